@@ -21,6 +21,7 @@ from typing import Any
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from .layout import WORKPLACE
+from .report.findings import SCHEMA
 
 #: Environment variable of a run's folder, of the folder above it, and the latter's name.
 FOLDERS = (
@@ -101,7 +102,7 @@ def result(
 ) -> dict[str, Any]:
     """A host's line as of now; ``run`` is {id, started, hosts}."""
     return {
-        "schema": 2,
+        "schema": SCHEMA,
         "run": run,
         "host": host,
         "at": now(),

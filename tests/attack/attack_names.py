@@ -57,7 +57,7 @@ def line_of(name: str) -> dict[str, Any]:
     finding = {**FINDING, "commands": ["sysctl -w vm.nr_hugepages=1"]}
     run = {"id": "x", "started": at, "hosts": 1}
     return {
-        **{"schema": 2, "run": run, "host": name, "at": at, "recorded_at": None},
+        **{"schema": 3, "run": run, "host": name, "at": at, "recorded_at": None},
         **{"outcome": "judged", "message": None, "findings": [finding], "evidence": None},
     }
 

@@ -35,6 +35,7 @@ FINDING = {
     "values": None,
     "commands": [],
     "because_of": [],
+    "problem": None,
 }
 TEMPLATE = (
     "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}{% for a in [1] %}{{ 6 * 7 }}{% endfor %}"

@@ -70,7 +70,7 @@ class OracleHome:
 
     @contextmanager
     def running(self, more: str = "", end: str = "") -> Iterator["OracleHome"]:
-        """The listener runs with this listener.ora."""
+        """Listener is running with this listener.ora."""
         self.write(more, end)
         code, output = self.lsnrctl("start")
         assert code == 0, output

@@ -49,7 +49,9 @@ def rules_of(*functions, applies=None, **options):
     """A control whose checks are c.0, c.1, ..."""
     rules = Rules("c")
     for number, function in enumerate(functions):
-        rules.check(f"c.{number}", f"Title {number}", **REST, **options)(function)
+        rules.check(f"c.{number}", f"Title {number}", f"Problem {number}", **REST, **options)(
+            function
+        )
     return control_of(rules, applies=applies)
 
 
@@ -300,7 +302,7 @@ class TestRules:
         assert one(lambda *_: Verdict(PASS), applies=lambda facts, policy: None).status == PASS
 
     def add(self, rules, name, **options):
-        return rules.check(name, "Title", **REST, **options)(lambda *_: Verdict(PASS))
+        return rules.check(name, "Title", "Problem", **REST, **options)(lambda *_: Verdict(PASS))
 
     def test_checks_are_in_the_order_of_the_files_and_of_their_rules(self):
         late, early = Rules("c"), Rules("c")

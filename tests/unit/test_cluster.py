@@ -129,7 +129,7 @@ def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, sta
         one = next(one for one in told["findings"] if one["check"] == "cluster_nodes.clock")
         values = {"clock_offset_ms": offset}
         more = {"check": "time_sync.offset", "control": "time_sync", "values": values}
-        told["findings"].append({**one, **more, "title": "The clock is right"})
+        told["findings"].append({**one, **more, "title": "Clock offset is within the limit"})
     _, found = rendered(tmp_path, lines)
     (clock,) = [one for one in found if one["check"] == "cluster_nodes.clock"]
     assert clock["status"] == status

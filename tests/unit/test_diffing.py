@@ -36,6 +36,7 @@ def finding(check: str, status: str, title: str = "It is so", **more: Any) -> di
         "values": None,
         "commands": [],
         "because_of": [],
+        "problem": None,
     }
     if status == "waived":
         told["waiver"] = {
@@ -47,7 +48,7 @@ def finding(check: str, status: str, title: str = "It is so", **more: Any) -> di
 
 def line(host: str, *findings: dict[str, Any], outcome: str = "judged") -> dict[str, Any]:
     return {
-        "schema": 2,
+        "schema": 3,
         "run": RUN,
         "host": host,
         "at": "2026-11-21T03:15:20Z",

@@ -53,7 +53,7 @@ class TestChecks:
         monkeypatch.setenv("COLUMNS", str(columns))
         text = printed(capsys, "checks", "--control", "pre_page_sga")
         assert max(map(len, text.splitlines())) <= columns
-        assert "fits" in text
+        assert "suits" in text
 
     def test_a_table_of_markdown(self, capsys):
         lines = printed(capsys, "checks", "--format", "markdown").splitlines()

@@ -155,7 +155,8 @@ def test_a_pack_shows_each_control(judged):
         for finding in line["findings"]
         if finding["status"] not in ("skip", "error") or finding["values"]
     }
-    assert set(NAMES) - shown == set()
+    # platform judges where a profile says what the host is for, and the examples have none.
+    assert set(NAMES) - shown == {"platform"}
 
 
 @pytest.mark.parametrize(

@@ -484,7 +484,7 @@ class TestGather:
         return (
             json.dumps(
                 {
-                    "schema": 2,
+                    "schema": 3,
                     "run": {"id": "other", "started": "2026-11-23T04:00:00Z", "hosts": 99},
                     "host": host,
                     "at": "2026-11-23T04:00:01Z",

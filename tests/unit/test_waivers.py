@@ -37,7 +37,9 @@ def entry(**changes):
 
 
 def a_finding(status="fail", check="hugepages.pool_covers_sga"):
-    about = Check(check, "The pool covers every SGA", "critical", "now", "It hurts.", "The book")
+    about = Check(
+        check, "Huge page pool covers every SGA", "critical", "now", "It hurts.", "The book"
+    )
     return found(about, status, desired="1000", running="447").as_dict()
 
 

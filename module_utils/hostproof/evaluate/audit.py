@@ -156,7 +156,7 @@ def _left_out(one: LeftOut) -> Finding:
     return found(
         _bad_entry(one.control),
         ERROR,
-        title=f"The policy's entry can be used: {one.entry}",
+        title=f"Every policy entry is valid: {one.entry}",
         why=one.text,
         fix=f"correct {one.entry}, as roles/{one.control}/README.md says, and judge again",
     )
@@ -165,10 +165,10 @@ def _left_out(one: LeftOut) -> Finding:
 def _bad_entry(name: str) -> Check:
     return Check(
         id=name + ".policy_entry",
-        title="Every entry of the policy can be used",
+        title="Every policy entry is valid",
         severity="high",
         takes_effect="now",
-        why="What an entry names that cannot be used was not looked at.",
+        why="Objects that the entry names were not checked.",
         reference=f"roles/{name}/README.md",
     )
 
@@ -300,10 +300,10 @@ def _guarded(
 def _unjudged(name: str) -> Check:
     return Check(
         id=name + ".audited",
-        title="The control was judged",
+        title="Control was audited",
         severity="high",
         takes_effect="now",
-        why="What was not judged may be wrong, and nobody knows.",
+        why="A check that did not run may hide a problem.",
         reference="Hostproof, docs/security.md, What is promised",
     )
 

@@ -158,6 +158,7 @@ class Rules:
         self,
         check_id: str,
         title: str,
+        problem: str,
         *,
         severity: str,
         takes_effect: str,
@@ -173,7 +174,7 @@ class Rules:
         """
         if not check_id.startswith(self.control + "."):
             raise ValueError(f"{check_id} is not a check of {self.control}")
-        check = Check(check_id, title, severity, takes_effect, why, reference, because_of)
+        check = Check(check_id, title, severity, takes_effect, why, reference, because_of, problem)
 
         def register(function: Callable[..., Judged]) -> Rule:
             rule = Rule(check, function, each)

@@ -30,9 +30,10 @@ LAYERS = ("desired", "persisted", "running", "in_use")
 class Check(NamedTuple):
     """What is always true of one check, whatever it finds.
 
-    ``id`` is stable for ever (waivers and dashboards name it); ``why`` is one sentence: what
-    breaks; ``reference`` is document and section; ``because_of`` are the ids of the checks that a
-    finding of this one may rest on.
+    ``id`` is stable for ever (waivers and dashboards name it); ``title`` is what is true where the
+    check passes, ``problem`` what is true where it fails or warns; ``why`` is the consequence;
+    ``reference`` is document and section; ``because_of`` are the ids of the checks that a finding
+    of this one may rest on.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Check(NamedTuple):
     why: str
     reference: str
     because_of: Tuple[str, ...] = ()
+    problem: str = ""
 
     @property
     def control(self) -> str:
@@ -53,7 +55,8 @@ class Finding(NamedTuple):
 
     ``fix`` is prose; ``commands`` are the lines that a shell takes as they are (shell.py makes
     them). ``values`` is what was compared: name to a number or a text, and "unit" where numbers
-    have one. ``because_of`` are ids of the checks that cause this finding.
+    have one. ``because_of`` are ids of the checks that cause this finding. ``problem`` takes the
+    place of the title where the status is warn or fail; else it is None.
     """
 
     control: str
@@ -74,6 +77,7 @@ class Finding(NamedTuple):
     values: Optional[Dict[str, Any]] = None
     commands: Tuple[str, ...] = ()
     because_of: Tuple[str, ...] = ()
+    problem: Optional[str] = None
 
     def as_dict(self) -> Dict[str, Any]:
         record = dict(self._asdict())
@@ -127,6 +131,7 @@ def found(
         values=values,
         commands=tuple(commands),
         because_of=tuple(because_of),
+        problem=check.problem or None if status in (FAIL, WARN) else None,
     )
 
 

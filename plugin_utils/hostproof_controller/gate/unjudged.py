@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..latency import baseline
+from ..report.findings import SCHEMA
 from . import gate_steps, gating
 
 
@@ -38,7 +39,7 @@ def _lines(ledger: gating.Ledger, run: str) -> list[dict]:
     hosts = {host for batch in ledger.batches for host in batch["hosts"] + batch["unchanged"]}
     return [
         {
-            "schema": 2,
+            "schema": SCHEMA,
             "run": {"id": run, "started": ledger.started, "hosts": len(hosts)},
             "host": one.host,
             "at": now,

@@ -134,6 +134,7 @@ def _unknown(control: Any) -> dict[str, Any]:
         "values": None,
         "commands": [],
         "because_of": [],
+        "problem": None,
     }
 
 
@@ -190,7 +191,7 @@ def _is_word_of(*words: Any) -> Callable[[Any], bool]:
     return lambda value: value in words
 
 
-_SHOWN = ("title", "why", *LAYERS, "fix", "reference")
+_SHOWN = ("title", "problem", "why", *LAYERS, "fix", "reference")
 _SHOWN_LISTS = ("evidence", "because_of")
 _FIELDS = {
     "title": _Field(_is_text, ""),
@@ -207,4 +208,5 @@ _FIELDS = {
     "values": _Field(_are_values, None),
     "commands": _Field(_are_commands, []),
     "because_of": _Field(_are_shown, []),
+    "problem": _Field(_is_text_or_null, None),
 }

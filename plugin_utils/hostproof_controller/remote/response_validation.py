@@ -157,7 +157,7 @@ def _not_judged(control: str) -> dict[str, Any]:
     return error_of(
         control,
         f"{control}.audited",
-        "The control was judged",
+        "Control was audited",
         "The host's answer holds no finding of this control, so nothing is known about it.",
     )
 
@@ -183,13 +183,14 @@ def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
         "values": None,
         "commands": [f"./hostproof audit --tags {control} -vvv"],
         "because_of": [],
+        "problem": None,
     }
 
 
 def not_applied(control: str, message: str) -> dict[str, Any]:
     """The finding that a control's change was refused or not taken: verify will not come to it."""
     return {
-        **error_of(control, f"{control}.applied", "The change was made", message[:MOST_TEXT]),
+        **error_of(control, f"{control}.applied", "Change was applied", message[:MOST_TEXT]),
         "status": "fail",
         "desired": "as the policy says",
         "running": "not as the policy says",

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from ..commands import is_own
 from .host_state import HostState
-from .text import as_typed, one_line, shorten
+from .text import as_typed, heading_of, one_line, shorten
 from .verdict import NOT_READY, UNDETERMINED, host_verdict
 
 Record = dict[str, Any]
@@ -217,7 +217,7 @@ class _Known:
         grade = (*_urgency(cause), -len(group.rests))
         if not self.grade or grade < self.grade:
             self.grade = grade
-            texts = (cause["title"], cause["check"])
+            texts = (heading_of(cause), cause["check"])
             title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
             self.texts = (shown_advice(cause, self.command), title, check)
 

@@ -19,18 +19,23 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 _CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
 
+#: Of the lines that are written (docs/finding.schema.json); lines of schemas 1 and 2 are read too.
+SCHEMA = 3
+
 #: Texts that must be there, that may be null, and lists of texts.
 _TEXTS = ("control", "check", "title", "why", "reference")
-_TEXTS_OR_NULL = (*LAYERS, "fix")
+_TEXTS_OR_NULL = (*LAYERS, "fix", "problem")
 _LISTS = ("evidence", "commands", "because_of")
 
 #: What schema 2 adds, and what stands for it where a line of schema 1 is read.
 SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
-_KEYS_1 = {*_TEXTS, *_TEXTS_OR_NULL, "status", "severity", "takes_effect", "evidence", "waiver"}
-_KEYS = _KEYS_1 | set(SINCE_2)
+#: The same for schema 3.
+SINCE_3: dict[str, Any] = {"problem": None}
+_KEYS_1 = {*_TEXTS, *LAYERS, "fix", "status", "severity", "takes_effect", "evidence", "waiver"}
+_KEYS_2 = _KEYS_1 | set(SINCE_2)
+_KEYS = _KEYS_2 | set(SINCE_3)
 
 _needed = itemgetter(*_TEXTS)
-_optional = itemgetter(*_TEXTS_OR_NULL)
 _NAMES = tuple(sorted(_KEYS))
 _all_of = itemgetter(*_NAMES)
 #: The words that a finding may have which nobody waived.
@@ -81,7 +86,7 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
     """Why this is no finding, or None."""
     if not isinstance(finding, dict):
         return "not a JSON object"
-    wanted = _KEYS_1 if schema == 1 else _KEYS
+    wanted = {1: _KEYS_1, 2: _KEYS_2}.get(schema, _KEYS)
     if finding.keys() != wanted:
         return key_problem(finding, wanted)
     needed = _needed(finding)
@@ -93,10 +98,10 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
         return f"{check!r} is not a check id"
     if check.partition(".")[0] != control:
         return f"{check} is not a check of {control}"
-    if not _are_texts(one for one in _optional(finding) if one is not None):
-        wrong = (
-            name for name in _TEXTS_OR_NULL if not isinstance(finding[name], (str, type(None)))
-        )
+    # Schemas 1 and 2 have no problem.
+    optional = {name: finding.get(name) for name in _TEXTS_OR_NULL}
+    if not _are_texts(one for one in optional.values() if one is not None):
+        wrong = (name for name, one in optional.items() if not isinstance(one, (str, type(None))))
         return f"{next(wrong)} is not a text"
     return _problem_of_words(finding) or _problem_of_lists(finding) or _problem_of_waiver(finding)
 

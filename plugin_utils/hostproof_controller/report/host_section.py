@@ -19,7 +19,7 @@ from .host_state import HostState
 from .latency_figure import Figure, content, figures_of, heading
 from .store import recorded_apart
 from .templating import moment, parts
-from .text import fix_of, one_line, printable
+from .text import fix_of, heading_of, one_line, printable
 from .verdict import (
     STATUS_CLASSES,
     STATUS_GLYPHS,
@@ -161,7 +161,9 @@ def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
     links = _reading_links(finding["evidence"], shown)
     waiver = finding.get("waiver") or {}
     said = _Said(
-        *(finding[name] for name in _Said._fields[:_OF_FINDING]),
+        finding["status"],
+        heading_of(finding),
+        *(finding[name] for name in _Said._fields[2:_OF_FINDING]),
         *(waiver.get(name) for name in _Said._fields[_OF_FINDING:]),
     )
     status = said.status

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS,
 
 from .host_state import HostState
 from .store import Results
-from .text import fix_of, one_line, printable, remembered
+from .text import fix_of, heading_of, one_line, printable, remembered
 from .verdict import count_statuses, status_totals
 
 
@@ -60,7 +60,7 @@ def _suite(state: HostState) -> list[str]:
 def _case(finding: dict[str, Any]) -> str:
     opening = "<testcase classname={0} name={1}".format(
         _attribute(finding["control"]),
-        _attribute("{0}: {1}".format(finding["check"], finding["title"])),
+        _attribute("{0}: {1}".format(finding["check"], heading_of(finding))),
     )
     status = finding["status"]
     if status == PASS:

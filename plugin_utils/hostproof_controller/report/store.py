@@ -28,7 +28,7 @@ from ansible.module_utils.hostproof.evaluate.finding import ERROR, SKIP, Check, 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
-from .findings import SINCE_2, key_problem, problem_of_finding
+from .findings import SCHEMA, SINCE_2, SINCE_3, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .renamed import is_old, with_current_ids
 from .text import LISTS_HOSTS, shorten
@@ -37,9 +37,6 @@ from .waivers import WAIVERS_HOST
 
 #: The file of a report folder that everything else is rendered from.
 FINDINGS_FILE = "findings.jsonl"
-
-#: Of the lines that are written (docs/finding.schema.json); lines of schema 1 are read too.
-SCHEMA = 2
 
 #: What says how a host was changed, not how it is: neither replaces the other.
 _ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
@@ -85,43 +82,48 @@ _NEVER = "1970-01-01T00:00:00Z"
 
 _REACHABLE = Check(
     "host.reachable",
-    "The host answers",
+    "Host is reachable",
     "critical",
     "",
-    "No connection could be made, so nothing is known about this host.",
+    "Nothing is known about this host: no connection could be made.",
     "docs/limits.md, hosts that do not answer",
+    problem="Host is unreachable",
 )
 _JUDGED = Check(
     "host.audited",
-    "The host could be judged",
+    "Host was audited",
     "critical",
     "",
-    "No control gave an answer, so nothing is known about this host.",
+    "Nothing is known about this host: no control returned a result.",
     "docs/limits.md, hosts that do not answer",
+    problem="Host was not audited",
 )
 _MATCHED = Check(
     "run.hosts_matched",
-    "The run judged at least one host",
+    "At least one host was audited",
     "critical",
     "",
-    "No host was judged: whether any host is ready could not be determined.",
+    "Whether any host is ready could not be determined.",
     "README, exit codes",
+    problem="No host was audited",
 )
 _READABLE = Check(
     "run.results_readable",
-    "Every result of the run can be read",
+    "Every result of the run is readable",
     "critical",
     "",
-    "A result that cannot be read does not say of which host it is.",
+    "It is unknown which host the result belongs to.",
     "docs/limits.md, hosts that do not answer",
+    problem="A result of the run is not readable",
 )
 _FINISHED = Check(
     "run.finished",
-    "The run judged every host that it set out to judge",
+    "Run is complete",
     "critical",
     "",
-    "The run was cut short, so nothing is known about the hosts that are missing.",
+    "Nothing is known about the hosts that are missing.",
     "README, exit codes",
+    problem="Run was interrupted",
 )
 
 
@@ -232,7 +234,7 @@ class _File:
     def line(self, start: int, size: int) -> dict[str, Any]:
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            return _as_schema_2(_loads(raw))
+            return _as_schema_3(_loads(raw))
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
@@ -555,7 +557,7 @@ def _read_line(raw: bytes) -> Any:
     if problem_found:
         told = line if isinstance(line, dict) else {}
         return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(told))
-    return _as_schema_2(line)
+    return _as_schema_3(line)
 
 
 def _loads(raw: bytes) -> Any:
@@ -654,7 +656,7 @@ def _text_of(quoted: bytes) -> str | None:
         return None
 
 
-def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
+def _as_schema_3(line: dict[str, Any]) -> dict[str, Any]:
     """The host result as it is written today; in schema 1 evidence was read when it was judged."""
     if line["schema"] == SCHEMA:
         findings = line["findings"]
@@ -663,8 +665,12 @@ def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
         if any(map(_calls_otherwise, findings)):
             findings = [*map(_without_calls, findings)]
         return dict(line, findings=findings)
-    findings = [with_current_ids(dict(SINCE_2, **finding)) for finding in line["findings"]]
-    return dict(line, schema=SCHEMA, recorded_at=line["at"], findings=findings)
+    since = {**SINCE_2, **SINCE_3}
+    findings = [with_current_ids({**since, **finding}) for finding in line["findings"]]
+    recorded_at = line["at"] if line["schema"] == 1 else line["recorded_at"]
+    if line["schema"] == 2 and any(map(_calls_otherwise, findings)):
+        findings = [*map(_without_calls, findings)]
+    return dict(line, schema=SCHEMA, recorded_at=recorded_at, findings=findings)
 
 
 def _calls_otherwise(finding: dict[str, Any]) -> bool:
@@ -680,11 +686,11 @@ def _without_calls(finding: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problem_of_result(line: Any) -> str | None:
-    """Why this is no host result of schema 1 or 2 as far as we rely on it, or None."""
+    """Why this is no host result of schema 1, 2 or 3 as far as we rely on it, or None."""
     if not isinstance(line, dict):
         return "not a JSON object"
-    if line.get("schema") not in (1, SCHEMA) or isinstance(line["schema"], bool):
-        return "schema {0!r}, this Hostproof reads schema 1 and 2".format(line.get("schema"))
+    if line.get("schema") not in (1, 2, SCHEMA) or isinstance(line["schema"], bool):
+        return "schema {0!r}, this Hostproof reads schemas 1, 2 and 3".format(line.get("schema"))
     keys = _RESULT_KEYS_1 if line["schema"] == 1 else _RESULT_KEYS
     if set(line) != keys:
         return key_problem(line, keys)

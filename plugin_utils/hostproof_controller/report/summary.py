@@ -22,7 +22,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from .host_state import HostState
 from .store import Results
-from .text import as_typed, fix_of, one_line, printable, shorten
+from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
 from .verdict import (
     STATUS_GLYPHS,
     VERDICT_GLYPHS,
@@ -249,7 +249,7 @@ def _finding_lines(
     status: str, finding: dict[str, Any], hosts: str, paint: Any, width: int
 ) -> list[str]:
     mark = f"{STATUS_GLYPHS[status]} {status}"
-    subject, title = _subject(finding["title"])
+    subject, title = _subject(heading_of(finding))
     head = "{0}  {1}{2}: ".format(hosts, finding["check"], " " + subject if subject else "")
     layer, actual = actual_layer(finding)
     if actual is None and finding["desired"] is None:
@@ -313,7 +313,7 @@ def _sameness(finding: dict[str, Any]) -> bytes:
     waiver = finding["waiver"] or {}
     told = finding["why"] if finding["status"] == ERROR else None
     layers = tuple(finding[name] for name in ("desired", "persisted", "running", "in_use"))
-    subject, _title = _subject(finding["title"])
+    subject, _title = _subject(heading_of(finding))
     whose = (waiver.get("owner"), waiver.get("expires"))
     text = json.dumps([subject, *layers, fix_of(finding), told, *whose])
     return blake2b(text.encode("ascii"), digest_size=16).digest()

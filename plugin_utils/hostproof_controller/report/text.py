@@ -8,6 +8,8 @@ from functools import lru_cache, wraps
 from re import Match
 from typing import Any
 
+from ansible.module_utils.hostproof.evaluate.finding import subject_of
+
 from ..layout import COLLECTION, IS_COLLECTION
 
 #: What a terminal would obey, XML forbids or a reader could not see: control characters other
@@ -32,6 +34,15 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Printable text with every run of white space as one space."""
     return " ".join(printable(text).split())
+
+
+def heading_of(finding: dict[str, Any]) -> str:
+    """What a finding is called: its problem behind what it is about, or the title of the check."""
+    problem: str | None = finding["problem"]
+    if not problem:
+        return str(finding["title"])
+    subject = subject_of(finding["title"])
+    return f"{subject}: {problem}" if subject else problem
 
 
 def fix_of(finding: dict[str, Any]) -> str | None:

@@ -19,6 +19,7 @@ from .causes import (
 )
 from .host_state import HostState
 from .store import is_pseudo, recorded_apart
+from .text import heading_of
 
 #: So many hosts are named in the table of waivers.
 _HOSTS_NAMED = 30
@@ -79,9 +80,9 @@ class Link(NamedTuple):
 
 
 def title_of(finding: dict[str, Any]) -> str:
-    """The title without what it is about: what all findings of a check share."""
-    title: str = finding["title"]
-    subject = subject_of(title)
+    """The heading without what it is about: what all findings of a check share."""
+    title = heading_of(finding)
+    subject = subject_of(finding["title"])
     return title[len(subject) + 2 :] if subject else title
 
 

@@ -29,35 +29,39 @@ _REFERENCE = "README, waivers"
 
 _EXPIRED = Check(
     "waiver.expired",
-    "A waiver has expired",
+    "No waiver has expired",
     "high",
     "now",
-    "The waiver no longer covers anything: what it accepted counts again.",
+    "The waiver no longer applies: its findings count again.",
     _REFERENCE,
+    problem="Waiver has expired",
 )
 _EXPIRES_SOON = Check(
     "waiver.expires_soon",
-    "A waiver expires soon",
+    "No waiver expires soon",
     "medium",
     "now",
-    "After that day what it covers counts again.",
+    "After that day its findings count again.",
     _REFERENCE,
+    problem="Waiver expires soon",
 )
 _UNKNOWN_CHECK = Check(
     "waiver.unknown_check",
-    "A waiver names a check that exists",
+    "Waivers name existing checks",
     "high",
     "now",
-    "No check has this id, so the waiver can never cover anything.",
+    "The waiver never applies, because no check has this id.",
     _REFERENCE,
+    problem="Waiver names an unknown check",
 )
 _MATCHES_NOTHING = Check(
     "waiver.matches_nothing",
-    "A waiver covers something",
+    "Every waiver is in use",
     "low",
     "now",
-    "A waiver that is not needed can hide a failure that comes later.",
+    "An unused waiver can hide a later failure.",
     _REFERENCE,
+    problem="Waiver matches no finding",
 )
 
 

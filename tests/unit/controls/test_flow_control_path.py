@@ -430,7 +430,7 @@ class TestFilerPort:
     def test_silent(self, judge):
         one = self.finding(judge, path()._replace(filers={ADDRESS: SILENT}))
         assert (one.status, one.title) == (
-            ERROR, f"{ADDRESS}: The filer's port uses flow control as it is set",
+            ERROR, f"{ADDRESS}: Filer port does not obey PAUSE and uses its settings",
         )  # fmt: skip
 
     def test_not_asked(self, judge):

@@ -933,7 +933,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("khugepaged's allocations stall processes", "No database is here yet."),
+        ("Allocations by khugepaged stall processes", "No database is here yet."),
     ),
     Story(
         "thp: always after the next boot",

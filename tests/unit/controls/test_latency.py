@@ -148,7 +148,7 @@ class TestDisk:
         one = only(judge(watched(*disk("sda", *intervals)))["disk"])
         assert one.status == status
         if status != "pass":
-            assert one.title == "sda (ssd): Disks answer within the limits"
+            assert one.title == "sda (ssd): Disk latency is within the limits"
             assert one.fix
 
     def test_slow_ones_stand_apart_from_those_that_are_well(self, judge):

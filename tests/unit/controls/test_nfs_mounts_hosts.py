@@ -120,7 +120,7 @@ class TestMountThatTheBootLost:
 
     def test_the_database_did_not_start_without_it(self, judge):
         (one,) = judge(self.lost())["mounted"]
-        assert (one.status, one.title) == ("warn", "/u02: The mount is there")
+        assert (one.status, one.title) == ("warn", "/u02: The expected export is mounted")
         assert one.persisted == "/etc/fstab:2: filer1:/vol/u02"
 
     @pytest.mark.parametrize("options", ["noauto", "noauto,x-systemd.automount"])
@@ -148,7 +148,7 @@ class TestMountsThatNobodyLists:
     def test_an_empty_list_claims_nothing_of_the_others(self, judge):
         machine = database_on(shown(recovery="soft"))
         (one,) = judge(machine, wanted=[])["safe_transport"]
-        assert (one.status, one.title) == ("fail", "/u02: Hard mount over TCP")
+        assert (one.status, one.title) == ("fail", "/u02: Mount is hard and uses TCP")
 
     def test_voting_files(self, judge):
         """Clusterware's own mount, on which no database has a file."""
@@ -159,8 +159,8 @@ class TestMountsThatNobodyLists:
         machine.process(f"{grid}/bin/crsd.bin", pid=100, uid=0)
         found = judge(machine)["safe_transport"]
         assert [(one.title, one.status) for one in found] == [
-            ("/crs: Hard mount over TCP", "fail"),
-            ("/u01: Hard mount over TCP", "pass"),
+            ("/crs: Mount is hard and uses TCP", "fail"),
+            ("/u01: Mount is hard and uses TCP", "pass"),
         ]
         assert "crs_voting" in found[0].why
         options = {one.title.split(":")[0]: one for one in judge(machine)["options_in_force"]}

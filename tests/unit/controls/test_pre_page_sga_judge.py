@@ -33,7 +33,7 @@ def test_everything_passes_on_a_host_that_is_ready(judge):
     found = judge(story())
     assert set(statuses(found).values()) == {"pass"}
     setting = found["value"]
-    assert setting.title == "ORCL: pre_page_sga fits the release and the pages of the SGA"
+    assert setting.title == "ORCL: pre_page_sga suits the release and the page size"
     assert setting.desired == "not set, the default (release 19.21.0.0.0)"
     assert setting.persisted == "TRUE (default, nothing sets it)"
     assert setting.in_use == "SGA 16.0 GiB, all in pages of 2.0 MiB"

@@ -123,7 +123,7 @@ class TestWhoIsAsked:
             Agent.of("linux-nfs"), u02="filer:/export/u02", u03="filer:/export/u03"
         )
         found = judge(host)
-        assert only(found["identified"]).title == f"{ADDRESS}: The storage is known"
+        assert only(found["identified"]).title == f"{ADDRESS}: Storage product is known"
 
     def test_an_address_of_the_policy_may_have_port_and_credentials(self, judge):
         host = database_host().agent(ADDRESS, Agent.of("netapp-7mode"), port=1161)
@@ -149,7 +149,7 @@ class TestWhoIsAsked:
         host.agent("proxy", Agent.of("linux"))
         ports = range(1161, 1161 + len(names))
         found = judge(host, addresses=["proxy", *(f"proxy:{port}" for port in ports)])
-        titles = {one.title.partition(": The")[0] for one in found["identified"]}
+        titles = {one.title.partition(": ")[0] for one in found["identified"]}
         assert titles == {"proxy", *(f"proxy:{port}" for port in ports)}
         assert len(found["agent_answers"]) == len(found["hcc"]) == 9
 
@@ -166,7 +166,7 @@ class TestWhoIsAsked:
             host.agent(ADDRESS, Agent.of("netapp-7mode"), port=port)
         found = judge(host, addresses=addresses)
         mounted = [one for one in found["mount_options"] if "Nothing is mounted" not in one.why]
-        assert [one.title.partition(": The")[0] for one in mounted] == [of_mounts]
+        assert [one.title.partition(": ")[0] for one in mounted] == [of_mounts]
         assert len(found["identified"]) == 2
 
     @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ class TestWhoIsAsked:
     def test_other_storage_is_asked_as_well(self, judge):
         host = plain_host().agent("array1", Agent.of("3par"))
         finding = only(judge(host, addresses=["array1"])["identified"])
-        assert (finding.status, finding.title) == ("pass", "array1: The storage is known")
+        assert (finding.status, finding.title) == ("pass", "array1: Storage product is known")
         assert finding.running.startswith("HPE 3PAR/Primera 7200c 3.2.2 (MU3), serial 1612345; san")
 
 

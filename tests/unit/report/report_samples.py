@@ -60,7 +60,7 @@ CHECKS = [
     ),
     (
         "hugepages.memlock_persisted",
-        "limits.d lets the owner lock the SGA",
+        "Memlock limit in limits.d covers the SGA",
         "high",
         "instance_restart",
         "With too small a limit nearly the whole SGA is lost to small pages without a message.",
@@ -71,7 +71,7 @@ CHECKS = [
     ),
     (
         "hugepages.memlock_in_force",
-        "The running instance may lock its SGA",
+        "Memlock limit of the running instance covers its SGA",
         "high",
         "instance_restart",
         "The limit of a process is the one of its login session, not the one in the file.",
@@ -82,7 +82,7 @@ CHECKS = [
     ),
     (
         "hugepages.shm_group",
-        "The owner's group may use huge pages",
+        "Instance owners are in the hugetlb_shm_group group",
         "high",
         "now",
         "Kernels from 5.16 refuse huge pages to a group that is not named here (ORA-27125).",
@@ -217,6 +217,7 @@ def make_finding(index, status, dice):
         "values": None,
         "commands": [],
         "because_of": [],
+        "problem": None,
     }
 
 
@@ -245,7 +246,7 @@ def make_evidence(dice):
 def make_line(host, findings, **changes):
     """One host result."""
     line = {
-        "schema": 2,
+        "schema": 3,
         "run": dict(RUN),
         "host": host,
         "at": AT,

@@ -28,7 +28,7 @@ WRONG = pytest.mark.parametrize(
 
 @WRONG
 def test_what_is_wrong_is_said(changes, says):
-    assert says in problem_of_finding({**finding(), **changes}, 2)
+    assert says in problem_of_finding({**finding(), **changes}, 3)
 
 
 @WRONG
@@ -48,6 +48,6 @@ def test_a_text_that_is_too_long_and_a_waiver_are_seen_among_others():
     assert not are_sound([one, finding()], 500)
     waiver = {"owner": "a", "reason": "b", "expires": "2026-12-31", "was": "fail"}
     waived = finding(status="waived", waiver=waiver)
-    assert problem_of_finding(waived, 2) is None
+    assert problem_of_finding(waived, 3) is None
     assert not are_sound([waived], 1000)
     assert are_sound([], 0)

@@ -111,7 +111,7 @@ def broken(change):
         (b"\xff\xfe", "not JSON"),
         (b"", "not JSON"),
         (b"[]", "not a host result: not a JSON object"),
-        (broken(lambda r: r.update(schema=3)), "schema 3, this Hostproof reads schema 1 and 2"),
+        (broken(lambda r: r.update(schema=4)), "schema 4, this Hostproof reads schemas 1, 2 and 3"),
         (broken(lambda r: r.pop("outcome")), "missing outcome"),
         (broken(lambda r: r.update(extra=1)), "unknown extra"),
         (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
@@ -428,10 +428,10 @@ def test_findings_about_waivers_of_an_older_line_are_history():
     assert checks(merge([old, new]).hosts[0]) == [("hugepages.pool_covers_sga", "pass")]
 
 
-def test_a_line_of_schema_1_is_read_as_schema_2(tmp_path):
+def test_a_line_of_schema_1_is_read_as_schema_3(tmp_path):
     old = make_line("db00", [finding()], schema=1)
     old.pop("recorded_at")
-    for name in ("values", "commands", "because_of"):
+    for name in ("values", "commands", "because_of", "problem"):
         old["findings"][0].pop(name)
     path = tmp_path / "findings.jsonl"
     path.write_text(json.dumps(old) + "\n")

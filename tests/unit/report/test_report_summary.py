@@ -82,7 +82,7 @@ def test_equal_findings_of_several_hosts_stand_once():
 
 def test_each_mount_or_instance_of_a_host_has_its_line():
     of_mounts = [
-        finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Hard mount over TCP",
+        finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Mount is hard and uses TCP",
                 desired="hard", persisted="hard", running="soft", in_use=None)
         for n in range(2, 12)
     ]  # fmt: skip
@@ -94,7 +94,8 @@ def test_each_mount_or_instance_of_a_host_has_its_line():
 def test_equal_findings_of_one_mount_on_several_hosts_stand_once():
     lines = [
         make_line(
-            f"db0{n}", [finding(title=f"{path}: Hard mount over TCP") for path in ("/a", "/b")]
+            f"db0{n}",
+            [finding(title=f"{path}: Mount is hard and uses TCP") for path in ("/a", "/b")],
         )
         for n in (1, 2)
     ]

@@ -27,11 +27,12 @@ _PERFORMANCE = "AIX Performance Management, "
 
 @rules.check(
     "async_io.aix_aio",
-    "AIX takes enough asynchronous requests at a time",
+    "AIX accepts enough concurrent AIO requests",
+    "AIX AIO limit is too low, or an AIO fast path is off",
     severity="high",
     takes_effect="now",
-    why="Where all requests are taken, lio_listio returns EAGAIN and the database waits and tries "
-    "again.",
+    why="When all requests are in use, lio_listio returns EAGAIN, and the database waits and "
+    "retries.",
     reference=AIX_GUIDE + "; " + _PERFORMANCE + "Tuning asynchronous disk I/O",
     each=AIX,
 )
@@ -88,12 +89,12 @@ def _by_device(attributes: Dict[str, str]) -> Verdict:
 
 @rules.check(
     "async_io.aix_cio",
-    "Concurrent I/O is asked for once, and by all who open a file",
+    "Concurrent I/O is set only by filesystemio_options",
+    "Concurrent I/O is set by mount options, or inconsistently",
     severity="high",
     takes_effect="remount",
-    why="With setall the database opens its files with O_CIO itself: the mount option makes all "
-    "others do so too, which starves programs, and who opens a file without it puts it back "
-    "through the cache for everybody.",
+    why="The mount option forces concurrent I/O on every program, also on those that need the "
+    "cache. One program that opens a file without O_CIO forces it through the cache for all.",
     reference=REFERENCE
     + ", FILESYSTEMIO_OPTIONS; My Oracle Support 257338.1 and 272520.1; "
     + _PERFORMANCE
@@ -163,11 +164,12 @@ def _listed(asked: Dict[str, Answer[str]]) -> str:
 
 @rules.check(
     "async_io.aix_hdisks",
-    "Disks queue enough requests, over all of their paths",
+    "hdisks have enough queue depth and use all paths",
+    "An hdisk has too small a queue depth or uses only one path",
     severity="medium",
     takes_effect="reboot",
-    why="Asynchronous requests beyond queue_depth wait in the host; fail_over or single_path send "
-    "all of them over one path.",
+    why="Requests beyond queue_depth wait on the host. fail_over and single_path send all "
+    "requests over one path.",
     reference="AIX, MPIO device management; J. Wartak, AIX disk I/O pacing vs PowerHA, 2011 "
     "(queue_depth by the NetApp Host Attachment Kit)",
     each=AIX,

@@ -37,11 +37,12 @@ _OPTIONS_CHECK = "async_io.filesystemio_options"
 
 @rules.check(
     "async_io.contexts",
-    "DBWR and LGWR have contexts of asynchronous I/O",
+    "DBWR and LGWR have AIO contexts",
+    "A DBWR or LGWR process has no AIO context",
     severity="high",
     takes_effect="instance_restart",
-    why="Without a context of io_setup (or io_uring) a process writes one request after the other, "
-    "whatever its parameters say.",
+    why="The process writes one request after another, whatever its parameters say. "
+    "Asynchronous I/O requires a context from io_setup or io_uring.",
     reference="proc_pid_maps(5); Linux, fs/aio.c; " + LINUX_GUIDE,
     each=INSTANCES,
 )
@@ -77,11 +78,12 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.direct_files",
-    "No file of the database goes through the page cache",
+    "Database files bypass the page cache",
+    "Database files are read and written through the page cache",
     severity="high",
     takes_effect="instance_restart",
-    why="Through the page cache each block is in memory twice, native asynchronous I/O waits after "
-    "all, and reads from the cache hide how slow the storage is.",
+    why="Each block is in memory twice, and native asynchronous I/O blocks. Reads from the "
+    "cache also hide slow storage.",
     reference="open(2), O_DIRECT; proc_pid_fdinfo(5); " + LINUX_GUIDE,
     each=INSTANCES,
 )
@@ -113,11 +115,12 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.durable_files",
-    "Redo, control and data files are written through to the disk",
+    "Redo, control and data files are open with O_DSYNC or O_SYNC",
+    "Redo, control or data files are open without O_DSYNC and O_SYNC",
     severity="critical",
     takes_effect="instance_restart",
-    why="A write without O_DSYNC or O_SYNC has ended when it may still be in a cache: what the "
-    "database takes for committed is lost with the power.",
+    why="A power failure can lose committed transactions. Without these flags a write can "
+    "complete while its data is still in a volatile cache.",
     reference="open(2), O_DSYNC and O_SYNC; proc_pid_fdinfo(5)",
     each=INSTANCES,
 )

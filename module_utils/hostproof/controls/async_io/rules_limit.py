@@ -30,11 +30,12 @@ _NAMED = 5
 
 @rules.check(
     "async_io.aio_max_nr",
-    "fs.aio-max-nr is enough, now and at the next boot",
+    "fs.aio-max-nr is sufficient, now and after reboot",
+    "fs.aio-max-nr is too low, now or after reboot",
     severity="high",
     takes_effect="now",
-    why="When all contexts together reach it, io_setup fails with EAGAIN and the database with "
-    "ORA-27090, in whichever instance comes next.",
+    why="When all contexts together reach the limit, io_setup fails with EAGAIN. The next "
+    "instance that needs a context fails with ORA-27090.",
     reference=KERNEL + "; " + MOS + "; Oracle Database Installation Guide for Linux, Kernel "
     "Parameters",
     each=LINUX,
@@ -75,11 +76,12 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.aio_usage",
-    "There is room for more contexts of asynchronous I/O",
+    "Enough AIO contexts are free",
+    "AIO contexts are nearly used up",
     severity="high",
     takes_effect="now",
-    why="The limit is of the whole host, containers included: the instance that gets no context "
-    "need not be the one that took the last.",
+    why="The next process that needs an AIO context gets none. The limit applies to the whole "
+    "host, so another instance or a container can have used it up.",
     reference=KERNEL + "; " + MOS,
     each=LINUX,
 )

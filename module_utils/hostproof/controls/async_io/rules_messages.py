@@ -35,11 +35,12 @@ _LISTED = 5
 
 @rules.check(
     "async_io.aio_refused",
-    "No process was refused a context of asynchronous I/O",
+    "No process was refused an AIO context",
+    "A process was refused an AIO context",
     severity="high",
     takes_effect="now",
-    why="The limit was reached: who was refused writes synchronously, fails, or spins "
-    "(10.2.0.5 in ksfdrwat0).",
+    why="The process writes synchronously, fails, or loops (10.2.0.5 in ksfdrwat0). The AIO "
+    "limit of the host was reached.",
     reference=MOS + " and 1313555.1; " + _ERRORS + "ORA-27090",
     each=INSTANCES,
 )
@@ -61,11 +62,12 @@ def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.io_stalled",
-    "No input or output of the database stood still",
+    "No database I/O stalled",
+    "Database I/O stalled",
     severity="high",
     takes_effect="now",
-    why="The storage, or the way to it, gave no answer in time: the parameter that asked "
-    "asynchronously is not the cause, and to switch it off hides the next time.",
+    why="Storage, or the path to it, did not respond within the timeout. Disabling "
+    "asynchronous I/O does not fix this and hides the next outage.",
     reference=_ERRORS + "ORA-27061, ORA-27062 and ORA-27083; M. E. Dawson, Performance Tuning: A "
     "Case Study, 2002",
     each=INSTANCES,
@@ -102,11 +104,12 @@ def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.io_errors",
-    "No input or output of the database failed",
+    "No database I/O failed",
+    "Database I/O failed",
     severity="high",
     takes_effect="now",
-    why="An error of the storage, or of a file system that takes no asynchronous or direct I/O, "
-    "shows in the alert log long before a file is offline.",
+    why="Data files can go offline. Errors of the storage, or of a file system without "
+    "asynchronous or direct I/O, appear in the alert log long before that.",
     reference=_ERRORS + "ORA-27057 to ORA-27103",
     each=INSTANCES,
 )
@@ -130,11 +133,12 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.nfs_not_responding",
-    "No NFS server of the database was silent",
+    "No NFS server of the database stopped responding",
+    "An NFS server stopped responding",
     severity="high",
     takes_effect="now",
-    why="While a server is silent every write to it waits, the database with it; with ORA-27062 "
-    "it ends.",
+    why="Every write to the server waits, and the database with it. The database ends if it "
+    "reports ORA-27062.",
     reference="nfs(5), timeo and retrans; Linux, net/sunrpc/clnt.c",
     each=LINUX,
 )

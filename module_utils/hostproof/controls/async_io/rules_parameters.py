@@ -22,11 +22,12 @@ _RESTART = "restart the instance: the parameter is static"
 
 @rules.check(
     "async_io.filesystemio_options",
-    "filesystemio_options asks for what the policy wants",
+    "filesystemio_options matches the policy",
+    "filesystemio_options differs from the policy",
     severity="high",
     takes_effect="instance_restart",
-    why="Where files lie in a file system it decides alone whether the database writes "
-    "asynchronously and past the page cache; its default is another on each platform.",
+    why="On file systems, database I/O can be synchronous or pass through the page cache. The "
+    "default value differs by platform and release.",
     reference=REFERENCE + ", FILESYSTEMIO_OPTIONS; " + LINUX_GUIDE,
     each=INSTANCES,
 )
@@ -87,10 +88,11 @@ def _of_next_start(subject: Subject, wanted: str) -> Verdict:
 @rules.check(
     "async_io.disk_asynch_io",
     "disk_asynch_io is TRUE",
+    "disk_asynch_io is FALSE, now or after the next instance start",
     severity="high",
     takes_effect="instance_restart",
-    why="FALSE makes every read and write of every file synchronous, in ASM too, whatever "
-    "filesystemio_options says.",
+    why="All database I/O becomes synchronous, including I/O in ASM. FALSE overrides "
+    "filesystemio_options.",
     reference=REFERENCE + ", DISK_ASYNCH_IO",
     each=INSTANCES,
 )
@@ -118,11 +120,12 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "async_io.io_slaves",
-    "No I/O slaves take the place of asynchronous I/O",
+    "I/O slaves are not in use",
+    "I/O slaves are in use (dbwr_io_slaves is not 0)",
     severity="medium",
     takes_effect="instance_restart",
-    why="Slaves leave one DBWR, and write the members of a redo log group one after the other: "
-    "with asynchronous I/O off they are an interim, not an answer.",
+    why="The instance has a single DBWR, and writes the members of a redo log group one after "
+    "another. I/O slaves are only a stopgap while asynchronous I/O is off.",
     reference=REFERENCE + ", DBWR_IO_SLAVES; M. E. Dawson, Performance Tuning: A Case Study, 2002",
     each=INSTANCES,
 )

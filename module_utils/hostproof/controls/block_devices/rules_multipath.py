@@ -27,10 +27,11 @@ _ALIKE = ("size", disks.LOGICAL, disks.PHYSICAL, disks.SECTORS, disks.DEPTH, dis
 
 @rules.check(
     "block_devices.multipathd",
-    "multipathd minds the paths, now and after the next boot",
+    "multipathd is running and enabled",
+    "multipathd is not running or not enabled",
     severity="high",
     takes_effect="now",
-    why="Without it a path that failed stays out when it is well again, until none is left.",
+    why="A failed path stays out of use after it recovers, until no path remains.",
     reference="multipathd(8); the array's host guide",
 )
 def multipathd(facts: Facts, _policy: Policy) -> Verdict:
@@ -58,10 +59,11 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "block_devices.paths",
-    "Every path of the map works, and there are enough",
+    "All multipath paths are up, and there are enough",
+    "A multipath path is down, or there are too few",
     severity="high",
     takes_effect="now",
-    why="A map with one path is a disk with one cable: the next fault takes it away.",
+    why="With only one path left, the next fault disconnects the disk.",
     reference="dmsetup(8), multipath target; the array's host guide",
     each=MAPS,
     because_of=("block_devices.multipathd",),
@@ -105,11 +107,12 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "block_devices.paths_alike",
-    "The paths of the map are of one size and one kind",
+    "Paths of a multipath map have the same size and limits",
+    "Paths of a multipath map differ in size or limits",
     severity="high",
     takes_effect="now",
-    why="Paths of two sizes are two disks, or one that grew on half of its paths; a request that "
-    "one path takes another refuses, and is lost with it.",
+    why="A request that one path accepts is rejected by another and lost. Paths of different "
+    "sizes are different disks, or a disk resized on some paths only.",
     reference="Linux, Documentation/ABI/stable/sysfs-block; multipath.conf(5), max_sectors_kb",
     each=MAPS,
 )
@@ -139,11 +142,12 @@ def paths_alike(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "block_devices.multipath_queueing",
-    "Without a path requests wait as long as the redundancy of ASM wants",
+    "Queueing without paths suits the ASM redundancy",
+    "Queueing without paths does not suit the ASM redundancy",
     severity="critical",
     takes_effect="now",
-    why="Where ASM mirrors, a map that waits for ever hides a dead array from it, and everything "
-    "hangs; where it does not, an error dismounts the disk group.",
+    why="With ASM mirroring, endless queueing hides a failed array from ASM, and everything "
+    "hangs. Without mirroring, an I/O error dismounts the disk group.",
     reference=_CONF + "; NetApp, Oracle databases on ONTAP, Multipathing",
     each=MAPS,
     because_of=("block_devices.multipathd",),

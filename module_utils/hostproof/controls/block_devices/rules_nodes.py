@@ -24,11 +24,12 @@ _PUBLIC = 0o007
 
 @rules.check(
     "block_devices.ownership",
-    "The device belongs to whom the policy says, now and after the next event",
+    "Device owner, group and mode are correct and persistent",
+    "Device owner, group or mode is wrong or not persistent",
     severity="critical",
     takes_effect="now",
-    why="udev gives a node back to root at the next event or boot unless a rule says otherwise: "
-    "then ASM does not find its disk (ORA-15075, ORA-15031).",
+    why="ASM does not find the disk (ORA-15075, ORA-15031). Without a udev rule, the device "
+    "returns to root at the next udev event or reboot.",
     reference="Oracle Grid Infrastructure Installation Guide for Linux, Configuring Device "
     "Persistence Manually for Oracle ASM; udev(7)",
     each=NODES,
@@ -105,10 +106,11 @@ def _number(key: str, text: str, facts: Facts) -> int:
 
 @rules.check(
     "block_devices.alignment",
-    "The partition begins where the disk's own blocks do",
+    "Partition is aligned to the physical blocks of the disk",
+    "Partition is misaligned",
     severity="medium",
     takes_effect="reboot",
-    why="A block of the database then lies on two of the array, which reads both to write one.",
+    why="A database block spans two blocks of the array, which must read both to write one.",
     reference="Linux, Documentation/ABI/stable/sysfs-block, alignment_offset, optimal_io_size",
     each=PARTITIONS,
 )

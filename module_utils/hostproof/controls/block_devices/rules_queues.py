@@ -56,11 +56,12 @@ def _judge(
 
 @rules.check(
     "block_devices.scheduler",
-    "The kernel does not queue by processes what the array orders itself",
+    "I/O scheduler suits array storage",
+    "I/O scheduler does not suit array storage",
     severity="medium",
     takes_effect="now",
-    why="Schedulers that share a disk out between processes (cfq, bfq, kyber) hold requests of the "
-    "log writer back.",
+    why="Requests of the log writer are delayed. Schedulers such as cfq, bfq and kyber divide "
+    "a disk between processes.",
     reference="Oracle Grid Infrastructure Installation Guide for Linux, Setting the Disk I/O "
     "Scheduler; Cluster Verification Utility, PRVG-11976",
     each=QUEUES,
@@ -73,11 +74,12 @@ def scheduler(target: Target, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "block_devices.queue",
-    "Depth of the queue and size of requests are as the policy says",
+    "Queue depth and request size match the policy",
+    "Queue depth or request size differs from the policy",
     severity="medium",
     takes_effect="now",
-    why="A queue that is too short keeps an array idle, one that is too long makes each request "
-    "wait, and a request that is too large is refused by a path.",
+    why="A short queue leaves the array idle, and a long queue delays each request. A path "
+    "rejects requests that are too large.",
     reference=_SYSFS + ", nr_requests, max_sectors_kb; the array's host guide",
     each=QUEUES,
 )
@@ -94,11 +96,12 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "block_devices.disk_type",
-    "The kernel takes the disk for what it is",
+    "Kernel detects the disk type correctly",
+    "Kernel reports the wrong disk type (rotational flag)",
     severity="low",
     takes_effect="now",
-    why="TuneD, rules and the kernel choose scheduler and read-ahead by it, and flush what a disk "
-    "says it keeps in a cache that forgets.",
+    why="TuneD, udev rules and the kernel choose an unsuitable I/O scheduler and read-ahead. "
+    "They rely on this flag.",
     reference=_SYSFS + ", rotational, write_cache, discard_max_bytes",
     each=QUEUES,
 )

@@ -22,10 +22,12 @@ BOOK = "Oracle Grid Infrastructure Installation Guide, requirements for all node
 
 @rules.check(
     "cluster_nodes.complete",
-    "Every node of the cluster was judged",
+    "Every cluster node has results",
+    "A cluster node has no results",
     severity="high",
     takes_effect="now",
-    why="A node that nobody looked at can be the one that fails.",
+    why="Problems on the missing node stay undetected, and the nodes cannot be compared "
+    "completely.",
     reference=BOOK,
 )
 def complete(facts: Facts, _policy: Policy) -> Verdict:
@@ -42,10 +44,11 @@ def complete(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.software",
-    "All nodes run the same software",
+    "Cluster nodes run the same software and patches",
+    "Cluster nodes differ in kernel, distribution, homes or patches",
     severity="high",
     takes_effect="reboot",
-    why=WHY,
+    why="Workload that moves to a node with different software behaves differently there.",
     reference=BOOK + "; Clusterware Administration and Deployment Guide, patching",
 )
 def software(facts: Facts, _policy: Policy) -> Verdict:
@@ -54,10 +57,11 @@ def software(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.hardware",
-    "All nodes have the same processors and memory",
+    "Cluster nodes have the same CPUs, memory and speed",
+    "Cluster nodes differ in CPUs, memory or speed",
     severity="low",
     takes_effect="reboot",
-    why="The smallest node decides what a service may take when it moves there.",
+    why="The smallest node limits what a service can use after it moves there.",
     reference=BOOK + ", hardware",
 )
 def hardware(facts: Facts, _policy: Policy) -> Verdict:
@@ -66,10 +70,11 @@ def hardware(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.huge_pages",
-    "All nodes have the same pool of huge pages",
+    "Cluster nodes have the same huge page pool",
+    "Cluster nodes have different huge page pools",
     severity="high",
     takes_effect="reboot",
-    why="An instance that moves to a node without huge pages takes small ones, or does not start.",
+    why="An instance that moves to a node without huge pages uses 4 KiB pages or does not start.",
     reference="Oracle Database Administrator's Reference for Linux, HugePages",
 )
 def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
@@ -78,11 +83,12 @@ def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.network",
-    "All nodes have the same MTU, driver and firmware, and find the same by names",
+    "Cluster nodes have the same network and name resolution",
+    "Cluster nodes differ in network setup or name resolution",
     severity="high",
     takes_effect="now",
-    why="With unequal MTU large messages of the interconnect are lost or cut into pieces; with "
-    "unequal names nodes connect to other addresses than their peers listen on.",
+    why="With different MTUs, large interconnect messages are lost or fragmented. With "
+    "different name resolution, nodes connect to addresses where no peer listens.",
     reference=BOOK + ", network interfaces",
 )
 def network(facts: Facts, _policy: Policy) -> Verdict:
@@ -91,10 +97,11 @@ def network(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.clock",
-    "All nodes keep time in the same way",
+    "Cluster nodes keep time in the same way",
+    "Cluster nodes differ in time service, time zone or clock offset",
     severity="medium",
     takes_effect="service_restart",
-    why="Nodes whose clocks drift apart are evicted, and their logs cannot be read side by side.",
+    why="Nodes whose clocks drift apart are evicted, and their logs cannot be compared.",
     reference=BOOK + ", cluster time synchronization",
 )
 def clock(facts: Facts, _policy: Policy) -> Verdict:
@@ -103,10 +110,11 @@ def clock(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.check_results",
-    "Every check says the same of all nodes",
+    "Every check has the same result on all cluster nodes",
+    "A check has different results on the cluster nodes",
     severity="medium",
     takes_effect="now",
-    why="What is right on one node and wrong on its peer was changed by hand, or was missed there.",
+    why="A setting was changed manually on one node, or a change was missed there.",
     reference="docs/controls/cluster_nodes.md",
 )
 def check_results(_facts: Facts, _policy: Policy) -> Verdict:

@@ -23,11 +23,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "flow_control.speed_duplex",
-    "Both ends of the cable agree on speed and duplex",
+    "Both ends of the link agree on speed and duplex",
+    "The ends of the link disagree on speed or duplex",
     severity="high",
     takes_effect="now",
-    why="One end forced and the other negotiating ends in half duplex there: late collisions and "
-    "lost frames.",
+    why="Late collisions occur and frames are lost. If one end is forced and the other "
+    "negotiates, the negotiating end falls back to half duplex.",
     reference="IEEE 802.3, clause 28; " + CASE,
     each=NICS,
 )
@@ -100,10 +101,11 @@ def _no_speed(one: NicFacts) -> Verdict:
 
 @rules.check(
     "flow_control.full_duplex",
-    "The link is full duplex",
+    "Link runs in full duplex",
+    "Link runs in half duplex",
     severity="high",
     takes_effect="now",
-    why="With half duplex there are collisions, and no PAUSE: 802.3x is for full duplex alone.",
+    why="Collisions occur, and PAUSE does not work: IEEE 802.3x requires full duplex.",
     reference=IEEE_802_3,
     each=NICS,
     because_of=("flow_control.speed_duplex",),

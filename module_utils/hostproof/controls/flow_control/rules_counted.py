@@ -20,11 +20,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "flow_control.pause_frames",
-    "No side makes the other pause",
+    "PAUSE frames do not exceed the limit",
+    "PAUSE frames exceed the limit",
     severity="medium",
     takes_effect="now",
-    why="PAUSE that is sent (tx) says that this host is too slow; PAUSE that comes (rx) says that "
-    "the switch or what is behind it is.",
+    why="Sent PAUSE frames (tx) show that this host is too slow. Received PAUSE frames (rx) "
+    "show that the switch, or a device behind it, is too slow.",
     reference=IEEE_802_3,
     each=NICS,
 )
@@ -90,10 +91,11 @@ def _counted(name: str, number: Optional[int]) -> str:
 
 @rules.check(
     "flow_control.drops",
-    "The interface drops nothing",
+    "Interface drops do not exceed the limit",
+    "Interface drops packets",
     severity="high",
     takes_effect="now",
-    why="What the interface drops is sent again after a time-out that the database waits for.",
+    why="A dropped packet is sent again only after a timeout, and the database waits for it.",
     reference="kernel Documentation/networking/statistics.rst; " + CASE,
     each=NICS,
 )
@@ -123,10 +125,11 @@ def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
 @rules.check(
     "flow_control.priority_flow_control",
     "Priority flow control is not in use",
+    "Priority flow control is in use",
     severity="low",
     takes_effect="now",
-    why="A port that pauses by priority (RoCE, iSCSI or FCoE with DCB) is not to be paused as a "
-    "whole: such an interface is left alone.",
+    why="A port with priority flow control (RoCE, or iSCSI and FCoE with DCB) must not be "
+    "paused as a whole. The other flow control checks skip this interface.",
     reference="IEEE 802.1Qbb; dcb-pfc(8)",
     each=NICS,
 )

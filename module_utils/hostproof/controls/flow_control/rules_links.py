@@ -26,10 +26,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "flow_control.switch_port",
-    "The switch port is found and uses flow control as it is set",
+    "Switch port uses the flow control that is set on it",
+    "Switch port does not use the flow control that is set on it",
     severity="medium",
     takes_effect="now",
-    why="What the host offers is worth what the port of the switch does with it.",
+    why="Flow control on this host works only as far as the switch port supports it.",
     reference="EtherLike-MIB (RFC 3635), dot3PauseTable; Q-BRIDGE-MIB (RFC 4363)",
     each=NICS,
 )
@@ -110,10 +111,11 @@ def _evidence_of_switches(facts: Facts) -> List[str]:
 
 @rules.check(
     "flow_control.filer_port",
-    "The filer's port uses flow control as it is set",
+    "Filer port does not obey PAUSE and uses its settings",
+    "Filer port obeys PAUSE or does not use its settings",
     severity="medium",
     takes_effect="now",
-    why="A filer that obeys PAUSE stops for every host behind the same switch port.",
+    why="A filer port that obeys PAUSE stops sending to every host behind the same switch port.",
     reference=NTAP,
     each=FILERS,
 )
@@ -272,10 +274,12 @@ def _left_alone(one: NicFacts) -> Optional[Verdict]:
 
 @rules.check(
     "flow_control.link",
-    "What one end of a link sends, the other obeys",
+    "PAUSE frames that one end sends are obeyed by the other",
+    "PAUSE frames are not obeyed, or the switch discards frames",
     severity="high",
     takes_effect="now",
-    why="PAUSE that nobody obeys protects no buffer: frames are dropped, and sent again.",
+    why="PAUSE that the other end does not obey protects no buffer: frames are dropped and "
+    "sent again.",
     reference=CASE,
     because_of=("flow_control.negotiated", "flow_control.switch_port", "flow_control.filer_port"),
 )

@@ -27,11 +27,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "flow_control.bond_members_alike",
-    "All members of a bond are alike",
+    "Bond members have the same link settings",
+    "Bond members differ, or a member is not active",
     severity="medium",
     takes_effect="now",
-    why="After a failover, or for the connections that the bond puts on the other member, other "
-    "settings count.",
+    why="After failover, and for connections on the other member, different settings apply.",
     reference="kernel Documentation/networking/bonding.rst",
     each=BONDS,
 )
@@ -94,10 +94,11 @@ def _text(value: object) -> str:
 
 @rules.check(
     "flow_control.path_speed",
-    "Host and filer have the same speed",
+    "Host and filer links have the same speed",
+    "Host and filer links have different speeds",
     severity="medium",
     takes_effect="now",
-    why="The faster end overruns the buffers of the switch port in front of the slower one.",
+    why="The faster end overruns the buffers of the switch port in front of the slower end.",
     reference=CASE,
     each=STORAGE_PATHS,
 )
@@ -153,11 +154,11 @@ class _Way(NamedTuple):
 
 @rules.check(
     "flow_control.path_mtu",
-    "Every port on the path takes what this host sends",
+    "Every port on the path accepts the host's frames",
+    "A port on the path has a smaller MTU than the host",
     severity="high",
     takes_effect="now",
-    why="A frame longer than the next port takes is lost without a word: small requests work, "
-    "large ones hang.",
+    why="Larger frames are dropped silently: small requests succeed, large requests hang.",
     reference="RFC 4821, section 1; " + NTAP,
     each=PATHS,
 )

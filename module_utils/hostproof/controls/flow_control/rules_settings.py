@@ -42,10 +42,11 @@ def _set_text(one: NicFacts, pause: PauseSettings) -> str:
 
 @rules.check(
     "flow_control.supported",
-    "The interface can do flow control",
+    "Interface supports flow control",
+    "Interface does not support flow control",
     severity="low",
     takes_effect="now",
-    why="An interface without PAUSE neither obeys a switch that is full nor holds one up.",
+    why="The interface ignores PAUSE from a congested switch and cannot slow down a fast sender.",
     reference=ETHTOOL,
     each=NICS_AND_UNKNOWN,
 )
@@ -64,11 +65,12 @@ def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "flow_control.configured",
-    "Flow control is set as wanted",
+    "Flow control settings match the policy",
+    "Flow control settings differ from the policy",
     severity="medium",
     takes_effect="now",
-    why="A host that stalls and sends PAUSE (tx) makes switch and filer wait for it, and with "
-    "them every other host.",
+    why="A stalled host that sends PAUSE (tx) blocks the switch and the filer, and with them "
+    "every other host.",
     reference=NTAP,
     each=NICS,
 )
@@ -107,10 +109,12 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "flow_control.negotiated",
-    "Flow control in force is what is wanted",
+    "Flow control in use matches the policy",
+    "Flow control in use differs from the policy",
     severity="medium",
     takes_effect="now",
-    why="Where PAUSE is negotiated, the link uses what both ends offer and not what is set here.",
+    why="Where PAUSE is negotiated, the link uses what both ends advertise, not what is "
+    "configured on this host.",
     reference=IEEE_802_3,
     each=NICS,
     because_of=("flow_control.configured", "flow_control.speed_duplex", "flow_control.full_duplex"),
@@ -149,11 +153,12 @@ _Grade = Tuple[str, str]
 
 @rules.check(
     "flow_control.persisted",
-    "Flow control is the same after a boot",
+    "Flow control settings persist across reboots",
+    "Flow control settings change at the next reboot",
     severity="medium",
     takes_effect="reboot",
-    why="What ethtool sets is gone with the next boot; then counts the first .link file that "
-    "fits, and what runs after it.",
+    why="Settings made with ethtool are lost at reboot. The first matching .link file and "
+    "later boot steps then set flow control.",
     reference=SYSTEMD_LINK + "; nm-settings(5), ethtool",
     each=NICS,
     because_of=("flow_control.link_file_inverted", "flow_control.ignored_settings"),
@@ -306,11 +311,12 @@ def _setting_text(item: Setting) -> str:
 
 @rules.check(
     "flow_control.link_file_inverted",
-    "RxFlowControl and TxFlowControl are not mixed up",
+    "RxFlowControl and TxFlowControl are not swapped",
+    "RxFlowControl and TxFlowControl are swapped",
     severity="medium",
     takes_effect="reboot",
-    why="The manual describes RxFlowControl= and TxFlowControl= the wrong way round: after a boot "
-    "RxFlowControl= is what ethtool calls rx.",
+    why="After reboot, flow control is on in the wrong direction. systemd.link(5) describes "
+    "the two options the wrong way round: RxFlowControl= sets rx.",
     reference=SYSTEMD_LINK
     + ", RxFlowControl=; systemd, ethtool_set_flow_control() in ethtool-util.c",
     each=NICS,
@@ -351,10 +357,11 @@ def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "flow_control.ignored_settings",
-    "No setting of flow control is ignored",
+    "Every flow control setting is read at boot",
+    "A flow control setting is ignored",
     severity="medium",
     takes_effect="reboot",
-    why="A setting that nothing reads looks right in its file and never comes into force.",
+    why="The setting looks correct in its file but never takes effect.",
     reference=SYSTEMD_LINK
     + "; sysconfig.txt of initscripts, ETHTOOL_OPTS; nm-settings-ifcfg-rh(5)",
     each=NICS,

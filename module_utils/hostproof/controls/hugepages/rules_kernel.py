@@ -25,10 +25,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "hugepages.page_size",
-    "The default huge page has the size Oracle uses",
+    "Default huge page size is the size that Oracle uses",
+    "Default huge page size is wrong",
     severity="high",
     takes_effect="reboot",
-    why="vm.nr_hugepages counts default pages: with 1 GiB pages Oracle cannot use the pool.",
+    why="Oracle cannot use the pool if the default size is 1 GiB. vm.nr_hugepages counts pages "
+    "of the default size.",
     reference=KERNEL + ", default_hugepagesz",
 )
 def page_size(facts: Facts, policy: Policy) -> Verdict:
@@ -47,11 +49,12 @@ def page_size(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "hugepages.numa_split",
-    "The pool is spread over the NUMA nodes",
+    "Huge page pool is spread evenly over the NUMA nodes",
+    "A NUMA node has less than half of its share of the pool",
     severity="medium",
     takes_effect="reboot",
-    why="The kernel silently skips a node without contiguous memory: the SGA then sits on the "
-    "others.",
+    why="The SGA uses memory of the other nodes only. The kernel silently skips a node without "
+    "contiguous memory.",
     reference=KERNEL + ", Interaction of Task Memory Policy with Huge Page Allocation",
 )
 def numa_split(facts: Facts, _policy: Policy) -> Verdict:
@@ -90,11 +93,12 @@ def _sga_by_node(facts: Facts) -> Optional[str]:
 
 @rules.check(
     "hugepages.no_overcommit",
-    "No huge pages beyond the pool",
+    "Surplus huge pages are not allowed",
+    "Surplus huge pages are allowed or in use",
     severity="low",
     takes_effect="now",
-    why="Surplus pages come and go with free memory: an instance that got them may not get them "
-    "again.",
+    why="An instance that started with surplus pages may not get them again. They depend on "
+    "the free memory at that moment.",
     reference=KERNEL + ", nr_overcommit_hugepages",
 )
 def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
@@ -124,10 +128,11 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "hugepages.transparent_hugepages",
-    "Transparent huge pages are as Oracle asks",
+    "Transparent huge pages are set as Oracle recommends",
+    "Transparent huge pages are not set as Oracle recommends",
     severity="high",
     takes_effect="now",
-    why="khugepaged's allocations stall processes and can evict a RAC node.",
+    why="Allocations by khugepaged stall processes and can cause the eviction of a RAC node.",
     reference="Oracle Grid Infrastructure Installation Guide 19c for Linux, Setting Transparent "
     "HugePages to madvise (F19136); 21c and 23ai, the same",
 )

@@ -36,10 +36,11 @@ FALLBACK_BEFORE = (5, 14)
 
 @rules.check(
     "hugepages.memlock_persisted",
-    "limits.d lets the owner lock the SGA",
+    "Memlock limit in limits.d covers the SGA",
+    "Memlock limit in limits.d is missing or too low",
     severity="high",
     takes_effect="instance_restart",
-    why="With too low a memlock limit almost the whole SGA silently falls back to 4 KiB pages.",
+    why="Almost the whole SGA silently falls back to 4 KiB pages.",
     reference=INSTALLATION + ", Checking Resource Limits; limits.conf(5)",
 )
 def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
@@ -134,11 +135,12 @@ STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda one: str(one.instan
 
 @rules.check(
     "hugepages.memlock_in_force",
-    "The running instance may lock its SGA",
+    "Memlock limit of the running instance covers its SGA",
+    "Memlock limit of the running instance is too low",
     severity="high",
     takes_effect="instance_restart",
-    why="limits.d does not reach an instance that systemd or Clusterware started; only the "
-    "process shows its limit.",
+    why="Almost the whole SGA silently falls back to 4 KiB pages. limits.d does not apply to "
+    "instances that systemd or Clusterware starts.",
     reference="proc(5), /proc/PID/limits; limits.conf(5)",
     each=STARTING,
     because_of=("hugepages.memlock_persisted",),
@@ -176,10 +178,12 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
 
 @rules.check(
     "hugepages.shm_group",
-    "The owner's group may use huge pages",
+    "Instance owners are in the hugetlb_shm_group group",
+    "vm.hugetlb_shm_group is wrong, or an owner is not in the group",
     severity="critical",
     takes_effect="instance_restart",
-    why="Without it newer kernels answer EPERM: the SGA silently gets 4 KiB pages or ORA-27125.",
+    why="Newer kernels return EPERM: the SGA silently falls back to 4 KiB pages, or the "
+    "instance fails with ORA-27125.",
     reference="kernel Documentation/admin-guide/sysctl/vm.rst, hugetlb_shm_group",
 )
 def shm_group(facts: Facts, policy: Policy) -> Verdict:

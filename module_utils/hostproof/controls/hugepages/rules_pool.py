@@ -27,11 +27,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "hugepages.pool_covers_sga",
-    "The pool covers every SGA",
+    "Huge page pool covers every SGA",
+    "Huge page pool is too small for the SGA",
     severity="critical",
     takes_effect="instance_restart",
-    why="An SGA that does not fit falls back to 4 KiB pages, or the instance does not start "
-    "(USE_LARGE_PAGES=ONLY).",
+    why="The SGA falls back to 4 KiB pages, or the instance does not start (USE_LARGE_PAGES=ONLY).",
     reference="MOS 401749.1; Oracle Database Reference, USE_LARGE_PAGES",
     because_of=("hugepages.page_size",),
 )
@@ -115,11 +115,12 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
 
 @rules.check(
     "hugepages.pool_persisted",
-    "The next boot makes the same pool",
+    "Huge page pool persists across reboots",
+    "Huge page pool changes at the next reboot",
     severity="high",
     takes_effect="reboot",
-    why="A pool that is only set in the running kernel is gone after the next boot, or another "
-    "file shrinks it.",
+    why="After reboot the pool is lost or smaller, and the SGA falls back to 4 KiB pages. The "
+    "pool is set only in the running kernel, or another file overrides it.",
     reference="sysctl.d(5), CONFIGURATION DIRECTORIES AND PRECEDENCE; " + KERNEL,
     because_of=("hugepages.single_source",),
 )
@@ -203,10 +204,11 @@ def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
 
 @rules.check(
     "hugepages.single_source",
-    "Only one place sets the pool",
+    "Only one place sets the huge page pool",
+    "Several places set the huge page pool",
     severity="medium",
     takes_effect="reboot",
-    why="Where two places set the pool, an update or a profile switch decides which one counts.",
+    why="An update or a TuneD profile switch can change which value applies.",
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl",
 )
 def single_source(facts: Facts, policy: Policy) -> Verdict:
@@ -255,10 +257,12 @@ def _look_at(losers: List[str]) -> List[str]:
 
 @rules.check(
     "hugepages.ram_share",
-    "The pool leaves memory for the rest",
+    "Huge page pool leaves enough memory for the host",
+    "Huge page pool takes too much memory",
     severity="critical",
     takes_effect="now",
-    why="Too large a pool starves PGA, processes and page cache: swapping, then the OOM killer.",
+    why="PGA, processes and page cache run short of memory. The host swaps, then the OOM "
+    "killer ends processes.",
     reference=INSTALLATION + ", Configuring HugePages (at most 70 percent of memory)",
 )
 def ram_share(facts: Facts, policy: Policy) -> Verdict:
@@ -329,10 +333,11 @@ def _share(size: int, memory: int) -> str:
 
 @rules.check(
     "hugepages.pool_not_wasted",
-    "The pool is not larger than needed",
+    "Huge page pool is not larger than required",
+    "Huge page pool is larger than required",
     severity="medium",
     takes_effect="now",
-    why="Pages in the pool that no SGA uses are lost to everything else on the host.",
+    why="Huge pages that no SGA uses are not available to anything else on the host.",
     reference=INSTALLATION + ", Configuring HugePages; " + KERNEL,
 )
 def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:

@@ -24,11 +24,11 @@ PAGE_TABLES_SHARE = 0.01
 
 @rules.check(
     "hugepages.sga_in_huge_pages",
-    "The running SGA lies in huge pages",
+    "Running SGA is in huge pages",
+    "Running SGA is partly or entirely in 4 KiB pages",
     severity="critical",
     takes_effect="instance_restart",
-    why="An SGA in 4 KiB pages costs page tables in every process, and the idle pool is lost "
-    "memory.",
+    why="Every process needs page tables for the SGA, and the unused pool is wasted memory.",
     reference="proc(5), /proc/PID/numa_maps; Oracle Database Reference, USE_LARGE_PAGES",
     each=INSTANCES,
     because_of=(
@@ -83,11 +83,11 @@ def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
 
 @rules.check(
     "hugepages.no_amm",
-    "No instance uses Automatic Memory Management",
+    "Automatic Memory Management is not in use",
+    "Automatic Memory Management is in use",
     severity="high",
     takes_effect="instance_restart",
-    why="MEMORY_TARGET and huge pages exclude each other: the pool stays idle (ORA-00845, "
-    "ORA-27138).",
+    why="The instance cannot use huge pages and the pool stays unused (ORA-00845, ORA-27138).",
     reference="Oracle Database Reference, USE_LARGE_PAGES; ORA-27138",
     because_of=("pre_page_sga.memory_target",),
 )
@@ -109,10 +109,12 @@ def no_amm(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "hugepages.page_table_cost",
-    "Page tables stay small",
+    "Page tables use at most 1% of memory",
+    "Page tables use more than 1% of memory",
     severity="medium",
     takes_effect="instance_restart",
-    why="With 4 KiB pages every process needs a 512th of the SGA it touches for page tables.",
+    why="Memory is lost to page tables: with 4 KiB pages, each process needs 1/512 of the SGA "
+    "that it touches.",
     reference="proc(5), /proc/meminfo PageTables",
     because_of=("hugepages.sga_in_huge_pages",),
 )

@@ -15,11 +15,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "interconnect.mtu",
-    "The interconnect has the MTU that is wanted",
+    "Interconnect interfaces have the expected MTU",
+    "Interconnect MTU differs from the policy or between interfaces",
     severity="high",
     takes_effect="now",
-    why="A node that takes shorter frames than its peers send loses them without a word; with "
-    "small ones every block of a database is many fragments.",
+    why="Frames larger than the MTU of the receiving node are lost silently. A small MTU "
+    "splits every database block into many fragments.",
     reference=BOOK + "network interface hardware requirements (jumbo frames)",
     each=DEVICES,
 )
@@ -53,11 +54,12 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "interconnect.subnets",
-    "Private interfaces lie in networks of their own",
+    "Each private interface is in its own subnet",
+    "Private interfaces share a subnet",
     severity="critical",
     takes_effect="cluster_restart",
-    why="With two interfaces in one network the kernel sends over one of them whatever the "
-    "address, and when that one's cable is pulled the node is evicted though the other works.",
+    why="A single cable fault evicts the node although the other interface works. The kernel "
+    "sends all traffic of a shared subnet over one interface.",
     reference="My Oracle Support 1210883.1 (Highly Available IP)",
 )
 def subnets(facts: Facts, _policy: Policy) -> Verdict:
@@ -89,11 +91,12 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "interconnect.bonding",
-    "The bond of the interconnect notices a dead link and keeps the order of packets",
+    "Interconnect bond has link monitoring and a suitable mode",
+    "Interconnect bond has no link monitoring or an unsuitable mode",
     severity="high",
     takes_effect="now",
-    why="A bond that does not watch its links sends into a dead one until the node is evicted; one "
-    "that spreads packets brings them out of order.",
+    why="Without link monitoring, the bond keeps sending into a dead link until the node is "
+    "evicted. A mode that spreads packets delivers them out of order.",
     reference="kernel Documentation/networking/bonding.rst; Oracle Exadata Database Machine "
     "Maintenance Guide, bonded networks",
     each=BONDS,
@@ -127,12 +130,12 @@ def _mode_key(name: str) -> str:
 
 @rules.check(
     "interconnect.loopback_mtu",
-    "The loopback device does not ask for more memory in one piece than there may be",
+    "Loopback MTU is within the limit",
+    "Loopback MTU is too large",
     severity="low",
     takes_effect="now",
-    why="What instances of one host send each other takes buffers of the loopback device's MTU: "
-    "64 KiB in one piece, where memory is in fragments, is 'no buffer space available' "
-    "(ORA-27301).",
+    why="Traffic between instances on one host can fail with 'no buffer space available' "
+    "(ORA-27301). It requires 64 KiB of contiguous memory per buffer.",
     reference="My Oracle Support 2041723.1",
 )
 def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:

@@ -20,11 +20,11 @@ _MIB = "RFC 4293 and RFC 4113 (what the counters count)"
 
 @rules.check(
     "interconnect.reassembly",
-    "Every packet that came in fragments was put together",
+    "All fragmented packets are reassembled",
+    "Fragmented packets were not reassembled",
     severity="high",
     takes_effect="now",
-    why="A block whose fragments do not all find a place is lost, sent again, and in the end the "
-    "node is evicted.",
+    why="The database block is lost and sent again. If losses continue, the node is evicted.",
     reference="My Oracle Support 2008933.1; " + _MIB,
     because_of=("kernel_parameters.reassembly", "interconnect.end_to_end"),
 )
@@ -42,11 +42,12 @@ def reassembly(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "interconnect.udp_buffers",
-    "No datagram was lost for want of a buffer",
+    "No datagram is lost because of a full socket buffer",
+    "Datagrams were lost because of a full socket buffer",
     severity="high",
     takes_effect="instance_restart",
-    why="A datagram that finds its socket's buffer full is a lost block: the buffer is too small, "
-    "or nobody had time to empty it.",
+    why="Each lost datagram is a lost database block. The buffer is too small, or its process "
+    "did not read it fast enough.",
     reference="My Oracle Support 563566.1; " + _MIB,
     because_of=("kernel_parameters.socket_buffers",),
 )
@@ -64,11 +65,12 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "interconnect.reverse_path",
-    "No packet was dropped for the interface that it came in by",
+    "No packet is dropped by the reverse path filter",
+    "Reverse path filter drops packets or is strict",
     severity="critical",
     takes_effect="now",
-    why="With several private interfaces a strict filter drops what comes in by another than "
-    "answers leave by, and the node is evicted.",
+    why="With several private interfaces, a strict filter drops packets that arrive on a "
+    "different interface than replies use, and the node is evicted.",
     reference=BOOK + "Multiple Private Interconnects and Oracle Linux; kernel "
     "Documentation/networking/ip-sysctl.rst, rp_filter",
     because_of=("kernel_parameters.reverse_path",),

@@ -16,11 +16,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "interconnect.end_to_end",
-    "Packets of the whole MTU arrive at the other node, and its answers here",
+    "Packets of full MTU reach the other nodes and return",
+    "Packets of full MTU do not reach a node or do not return",
     severity="critical",
     takes_effect="now",
-    why="Where one port on the way takes less, small messages work and blocks are lost: the "
-    "database stalls, and a node is evicted.",
+    why="Small messages succeed but database blocks are lost: the database stalls, and a node "
+    "is evicted.",
     reference="RFC 4821, section 1; " + BOOK + "network interface hardware requirements",
     each=PEERS,
     because_of=("interconnect.mtu",),

@@ -21,10 +21,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "io_pacing.filesystems",
-    "No file system has marks of its own that nobody asked for",
+    "File systems have only pacing values from the policy",
+    "A file system has pacing values that are not in the policy",
     severity="medium",
     takes_effect="remount",
-    why="The mount options maxpout and minpout win over the marks of the host.",
+    why="The mount options maxpout and minpout override the values of the host.",
     reference=PACING + "; AIX Commands Reference, mount",
     each=AIX,
 )
@@ -106,11 +107,12 @@ def _shown(mounts: Mounts) -> str:
 
 @rules.check(
     "io_pacing.unpaced_mounts",
-    "What I/O pacing does not govern is known",
+    "Mounts without I/O pacing are listed",
+    "Some mounts are not subject to I/O pacing",
     severity="low",
     takes_effect="now",
-    why="Writes with concurrent or direct I/O (cio, dio, filesystemio_options) and to raw devices "
-    "are never paced.",
+    why="Pacing never applies to concurrent I/O, direct I/O (cio, dio, filesystemio_options) "
+    "or raw devices.",
     reference=PACING + "; AIX Performance Management, Direct I/O",
     each=AIX,
 )
@@ -143,11 +145,11 @@ SHOWN = (
 
 @rules.check(
     "io_pacing.related_tunables",
-    "The tunables beside I/O pacing are known",
+    "Related I/O tunables are listed",
+    "Related I/O tunables could not be read",
     severity="low",
     takes_effect="now",
-    why="Write-behind and read-ahead of JFS2 decide how many pages wait for the disks, as pacing "
-    "does.",
+    why="JFS2 write-behind and read-ahead also determine how many pages wait for the disks.",
     reference="AIX Commands Reference, ioo",
     each=AIX,
 )

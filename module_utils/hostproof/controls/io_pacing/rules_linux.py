@@ -35,12 +35,12 @@ OTHER = {
 
 @rules.check(
     "io_pacing.buffered_writers",
-    "Buffered writers cannot fill the page cache without bound (advice)",
+    "Dirty pages in the page cache are limited (advice)",
+    "Buffered writers can fill the page cache (advice)",
     severity="low",
     takes_effect="now",
-    why="A backup or an export that writes through the page cache is held back only when so many "
-    "bytes are dirty; then every buffered writer waits. A database with direct I/O is not governed "
-    "by it.",
+    why="When a backup or export reaches the limit of dirty pages, every buffered writer "
+    "waits. A database with direct I/O is not affected.",
     reference="kernel Documentation/admin-guide/sysctl/vm.rst, dirty_*; "
     "Documentation/ABI/stable/sysfs-block",
     each=LINUX,

@@ -24,10 +24,11 @@ OLDEST = (6, 1)
 
 @rules.check(
     "io_pacing.persisted",
-    "The ODM holds the wanted maxpout and minpout",
+    "maxpout and minpout in the ODM match the policy",
+    "maxpout or minpout in the ODM differs from the policy",
     severity="high",
     takes_effect="now",
-    why="The next boot takes the marks from the ODM, whatever is in force now.",
+    why="AIX uses the ODM values after the next reboot, whatever is running now.",
     reference=TUNABLES + "; AIX Commands Reference, lsattr",
     each=AIX,
 )
@@ -47,10 +48,12 @@ def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "io_pacing.running",
-    "The kernel paces with the wanted maxpout and minpout",
+    "Running maxpout and minpout match the policy",
+    "Running maxpout or minpout differs from the policy",
     severity="high",
     takes_effect="now",
-    why="lsattr shows the ODM: after chdev -P or chdev -T the kernel goes by other values.",
+    why="The kernel does not pace as lsattr shows. lsattr reads the ODM, and chdev -P and "
+    "chdev -T make kernel and ODM differ.",
     reference="AIX Commands Reference, lsattr and chdev; AIX Base Operating System, sys_parm",
     each=AIX,
     because_of=("io_pacing.persisted",),
@@ -84,11 +87,12 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "io_pacing.valid_pair",
-    "maxpout and minpout go together",
+    "maxpout and minpout are a valid pair",
+    "maxpout and minpout are not a valid pair",
     severity="medium",
     takes_effect="now",
-    why="maxpout should be a multiple of 4 plus 1 and minpout below it by at least 4; both are 0, "
-    "or neither.",
+    why="Write-behind and pacing work against each other. maxpout must be a multiple of 4 plus "
+    "1, and minpout a multiple of 4 and at least 4 lower, or both 0.",
     reference=TUNABLES,
     each=AIX,
 )

@@ -17,11 +17,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "kernel_parameters.consistent_sources",
-    "Places that set the same parameter agree",
+    "All places set a parameter to the same value",
+    "Several places set a parameter to different values",
     severity="medium",
     takes_effect="reboot",
-    why="Where TuneD, saptune, a package and a file set one parameter otherwise, an update or a "
-    "switch of the profile decides which one counts.",
+    why="An update or a profile switch can change which value applies: TuneD, saptune, a "
+    "package or a file.",
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl; saptune(8)",
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:

@@ -14,10 +14,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "kernel_parameters.semaphores",
-    "There are semaphores for every instance",
+    "Semaphore limits are sufficient for every instance",
+    "Semaphore limits are too low or nearly used up",
     severity="critical",
     takes_effect="now",
-    why="Without a free set of semaphores an instance does not start (ORA-27154, ORA-27300: semget "
+    why="An instance without a free semaphore set does not start (ORA-27154, ORA-27300: semget "
     "failed with status 28, no space left on device).",
     reference=PROC,
     each=family("semaphores"),
@@ -28,10 +29,12 @@ def semaphores(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.shared_memory",
-    "Shared memory is large enough for every SGA",
+    "Shared memory limits cover every SGA",
+    "Shared memory limits are too low or nearly used up",
     severity="high",
     takes_effect="now",
-    why="An SGA beyond the limits does not start (ORA-27102 with error 28) though memory is free.",
+    why="An instance with a larger SGA does not start (ORA-27102 with error 28), even if "
+    "memory is free.",
     reference=PROC,
     each=family("shared_memory"),
 )
@@ -41,10 +44,11 @@ def shared_memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.open_files",
-    "The host can open enough files",
+    "File handle limit of the host is sufficient",
+    "File handle limit of the host is too low or nearly used up",
     severity="medium",
     takes_effect="now",
-    why="Without a free file handle every program of the host fails, instances too.",
+    why="Every program on the host fails when no file handle is free, including instances.",
     reference=PROC,
     each=family("open_files"),
 )
@@ -54,10 +58,11 @@ def open_files(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.asynchronous_io",
-    "Asynchronous requests can be reserved",
+    "AIO request limit of the host is sufficient",
+    "AIO request limit of the host is too low or nearly used up",
     severity="high",
     takes_effect="now",
-    why="Where none are left, processes fail with ORA-27090 or write one block after the other.",
+    why="Processes fail with ORA-27090 or write one block after another.",
     reference=PROC,
     each=family("asynchronous_io"),
 )
@@ -67,10 +72,11 @@ def asynchronous_io(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.ephemeral_ports",
-    "Outgoing connections keep off the ports of Oracle's services",
+    "Ephemeral port range is within 9000 to 65535",
+    "Ephemeral port range is not within 9000 to 65535",
     severity="medium",
     takes_effect="now",
-    why="An outgoing connection takes the port that a listener or an agent is to have.",
+    why="An outgoing connection can take the port of a listener or an agent.",
     reference=NETWORK,
     each=family("ephemeral_ports"),
 )
@@ -80,11 +86,12 @@ def ephemeral_ports(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.socket_buffers",
-    "Socket buffers hold what comes in at once",
+    "Socket buffer limits are sufficient",
+    "Socket buffer limits are too low",
     severity="medium",
     takes_effect="instance_restart",
-    why="Datagrams of the interconnect that find no buffer are lost, and blocks are sent again; a "
-    "small buffer of TCP slows Direct NFS down.",
+    why="Interconnect datagrams without a buffer are lost, and their blocks are sent again. "
+    "Small TCP buffers slow down Direct NFS.",
     reference=NETWORK,
     each=family("socket_buffers"),
 )
@@ -94,10 +101,11 @@ def socket_buffers(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.panic",
-    "A kernel that failed restarts the host",
+    "Kernel panics on an oops and restarts the host",
+    "Kernel does not panic or restart after a failure",
     severity="high",
     takes_effect="now",
-    why="A node that hangs after an oops keeps its locks, and the cluster waits for it.",
+    why="A node that hangs after a kernel oops keeps its locks, and the cluster waits for it.",
     reference=PROC,
     each=family("panic"),
 )
@@ -107,11 +115,12 @@ def panic(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.memory",
-    "Memory is reclaimed in time, and not from the database",
+    "Memory reclaim settings protect the database",
+    "Memory reclaim settings do not protect the database",
     severity="high",
     takes_effect="now",
-    why="A kernel without free memory drops datagrams (ORA-27301: no buffer space available), and "
-    "one that swaps early takes the PGA.",
+    why="A kernel without free memory drops datagrams (ORA-27301: no buffer space available). "
+    "A kernel that swaps early swaps out the PGA.",
     reference=PROC,
     each=family("memory", "Neither is it a node of a cluster, nor does a policy advise it."),
 )
@@ -121,11 +130,12 @@ def memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.reverse_path",
-    "The filter of the interconnect is not strict",
+    "Reverse path filter of the interconnect is not strict",
+    "Reverse path filter of the interconnect is strict",
     severity="critical",
     takes_effect="now",
-    why="With several private interfaces a strict filter drops what comes in by another than "
-    "answers leave by, and the node is evicted.",
+    why="With several private interfaces, packets that arrive on a different interface than "
+    "replies use are dropped, and the node is evicted.",
     reference=NETWORK,
     each=family(REVERSE_PATH, "Fewer than two private interfaces are known here."),
 )
@@ -135,11 +145,12 @@ def reverse_path(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.reassembly",
-    "There is memory to put fragments together",
+    "Fragment reassembly memory is sufficient",
+    "Fragment reassembly memory is too small",
     severity="high",
     takes_effect="now",
-    why="A block of a database is more than one frame: where fragments find no memory, blocks are "
-    "lost, and in the end the node.",
+    why="Database blocks on the interconnect are lost, and finally the node is evicted. A "
+    "block is larger than a frame and arrives in fragments.",
     reference=NETWORK,
     each=family("reassembly", "No cluster runs here, and no policy announces one."),
 )
@@ -149,10 +160,12 @@ def reassembly(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "kernel_parameters.additional",
-    "What the policy asks for beside Oracle's documents",
+    "Additional kernel parameters match the policy",
+    "An additional kernel parameter differs from the policy",
     severity="medium",
     takes_effect="now",
-    why="The policy names this value for the host.",
+    why="The host does not run with a value that your policy requires. This value does not "
+    "come from Oracle's documentation.",
     reference="the policy, kernel_parameters_values",
     each=family(OF_POLICY, "kernel_parameters_values names nothing that the table does not have."),
 )

@@ -28,11 +28,12 @@ _STALE = (
 
 @rules.check(
     "latency.round_trip_budget",
-    "The round trip leaves room for the transactions",
+    "Round-trip time allows the required transaction rate",
+    "Round-trip time is too long for the required transaction rate",
     severity="medium",
     takes_effect="now",
-    why="A session that waits for each answer cannot do more than its round trips allow, however "
-    "fast the server is.",
+    why="A session that waits for each reply is limited by its round trips, however fast the "
+    "server is.",
     reference="transactions a second of one session = 1 / (round trips * round trip time + think "
     "time)",
     each=WITH_BUDGET,

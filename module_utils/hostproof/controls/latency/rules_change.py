@@ -16,10 +16,11 @@ _NO_BEFORE = "There is no before to compare with: ./hostproof baseline, then ./h
 
 @rules.check(
     "latency.change",
-    "The change did not make this host slower",
+    "Change did not slow down this host",
+    "Change slowed down this host",
     severity="high",
     takes_effect="now",
-    why="A change that works can still be slow, and is easily undone only as long as it is fresh.",
+    why="A change that works can still be slow. It is easy to revert only while it is recent.",
     reference="Hodges and Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical "
     "Methods, 4.2",
 )
@@ -29,10 +30,11 @@ def change(_facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "latency.fleet_change",
-    "The change did not make the hosts slower together",
+    "Change did not slow down the hosts together",
+    "Change slowed down the hosts together",
     severity="high",
     takes_effect="now",
-    why="A few per cent that no single host can show are seen over many.",
+    why="A loss of a few percent is visible only across many hosts.",
     reference="Wilcoxon 1945; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, "
     "3.2 and 4.2",
 )
@@ -42,11 +44,12 @@ def fleet_change(_facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "latency.gate",
-    "The change was measured and kept",
+    "Change passed the gate and was kept",
+    "Change was stopped or reverted by the gate",
     severity="critical",
     takes_effect="now",
-    why="A change that made hosts slower, or of which that cannot be told, must not reach the "
-    "others.",
+    why="A change that slowed down hosts, or whose effect is unknown, must not reach the other "
+    "hosts.",
     reference="docs/latency_gate.md, what the gate decides",
 )
 def gate(_facts: Facts, _policy: Policy) -> Verdict:

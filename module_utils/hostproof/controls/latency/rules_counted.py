@@ -45,10 +45,11 @@ _SHOWN = 20
 
 @rules.check(
     "latency.disk",
-    "Disks answer within the limits",
+    "Disk latency is within the limits",
+    "Disk latency exceeds the limits",
     severity="high",
     takes_effect="now",
-    why="A database waits for each block that it reads and each log write that it commits.",
+    why="The database waits for each block that it reads and for each redo write at commit.",
     reference=IOSTATS
     + "; Oracle Database 2 Day + Performance Tuning Guide, Setting the DBIO_EXPECTED Parameter",
 )
@@ -91,7 +92,8 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
 
 @rules.check(
     "latency.nfs",
-    "NFS mounts answer within the limits",
+    "NFS latency is within the limits",
+    "NFS latency exceeds the limits",
     severity="high",
     takes_effect="now",
     why="A database on NFS waits for the server as it would for a disk.",

@@ -20,10 +20,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "latency.disk_read",
-    "Reads of a file that only the disk can answer are within the limits",
+    "Latency of uncached file reads is within the limits",
+    "Latency of uncached file reads exceeds the limits",
     severity="high",
     takes_effect="now",
-    why="This is what a server process waits for a block that is not in the buffer cache.",
+    why="A server process waits this long for each block that is not in the buffer cache.",
     reference="open(2), O_DIRECT; Oracle Database 2 Day + Performance Tuning Guide, Setting the "
     "DBIO_EXPECTED Parameter",
     each=FILES,
@@ -64,11 +65,11 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "latency.host_overhead",
-    "What the host adds to a read is small",
+    "Host overhead of disk reads is within the limit",
+    "Host overhead of disk reads exceeds the limit",
     severity="medium",
     takes_effect="now",
-    why="A process that waits for a CPU makes a fast disk look slow: faster storage would not "
-    "help.",
+    why="A process that waits for a CPU makes a fast disk look slow. Faster storage does not help.",
     reference=IOSTATS + ": the time of a request ends before the process that waits for it runs",
     each=FILES,
 )

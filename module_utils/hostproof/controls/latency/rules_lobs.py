@@ -109,11 +109,12 @@ def _limits(policy: Policy) -> str:
 
 @rules.check(
     "latency.lob_contention",
-    "Sessions do not queue for the space of a segment",
+    "Sessions do not wait for segment space (enq HW)",
+    "Sessions wait for segment space (enq HW, contention)",
     severity="high",
     takes_effect="now",
-    why="Who inserts LOBs waits for the one session that looks for space, extends or reclaims it, "
-    "and that one for the disk.",
+    why="Sessions that insert LOBs wait for the one session that finds, extends or reclaims "
+    "space, and that session waits for the disk.",
     reference=_SOURCE,
     each=REPORTS,
 )
@@ -168,11 +169,12 @@ def _lob_part(told: Figures) -> Optional[float]:
 
 @rules.check(
     "latency.lob_direct_io",
-    "Sessions do not wait for LOBs that are written past the buffer cache",
+    "Sessions do not wait for direct path LOB I/O",
+    "Sessions wait for direct path LOB I/O",
     severity="medium",
     takes_effect="now",
-    why="A LOB without CACHE is written and read by the session itself, block by block, while it "
-    "waits.",
+    why="The session reads and writes a LOB without CACHE itself, block by block, and waits "
+    "for each block.",
     reference=_SOURCE,
     each=REPORTS,
 )
@@ -214,11 +216,12 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "latency.lob_reclaim_event",
-    "Event 44951 is not set without a measurement",
+    "Event 44951 is not set to a high or unknown level",
+    "Event 44951 is set to a high or unknown level, or without effect",
     severity="medium",
     takes_effect="instance_restart",
-    why="Each session that needs space reclaims as many chunks as the event says while all others "
-    "wait: " + _EVENT_TIMES + ".",
+    why="Sessions wait while one session reclaims as many chunks as the level says. Measured: "
+    "22 minutes without the event, 18.5 at level 3, 49 at level 32.",
     reference=_SOURCE,
     each=REPORTS,
 )
@@ -277,11 +280,12 @@ def _default(told: Figures) -> Optional[str]:
 
 @rules.check(
     "latency.lob_securefile",
-    "New LOBs are SecureFiles",
+    "New LOBs are created as SecureFiles",
+    "New LOBs are created as BasicFiles",
     severity="low",
     takes_effect="now",
-    why="BasicFile LOBs share one enqueue to find space; an upgrade leaves what is there, and a "
-    "COMPATIBLE of 11.2 goes on making them.",
+    why="BasicFile LOBs share one enqueue to find space. An upgrade does not convert existing "
+    "LOBs.",
     reference=_REFERENCE,
     each=REPORTS,
 )

@@ -27,10 +27,11 @@ _WANTED = "an answer to each, more than 5 % without one fails"
 
 @rules.check(
     "latency.tcp",
-    "The network answers within the limits",
+    "Network round-trip time is within the limits",
+    "Network round-trip time exceeds the limits, or replies are lost",
     severity="medium",
     takes_effect="now",
-    why="Each call of a session and each synchronous redo shipment waits for a round trip.",
+    why="Each call of a session and each synchronous redo transport waits for a round trip.",
     reference="tcp(7), TCP_INFO; kernel Documentation/networking/timestamping.rst; Oracle Data "
     "Guard Concepts and Administration, Redo Transport Services",
     each=TARGETS,
@@ -143,10 +144,11 @@ def _sent_again(windows: List[Window]) -> List[str]:
 
 @rules.check(
     "latency.scheduling_delay",
-    "This host wakes up in time for an answer",
+    "Scheduling delay on this host is within the limit",
+    "Scheduling delay on this host exceeds the limit",
     severity="medium",
     takes_effect="now",
-    why="An answer that lies in the kernel until the process runs is no fault of the network.",
+    why="Replies wait in the kernel until the process runs. The network is not the cause.",
     reference="kernel Documentation/networking/timestamping.rst; sched(7)",
     each=TARGETS,
 )

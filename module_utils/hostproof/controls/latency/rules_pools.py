@@ -19,11 +19,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "latency.checkout",
-    "Checkouts of a pool are within the limits",
+    "Connection checkout time is within the limits",
+    "Connection checkout time exceeds the limits",
     severity="medium",
     takes_effect="now",
-    why="Each request waits for its connection first: where a pool validates at the checkout, for "
-    "a round trip to the database.",
+    why="Each request first waits for its connection. If the pool validates at checkout, that "
+    "includes a round trip to the database.",
     reference="WildFly model reference, subsystem datasources, test-connection-in-pool",
     each=POOLS,
 )

@@ -26,10 +26,11 @@ _BACKGROUND = " (background)"
 
 @rules.check(
     "latency.database",
-    "Wait events of the reports are within the limits",
+    "Database wait events are within the limits",
+    "Database wait events exceed the limits",
     severity="high",
     takes_effect="now",
-    why="This is what the sessions themselves waited, storage, network and host together.",
+    why="Sessions wait this long for storage, network and host together.",
     reference="Oracle Database Reference, Oracle Wait Events; My Oracle Support 1376916.1",
     each=REPORTS,
 )
@@ -97,11 +98,12 @@ def _others(measured: Measured) -> Optional[str]:
 
 @rules.check(
     "latency.log_file_parallel_write",
-    "'log file parallel write' is read for what it is",
+    "'log file parallel write' shows I/O latency",
+    "'log file parallel write' does not show I/O latency here",
     severity="medium",
     takes_effect="now",
-    why="From 12.2 on a multitenant database times only what is left of a log write when it "
-    "looks: an average of that says nothing of the disk, and a low one hides a slow log.",
+    why="A low average hides a slow redo log. Since 12.2, a multitenant database times only "
+    "the part of a log write that remains when it checks.",
     reference="F. Hoogland, Oracle wait event 'log file parallel write' change; Oracle Database "
     "Reference, log file parallel write",
     each=REPORTS,

@@ -82,11 +82,12 @@ def _listed(numbers: List[Tuple[Run, float]], merit: str, cores: Optional[int]) 
 
 @rules.check(
     "latency.logical_reads",
-    "The database does what its processors can",
+    "Logical reads per core reach the expected rate",
+    "Logical reads per core are below the expected rate",
     severity="medium",
     takes_effect="now",
-    why="Logical reads a second and core are what a test without any disk measures: fewer than "
-    "before, or than on a machine of the same kind, and memory or processors are to blame.",
+    why="CPUs or memory are slower than expected. Logical reads per second and core do not "
+    "depend on disks.",
     reference=_SLOB,
     each=REPORTS,
 )
@@ -132,10 +133,11 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "latency.throughput_change",
-    "The database does as much as before the change",
+    "Database throughput did not drop after the change",
+    "Database throughput dropped after the change",
     severity="high",
     takes_effect="now",
-    why="A change that costs a few percent of all work is seen in no single run.",
+    why="The change costs a few percent of all work, which no single run shows.",
     reference="B. L. Welch, Biometrika 34 (1947); " + _SLOB,
     each=_with("before", "No report names a before to compare with."),
 )
@@ -192,10 +194,11 @@ def _changes(
 
 @rules.check(
     "latency.slob_settings",
-    "slob.conf has a run measure the machine",
+    "slob.conf settings give a valid measurement",
+    "slob.conf settings distort the measurement",
     severity="medium",
     takes_effect="now",
-    why="Sessions that sleep, wait for each other's rows or end when they like measure that.",
+    why="The run measures sleeping, waiting or ending sessions, not the machine.",
     reference=_SLOB,
     each=_with("slob_conf", "No report names its slob_conf."),
 )
@@ -249,11 +252,12 @@ def _unlike(told: work.Figures) -> List[str]:
 
 @rules.check(
     "latency.instances",
-    "All instances of the report do as much",
+    "All instances of the report have similar throughput",
+    "An instance of the report has lower throughput than its peers",
     severity="high",
     takes_effect="now",
-    why="One node without huge pages, with slower processors or a longer way to the storage spoils "
-    "the figures of the whole cluster.",
+    why="One slow node lowers the figures of the whole cluster: no huge pages, slower CPUs, or "
+    "a longer path to the storage.",
     reference="Oracle Database Performance Tuning Guide, Automatic Workload Repository report of "
     "a cluster (awrgrpt.sql)",
     each=REPORTS,

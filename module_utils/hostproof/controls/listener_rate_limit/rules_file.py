@@ -23,10 +23,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "listener_rate_limit.listener_runs",
-    "The listener runs",
+    "Listener is running",
+    "Listener is not running",
     severity="high",
     takes_effect="listener_restart",
-    why="A listener that the policy lists and that does not run limits nothing and serves nobody.",
+    why="Clients cannot connect, and no rate limit applies. The policy lists this listener.",
     reference=NETAG + ", Starting Oracle Net Listener",
     each=LISTENERS,
 )
@@ -52,11 +53,12 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.config_file",
-    "It is known which listener.ora the listener reads",
+    "Configuration file of the listener is known",
+    "Listener parameters exist in a file that is not read",
     severity="medium",
     takes_effect="listener_restart",
-    why="TNS_ADMIN, a read-only home or Grid Infrastructure move the file: the one that people "
-    "edit may be one that no listener reads.",
+    why="Changes go to a file that no listener reads. TNS_ADMIN, a read-only home or Grid "
+    "Infrastructure change the location of listener.ora.",
     reference=NETRF + ", Overview; Parameters and their default locations (TNS_ADMIN)",
     each=LISTENERS,
     because_of=("listener_rate_limit.listener_runs",),
@@ -82,11 +84,11 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.syntax",
-    "listener.ora can be read to its end",
+    "listener.ora has no syntax errors",
+    "listener.ora has a syntax error",
     severity="critical",
     takes_effect="listener_restart",
-    why="A listener does not start with a file that it cannot read, and that shows at its next "
-    "start.",
+    why="The listener does not start at its next restart.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),
@@ -118,10 +120,11 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.duplicate_parameters",
-    "No parameter stands twice in listener.ora",
+    "No parameter is set twice in listener.ora",
+    "A parameter is set twice in listener.ora",
     severity="medium",
     takes_effect="listener_restart",
-    why="Only one of two values counts, and the documentation does not say which.",
+    why="Only one of the two values applies, and Oracle does not document which.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
@@ -150,11 +153,11 @@ def _is_ours(name: str, listener: Listener) -> bool:
 
 @rules.check(
     "listener_rate_limit.loaded",
-    "The listener was started after its file changed",
+    "Listener uses the current listener.ora",
+    "listener.ora has changed since the listener started",
     severity="high",
     takes_effect="listener_restart",
-    why="A listener reads its endpoints and their rate when it starts: it does not know what was "
-    "written after.",
+    why="New endpoints and rates are not in use. A listener reads them only when it starts.",
     reference=NETAG + ", Listener Control utility, RELOAD and START",
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),

@@ -21,10 +21,12 @@ DEFAULT_QUEUE = 128
 
 @rules.check(
     "listener_rate_limit.queue_size",
-    "The queue of each endpoint is as long as the policy wants",
+    "Backlog queue of each endpoint matches the policy",
+    "Backlog queue of an endpoint differs from the policy",
     severity="medium",
     takes_effect="listener_restart",
-    why="What does not fit into the queue is lost before the listener sees it, limit or not.",
+    why="Connections that do not fit in the queue are lost before the listener sees them, with "
+    "or without a rate limit.",
     reference=NETRF + ", QUEUESIZE; listen(2), backlog and net.core.somaxconn",
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
@@ -100,11 +102,11 @@ def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
 
 @rules.check(
     "listener_rate_limit.delayed",
-    "The limit delays few connections",
+    "Rate limit delays few connections",
+    "Rate limit delays too many connections",
     severity="low",
     takes_effect="now",
-    why="A limit that is reached all the time is too low for the load, or clients connect too "
-    "often.",
+    why="Clients wait to connect. The limit is too low for the load, or clients connect too often.",
     reference=NETRF + ", Listener Rate Limiting; TNS-01158",
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),
@@ -147,10 +149,11 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.queue_overflows",
-    "The kernel drops no connection before the listener accepts it",
+    "Backlog queue does not overflow",
+    "Connections were dropped because the backlog queue was full",
     severity="high",
     takes_effect="now",
-    why="Clients whose connection was dropped wait for a second or more and try again, or fail.",
+    why="Affected clients wait a second or more and try again, or fail.",
     reference="kernel Documentation/networking/snmp_counter.rst, TcpExtListenOverflows",
     each=LISTENERS,
     because_of=("listener_rate_limit.queue_size",),

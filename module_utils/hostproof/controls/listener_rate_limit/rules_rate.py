@@ -19,11 +19,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "listener_rate_limit.rate",
-    "Each endpoint has the rate that the policy wants",
+    "Connection rate of each endpoint matches the policy",
+    "Connection rate of an endpoint differs from the policy",
     severity="high",
     takes_effect="listener_restart",
-    why="Without a limit, pools that fill all at once take the CPU from the work of those that "
-    "are connected already.",
+    why="Pools that fill at the same time take the CPU from existing sessions.",
     reference=PAPER + "; " + NETRF + ", RATE_LIMIT and CONNECTION_RATE_listener_name",
     each=LISTENERS,
     because_of=(
@@ -79,11 +79,12 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
 
 @rules.check(
     "listener_rate_limit.rate_enabled",
-    "The rate is bound to an endpoint",
+    "Rate limit is enabled on an endpoint",
+    "Rate limit is set but has no effect",
     severity="high",
     takes_effect="listener_restart",
-    why="CONNECTION_RATE limits only endpoints with RATE_LIMIT, and RATE_LIMIT=yes only together "
-    "with CONNECTION_RATE: one without the other limits nothing.",
+    why="No connection is limited. CONNECTION_RATE requires RATE_LIMIT on an endpoint, and "
+    "RATE_LIMIT=yes requires CONNECTION_RATE.",
     reference=NETRF + ", Listener Rate Limiting (CONNECTION_RATE_listener_name, RATE_LIMIT)",
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
@@ -133,11 +134,12 @@ def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener
 
 @rules.check(
     "listener_rate_limit.one_rate",
-    "Only one place sets the rate",
+    "Only one place sets the connection rate",
+    "Several places set the connection rate",
     severity="medium",
     takes_effect="listener_restart",
-    why="CONNECTION_RATE overrides every number at an endpoint, so the number that people read "
-    "there is not the one that counts.",
+    why="The rate at the endpoint is not the rate in use: CONNECTION_RATE overrides every "
+    "number at an endpoint.",
     reference=NETRF + ", CONNECTION_RATE_listener_name",
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
@@ -172,11 +174,12 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.drain_time",
-    "Every client gets its connection before it gives up",
+    "A connection burst is served before clients time out",
+    "Clients time out before a connection burst is served",
     severity="high",
     takes_effect="listener_restart",
-    why="A burst waits clients ÷ rate seconds; a client that gives up before that comes again, "
-    "and the queue never ends.",
+    why="Clients that time out connect again, and the queue never empties. A burst takes "
+    "clients ÷ rate seconds.",
     reference=PAPER + "; " + NETRF + ", INBOUND_CONNECT_TIMEOUT_listener_name (60 s by default)",
     each=LISTENERS,
     because_of=("listener_rate_limit.rate",),
@@ -206,11 +209,12 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.version",
-    "This release of the listener can limit rates without harm",
+    "Listener release supports rate limits",
+    "Listener release does not support rate limits safely",
     severity="medium",
     takes_effect="listener_restart",
-    why="Before 11.2.0.4 a listener that limits often leaks memory, and 11gR2 does not support it "
-    "in a cluster.",
+    why="Before 11.2.0.4 a listener that limits connections often leaks memory. 11gR2 does not "
+    "support rate limits in a cluster.",
     reference="MOS 1568591.1; bug 16409926",
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),
@@ -236,11 +240,12 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "listener_rate_limit.editable",
-    "listener.ora belongs to its administrator, not to Grid Infrastructure",
+    "listener.ora is not managed by Grid Infrastructure",
+    "listener.ora is managed by Grid Infrastructure",
     severity="medium",
     takes_effect="listener_restart",
-    why="The agent of Grid Infrastructure writes the file anew and adds the endpoints at run "
-    "time: edits get lost, and there is no address that could carry a rate.",
+    why="Changes to the file are lost. The agent rewrites it and adds endpoints at run time, "
+    "so no address in the file can have a rate.",
     reference="MOS 1292915.1; bug 11782958",
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),

@@ -29,11 +29,12 @@ _USED_UP, _PLENTY = 1, 10
 
 @rules.check(
     "memory_pressure.dev_shm",
-    "/dev/shm holds what automatic memory management takes",
+    "/dev/shm is large enough for memory_target",
+    "/dev/shm is too small for memory_target, or mounted noexec",
     severity="high",
     takes_effect="remount",
-    why="With memory_target an instance keeps all of its memory in /dev/shm, and does not start "
-    "where that is smaller (ORA-00845).",
+    why="Instances with memory_target do not start (ORA-00845). They keep all of their memory "
+    "in /dev/shm.",
     reference="Oracle Database Administrator's Guide, Automatic Memory Management; tmpfs(5)",
     because_of=("pre_page_sga.memory_target",),
 )
@@ -108,11 +109,12 @@ def _size_of(options: str, facts: Facts) -> int:
 
 @rules.check(
     "memory_pressure.numa",
-    "No memory node is used up while others have memory",
+    "No NUMA node is short of memory while others have memory",
+    "A NUMA node is short of memory while others have memory",
     severity="medium",
     takes_effect="now",
-    why="What is bound to a node that has none left is reclaimed and swapped there, though the "
-    "host has memory free.",
+    why="Processes bound to that node are reclaimed and swapped, although the host has free "
+    "memory.",
     reference="kernel Documentation/admin-guide/mm/numa_memory_policy.rst; numactl(8)",
     because_of=("hugepages.numa_split",),
 )

@@ -37,11 +37,12 @@ def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
 
 @rules.check(
     "memory_pressure.swap_size",
-    "Swap is as large as Oracle's documents ask",
+    "Swap is as large as Oracle recommends",
+    "Swap is smaller than recommended, now or after reboot",
     severity="medium",
     takes_effect="now",
-    why="With little swap a peak of private memory ends in the kernel's out-of-memory killer, and "
-    "the installer and the Cluster Verification Utility complain (PRVF-7573).",
+    why="A peak of private memory triggers the OOM killer. The installer and the Cluster "
+    "Verification Utility report PRVF-7573.",
     reference=_BOOK,
 )
 def swap_size(facts: Facts, policy: Policy) -> Verdict:
@@ -90,11 +91,11 @@ def _text(area: proc_swaps.Area) -> str:
 
 @rules.check(
     "memory_pressure.swapped_processes",
-    "The database is not in swap",
+    "Database processes are not swapped out",
+    "Database processes are swapped out",
     severity="high",
     takes_effect="instance_restart",
-    why="A background process that waits for its own memory to come back from swap holds latches "
-    "and redo that all sessions wait for.",
+    why="All sessions wait for latches and redo held by a process that waits for its own memory.",
     reference="proc(5), /proc/PID/status (VmSwap); /proc/vmstat (pswpin, pswpout)",
     because_of=("kernel_parameters.memory", "hugepages.sga_in_huge_pages"),
 )

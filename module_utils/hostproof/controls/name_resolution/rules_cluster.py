@@ -57,11 +57,12 @@ def _values(name: str, found: Any) -> Dict[str, Any]:
 
 @rules.check(
     "name_resolution.scan",
-    "The SCAN has its addresses by DNS, from every name server",
+    "Every name server returns all SCAN addresses",
+    "SCAN addresses are incomplete, inconsistent or in /etc/hosts",
     severity="high",
     takes_effect="now",
-    why="From /etc/hosts clients get one address alone, and with its node they lose the cluster; "
-    "what one server does not know fails whenever that one is asked.",
+    why="Lookups fail on a server that does not know the SCAN. With /etc/hosts, clients get "
+    "one address and lose the cluster with that node.",
     reference=GUIDE + "Confirming the DNS Configuration for SCAN; PRVG-10048",
     each=SCANS,
     because_of=("name_resolution.name_servers", "name_resolution.search_order"),
@@ -130,11 +131,11 @@ def _told(facts: Facts, server: str, name: str) -> Any:
 
 @rules.check(
     "name_resolution.cluster_names",
-    "This node finds every node and VIP of its cluster",
+    "All node and VIP names of the cluster resolve correctly",
+    "A node or VIP name of the cluster does not resolve correctly",
     severity="high",
     takes_effect="now",
-    why="A node that finds a peer or a VIP on the loopback, or not at all, connects to itself or "
-    "to nobody when a service moves there.",
+    why="When a service moves to that node, this node connects to itself or to nothing.",
     reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1",
     each=MEMBERS,
     because_of=(

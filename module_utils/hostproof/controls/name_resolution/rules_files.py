@@ -29,11 +29,12 @@ _ANSWERS = (0, 3)
 
 @rules.check(
     "name_resolution.search_order",
-    "/etc/hosts is asked first, then DNS, and nobody in between ends the search",
+    "Search order is /etc/hosts, then DNS",
+    "Search order of name resolution is wrong",
     severity="medium",
     takes_effect="instance_restart",
-    why="With DNS first each look at an own name waits for a server; a source that ends the search "
-    "hides SCAN and VIPs, which only DNS knows.",
+    why="With DNS first, every local lookup waits for a server. A source that ends the search "
+    "hides SCAN and VIP names, which only DNS knows.",
     reference="nsswitch.conf(5); nss-myhostname(8); nss-resolve(8); " + GUIDE + "name resolution",
 )
 def search_order(facts: Facts, policy: Policy) -> Verdict:
@@ -83,10 +84,11 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "name_resolution.resolv_conf",
-    "resolv.conf names enough servers, and a silent one does not hold up for long",
+    "resolv.conf has enough name servers and short timeouts",
+    "resolv.conf has too few name servers or long timeouts",
     severity="medium",
     takes_effect="instance_restart",
-    why="While a name server is down every connection waits for it: as long as resolv.conf says.",
+    why="While a name server is down, every connection waits for the timeout in resolv.conf.",
     reference="resolv.conf(5): MAXNS, timeout, attempts; PRVF-5636 (15 seconds)",
 )
 def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
@@ -127,10 +129,11 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
 @rules.check(
     "name_resolution.name_servers",
     "Every name server answers",
+    "A name server does not answer",
     severity="high",
     takes_effect="now",
-    why="Each look at a name waits for the silent one first, when its turn comes; and the cluster "
-    "asks all of them.",
+    why="Each lookup that reaches this server first waits for its timeout. The cluster queries "
+    "all of them.",
     reference=GUIDE + "confirming the DNS configuration; resolv.conf(5)",
 )
 def name_servers(facts: Facts, policy: Policy) -> Verdict:

@@ -37,11 +37,12 @@ def _faults(name: str) -> List[str]:
 
 @rules.check(
     "name_resolution.hostname",
-    "Names of the host and its cluster have the form that Oracle asks, and stay",
+    "Host and cluster names are valid and persistent",
+    "Host or cluster name is invalid or not persistent",
     severity="high",
     takes_effect="reboot",
-    why="Clusterware takes no name with an underscore, and a name that another takes the place of "
-    "at the next boot leaves listener, cluster and agents without theirs.",
+    why="Clusterware rejects names with an underscore. After a name change at reboot, the "
+    "listener, the cluster and agents no longer find their name.",
     reference=_NAMES + " (RFC 952: no underscores); RFC 1123, section 2.1; hostname(5)",
 )
 def hostname(facts: Facts, policy: Policy) -> Verdict:
@@ -81,11 +82,12 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "name_resolution.hostname_address",
-    "The host's own name leads to an address that other machines reach",
+    "Hostname resolves to an address that other hosts reach",
+    "Hostname does not resolve to an address that other hosts reach",
     severity="high",
     takes_effect="listener_restart",
-    why="A listener binds to the address of its host's name: on the loopback no other machine "
-    "finds it, instances register in vain, and Clusterware refuses the node.",
+    why="A listener binds to the loopback address and no other host can connect. Instances do "
+    "not register, and Clusterware rejects the node.",
     reference="MOS 1054902.1 (127.0.0.1 is localhost alone); " + _NAMES,
 )
 def hostname_address(facts: Facts, policy: Policy) -> Verdict:
@@ -121,11 +123,11 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "name_resolution.reverse_lookup",
-    "The host's address leads back to its name",
+    "Reverse lookup of the host's addresses returns its name",
+    "Reverse lookup does not return the hostname",
     severity="medium",
     takes_effect="now",
-    why="Who is told an address and asks for its name, as audits, agents and ssh do, takes the "
-    "host for another one, or waits.",
+    why="Programs that do reverse lookups (sshd, audits, agents) see the wrong name or hang.",
     reference="getent(1), hosts; RFC 1912, section 2.1",
     because_of=("name_resolution.hostname_address",),
 )
@@ -155,11 +157,12 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "name_resolution.listener_address",
-    "Listeners listen where their names lead, for other machines to reach",
+    "Listeners use addresses that other hosts reach",
+    "A listener uses an address that other hosts cannot reach",
     severity="high",
     takes_effect="listener_restart",
-    why="A listener that was started with a name of the loopback stays there, and nobody but this "
-    "host connects.",
+    why="Only this host can connect. A listener that started with a loopback address keeps it "
+    "until it is restarted.",
     reference="Oracle Database Net Services Reference, listener.ora, HOST; ss(8)",
     because_of=("name_resolution.hostname_address",),
 )

@@ -26,10 +26,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "nfs_mounts.nconnect",
-    "As many connections as were asked for",
+    "Mount has the requested number of connections",
+    "Mount does not have the requested number of connections",
     severity="low",
     takes_effect="remount",
-    why="The first mount of a server decides how many connections all its mounts use.",
+    why="The first mount of a server determines the number of connections of all its mounts.",
     reference=NFS_5 + ", nconnect",
     each=MOUNTS_OF_ANY_CLASS,
 )
@@ -84,10 +85,11 @@ def _skip_unless_judged(facts: Facts, policy: Policy) -> None:
 
 @rules.check(
     "nfs_mounts.slot_tables_persisted",
-    "The next boot bounds the RPC slots",
+    "RPC slots are limited after reboot",
+    "RPC slots are not limited as requested after reboot",
     severity="medium",
     takes_effect="reboot",
-    why="Without a bound the client sends up to 65536 requests at once and floods the server.",
+    why="The client sends up to 65,536 requests at once and overloads the server.",
     reference=NETAPP + ", NFS TCP slot tables; SUSE 000019281",
 )
 def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
@@ -133,10 +135,12 @@ def _fix(policy: Policy, places: List[str]) -> str:
 
 @rules.check(
     "nfs_mounts.slot_tables_running",
-    "The RPC slots are bounded now",
+    "RPC slots are limited in the running kernel",
+    "RPC slots are not limited as requested in the running kernel",
     severity="medium",
     takes_effect="remount",
-    why="New limits reach a server only after all its mounts are gone and made again.",
+    why="The client can overload the server. New limits apply only after all mounts of the "
+    "server are unmounted and mounted again.",
     reference=NETAPP + ", NFS TCP slot tables; SUSE 000019281",
     because_of=("nfs_mounts.slot_tables_persisted",),
 )

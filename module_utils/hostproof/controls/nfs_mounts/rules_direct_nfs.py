@@ -33,10 +33,11 @@ ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;
 
 @rules.check(
     "nfs_mounts.direct_nfs_library",
-    "The ODM library is the one that the policy wants",
+    "Direct NFS library matches the policy",
+    "Direct NFS library differs from the policy",
     severity="medium",
     takes_effect="instance_restart",
-    why="Without its library linked in, Direct NFS is off whatever oranfstab says.",
+    why="Direct NFS is off if its ODM library is not linked in, whatever oranfstab contains.",
     reference=INSTALLATION + ", Enabling Direct NFS Client",
 )
 def direct_nfs_library(facts: Facts, policy: Policy) -> Judged:
@@ -146,10 +147,11 @@ def _show_states(states: _States) -> Optional[str]:
 
 @rules.check(
     "nfs_mounts.direct_nfs_in_use",
-    "The database really uses Direct NFS",
+    "Instance uses Direct NFS as the policy requires",
+    "Instance does not use Direct NFS as the policy requires",
     severity="medium",
     takes_effect="instance_restart",
-    why="Direct NFS falls back to the kernel's NFS without a word.",
+    why="Direct NFS falls back to kernel NFS silently.",
     reference="Oracle Database Reference, V$DNFS_SERVERS and V$DNFS_CHANNELS",
     because_of=(
         "nfs_mounts.direct_nfs_library",

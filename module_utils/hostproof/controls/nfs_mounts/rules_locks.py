@@ -34,11 +34,12 @@ _LOCKED_CLASSES = ("datafiles", "redo", "crs_voting")
 
 @rules.check(
     "nfs_mounts.safe_transport",
-    "Hard mount over TCP",
+    "Mount is hard and uses TCP",
+    "Mount is soft or uses UDP",
     severity="critical",
     takes_effect="remount",
-    why="soft returns an error to the database in the middle of a write, and UDP fragments can be "
-    "put together wrongly: both corrupt files silently.",
+    why="Files can be corrupted silently. A soft mount returns an error in the middle of a "
+    "write, and UDP fragments can be reassembled incorrectly.",
     reference=NFS_5 + ", soft/hard and Using NFS over UDP on high-speed links",
     each=MOUNTS_AND_UNLISTED,
     because_of=(
@@ -75,10 +76,11 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "nfs_mounts.server_locks",
-    "Files that several hosts use are locked between them",
+    "Files shared by several hosts use locks on the server",
+    "Files shared by several hosts use local locks or nocto",
     severity="critical",
     takes_effect="remount",
-    why="With local locks a second host can open the same database and corrupt it.",
+    why="A second host can open the same database and corrupt it.",
     reference=NFS_5 + ", lock/nolock, local_lock, cto/nocto; " + NETAPP,
     each=MOUNTS_AND_UNLISTED,
     because_of=(
@@ -141,10 +143,11 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
 
 @rules.check(
     "nfs_mounts.local_locks_advice",
-    "Local locks would do where only one host uses the files (advice)",
+    "Local locks are sufficient for a single host (advice)",
+    "Local locks would be sufficient for these files (advice)",
     severity="low",
     takes_effect="remount",
-    why="Files of one host need no lock manager and no close-to-open check.",
+    why="Files that only one host uses need no lock manager and no close-to-open check.",
     reference="M. Dawson, Performance Tuning: A Case Study, Sys Admin 2002; " + NFS_5,
     each=MOUNTS,
 )
@@ -183,11 +186,12 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
 
 @rules.check(
     "nfs_mounts.v4_lease",
-    "NFSv4 leases outlive an outage of the server",
+    "NFSv4 is named in the policy and its lease is valid",
+    "NFSv4 is not named in the policy, or its lease expired",
     severity="medium",
     takes_effect="remount",
-    why="An NFSv4 outage longer than the lease loses locks (ORA-27072, Lock reclaim failed) and "
-    "ends the instance; NFSv3 waits.",
+    why="A server outage longer than the lease loses the locks (ORA-27072, Lock reclaim "
+    "failed) and ends the instance. NFSv3 waits.",
     reference=NETAPP + ", NFSv4 leases and grace periods",
     each=MOUNTS,
 )

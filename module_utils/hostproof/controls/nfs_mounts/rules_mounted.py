@@ -81,10 +81,11 @@ PLACES = Subjects(_places, none=MOUNTS.none, name=lambda place: str(place.path),
 
 @rules.check(
     "nfs_mounts.mounted",
-    "The mount is there",
+    "The expected export is mounted",
+    "The expected export is not mounted",
     severity="critical",
     takes_effect="now",
-    why="A database that starts on an empty mount point writes into the root file system.",
+    why="A database that starts on an empty mount point writes to the root file system.",
     reference="nfs(5), bg: a mount that failed returns 0; " + NETAPP,
     each=PLACES,
 )

@@ -36,10 +36,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "nfs_mounts.options_in_force",
-    "The kernel uses the options that the files need",
+    "Running mount options suit the files",
+    "Running mount options do not suit the files",
     severity="high",
     takes_effect="remount",
-    why="What the kernel granted counts, not what fstab says.",
+    why="Only the options that the kernel granted apply, whatever fstab requests.",
     reference=NETAPP + ", NFS mount options; MOS 359515.1",
     each=MOUNTS,
     because_of=(
@@ -97,10 +98,12 @@ def _is_shown(requirement: Requirement, layers: Layers) -> bool:
 
 @rules.check(
     "nfs_mounts.shared_superblock",
-    "Mounts of one export do not take over the options of the first",
+    "Mounts of one export use their own options",
+    "Mount uses the options of another mount of the export",
     severity="high",
     takes_effect="remount",
-    why="The first mount of an export decides for all later ones: what they ask for is ignored.",
+    why="The requested options are ignored. The first mount of an export determines the "
+    "options of all later mounts.",
     reference=NFS_5 + ", sharecache",
     each=MOUNTS,
 )
@@ -174,11 +177,12 @@ def _is_bound(mount: Mounted, layers: Layers, facts: Facts) -> bool:
 
 @rules.check(
     "nfs_mounts.caching",
-    "Attributes are cached where coherence is not needed",
+    "Attribute caching is on where coherence is not required",
+    "Attribute caching is off where coherence is not required",
     severity="medium",
     takes_effect="remount",
-    why="noac, sync and actimeo=0 make each write synchronous or each open ask the server: "
-    "backups, homes and diagnostics get slow.",
+    why="Backups, homes and diagnostics become slow. noac, sync and actimeo=0 make each write "
+    "synchronous or query the server at each open.",
     reference="MOS 359515.1: not for RMAN and Data Pump; " + NETAPP + ", ADR",
     each=MOUNTS,
     because_of=("nfs_mounts.mounted_as_persisted", "nfs_mounts.shared_superblock"),

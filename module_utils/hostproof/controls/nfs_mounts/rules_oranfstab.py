@@ -30,11 +30,11 @@ _NO_MISTAKE = "no mistake"
 
 @rules.check(
     "nfs_mounts.oranfstab",
-    "oranfstab is right",
+    "oranfstab is valid",
+    "oranfstab contains an error",
     severity="high",
     takes_effect="instance_restart",
-    why="A mistake in oranfstab hangs the start of the instance or silently falls back to the "
-    "kernel's NFS.",
+    why="The instance hangs at startup, or silently falls back to kernel NFS.",
     reference=INSTALLATION + ", Creating an oranfstab File; " + NETAPP + ", Direct NFS",
 )
 def oranfstab(facts: Facts, policy: Policy) -> Judged:
@@ -294,10 +294,12 @@ def _one_address(name: str, facts: Facts) -> Optional[str]:
 
 @rules.check(
     "nfs_mounts.oranfstab_order",
-    "Only one oranfstab counts",
+    "Only one oranfstab is in use",
+    "Several oranfstab files list a mount, or one is not read",
     severity="medium",
     takes_effect="instance_restart",
-    why="Only the first file of the search order is read; another one is changed in vain.",
+    why="Changes to the other files have no effect. Direct NFS reads only the first file in "
+    "the search order.",
     reference=INSTALLATION + ", About Direct NFS Client: dbs/oranfstab, /etc/oranfstab, /etc/mtab",
 )
 def oranfstab_order(facts: Facts, policy: Policy) -> Judged:

@@ -36,10 +36,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "nfs_mounts.options_persisted",
-    "The next boot mounts with the options that the files need",
+    "Mount options after reboot suit the files",
+    "Mount options after reboot do not suit the files",
     severity="high",
     takes_effect="remount",
-    why="A mount made right by hand is wrong again after the next boot.",
+    why="A mount that was corrected manually is wrong again, or fails, after the next reboot.",
     reference="fstab(5); systemd.mount(5); autofs(5); " + NETAPP + ", NFS mount options",
     each=MOUNTS,
 )
@@ -241,9 +242,11 @@ def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
 @rules.check(
     "nfs_mounts.single_source",
     "Only one place mounts the path",
+    "Several places mount the path",
     severity="medium",
     takes_effect="remount",
-    why="Where fstab, a unit and autofs name the same path, only one of them counts.",
+    why="Changes have no effect in the wrong place. Only one of fstab, mount unit and autofs "
+    "map applies.",
     reference="systemd.mount(5), fstab; systemd.unit(5), unit file load path; auto.master(5)",
     each=MOUNTS,
 )
@@ -276,11 +279,12 @@ def single_source(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "nfs_mounts.mounted_as_persisted",
-    "The mount was made with what is persisted now",
+    "Running mount options match the persisted options",
+    "Running mount options differ from the persisted options",
     severity="medium",
     takes_effect="remount",
-    why="The file was changed after the mount was made; the change waits for an unmount and a "
-    "mount.",
+    why="The file was changed after the mount. The change takes effect only when the path is "
+    "unmounted and mounted again.",
     reference=NFS_5 + ", remount: NFS options of a mount do not change",
     each=MOUNTS,
     because_of=("nfs_mounts.shared_superblock",),

@@ -87,11 +87,11 @@ PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda pla
 
 @rules.check(
     "nfs_mounts.exec_and_suid",
-    "What Oracle runs may run from where it lies",
+    "Oracle binaries are not on a noexec or nosuid mount",
+    "Oracle binaries are on a noexec or nosuid mount",
     severity="critical",
     takes_effect="now",
-    why="Without setuid and execution the next start of the database, its jobs or an installer "
-    "fails.",
+    why="The next start of the database, its jobs or an installer fails.",
     reference=INSTALLATION
     + ", root.sh and Checking Shared Memory File System Mount on Linux; mount(8), nosuid",
     each=PLACES,

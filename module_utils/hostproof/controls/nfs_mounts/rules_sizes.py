@@ -18,7 +18,7 @@ from .layers import Layers, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
 from .policy import NAME, Policy
 from .remedy import Fix, again, correct, verdict_on
-from .servers import DANGER, Servers, granted_by_server, lowered, mounts_alike, size_of
+from .servers import Servers, granted_by_server, lowered, mounts_alike, size_of
 from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
 
 rules = Rules(NAME)
@@ -60,11 +60,11 @@ class _Size(NamedTuple):
 
 @rules.check(
     "nfs_mounts.transfer_size",
-    "The server grants the transfer size that was asked",
+    "Server grants the requested transfer size",
+    "Transfer size in use is smaller than requested",
     severity="high",
     takes_effect="remount",
-    why="A smaller rsize or wsize makes more and smaller requests; Oracle refuses less than 32 "
-    "KiB (ORA-27054).",
+    why="I/O is split into more and smaller requests. Oracle rejects less than 32 KiB (ORA-27054).",
     reference=NFS_5 + ", rsize and wsize; " + NETAPP + ", NFS transfer sizes",
     each=SIZED,
 )
@@ -161,10 +161,11 @@ def _raise_the_server(policy: Policy, layers: Layers) -> Fix:
 
 @rules.check(
     "nfs_mounts.transfer_size_lowered",
-    "The server's transfer size was not lowered under a mount",
+    "Server transfer size was not reduced below that of a mount",
+    "Server transfer size was reduced below that of a mount",
     severity="critical",
     takes_effect="remount",
-    why=DANGER,
+    why="The older mount can hang or corrupt data.",
     reference=NETAPP + ", NFS transfer sizes",
     each=SIZED,
 )

@@ -162,10 +162,11 @@ def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple
 
 @rules.check(
     "nfs_mounts.latency",
-    "Reads and writes return in time",
+    "Response time of reads and writes is within the limits",
+    "Response time of reads or writes exceeds the limits",
     severity="high",
     takes_effect="now",
-    why="Every wait of the database for a block includes this round trip.",
+    why="Every wait of the database for a block includes this time.",
     reference="kernel net/sunrpc/stats.c; M. Dawson, Performance Tuning: A Case Study (30 ms)",
     each=WATCHED,
     because_of=("nfs_mounts.client_queue", "nfs_mounts.retransmissions"),
@@ -244,11 +245,12 @@ def _silence(wire: Wire, mount: MountTraffic) -> str:
 
 @rules.check(
     "nfs_mounts.client_queue",
-    "Requests do not wait in the client",
+    "Requests do not queue on the client",
+    "Requests queue on the client",
     severity="medium",
     takes_effect="now",
-    why="Requests that wait longer for a slot of the client than for the server's answer need "
-    "more slots or connections, not a faster server.",
+    why="Requests wait longer for a free RPC slot than for the server. More slots or "
+    "connections help, a faster server does not.",
     reference="nfsiostat(8); kernel net/sunrpc/stats.c",
     each=WATCHED,
 )
@@ -346,10 +348,11 @@ def _has_sessions(mount: MountTraffic) -> bool:
 
 @rules.check(
     "nfs_mounts.retransmissions",
-    "Nothing is sent twice",
+    "Requests are not retransmitted",
+    "Requests or TCP segments are retransmitted",
     severity="high",
     takes_effect="now",
-    why="A request that is sent again has waited for a timeout first.",
+    why="Each retransmitted request has first waited for a timeout.",
     reference="nfsstat(8); M. Dawson, Performance Tuning: A Case Study (2 % bad, 0.01 % good)",
     each=WATCHED,
 )

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its platform: distribution, kernels, architecture, SELinux, targets."""
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt
 from ...collect.host import Host, Output
-from ...errors import Unanswered
+from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import integer
 from ...parsers.unix import os_release
@@ -52,19 +52,25 @@ class Facts(NamedTuple):
 
 def read(host: Host, _policy: Policy) -> Facts:
     """Look at everything that the checks need; nothing is written."""
+    kernel = attempt(lambda: host.read_text(RUNNING_KERNEL).strip())
+
+    def of_linux(reading: Callable[[], Any]) -> Any:
+        # No command of Linux runs on another system.
+        return kernel if isinstance(kernel, Absent) else attempt(reading)
+
     return Facts(
         os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
-        kernel=attempt(lambda: host.read_text(RUNNING_KERNEL).strip()),
-        default_kernel=attempt(_read_default_kernel, host),
-        architecture=attempt(lambda: _line(host, UNAME)),
-        page_size=attempt(page_size.read, host),
+        kernel=kernel,
+        default_kernel=of_linux(lambda: _read_default_kernel(host)),
+        architecture=of_linux(lambda: _line(host, UNAME)),
+        page_size=of_linux(lambda: page_size.read(host)),
         software=releases.read_software(host),
         enforce=attempt(host.read_number, ENFORCE),
         selinux=attempt(lambda: _selinux_mode(host.read_text(SELINUX))),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text(CMDLINE))),
-        target=attempt(lambda: _line(host, DEFAULT_TARGET)),
-        active=attempt(_read_active, host),
-        now=attempt(lambda: integer(_line(host, CLOCK).split()[0])),
+        target=of_linux(lambda: _line(host, DEFAULT_TARGET)),
+        active=of_linux(lambda: _read_active(host)),
+        now=of_linux(lambda: integer(_line(host, CLOCK).split()[0])),
     )
 
 

@@ -37,8 +37,9 @@ _WORST = (PASS, WARN, FAIL)
 
 
 @rules.check(
-    _CONSISTENCY,
+    "platform.consistency",
     "The distribution and the running kernel match",
+    "os-release and the running kernel contradict each other",
     severity="high",
     takes_effect="reboot",
     why="A kernel of another distribution means a container, or that one of the two was not read "
@@ -60,6 +61,7 @@ def consistency(facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "platform.distribution",
     "Oracle lists this distribution for the release",
+    "Oracle does not list this distribution for the release",
     severity="high",
     takes_effect="reboot",
     why="On a distribution that Oracle does not list for the release, the installer stops, or My "
@@ -112,6 +114,7 @@ def _listed(
 @rules.check(
     "platform.kernel",
     "The kernel is at least the listed build",
+    "Kernel is older than the listed build, or not listed",
     severity="high",
     takes_effect="reboot",
     why="Older builds lack corrections that Oracle requires. CVU asks less: it compares only the "
@@ -157,6 +160,7 @@ def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tupl
 @rules.check(
     "platform.release_update",
     "The home has the release update the system needs",
+    "Home has an older release update than the system needs",
     severity="high",
     takes_effect="instance_restart",
     why="Oracle supports newer distributions only from a release update on. Older software fails "
@@ -193,6 +197,7 @@ def release_update(release: Release, facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "platform.table_age",
     "The table of platforms is at most a year old",
+    "Rows of the platform table are older than a year",
     severity="low",
     takes_effect="now",
     why="Oracle adds distributions and raises minimum kernels. An old table may pass or refuse too "

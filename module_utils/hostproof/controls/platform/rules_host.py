@@ -23,6 +23,7 @@ _TARGETS = ("multi-user.target", "graphical.target", "runlevel3.target", "runlev
 @rules.check(
     "platform.page_size",
     "The kernel has pages of 4 KiB",
+    "Kernel has pages of another size than 4 KiB",
     severity="medium",
     takes_effect="reboot",
     why="All listed platforms have pages of 4 KiB. Kernels with larger pages exist on ARM, and no "
@@ -44,6 +45,7 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "platform.selinux",
     "SELinux has the same mode now and after a boot",
+    "SELinux mode changes at the next boot",
     severity="medium",
     takes_effect="reboot",
     why="What was installed and tested in one mode can fail in the other after the next boot. "
@@ -82,6 +84,7 @@ def _selinux_at_boot(facts: Facts) -> str:
 @rules.check(
     "platform.run_level",
     "The system starts in run level 3 or 5",
+    "System does not start in run level 3 or 5",
     severity="medium",
     takes_effect="reboot",
     why="Databases and Clusterware are started by these run levels only; CVU refuses any other.",

@@ -143,7 +143,13 @@ def line_of(kernel: str, distribution: Distribution) -> str:
     if release.is_uek:
         is_oracle = distribution.name == "OL"
         return UEK_LINES.get((release.major, release.minor), "") if is_oracle else ""
-    if distribution.name in EL and _TAG.search(kernel):
+    tag = _TAG.search(kernel)
+    # A default boot kernel may be of another distribution than the installed one.
+    if (
+        distribution.name in EL
+        and tag
+        and "".join(tag.groups()[:2]) == f"el{distribution.version[0]}"
+    ):
         return "RHCK" if distribution.name == "OL" else "RHEL"
     return "SLES" if distribution.name == "SLES" and kernel.endswith("-default") else ""
 

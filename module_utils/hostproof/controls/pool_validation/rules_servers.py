@@ -19,11 +19,12 @@ _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration
 
 @rules.check(
     "pool_validation.running",
-    "The server works by what its file says",
+    "Running configuration matches the file",
+    "Running configuration differs from the file or awaits a reload",
     severity="medium",
     takes_effect="service_restart",
-    why="A server that waits for a reload shows new values and works by the old ones; a file that "
-    "was edited beside it is overwritten, or wins at the next start.",
+    why="Pools use old settings although the server shows new ones. Edits of the file are "
+    "overwritten, or take effect at the next start.",
     reference=_GUIDE,
     each=SERVERS,
 )
@@ -99,11 +100,12 @@ def _differing(pool: Pool, source: DataSource) -> List[Tuple[str, Optional[str],
 
 @rules.check(
     "pool_validation.deployments",
-    "Data sources that were deployed as files work",
+    "Data sources deployed as files are in effect",
+    "A data source deployed as a file failed or is ignored",
     severity="medium",
     takes_effect="service_restart",
-    why="Of two data sources with one JNDI name the server's own wins, and the file's settings are "
-    "settings of nothing.",
+    why="If two data sources have the same JNDI name, the server uses its own, and the "
+    "settings in the file have no effect.",
     reference=_GUIDE,
     each=SERVERS,
 )

@@ -17,11 +17,12 @@ LATER = "Pools are added up when the run has ended: see the database."
 
 @rules.check(
     "pool_validation.sessions",
-    "The pools of all hosts fit into the processes of the database",
+    "Pools of all hosts fit in the database process limit",
+    "Pools of all hosts can exceed the database process limit",
     severity="high",
     takes_effect="service_restart",
-    why="Pools that grow to their maximum together fill the instance: ORA-00020, also for its "
-    "administrators.",
+    why="Pools that grow to their maximum together use up the process limit (ORA-00020). "
+    "Administrators cannot log in either.",
     reference="Oracle Database Reference, PROCESSES (background processes count too)",
     each=POOLS,
 )
@@ -48,11 +49,12 @@ def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "pool_validation.logon_storm",
-    "All pools can log on before their requests give up",
+    "All pools can log in before their requests time out",
+    "Pools cannot log in before their requests time out",
     severity="high",
     takes_effect="service_restart",
-    why="After a failover all pools log on at once, and a listener with RATE_LIMIT lets in so many "
-    "a second: requests behind them wait no longer than blocking-timeout-wait-millis.",
+    why="After a failover all pools log in at once, at the listener's rate limit. Requests "
+    "that wait longer than blocking-timeout-wait-millis fail.",
     reference="Oracle white paper, Oracle Net Listener Connection Rate Limiter",
     each=POOLS,
     because_of=("listener_rate_limit.rate_enabled",),

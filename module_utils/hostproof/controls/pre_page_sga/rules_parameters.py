@@ -48,11 +48,12 @@ MEMORY_TARGETS = ("memory_target", "memory_max_target")
 
 @rules.check(
     "pre_page_sga.value",
-    "pre_page_sga fits the release and the pages of the SGA",
+    "pre_page_sga suits the release and the page size",
+    "pre_page_sga does not suit the release or the page size",
     severity="critical",
     takes_effect="instance_restart",
-    why="Up to 11.2 every process that starts touches every page of the SGA: in 4 KiB pages a "
-    "login to a large SGA takes seconds, and the listener piles up.",
+    why="Logins to a large SGA in 4 KiB pages take seconds, and connections queue at the "
+    "listener. Up to 11.2, each new process touches every page of the SGA.",
     reference=REFERENCE
     + " 11.2, 12.2, 19c and 23ai, PRE_PAGE_SGA; M. Przepiorowski, Oracle and HugePages, 2012",
     each=INSTANCES,
@@ -231,11 +232,12 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
 
 @rules.check(
     "pre_page_sga.use_large_pages",
-    "use_large_pages makes the instance take huge pages",
+    "use_large_pages makes the instance use huge pages",
+    "use_large_pages does not ensure huge pages",
     severity="high",
     takes_effect="instance_restart",
-    why="TRUE silently falls back to 4 KiB pages where the pool is short; FALSE never takes huge "
-    "pages; a value that the release does not know stops the next start (ORA-27107).",
+    why="TRUE falls back to 4 KiB pages silently if the pool is too small, and FALSE never "
+    "uses huge pages. An unknown value prevents the next start (ORA-27107).",
     reference=REFERENCE + ", USE_LARGE_PAGES; ORA-27107",
     each=INSTANCES,
     because_of=("hugepages.pool_covers_sga", "hugepages.shm_group"),
@@ -314,11 +316,12 @@ def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int
 
 @rules.check(
     "pre_page_sga.memory_target",
-    "memory_target is not set",
+    "memory_target and memory_max_target are not set",
+    "memory_target or memory_max_target is set",
     severity="high",
     takes_effect="instance_restart",
-    why="Automatic Memory Management keeps the SGA in /dev/shm, where it never gets huge pages "
-    "(ORA-27138 with use_large_pages=ONLY).",
+    why="The SGA is in /dev/shm, where it never uses huge pages (ORA-27138 with "
+    "use_large_pages=ONLY).",
     reference=REFERENCE + ", USE_LARGE_PAGES and MEMORY_TARGET; ORA-27138",
     each=INSTANCES,
 )
@@ -351,11 +354,12 @@ def _both(names: Tuple[str, ...], values: Sequence[Optional[str]]) -> str:
 
 @rules.check(
     "pre_page_sga.lock_sga",
-    "lock_sga fits the pages of the SGA",
+    "lock_sga suits the page size of the SGA",
+    "lock_sga does not suit the page size of the SGA",
     severity="medium",
     takes_effect="instance_restart",
-    why="Huge pages are never paged out, so lock_sga only adds a way to fail: with memory_target "
-    "the instance does not start (ORA-00847), and an SGA above memlock cannot be locked.",
+    why="The instance can fail to start (ORA-00847 with memory_target), or cannot lock an SGA "
+    "above the memlock limit. Huge pages are never paged out.",
     reference=REFERENCE
     + ", LOCK_SGA; ORA-00847; kernel Documentation/admin-guide/mm/hugetlbpage.rst",
     each=INSTANCES,

@@ -45,10 +45,11 @@ _DERIVED = ("memory_max_target", "sga_max_size")
 
 @rules.check(
     "pre_page_sga.granted_at_start",
-    "The last start got the huge pages that it asked for",
+    "Instance got all requested huge pages at startup",
+    "Instance got too few huge pages at startup",
     severity="high",
     takes_effect="instance_restart",
-    why="A short grant is only a few lines of the alert log; the instance runs on, slower.",
+    why="The instance runs slower with 4 KiB pages. Only a few lines of the alert log report it.",
     reference="MOS 2049901.1 and 1392497.1: the large pages in the alert log",
     each=INSTANCES,
     because_of=("hugepages.pool_covers_sga", "hugepages.shm_group", "hugepages.memlock_in_force"),
@@ -129,11 +130,12 @@ def _asks_for_none(subject: Subject) -> bool:
 
 @rules.check(
     "pre_page_sga.pending_restart",
-    "The next start keeps what runs now",
+    "No parameter change is pending until instance restart",
+    "Parameter changes are pending until instance restart",
     severity="medium",
     takes_effect="instance_restart",
-    why="These parameters are static: what was changed since the start is only seen at the next "
-    "one.",
+    why="The next start uses other values than the running instance, or fails. Changes to "
+    "static parameters take effect only then.",
     reference=REFERENCE + ", V$SYSTEM_PARAMETER and V$SPPARAMETER",
     each=INSTANCES,
 )
@@ -207,10 +209,11 @@ def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]
 @rules.check(
     "pre_page_sga.one_value",
     "Each parameter is set once for the instance",
+    "A parameter is set several times for the instance",
     severity="medium",
     takes_effect="instance_restart",
-    why="An entry for one SID beats the one for all (*), and the last of two in a file beats the "
-    "first: a change of the other one does nothing.",
+    why="A change to the wrong entry has no effect. An entry for one SID overrides the entry "
+    "for *, and the last of two lines overrides the first.",
     reference="Oracle Database Administrator's Guide, About the Server Parameter File; "
     + REFERENCE,
     each=INSTANCES,
@@ -260,11 +263,12 @@ def _entry_text(entry: pfile.Entry) -> str:
 
 @rules.check(
     "pre_page_sga.parameter_file",
-    "The next start reads the file that this one read",
+    "Next startup reads the parameter file in use",
+    "Next startup reads another parameter file, or finds none",
     severity="medium",
     takes_effect="instance_restart",
-    why="startup takes spfileSID.ora, then spfile.ora, then initSID.ora: an instance that was "
-    "started with another file loses its settings at the next plain startup.",
+    why="The instance loses its settings at the next plain startup. The search order is "
+    "spfileSID.ora, spfile.ora, initSID.ora.",
     reference="Oracle Database Administrator's Guide, About Initialization Parameter Files and "
     "Startup",
     each=INSTANCES,

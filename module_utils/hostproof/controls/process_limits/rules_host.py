@@ -26,11 +26,12 @@ _AGED = "dDevqQ"
 
 @rules.check(
     "process_limits.remove_ipc",
-    "logind leaves semaphores alone when a session ends",
+    "systemd-logind keeps IPC objects when a session ends",
+    "RemoveIPC of systemd-logind is on",
     severity="critical",
     takes_effect="reboot",
-    why="With RemoveIPC=yes the end of the account's last session removes the semaphores of its "
-    "instances, which then fail (ORA-27157, ORA-27300: semop failed with status 43).",
+    why="The end of the account's last session removes the semaphores of its instances, which "
+    "then fail (ORA-27157, ORA-27300: semop failed with status 43).",
     reference="logind.conf(5), RemoveIPC=; MOS 2081410.1",
 )
 def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
@@ -83,11 +84,12 @@ def _persisted(setting: Optional[systemd_unit.Assignment], built: Optional[str])
 
 @rules.check(
     "process_limits.sockets_kept",
-    "No cleaner deletes Oracle's sockets and lock files",
+    "systemd-tmpfiles keeps Oracle's sockets and lock files",
+    "systemd-tmpfiles deletes Oracle's sockets and lock files",
     severity="critical",
     takes_effect="now",
-    why="A cleaner that goes by age removes lock files and pipes of .oracle below running "
-    "processes: clients and Clusterware then find nobody (ORA-29701).",
+    why="Clients and Clusterware can no longer connect to running processes (ORA-29701). Files "
+    "in .oracle are deleted by age.",
     reference="tmpfiles.d(5), x and age; MOS 370605.1",
 )
 def sockets_kept(facts: Facts, _policy: Policy) -> Judged:

@@ -46,11 +46,12 @@ LOGINS = Subjects(
 
 @rules.check(
     "process_limits.login",
-    "A login gets what Oracle's software needs",
+    "Login limits meet Oracle's requirements",
+    "Login limits do not meet Oracle's requirements",
     severity="high",
     takes_effect="login",
-    why="What is started from a login inherits its limits: too few files, processes or locked "
-    "memory fail in the middle of the work (ORA-27300, ORA-27123, 4 KiB pages).",
+    why="Programs started from a login inherit its limits. With too few files, processes or "
+    "locked memory they fail while in use (ORA-27300, ORA-27123) or use 4 KiB pages.",
     reference=PAM,
     each=LOGINS,
 )
@@ -83,10 +84,11 @@ def _text(entry: Optional[limits_conf.Entry]) -> str:
 
 @rules.check(
     "process_limits.accounts",
-    "The accounts that the policy announces exist",
+    "Accounts named in the policy exist",
+    "An account named in the policy does not exist",
     severity="medium",
     takes_effect="login",
-    why="Limits of an account that comes later are set by nobody unless apply runs again.",
+    why="An account that is created later gets no limits until apply runs again.",
     reference="getent(1)",
 )
 def accounts(facts: Facts, _policy: Policy) -> Judged:
@@ -109,11 +111,11 @@ def accounts(facts: Facts, _policy: Policy) -> Judged:
 
 @rules.check(
     "process_limits.consistent_sources",
-    "Files that set the same limit agree",
+    "All limits files set a limit to the same value",
+    "Limits files set a limit to different values",
     severity="low",
     takes_effect="login",
-    why="Which of two files counts is decided by their names, and a package that is updated may "
-    "bring another.",
+    why="A package update can change which value applies. The file names determine the order.",
     reference=PAM,
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
@@ -157,11 +159,12 @@ def _place(entry: limits_conf.Entry) -> str:
 
 @rules.check(
     "process_limits.pam",
-    "Every way in reads the limits",
+    "All login services use pam_limits",
+    "A login service does not use pam_limits",
     severity="medium",
     takes_effect="login",
-    why="A session that does not go through pam_limits has the limits of the daemon that opened "
-    "it, whatever the files say.",
+    why="Sessions have the limits of the daemon that opened them, whatever the limits files "
+    "contain.",
     reference=PAM + "; pam.conf(5)",
 )
 def pam(facts: Facts, _policy: Policy) -> Judged:

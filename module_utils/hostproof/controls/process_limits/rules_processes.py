@@ -27,11 +27,12 @@ _CRS_STACK = 2048
 
 @rules.check(
     "process_limits.in_force",
-    "The process has the limits that it needs",
+    "Limits of the running process meet Oracle's requirements",
+    "Limits of the running process are too low",
     severity="high",
     takes_effect="instance_restart",
-    why="A process keeps the limits of whatever started it, a login, a unit or cron, and hands "
-    "them down: servers of remote clients have those of the listener.",
+    why="The process and its children keep the limits of the login, unit or cron job that "
+    "started it. Server processes of remote clients have the limits of the listener.",
     reference="proc(5), /proc/PID/limits; getrlimit(2)",
     each=PROCESSES,
     because_of=("process_limits.login", "process_limits.units"),
@@ -113,10 +114,11 @@ GROUPS = Subjects(
 
 @rules.check(
     "process_limits.cgroup_tasks",
-    "No group of control runs out of tasks",
+    "Cgroup task limit is sufficient",
+    "Cgroup task limit is too low or nearly reached",
     severity="high",
     takes_effect="now",
-    why="At pids.max of any group above it no process of the instance can fork.",
+    why="No process of the instance can fork when a cgroup above it reaches pids.max.",
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, pids.max, pids.events",
     each=GROUPS,
 )
@@ -142,11 +144,12 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "process_limits.cgroup_memory",
-    "No group of control limits the memory of an instance",
+    "No cgroup limits the memory of an instance",
+    "A cgroup limits the memory of an instance",
     severity="high",
     takes_effect="now",
-    why="At memory.max of any group above it the kernel reclaims from the instance and then kills "
-    "its processes, though the host has memory free.",
+    why="At memory.max the kernel reclaims memory of the instance, then kills its processes, "
+    "even if the host has free memory.",
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max",
     each=GROUPS,
 )

@@ -46,11 +46,12 @@ SERVICES = Subjects(
 
 @rules.check(
     "process_limits.units",
-    "The service gives what Oracle's software needs",
+    "Service limits meet Oracle's requirements",
+    "Service limits do not meet Oracle's requirements",
     severity="high",
     takes_effect="service_restart",
-    why="limits.d never reaches a service: without Limit*= of its own it has systemd's defaults, "
-    "such as 8 MiB of locked memory, whatever a login gets.",
+    why="limits.d does not apply to services. Without Limit*= in the unit, systemd defaults "
+    "apply, such as 8 MiB of locked memory.",
     reference="systemd.exec(5), LimitNOFILE=; systemd-system.conf(5), DefaultLimitNOFILE=",
     each=SERVICES,
 )
@@ -123,11 +124,12 @@ def _at_boot(one: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
 
 @rules.check(
     "process_limits.tasks",
-    "The service may have as many tasks as its databases have processes",
+    "TasksMax of the service is sufficient for its databases",
+    "TasksMax of the service is too low",
     severity="high",
     takes_effect="now",
-    why="All instances of a service share its TasksMax, threads too: beyond it fork fails with "
-    "status 11 though the account may have more processes.",
+    why="fork fails with status 11, even if the account may have more processes. All instances "
+    "of a service and their threads share TasksMax.",
     reference="systemd.resource-control(5), TasksMax=; systemd-system.conf(5), DefaultTasksMax=",
     each=SERVICES,
 )

@@ -18,11 +18,12 @@ rules = Rules(NAME)
 
 @rules.check(
     "storage_type.mount_options",
-    "The mounts follow the vendor's advice",
+    "Mount options follow the storage vendor's advice",
+    "Mount options differ from the storage vendor's advice",
     severity="medium",
     takes_effect="remount",
-    why="Vendors of storage advise options for every mount of theirs; nfs_mounts judges what "
-    "depends on the files.",
+    why="The vendor recommends these options for every mount of this storage. nfs_mounts "
+    "checks the options that depend on the files.",
     reference="docs/controls/storage_type.md, What vendors advise",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),
@@ -64,10 +65,11 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.flow_control",
-    "The storage's ports and flow control",
+    "Storage ports do not obey PAUSE frames",
+    "Storage ports obey PAUSE frames",
     severity="medium",
     takes_effect="now",
-    why="A storage port that obeys pause frames lets one slow host pause all others.",
+    why="One slow host can pause the port for all other hosts.",
     reference="NetApp, Oracle Database on ONTAP: Ethernet, flow control",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),

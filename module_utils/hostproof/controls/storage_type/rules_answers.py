@@ -39,11 +39,12 @@ _REFUSALS = (snmp.REFUSED, snmp.USER, snmp.PASSPHRASE, snmp.LEVEL)
 
 @rules.check(
     "storage_type.agent_answers",
-    "The storage answers SNMP",
+    "Storage system answers SNMP requests",
+    "Storage system does not answer SNMP, or rejects the login",
     severity="medium",
     takes_effect="now",
-    why="Where the storage does not answer, nobody knows what it is, and the database turns off "
-    "what it asks the storage for: compression, OISP.",
+    why="The product is unknown, and the database disables features that query the storage "
+    "(compression, OISP).",
     reference=ADMIN,
     each=AGENTS,
 )
@@ -70,10 +71,11 @@ def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.identified",
-    "The storage is known",
+    "Storage product is known",
+    "Storage product is not known",
     severity="low",
     takes_effect="now",
-    why="Mount options, flow control and Oracle's features differ by product.",
+    why="Mount options, flow control and Oracle features depend on the product.",
     reference="docs/controls/storage_type.md, Products",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),
@@ -121,11 +123,12 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.hcc",
-    "Hybrid Columnar Compression",
+    "Hybrid Columnar Compression is available",
+    "Hybrid Columnar Compression is not available",
     severity="medium",
     takes_effect="instance_restart",
-    why="The database allows this compression on NFS only where the server says over SNMPv1 that "
-    "it is a ZFS Storage Appliance (since 11.2.0.3.1, bug 13362079).",
+    why="The database rejects this compression on NFS unless the server reports over SNMPv1 "
+    "that it is a ZFS Storage Appliance (since 11.2.0.3.1, bug 13362079).",
     reference=ADMIN,
     each=SERVERS,
     because_of=("storage_type.agent_answers", "storage_type.snmp_library"),

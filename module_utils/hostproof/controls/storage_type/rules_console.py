@@ -38,6 +38,7 @@ OUTPUTS = Subjects(
 @rules.check(
     "storage_type.read_ahead",
     "Volumes of the filer read ahead",
+    "A volume of the filer reads ahead too little",
     severity="medium",
     takes_effect="now",
     why="With minra=on the filer reads ahead as little as possible, and full scans and backups are "
@@ -106,6 +107,7 @@ def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]
 @rules.check(
     "storage_type.aggregates",
     "Aggregates of the filer have free space",
+    "An aggregate of the filer is too full",
     severity="high",
     takes_effect="now",
     why="Disks slow down as their aggregate fills, whether the volumes in it are full or not.",

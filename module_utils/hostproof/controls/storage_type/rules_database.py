@@ -38,11 +38,11 @@ def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:
 
 @rules.check(
     "storage_type.snmp_library",
-    "The database finds libnetsnmp.so",
+    "Database finds libnetsnmp.so",
+    "Database does not find libnetsnmp.so",
     severity="medium",
     takes_effect="instance_restart",
-    why="The database loads the library by this name, and without it takes every NFS server for "
-    "one without the features.",
+    why="The database treats every NFS server as one without storage features.",
     reference=LADBI,
 )
 def snmp_library(facts: Facts, policy: Policy) -> Verdict:
@@ -84,11 +84,12 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.snmp_trace",
-    "No trace of a database that could not ask",
+    "Database writer traces contain no SNMP errors",
+    "Database writer traces contain SNMP errors",
     severity="low",
     takes_effect="instance_restart",
-    why="The database writer notes in its trace file that it cannot load the library, or that a "
-    "server gives no answer.",
+    why="The database cannot use storage features. It could not load the SNMP library, or a "
+    "server did not answer.",
     reference=LADBI,
     because_of=("storage_type.snmp_library",),
 )

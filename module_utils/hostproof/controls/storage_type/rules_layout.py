@@ -37,11 +37,12 @@ LOGS = Subjects(
 
 @rules.check(
     "storage_type.layout",
-    "What the filer measured lies in one piece on its disks",
+    "Files on the filer are not fragmented",
+    "Files on the filer are fragmented",
     severity="low",
     takes_effect="now",
-    why="A full scan or a backup of a file in fragments moves the heads of disks all the time: "
-    "after reads with read_realloc the throughput of such reads had risen.",
+    why="Full scans and backups are slow, because disk heads move all the time. Throughput of "
+    "such reads was higher after read_realloc.",
     reference="WAFL performance VS sequential reads, part III (2011); NetApp Knowledge Base, "
     "wafl.reallocate.check.high",
     each=LOGS,

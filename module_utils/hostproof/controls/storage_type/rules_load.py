@@ -14,10 +14,11 @@ rules = Rules(NAME)
 
 @rules.check(
     "storage_type.discards",
-    "The storage discards no packets",
+    "Storage interfaces discard no packets",
+    "Storage interfaces discard packets",
     severity="medium",
     takes_effect="now",
-    why="A discarded packet is a retransmission that the database waits for.",
+    why="Each discarded packet is retransmitted, and the database waits for it.",
     reference="RFC 2863, ifInDiscards and ifOutDiscards",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),
@@ -48,10 +49,11 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.cpu_busy",
-    "The storage's processors have room",
+    "Storage CPU load is below the limit",
+    "Storage CPU load is too high",
     severity="medium",
     takes_effect="now",
-    why="A filer whose processors are busy answers late, whatever its disks do.",
+    why="The filer responds late, however fast its disks are.",
     reference="HOST-RESOURCES-MIB (RFC 2790); NETWORK-APPLIANCE-MIB cpuBusyTimePerCent",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),

@@ -23,10 +23,11 @@ _BECAUSE = ("storage_type.agent_answers",)
 
 @rules.check(
     "storage_type.system_state",
-    "The storage calls itself well",
+    "Storage system reports itself healthy",
+    "Storage system reports a fault",
     severity="high",
     takes_effect="now",
-    why="Storage sums up its own hardware, and says so before a database sees it.",
+    why="The storage system reports hardware faults before a database is affected.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -37,10 +38,11 @@ def system_state(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.disks",
-    "No disk of the storage has failed",
+    "No storage disk has failed",
+    "A storage disk has failed or is degraded",
     severity="high",
     takes_effect="now",
-    why="With a failed disk the next one may lose data, and a rebuild takes its share of the rest.",
+    why="The next failure can lose data, and a rebuild takes performance from the database.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -51,10 +53,11 @@ def disks(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.controllers",
-    "The storage's controllers work and can take over",
+    "Storage controllers are up and takeover is enabled",
+    "A storage controller is down, or takeover is disabled",
     severity="high",
     takes_effect="now",
-    why="Without its partner a controller carries all load, and its own failure ends the service.",
+    why="One controller carries the whole load, and its failure ends the service.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -65,11 +68,11 @@ def controllers(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.controller_interconnect",
-    "The storage's paths are up",
+    "Interconnect of the storage controllers is up",
+    "Interconnect of the storage controllers is down or degraded",
     severity="high",
     takes_effect="now",
-    why="Over the interconnect controllers mirror what is not on disk yet, and over its ports "
-    "hosts reach the storage.",
+    why="Controllers cannot mirror data that is not on disk yet.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -80,10 +83,11 @@ def controller_interconnect(server: Server, _facts: Facts, _policy: Policy) -> V
 
 @rules.check(
     "storage_type.battery",
-    "The battery of the storage's cache is well",
+    "Cache battery is healthy",
+    "Cache battery is not healthy",
     severity="high",
     takes_effect="now",
-    why="Without it a power cut loses acknowledged writes, or every write waits for disks.",
+    why="A power failure loses acknowledged writes, or every write waits for disks.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -94,10 +98,11 @@ def battery(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "storage_type.rebuild",
-    "The storage rebuilds no disk",
+    "No storage disk is being rebuilt",
+    "Storage disks are being rebuilt",
     severity="medium",
     takes_effect="now",
-    why="A rebuild reads all disks of its group beside the database.",
+    why="The rebuild reads all disks of its group and competes with the database.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,

@@ -70,11 +70,12 @@ _SYSTEM_SIZE = 10 << 30
 
 @rules.check(
     "storage_type.space",
-    "The storage is not too full",
+    "Storage system has enough free space",
+    "Storage system is too full",
     severity="high",
     takes_effect="now",
-    why="Disks slow down as their aggregate fills: measured at half and less near 100 percent; "
-    "flash does not, but what is full takes no write.",
+    why="Disks slow down to half or less near 100%. Flash keeps its speed, but full storage "
+    "accepts no writes.",
     reference=CAPACITY,
     each=SERVERS,
     because_of=("storage_type.agent_answers",),

@@ -34,10 +34,11 @@ def _sync(facts: Facts) -> Sync:
 
 @rules.check(
     "time_sync.sources",
-    "The daemon reaches its sources and follows one",
+    "Time service is synchronized to a source",
+    "Time service has no source, or too few",
     severity="high",
     takes_effect="now",
-    why="A daemon that reaches no source lets the clock drift, and says nothing.",
+    why="The clock drifts, and a time service without sources reports nothing.",
     reference=BOOK + "; Cluster Verification Utility, PRVG-13606 and PRVG-13602",
 )
 def sources(facts: Facts, policy: Policy) -> Verdict:
@@ -62,11 +63,11 @@ def sources(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "time_sync.offset",
-    "The clock is right",
+    "Clock offset is within the limit",
+    "Clock offset exceeds the limit",
     severity="high",
     takes_effect="now",
-    why="Nodes whose clocks differ write logs that contradict each other, and Clusterware warns "
-    "or evicts.",
+    why="Logs of different nodes contradict each other, and Clusterware warns or evicts a node.",
     reference=BOOK,
 )
 def offset(facts: Facts, policy: Policy) -> Verdict:
@@ -94,11 +95,11 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "time_sync.clock_source",
-    "The kernel's clock is read without a system call",
+    "Clock source is read without a system call",
+    "Clock source needs a system call for each reading",
     severity="high",
     takes_effect="reboot",
-    why="A database asks for the time at every wait, and a slow clock makes that 10 to 30 times "
-    "dearer.",
+    why="Each call takes 10 to 30 times longer, and the database reads the clock at every wait.",
     reference="kernel Documentation/admin-guide/kernel-parameters.txt, clocksource and tsc",
 )
 def clock_source(facts: Facts, _policy: Policy) -> Verdict:
@@ -125,11 +126,12 @@ def clock_source(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "time_sync.ctss",
-    "Clusterware leaves the clock to the daemon",
+    "CTSS runs in observer mode",
+    "CTSS mode does not fit the time service",
     severity="critical",
     takes_effect="cluster_restart",
-    why="In observer mode Clusterware sets no clock, also where only the configuration of a daemon "
-    "was left; in active mode it would set the one that a daemon sets, too.",
+    why="In active mode, CTSS and the time service both set the clock. In observer mode "
+    "without a time service, nothing sets it.",
     reference="Oracle Clusterware Administration and Deployment Guide, Overview of Cluster Time "
     "Management",
 )

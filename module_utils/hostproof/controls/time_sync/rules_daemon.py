@@ -23,10 +23,11 @@ _STALE = "chronyd started before its configuration was written, and may not have
 
 @rules.check(
     "time_sync.one_daemon",
-    "One daemon keeps the clock, now and after the next boot",
+    "Exactly one time service is running and enabled",
+    "No time service, or more than one, is running or enabled",
     severity="critical",
     takes_effect="now",
-    why="With two daemons each undoes what the other does to the clock; with none it drifts until "
+    why="Two services undo each other's corrections. Without a service, the clock drifts until "
     "nodes are evicted.",
     reference=BOOK + "; systemd-timesyncd.service(8), Conflicts",
 )
@@ -81,10 +82,11 @@ def _fault(
 
 @rules.check(
     "time_sync.never_steps",
-    "The clock is slewed and never steps while databases run",
+    "Clock is slewed, not stepped, while databases run",
+    "Clock can be stepped while databases run",
     severity="high",
     takes_effect="service_restart",
-    why="A step of the clock can evict a node, and makes times in logs and redo go backwards.",
+    why="A time step can evict a node, and makes timestamps in logs and redo go backwards.",
     reference="Cluster Verification Utility, PRVF-5439 and PRVF-5470; chrony.conf(5), makestep; "
     "MOS 2422934.1",
 )

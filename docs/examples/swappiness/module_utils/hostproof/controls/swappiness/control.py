@@ -63,7 +63,8 @@ BOOK = "kernel Documentation/admin-guide/sysctl/vm.rst, swappiness"
 
 @rules.check(
     "swappiness.running",
-    "The kernel prefers the page cache over swap",
+    "vm.swappiness is low",
+    "vm.swappiness is too high",
     severity="medium",
     takes_effect="now",
     why=WHY,
@@ -84,7 +85,8 @@ def running(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "swappiness.persisted",
-    "The next boot sets no more",
+    "vm.swappiness stays low after reboot",
+    "vm.swappiness is too high after reboot",
     severity="medium",
     takes_effect="reboot",
     why=WHY,
