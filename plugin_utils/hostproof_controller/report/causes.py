@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""First this: causes before what they cause, and the few actions that make most hosts ready.
+"""Fix first: causes before what they cause, and the few actions that make most hosts ready.
 
 Findings say by ``because_of`` which checks they rest on. On a host each stands below its cause;
 what could not be determined for one reason stands below the first that says so.
@@ -42,7 +42,6 @@ _MOST_TEXT = 300
 
 #: Of what nobody knows how to find it out.
 _NO_ADVICE = "none"
-_HOSTS_NAMED = 8
 
 #: What the loop that judges advises where a user may not read (checking.py).
 DENIED = "run again with --become (root may read it)"
@@ -105,7 +104,7 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
 
 def by_urgency(findings: Iterable[Record]) -> list[Record]:
     """The findings of a host as its page shows them, the worst first."""
-    return sorted(findings, key=lambda finding: STATUSES.index(finding["status"]))
+    return sorted(findings, key=_urgency)
 
 
 def by_page(groups: Iterable[Group]) -> list[Record]:
@@ -154,6 +153,7 @@ def _severity(finding: Record) -> int:
 
 
 def _urgency(finding: Record) -> tuple[int, int]:
+    """The place of a finding by status and severity: the gravest comes first."""
     return STATUSES.index(finding["status"]), _severity(finding)
 
 
@@ -168,7 +168,7 @@ class Action(NamedTuple):
     ``what`` is the advice as one host has it, or the command that does it for all; ``title`` and
     ``check`` are of the gravest cause, ``checks`` how many causes it mends, ``takes_effect`` from
     when to when; ``kind`` is "command" or "check", or "unknown" where it tells what is not known;
-    ``hosts`` are some of the ``on`` hosts by name.
+    ``hosts`` are the names of the ``on`` hosts.
     """
 
     what: str
@@ -188,7 +188,6 @@ class _Known:
     __slots__ = (
         "checks",
         "command",
-        "count",
         "effects",
         "findings",
         "grade",
@@ -205,7 +204,6 @@ class _Known:
         self.grade: tuple[int, ...] = ()
         self.texts = ("", "", "")
         self.findings = 0
-        self.count = 0
         self.hosts: list[str] = []
 
     def meet(self, group: Group) -> None:
@@ -222,21 +220,19 @@ class _Known:
             self.texts = (shown_advice(cause, self.command), title, check)
 
     def meet_host(self, name: str) -> None:
-        self.count += 1
-        if len(self.hosts) < _HOSTS_NAMED:
-            self.hosts.append(name)
+        self.hosts.append(name)
 
     def told(self) -> Action:
         bounds = sorted({min(self.effects), max(self.effects)})
         effects = [TAKES_EFFECT[one] for one in bounds]
-        numbers = (len(self.checks), self.findings, self.count)
+        numbers = (len(self.checks), self.findings, len(self.hosts))
         return Action(*self.texts, effects, *numbers, self.hosts, self.kind)
 
 
 class First:
     """The three actions that make most hosts ready, found while all hosts pass once.
 
-    ``waiting`` is how many hosts are not ready, or of which that is not known.
+    ``waiting`` is how many hosts are not ready or undetermined.
     """
 
     def __init__(self) -> None:
@@ -284,13 +280,13 @@ class First:
             if (ready, weight) > best[:2]:
                 best = (ready, weight, chosen)
         told = [self._known[key] for key in best[2]]
-        told.sort(key=lambda one: (min(one.effects), max(one.effects), -one.count))
+        told.sort(key=lambda one: (min(one.effects), max(one.effects), -len(one.hosts)))
         return best[0], [one.told() for one in told]
 
     def by_hosts(self) -> list[Action]:
         """Every action, those that most hosts need first: what a fleet lacks, cause by cause."""
         known = sorted(
-            self._known.items(), key=lambda one: (-one[1].count, min(one[1].effects), one[0])
+            self._known.items(), key=lambda one: (-len(one[1].hosts), min(one[1].effects), one[0])
         )
         return [one.told() for _, one in known]
 

@@ -74,14 +74,7 @@ def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> 
     if groups:
         pieces.append(_table(_group(one, shown) for one in groups))
     if quiet:
-        counts = count_statuses(quiet)
-        label = ", ".join(
-            f"{counts[status]} {words}"
-            for status, words in ((PASS, "passed"), (SKIP, "not applicable"))
-            if counts[status]
-        )
-        rows = _table(_finding(finding, shown) for finding in quiet)
-        pieces.append(parts().quiet(label, rows))
+        pieces.append(_folded(quiet, shown))
     if readings:
         listed = [(shown.readings[key], key, *reading) for key, reading in readings.items()]
         pieces.append(parts().evidence(listed))
@@ -91,7 +84,22 @@ def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> 
 
 def plain_table(findings: Iterable[dict[str, Any]]) -> Any:
     """Findings of a pseudo host: they have neither ids nor evidence."""
-    return _table(_finding(finding, _NOTHING) for finding in findings)
+    ordered = by_urgency(findings)
+    quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
+    loud = [finding for finding in ordered if finding["status"] not in (PASS, SKIP)]
+    tables = [_table(_finding(finding, _NOTHING) for finding in loud)] if loud else []
+    return Markup("").join([*tables, *([_folded(quiet, _NOTHING)] if quiet else [])])
+
+
+def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
+    """What passed or does not apply, below one line."""
+    counts = count_statuses(quiet)
+    label = ", ".join(
+        f"{counts[status]} {words}"
+        for status, words in ((PASS, "passed"), (SKIP, "not applicable"))
+        if counts[status]
+    )
+    return parts().quiet(label, _table(_finding(finding, shown) for finding in quiet))
 
 
 def when_recorded(state: HostState) -> str:

@@ -21,7 +21,7 @@ from .host_state import HostState
 from .store import RUN_HOST, WAIVERS_HOST, Results, cluster_name, is_cluster
 from .templating import digest, moment, parts, script, stylesheet
 from .text import one_line
-from .totals import Totals, Waived
+from .totals import Totals
 from .verdict import (
     EXIT_MEANINGS,
     NOT_READY,
@@ -52,6 +52,10 @@ ROWS_AT_ONCE = 200
 
 #: With more hosts than these a cell of the matrix is a link only where it needs attention.
 LINKED_HOSTS = 200
+
+#: So many hosts of an action and of a waiver are shown at once; the others unfold.
+_HOSTS_NAMED = 8
+_WAIVED_HOSTS_NAMED = 30
 
 _BAD = (NOT_READY, UNDETERMINED)
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
@@ -113,22 +117,30 @@ def summary(report: Report, link: Link, *, one: bool) -> Iterator[str]:
     yield parts().header(headline(results), _recorded(results, totals))
     yield "<main>"
     yield _verdict_tiles(results)
-    yield _first(totals, link, one)
+    ready, actions = totals.first.actions() if totals.first.waiting else (0, [])
+    causes = _causes(totals, len(actions)) if one else ([], 0)
+    yield _first(results, ready, actions, link, causes[1])
     yield parts().notes(_notes(results))
     for state in results.about:
         yield _about(state)
-    yield from _matrix(report, link, one)
+    yield from _matrix(report, link, actions, one)
     yield _waived(totals)
     yield _facts(results, report.generated, report.strict, totals)
     yield parts().sign()
+    if causes[0]:
+        yield parts().causes_table(*causes)
 
 
 def filters(
-    statuses: dict[str, int], severities: set[str], controls: list[str], clusters: list[str] | None
+    statuses: dict[str, int],
+    severities: set[str],
+    controls: list[str],
+    clusters: list[str] | None,
+    actions: int = 0,
 ) -> Any:
     """The filters; the script shows them, because it is the script that they need.
 
-    ``clusters`` is None on a page of one host.
+    ``clusters`` is None on a page of one host; ``actions`` are those of *Fix first*.
     """
     told = [
         (STATUS_CLASSES[status], STATUS_GLYPHS[status], status, count)
@@ -136,7 +148,7 @@ def filters(
         if count
     ]
     known = [one for one in SEVERITIES if one in severities]
-    return parts().filter(told, known, controls, clusters)
+    return parts().filter(told, known, controls, clusters, actions)
 
 
 def _style(results: Results) -> str:
@@ -149,35 +161,27 @@ def _style(results: Results) -> str:
 # The head of the page
 
 
-def _first(totals: Totals, link: Link, with_causes: bool) -> str:
-    """The actions that make most hosts ready; nothing where all are."""
-    if not totals.first.waiting:
-        return ""
-    ready, actions = totals.first.actions()
+def _first(results: Results, ready: int, actions: list[Action], link: Link, causes: int) -> str:
+    """The actions that make most hosts ready; nothing where all are. ``causes``: their number."""
     if not actions:
         return ""
-    waiting = totals.first.waiting
-    these = "this" if len(actions) == 1 else f"these {len(actions)}"
+    counts = verdict_totals(results)
+    waiting = sum(counts[verdict] for verdict in _BAD)
+    # The same numbers as in the headline and the tiles.
+    these = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _BAD if counts[verdict])
+    subject = "This action makes" if len(actions) == 1 else f"These {len(actions)} actions make"
     if not ready:
-        sentence = f"what most of the {waiting} hosts need that are not ready"
+        sentence = f"the actions that most of the {waiting} hosts need ({these})"
     elif waiting == 1:
-        sentence = f"with {these} the host becomes ready"
+        sentence = f"{subject} the host ready ({these})"
     else:
-        sentence = f"with {these}, {ready} of the {waiting} hosts that are not ready become so"
-    return str(
-        parts().first(
-            sentence,
-            [
-                (
-                    one,
-                    [(link(name), one_line(name)) for name in one.hosts],
-                    max(0, one.on - len(one.hosts)),
-                )
-                for one in actions
-            ],
-            _causes(totals, len(actions)) if with_causes else ([], 0),
-        )
-    )
+        sentence = f"{subject} {ready} of {waiting} hosts ready ({these})"
+    named = [[(link(name), one_line(name)) for name in action.hosts] for action in actions]
+    shown = [
+        (action, hosts[:_HOSTS_NAMED], hosts[_HOSTS_NAMED:])
+        for action, hosts in zip(actions, named, strict=True)
+    ]
+    return str(parts().first(sentence, shown, causes))
 
 
 def _causes(totals: Totals, told: int) -> tuple[list[Action], int]:
@@ -283,29 +287,43 @@ def _about(state: HostState) -> str:
 # The matrix
 
 
-def _matrix(report: Report, link: Link, one: bool) -> Iterator[str]:
+def _matrix(report: Report, link: Link, actions: list[Action], one: bool) -> Iterator[str]:
     results = report.results
     order = results.tally.worst_first()
     if not order:
         return
     controls = controls_of(results)
+    # A control that does not apply to any host has no column: its name stands below the table.
+    columns = [
+        control
+        for control in controls
+        if any(host.controls.get(control, SKIP) != SKIP for host in results.tally.hosts)
+    ]
     clusters = sorted({host.cluster for host in results.tally.hosts if host.cluster})
     statuses = results.tally.of_hosts
     if not one:
         # The index shows no findings but those that need attention.
         statuses = {status: statuses[status] for status in STATUSES[:3]}
-    shown = filters(statuses, report.totals.severities, controls, clusters)
+    shown = filters(statuses, report.totals.severities, controls, clusters, len(actions))
+    needed: dict[str, list[int]] = {}
+    for number, action in enumerate(actions, 1):
+        for name in action.hosts:
+            needed.setdefault(name, []).append(number)
     paper = (PAPER_HOSTS, len(order)) if len(order) > PAPER_HOSTS else None
-    yield parts().matrix(controls, shown, paper)
+    yield parts().matrix(columns, shown, paper)
     for number, place in enumerate(order):
         host = results.tally.hosts[place]
         linked = len(order) <= LINKED_HOSTS
-        yield _matrix_row(host, controls, link, linked, number >= ROWS_AT_ONCE)
+        row_actions = " ".join(map(str, needed.get(host.name, [])))
+        yield _matrix_row(host, columns, link, linked, row_actions, number >= ROWS_AT_ONCE)
     more = parts().more(ROWS_AT_ONCE) if len(order) > ROWS_AT_ONCE else ""
-    yield f"</table></div>{more}</section>"
+    absent = [control for control in controls if control not in columns]
+    yield f"</table></div>{more}{parts().absent(absent)}</section>"
 
 
-def _matrix_row(host: HostFacts, controls: list[str], link: Link, linked: bool, later: bool) -> str:
+def _matrix_row(
+    host: HostFacts, controls: list[str], link: Link, linked: bool, actions: str, later: bool
+) -> str:
     cells: list[tuple[str, str, bool] | None] = []
     for control in controls:
         if control not in host.controls:
@@ -323,7 +341,16 @@ def _matrix_row(host: HostFacts, controls: list[str], link: Link, linked: bool, 
     anchor = host_anchor(host.name)
     return str(
         parts().row(
-            anchor, link(host.name), name, kind, glyph, host.verdict, cells, host.cluster, later
+            anchor,
+            link(host.name),
+            name,
+            kind,
+            glyph,
+            host.verdict,
+            cells,
+            host.cluster,
+            actions,
+            later,
         )
     )
 
@@ -333,14 +360,17 @@ def _waived(totals: Totals) -> str:
     if not totals.waived:
         return ""
     rows = [
-        (check, f"{STATUS_GLYPHS[was]} {was}", _named(hosts), owner, reason, expires)
+        (
+            check,
+            f"{STATUS_GLYPHS[was]} {was}",
+            ", ".join(hosts[:_WAIVED_HOSTS_NAMED]),
+            hosts[_WAIVED_HOSTS_NAMED:],
+            owner,
+            reason,
+            expires,
+        )
         for (check, was, owner, reason, expires), hosts in sorted(
             totals.waived.items(), key=lambda one: one[0]
         )
     ]
     return str(parts().waived(rows))
-
-
-def _named(hosts: Waived) -> str:
-    more = hosts.count - len(hosts.names)
-    return ", ".join(hosts.names) + (f" and {more} more" if more > 0 else "")

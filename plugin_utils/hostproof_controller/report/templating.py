@@ -63,6 +63,7 @@ def _environment() -> Any:
     )
     environment.filters["moment"] = moment
     environment.filters["effect"] = effect
+    environment.filters["when"] = when
     return environment
 
 
@@ -103,3 +104,10 @@ def moment(instant: str) -> str:
 
 def effect(value: str | None) -> str:
     return value.replace("_", " ") if value else "—"
+
+
+def when(value: str) -> str:
+    """The time at which a change takes effect, within a sentence."""
+    if value in ("now", "login"):
+        return {"now": "immediately", "login": "at the next login"}[value]
+    return f"after {effect(value)}"

@@ -21,25 +21,9 @@ from .host_state import HostState
 from .store import is_pseudo, recorded_apart
 from .text import heading_of
 
-#: So many hosts are named in the table of waivers.
-_HOSTS_NAMED = 30
-
-
-class Waived:
-    """The first hosts that a waiver covers, and how many there are."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.count = 0
-
-    def add(self, name: str) -> None:
-        self.count += 1
-        if len(self.names) < _HOSTS_NAMED:
-            self.names.append(name)
-
 
 class Totals:
-    """What the head of a page says of all hosts.
+    """What the head of a page says of all hosts. ``waived`` has the hosts of each waiver.
 
     ``recorded`` are the first and the last instant of evidence that was not judged at once (None:
     unknown), ``recorded_hosts`` of how many hosts it is.
@@ -47,7 +31,7 @@ class Totals:
 
     def __init__(self) -> None:
         self.waivers: set[tuple[tuple[str, str], ...]] = set()
-        self.waived: dict[tuple[str, ...], Waived] = {}
+        self.waived: dict[tuple[str, ...], list[str]] = {}
         self.recorded: list[str | None] = []
         self.recorded_hosts = 0
         self.severities: set[str] = set()
@@ -63,7 +47,7 @@ class Totals:
                 waiver = finding["waiver"]
                 self.waivers.add(tuple(sorted(waiver.items())))
                 key = (finding["check"], waiver["was"], waiver["owner"], waiver["reason"])
-                self.waived.setdefault((*key, waiver["expires"]), Waived()).add(state.name)
+                self.waived.setdefault((*key, waiver["expires"]), []).append(state.name)
         recorded = recorded_apart(state) if is_host else []
         if recorded:
             self.recorded_hosts += 1

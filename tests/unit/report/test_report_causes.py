@@ -1,4 +1,4 @@
-"""First this: what stands below its cause, and which actions make most hosts ready."""
+"""Fix first: what stands below its cause, and which actions make most hosts ready."""
 
 import pytest
 from hostproof_controller.report import html
@@ -136,7 +136,7 @@ def test_the_actions_are_those_that_make_most_hosts_ready():
 def test_where_all_are_ready_nothing_is_first(hosts):
     assert first_of(*hosts).waiting == 0
     lines = [make_line(f"db{number}", found) for number, found in enumerate(hosts)]
-    assert "First this" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
+    assert "Fix first" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
 
 
 def test_what_nobody_knows_how_to_find_out_is_no_action():
@@ -155,7 +155,7 @@ def test_a_fleet_of_hosts_that_have_nothing_in_common_is_bounded(monkeypatch):
 def test_the_page_says_how_many_become_ready():
     lines = [make_line("db1", [told("a")]), make_line("db2", [told("b"), told("c", "fail", "b")])]
     text = render_html(merge(lines), "2026-11-21T04:00:00Z")
-    assert "with these 2, 2 of the 2 hosts that are not ready become so" in text
+    assert "These 2 actions make 2 of 2 hosts ready (2 not ready)" in text
     assert "Goes away with it: 1 finding <small>c.c</small>" in text
 
 
@@ -169,14 +169,14 @@ def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
         ("c.a", 9), ("c.b", 7), ("c.c", 5), ("c.d", 3), ("c.e", 1)
     ]  # fmt: skip
     page = render_html(merge(lines), "2026-11-21T04:00:00Z")
-    assert "All 5 causes, by how many hosts have each" in page
+    assert "All 5 causes by number of hosts" in page
     assert "<tr><td>7<td>Title b <small>c.b</small>" in page
     monkeypatch.setattr(html, "MOST_CAUSES", 4)
     page = render_html(merge(lines), "2026-11-21T04:00:00Z")
-    assert "All 5 causes, by how many hosts have each (the first 4)" in page
+    assert "All 5 causes by number of hosts (first 4 shown)" in page
     assert "<small>c.e</small>" not in page
 
 
 def test_what_the_actions_tell_already_is_not_listed_again():
     lines = [make_line(f"db{n}", [told(x) for x in "abc"]) for n in range(2)]
-    assert " causes, by how many" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
+    assert " causes by number of hosts" not in render_html(merge(lines), "2026-11-21T04:00:00Z")

@@ -25,7 +25,7 @@ addEventListener('hashchange', () => goTo(linked()));
 let folded = [];
 addEventListener('beforeprint', () => {
   if (!document.body.classList.contains('all')) return;
-  folded = all('details:is(.o,.k):not([open])');
+  folded = all('details:is(.o,.k,.rest):not([open])');
   folded.forEach((box) => { box.open = true; });
 });
 addEventListener('afterprint', () => {
@@ -37,9 +37,9 @@ addEventListener('afterprint', () => {
 const form = document.getElementById('filter');
 const boxes = form ? all('input[name=status]', form) : [];
 // Not every page has all of them.
-const NAMES = ['severity', 'control', 'cluster', 'check', 'host', 'text']
+const NAMES = ['severity', 'control', 'cluster', 'first', 'check', 'host', 'text']
   .filter((name) => form && form.elements[name]);
-const OF_HOSTS = ['host', 'cluster'];
+const OF_HOSTS = ['host', 'cluster', 'first'];
 
 function wish() {
   const wanted = { host: '', statuses: new Set() };
@@ -89,10 +89,12 @@ const heads = all('.m thead th');
 const more = document.getElementById('more');
 const step = more ? Number(more.dataset.rows) : Infinity;
 let laidOut = step;
-let shownControl = '';
+const columns = heads.map((head) => head.textContent);
+let isNarrow = false;
 
 const isNamed = (row, wanted) => names.get(row).includes(wanted.host)
-  && (!wanted.cluster || row.dataset.c === wanted.cluster);
+  && (!wanted.cluster || row.dataset.c === wanted.cluster)
+  && (!wanted.first || (row.dataset.a || '').split(' ').includes(wanted.first));
 
 function layOut() {
   const shown = rows.filter((row) => !row.hidden);
@@ -116,25 +118,77 @@ if (more) {
   });
 }
 
-function showColumns(control) {
-  if (shownControl === control) return;
-  shownControl = control;
+// The findings that fit the filters, by the id of a host, by control, by status.
+function addFound(found, host, check, status) {
+  const controls = found.get(host) || new Map();
+  found.set(host, controls);
+  const control = check.split('.')[0];
+  const counts = controls.get(control) || {};
+  controls.set(control, counts);
+  counts[status] = (counts[status] || 0) + 1;
+}
+
+const WORST_FIRST = 'FEWVSP';
+const labels = new Map(boxes.map((box) => (
+  [box.value, box.parentNode.textContent.trim().replace(/ \(.*/, '').split(' ')])));
+const unfiltered = new WeakMap();
+
+function fillCell(cell, counts) {
+  const link = cell.querySelector('a');
+  const place = link || cell;
+  if (!unfiltered.has(cell)) {
+    unfiltered.set(cell, { kind: cell.className, text: place.textContent });
+  }
+  let { kind, text } = unfiltered.get(cell);
+  if (counts !== null) {
+    kind = counts ? [...WORST_FIRST].find((status) => counts[status]) : '';
+    text = '';
+    if (kind) {
+      const [glyph, ...status] = labels.get(kind);
+      const many = counts[kind] > 1 && !'SP'.includes(kind) ? [counts[kind]] : [];
+      text = [glyph, ...many, ...status].join(' ');
+    }
+  }
+  if (cell.className !== kind) cell.className = kind;
+  if (place.textContent !== text) place.textContent = text;
+  // A link without a text has no name.
+  if (link) link.hidden = !text;
+}
+
+// The cells show what fits the filters, and columns without any are hidden; null shows all.
+function showCells(found) {
+  if (found === null && !isNarrow) return;
+  isNarrow = found !== null;
+  const used = new Set();
+  if (found) found.forEach((controls) => controls.forEach((_, control) => used.add(control)));
   heads.forEach((head, column) => {
-    const hidden = column > 1 && control !== '' && head.textContent !== control;
+    if (column < 2) return;
+    const hidden = isNarrow && !used.has(columns[column]);
     head.hidden = hidden;
-    for (const row of rows) row.cells[column].hidden = hidden;
+    for (const row of rows) {
+      const cell = row.cells[column];
+      cell.hidden = hidden;
+      if (hidden || row.hidden) continue;
+      const controls = isNarrow ? found.get(row.dataset.h) : null;
+      fillCell(cell, isNarrow ? controls && controls.get(columns[column]) : null);
+    }
   });
 }
 
-// ``filter`` hides what is not wanted, of the rows too, and returns how many findings are left.
+// ``filter`` hides what is not wanted, of the rows too, and returns how many findings are left. It
+// adds them to the map that it gets.
 function startFilters(filter, hosts) {
   if (!form) return;
   const apply = () => {
     const wanted = wish();
     document.body.classList.toggle('all', form.elements.all.checked);
-    const findings = filter(wanted);
+    const found = new Map();
+    const findings = filter(wanted, found);
     const shown = rows.length ? layOut() : hosts();
-    showColumns(wanted.control);
+    showCells(wanted.narrow ? found : null);
+    // The table of causes counts all hosts.
+    const causesTable = document.getElementById('causes');
+    if (causesTable) causesTable.hidden = NAMES.some((name) => wanted[name]) || wanted.narrow;
     const where = rows.length ? ' on ' + shown + ' of ' + rows.length + ' hosts' : '';
     form.querySelector('output').textContent = findings + ' findings' + where + ' shown';
     toAddress(wanted);

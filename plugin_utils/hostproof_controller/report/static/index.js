@@ -22,7 +22,7 @@ function factOf(one, cause) {
   return one.fact;
 }
 
-function filterRow(one, cause, wanted, named, shown) {
+function filterRow(one, cause, wanted, named, found) {
   const fit = fits(factOf(one, cause), wanted);
   let count = 0;
   for (const { link, host } of linksOf(one)) {
@@ -30,7 +30,7 @@ function filterRow(one, cause, wanted, named, shown) {
     if (link.hidden === wantedHere) link.hidden = !wantedHere;
     if (!wantedHere) continue;
     count += 1;
-    shown.add(host);
+    addFound(found, host, factOf(one, cause).check, one.body.className);
   }
   if (one.body.hidden !== !count) one.body.hidden = !count;
   const told = String(count || one.links.length);
@@ -41,22 +41,21 @@ function filterRow(one, cause, wanted, named, shown) {
 const total = causes.reduce((sum, cause) => sum
   + cause.rows.reduce((part, one) => part + Number(one.row.cells[1].textContent), 0), 0);
 let isFiltered = false;
-startFilters((wanted) => {
+startFilters((wanted, found) => {
   const isOfHosts = OF_HOSTS.some((name) => wanted[name]);
   if (!wanted.narrow && !isOfHosts && !isFiltered) return total;
   isFiltered = true;
   const fitting = rows.filter((row) => isNamed(row, wanted));
   const named = isOfHosts ? new Set(fitting.map((row) => row.dataset.h)) : null;
-  const shown = new Set();
   let findings = 0;
   for (const cause of causes) {
     const count = cause.rows
-      .reduce((sum, one) => sum + filterRow(one, cause, wanted, named, shown), 0);
+      .reduce((sum, one) => sum + filterRow(one, cause, wanted, named, found), 0);
     if (cause.box.hidden !== !count) cause.box.hidden = !count;
     findings += count;
   }
   for (const row of rows) {
-    const hidden = wanted.narrow ? !shown.has(row.dataset.h) : !isNamed(row, wanted);
+    const hidden = wanted.narrow ? !found.has(row.dataset.h) : !isNamed(row, wanted);
     if (row.hidden !== hidden) row.hidden = hidden;
   }
   return findings;

@@ -42,7 +42,7 @@ function facts(finding) {
   return known.get(finding);
 }
 
-function filterHost(section, wanted) {
+function filterHost(section, wanted, found) {
   let count = 0;
   // What goes away with a cause stands below it: what fits there keeps the cause in sight.
   for (const finding of all(FINDINGS, section).reverse()) {
@@ -54,7 +54,9 @@ function filterHost(section, wanted) {
       if (fold.hidden !== !below) fold.hidden = !below;
       if (below && wanted.narrow && !fit) fold.open = true;
     }
-    if (fit) count += 1;
+    if (!fit) continue;
+    count += 1;
+    addFound(found, section.id, facts(finding).check, facts(finding).status);
   }
   for (const table of all(':scope>.g, :scope>.o>.g', section)) {
     table.hidden = !table.querySelector(':scope>tbody:not([hidden])');
@@ -68,11 +70,11 @@ function filterHost(section, wanted) {
 }
 
 const rowOf = new Map(rows.map((row) => [row.dataset.h, row]));
-startFilters((wanted) => {
+startFilters((wanted, found) => {
   let findings = 0;
   for (const section of sections) {
     const row = rowOf.get(section.id);
-    const count = !row || isNamed(row, wanted) ? filterHost(section, wanted) : 0;
+    const count = !row || isNamed(row, wanted) ? filterHost(section, wanted, found) : 0;
     // A page of one host stays, so that its heading says whose it is.
     if (row && section.hidden !== !count) section.hidden = !count;
     if (row && row.hidden !== !count) row.hidden = !count;
