@@ -31,6 +31,7 @@ SLOWEST = 10
 
 PROGRAMS = (
     "tests/control_pages",
+    "tests/language",
     "tests/lines",
     "tests/replay_compare",
     "tests/role_files",
