@@ -68,3 +68,11 @@ def test_no_title_of_a_check_reads_as_a_subject_and_a_title():
     titles = [one.title for one in all_checks()]
     assert len(titles) > 100
     assert not [title for title in titles if ": " in title]
+
+
+def test_titles_and_problems_fit_a_line():
+    """A problem stands in the place of the title: it says what is wrong and nothing else."""
+    for check in all_checks():
+        assert len(check.title) <= 60, check.id
+        assert 0 < len(check.problem) <= 70, check.id
+        assert ": " not in check.problem, check.id
