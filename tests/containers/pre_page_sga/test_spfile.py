@@ -40,7 +40,7 @@ def untouched(box):
 
 def test_verify_says_what_the_instance_runs_with(box, untouched):
     verified = box.play("verify")
-    setting = verified.finding(f"{CONTROL}.setting")
+    setting = verified.finding(f"{CONTROL}.value")
     assert setting["status"] == "warn"
     assert (setting["running"], setting["in_use"]) == ("FALSE", "unknown")
     assert setting["persisted"] == f"FALSE (*.pre_page_sga in {SPFILE})"
@@ -73,7 +73,7 @@ def test_apply_sets_it_for_the_next_start_alone(box, untouched):
 
 def test_verify_says_what_waits_for_a_restart(box):
     verified = box.verify()
-    assert verified.statuses()[f"{CONTROL}.setting"] == "warn"
+    assert verified.statuses()[f"{CONTROL}.value"] == "warn"
     pending = verified.finding(f"{CONTROL}.pending_restart")
     assert (pending["status"], pending["persisted"]) == ("warn", "pre_page_sga TRUE")
 
@@ -88,7 +88,7 @@ def test_a_second_apply_changes_nothing(box):
 def test_the_next_start_makes_it_right(box):
     sqlplus(box, "shutdown immediate\\nstartup")
     verified = box.verify()
-    assert verified.statuses()[f"{CONTROL}.setting"] == "pass"
+    assert verified.statuses()[f"{CONTROL}.value"] == "pass"
     assert verified.statuses()[f"{CONTROL}.pending_restart"] == "pass"
 
 
