@@ -62,7 +62,7 @@ def serve(listening, zone):
         ]
         listening.sendto(asked[:2] + head + asked[12:end] + b"".join(rows), client)
 
-for address, zone in story["name_servers"].items():
+for address, zone in story["servers"].items():
     listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     listening.bind((address, 53))
     threading.Thread(target=serve, args=(listening, zone), daemon=True).start()
@@ -98,7 +98,7 @@ def judge(tmp_path):
                 "192.0.2.54": zone | second if isinstance(second, dict) else second,
             },
             "policy": changed_policy(
-                "names", scan=[changes.get("scan", SCAN)], cluster=[NODE, VIP]
+                "name_resolution", scan=[changes.get("scan", SCAN)], cluster=[NODE, VIP]
             ),
         }
         isolated = ["unshare", "--net", "--mount", "--uts", sys.executable, "-c", JUDGE]
