@@ -131,13 +131,11 @@ ORACLE_PRODUCT = E + "42.2.225.1.4.2.0"
 ORACLE_PREFIX = r"^(?:Sun|Oracle) (?:ZFS )?Storage\b"
 #: The complete names of products. Oracle Database Installation Guide
 #: ("Sun Storage 7410"); documentation of the Sun ZFS Storage 7000 and of the Oracle ZFS Storage
-#: ZS3, ZS4, ZS5, ZS7, ZS9 and ZS11 Appliances; Administration Guide ("Oracle ZFS Storage
+#: ZS3, ZS4, ZS5, ZS7 and ZS9 Appliances; Administration Guide ("Oracle ZFS Storage
 #: Appliance"); Cabling Guide, OS8.8 ("Oracle ZFS Storage Appliance Racked System ZS9-2 HE").
 _7000 = ("7110", "7120", "7210", "7310", "7320", "7350", "7410", "7420", "7720")
-_ZS = (
-    *("ZS3-2", "ZS3-4", "ZS3-BA", "ZS3-ES", "ZS4-4", "ZS5-2", "ZS5-4", "ZS7-2", "ZS7-2 HE"),
-    *("ZS7-2 MR", "ZS9-2", "ZS9-2 HE", "ZS9-2 MR", "ZS11-2"),
-)
+_ZS = ("ZS3-2", "ZS3-4", "ZS3-BA", "ZS3-ES", "ZS4-4", "ZS5-2", "ZS5-4", "ZS7-2", "ZS9-2")
+_RACKED = "Oracle ZFS Storage Appliance Racked System ZS9-2 "
 ORACLE_NAMES = frozenset(
     f"{prefix} {form}".format(model)
     for prefix, models in (
@@ -146,14 +144,8 @@ ORACLE_NAMES = frozenset(
         ("Oracle ZFS Storage", _7000 + _ZS),
     )
     for model in models
-    for form in (
-        "{0}",
-        "Appliance {0}",
-        "{0} Appliance",
-        "Appliance Racked System {0}",
-        "Appliance",
-    )
-)
+    for form in ("{0}", "Appliance {0}", "{0} Appliance", "Appliance")
+) | {_RACKED + "HE", _RACKED + "MR"}
 #: The simulator is an appliance, and no compression for it (bug 13362079, 11.2.0.3.1 and later).
 ORACLE_SIMULATOR = r"VirtualBox|VMware|Simulator"
 
