@@ -261,10 +261,12 @@ def _finding_lines(
         )
         if layer:
             body += " ({0})".format(layer.replace("_", " "))
+        if finding["problem"]:
+            body = f"{title}: {body}"
     if actual is None or status == ERROR:
         body += "; " + one_line(finding["why"])
     lines = textwrap.wrap(
-        head + body, max(width - INDENT, 40), max_lines=2, placeholder=" …", break_on_hyphens=False
+        head + body, max(width - INDENT, 40), max_lines=3, placeholder=" …", break_on_hyphens=False
     )
     lines = [*lines, *_advice(finding)]
     return [

@@ -80,6 +80,14 @@ def test_equal_findings_of_several_hosts_stand_once():
     assert "✗ fail    db01, db02, db03 … +17  hugepages.pool_covers_sga: " in text
 
 
+def test_a_failure_says_its_problem_before_the_values():
+    soft = finding(check="nfs_mounts.safe_transport", title="/u02: Mount is hard and uses TCP",
+                   problem="Mount is soft or uses UDP", desired="hard", persisted="hard",
+                   running="soft", in_use=None)  # fmt: skip
+    text = summary([make_line("db01", [soft])])
+    assert "safe_transport /u02: Mount is soft or uses UDP: hard → soft (running)" in text
+
+
 def test_each_mount_or_instance_of_a_host_has_its_line():
     of_mounts = [
         finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Mount is hard and uses TCP",
