@@ -1697,6 +1697,8 @@ class TestConsole:
             (OPTIONS.format("off", "space_optimized"), "hdd", TestLayout.HIGH.format(6, 4), "pass"),
             (OPTIONS.format("off", "off"), "ssd", TestLayout.HIGH.format(6, 4), "pass"),
             (OPTIONS.format("off", "off"), "hdd", TestLayout.VALUE.format(3), "pass"),
+            # Nobody knows whether it is on disks, where fragments count.
+            (OPTIONS.format("off", "off"), "", TestLayout.HIGH.format(6, 4), "error"),
             # A volume whose name only begins alike.
             (
                 OPTIONS.replace("u02", "u0").format("off", "off"),

@@ -14,7 +14,7 @@ from ...probes.oracle import oracle_homes
 from ...snmp import tools as snmp
 from ...snmp.tools import Target
 from .parsers import ontap_console, ontap_ems
-from .policy import EmsLog, FilerOutput, Policy
+from .policy import FilerFile, Policy
 from .snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
 from .snmp.snmp_targets import Address
 from .snmp.storage_agent import NO_ANSWER, RECOGNISED, Storage
@@ -55,8 +55,8 @@ class Facts(NamedTuple):
     cells: Answer[List[str]]
     library: Answer[database_snmp.Library]
     trace: Answer[List[database_snmp.Line]]
-    layouts: List[Tuple[EmsLog, Answer[List[ontap_ems.Layout]]]]
-    consoles: List[Tuple[FilerOutput, Answer[ontap_console.Console]]]
+    layouts: List[Tuple[FilerFile, Answer[List[ontap_ems.Layout]]]]
+    consoles: List[Tuple[FilerFile, Answer[ontap_console.Console]]]
 
 
 def read(host: Host, policy: Policy) -> Facts:

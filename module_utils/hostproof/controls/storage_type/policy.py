@@ -84,15 +84,8 @@ def _address(given: PolicyValues, name: str) -> str:
         raise given.error(name, str(problem)) from problem
 
 
-class EmsLog(NamedTuple):
-    """A file of this host that holds messages of the filer at ``address``."""
-
-    file: str = absolute_path()
-    address: str = checked_by(_address, "str")
-
-
-class FilerOutput(NamedTuple):
-    """A file of this host that holds saved output of commands of the filer at ``address``."""
+class FilerFile(NamedTuple):
+    """A file of this host that holds what the filer at ``address`` wrote."""
 
     file: str = absolute_path()
     address: str = checked_by(_address, "str")
@@ -147,14 +140,14 @@ class Policy(NamedTuple):
 
     Default: 120
     """
-    ems_logs: Tuple[EmsLog, ...] = entries(EmsLog)
+    ems_logs: Tuple[FilerFile, ...] = entries(FilerFile)
     """Files of this host with messages of a filer's EMS (its syslog), each a dictionary with
     C(file) and C(address), the filer's as in C(storage_type_addresses). What it measured with
     C(reallocate measure) is judged, of disks alone.
 
     Default: []
     """
-    filer_outputs: Tuple[FilerOutput, ...] = entries(FilerOutput)
+    filer_outputs: Tuple[FilerFile, ...] = entries(FilerFile)
     """Files of this host with saved output of C(vol options VOLUME) and C(df -Ag) of Data ONTAP
     7-Mode, each a dictionary with C(file) and C(address), the filer's as in
     C(storage_type_addresses). Each command stands before its output, behind the prompt of the

@@ -10,14 +10,14 @@ from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .parsers.ontap_console import Console
-from .policy import NAME, FilerOutput, Policy
+from .policy import NAME, FilerFile, Policy
 from .rules_layout import is_fragmented, media_at
 from .rules_space import CAPACITY, limits_of
 from .snmp import storage_rules
 
 rules = Rules(NAME)
 
-_Output = Tuple[FilerOutput, Answer[Console]]
+_Output = Tuple[FilerFile, Answer[Console]]
 
 #: Values of read_realloc that reallocate blocks after sequential reads.
 _REALLOCATES = ("on", "space_optimized")
@@ -55,13 +55,18 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
     options = console.volumes
     missing = [one for one in options if "minra" not in options[one]]
     minimal = [one for one in options if options[one].get("minra", "off") != "off"]
-    scattered = []
-    if media_at(entry.address, facts, policy) != storage_rules.SSD:
-        scattered = [
-            one
-            for one in _fragmented(options, entry.address, facts)
-            if options[one].get("read_realloc") not in _REALLOCATES
-        ]
+    media = media_at(entry.address, facts, policy)
+    scattered = [
+        one
+        for one in _fragmented(options, entry.address, facts)
+        if media != storage_rules.SSD and options[one].get("read_realloc") not in _REALLOCATES
+    ]
+    if scattered and not media and not minimal:
+        raise Unanswered(
+            key,
+            "storage_type_media does not say whether {0} has disks or flash, and the filer "
+            "measured fragments in {1}".format(entry.address, ", ".join(scattered[:5])),
+        )
     if missing and not minimal and not scattered:
         raise Unanswered(key, "vol options does not print minra for " + ", ".join(missing[:5]))
     reasons = []

@@ -10,7 +10,7 @@ from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
 from .parsers.ontap_ems import Layout
-from .policy import NAME, EmsLog, Policy
+from .policy import NAME, FilerFile, Policy
 from .rules_space import media_by_policy, media_of
 from .snmp import snmp_targets, storage_rules
 
@@ -20,7 +20,7 @@ rules = Rules(NAME)
 #: 3 is what it said of a LUN that lay well.
 _THRESHOLD = 4
 
-_Log = Tuple[EmsLog, Answer[List[Layout]]]
+_Log = Tuple[FilerFile, Answer[List[Layout]]]
 
 
 def _logs(facts: Facts, _policy: Policy) -> List[_Log]:
