@@ -143,7 +143,7 @@ def paths_alike(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "block_devices.multipath_queueing",
     "Queueing without paths suits the ASM redundancy",
-    "Queueing without paths does not suit the ASM redundancy",
+    "Queueing without paths does not suit the redundancy of the disk",
     severity="critical",
     takes_effect="now",
     why="With ASM mirroring, endless queueing hides a failed array from ASM, and everything "

@@ -136,11 +136,11 @@ STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda one: str(one.instan
 @rules.check(
     "hugepages.memlock_in_force",
     "Memlock limit of the running instance covers its SGA",
-    "Memlock limit of the running instance is too low",
+    "Memlock limit of the instance is too low, now or at the next start",
     severity="high",
     takes_effect="instance_restart",
-    why="Almost the whole SGA silently falls back to 4 KiB pages. limits.d does not apply to "
-    "instances that systemd or Clusterware starts.",
+    why="limits.d does not apply to instances that systemd or Clusterware starts. Only the process "
+    "shows the limit that it has.",
     reference="proc(5), /proc/PID/limits; limits.conf(5)",
     each=STARTING,
     because_of=("hugepages.memlock_persisted",),

@@ -116,11 +116,11 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
 @rules.check(
     "hugepages.pool_persisted",
     "Huge page pool persists across reboots",
-    "Huge page pool changes at the next reboot",
+    "Huge page pool is too small or changes at the next reboot",
     severity="high",
     takes_effect="reboot",
-    why="After reboot the pool is lost or smaller, and the SGA falls back to 4 KiB pages. The "
-    "pool is set only in the running kernel, or another file overrides it.",
+    why="A pool that is set only in the running kernel is lost at reboot, and another file can "
+    "override a persistent setting. The SGA then falls back to 4 KiB pages.",
     reference="sysctl.d(5), CONFIGURATION DIRECTORIES AND PRECEDENCE; " + KERNEL,
     because_of=("hugepages.single_source",),
 )

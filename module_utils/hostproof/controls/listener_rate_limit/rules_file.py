@@ -154,7 +154,7 @@ def _is_ours(name: str, listener: Listener) -> bool:
 @rules.check(
     "listener_rate_limit.loaded",
     "Listener uses the current listener.ora",
-    "listener.ora has changed since the listener started",
+    "Listener may not use the current listener.ora",
     severity="high",
     takes_effect="listener_restart",
     why="New endpoints and rates are not in use. A listener reads them only when it starts.",

@@ -71,7 +71,7 @@ _SYSTEM_SIZE = 10 << 30
 @rules.check(
     "storage_type.space",
     "Storage system has enough free space",
-    "Storage system is too full",
+    "Storage system or one of its volumes is too full",
     severity="high",
     takes_effect="now",
     why="Disks slow down to half or less near 100%. Flash keeps its speed, but full storage "
