@@ -171,6 +171,13 @@ class TestKernel:
             machine = host(*RHEL94).command("grubby --default-kernel", answer, rc=rc)
             assert judge(machine)["kernel"].status == "error"
 
+    @pytest.mark.parametrize("tag", ["el10", "el8", "fc33"])
+    def test_a_default_kernel_of_another_distribution_is_of_no_listed_line(self, judge, tag):
+        other = f"6.12.0-55.7.1.{tag}.x86_64"
+        found = judge(host("rhel-9.4", RHEL94[1], other))["kernel"]
+        assert (found.status, found.persisted) == ("warn", other)
+        assert f"default boot kernel {other} is of no listed line" in found.why
+
     def test_without_grubby_the_running_kernel_counts(self, judge):
         machine = host(*RHEL94)
         machine.commands.pop("grubby --default-kernel")
@@ -225,7 +232,10 @@ class TestHost:
             (None, "disabled", "ro", "pass", ("disabled", "disabled")),
             (None, "enforcing", "ro selinux=0", "pass", ("disabled", "disabled")),
             (None, "enforcing", "ro", "warn", ("enforcing", "disabled")),
-            ("1", "enforcig", "ro", "warn", ("an unknown mode", "enforcing")),
+            ("1", "enforcig", "ro", "error", (None, None)),
+            ("1", "", "ro", "error", (None, None)),
+            ("2", "enforcing", "ro", "error", (None, None)),
+            ("2", "enforcig", "ro", "error", (None, None)),
         ],
     )
     def test_selinux(self, judge, enforce, config, cmdline, status, layers):

@@ -5,7 +5,7 @@
 from typing import Optional
 
 from ...collect.answer import known, unless_absent
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import ACTIVE_TARGETS, CMDLINE, DEFAULT_TARGET, ENFORCE, SELINUX, UNAME, Facts
@@ -56,7 +56,9 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
     if isinstance(facts.enforce, Absent) and isinstance(facts.selinux, Absent):
         raise Skip("SELinux is not installed.")
     enforce = unless_absent(facts.enforce, None)
-    running = "disabled" if enforce is None else _MODES.get(enforce, "an unknown mode")
+    if enforce is not None and enforce not in _MODES:
+        raise Unanswered("file:" + ENFORCE, f"{ENFORCE} holds {enforce}, which is not 0 or 1")
+    running = "disabled" if enforce is None else _MODES[enforce]
     persisted = _selinux_at_boot(facts)
     return Verdict(
         PASS if running == persisted else WARN,
@@ -74,11 +76,11 @@ def _selinux_at_boot(facts: Facts) -> str:
     if options.get("selinux") == "0":
         return "disabled"
     mode: Optional[str] = unless_absent(facts.selinux, None)
-    if mode is None:
-        return "an unknown mode"
     if mode != "disabled" and options.get("enforcing") in ("0", "1"):
         return _MODES[int(str(options["enforcing"]))]
-    return mode if mode in ("enforcing", "permissive", "disabled") else "an unknown mode"
+    if mode not in ("enforcing", "permissive", "disabled"):
+        raise Unanswered("file:" + SELINUX, f"{SELINUX} names no mode that SELinux has")
+    return str(mode)
 
 
 @rules.check(
