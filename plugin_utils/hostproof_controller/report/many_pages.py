@@ -125,7 +125,11 @@ class HostPages:
         """Write the pages in processes of their own, while the caller writes the other files."""
         count = min(os.cpu_count() or 1, _MOST_PROCESSES)
         for first in range(count):
-            process = os.fork()
+            try:
+                process = os.fork()
+            except OSError:
+                # Too many processes here: finish() writes what is missing.
+                return
             if process:
                 self._processes.append(process)
                 continue

@@ -327,6 +327,12 @@ def test_pages_that_a_process_did_not_write_are_written_all_the_same(tmp_path, m
     assert sorted(os.listdir(folder / "hosts")) == names and len(names) == HOSTS
 
 
+def test_pages_are_written_where_no_process_can_be_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fork", fails)
+    folder = rendered(tmp_path, fleet(HOSTS, 2))
+    assert len(os.listdir(folder / "hosts")) == HOSTS
+
+
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_pages_are_written_into_no_folder_of_others(tmp_path, kind):
     folder = write_folder(tmp_path / "run", fleet(HOSTS, 2))
