@@ -27,6 +27,11 @@ SWITCH = {"address": "192.0.2.1"}
 DISK_LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 10, "source": "ours"}
 
 CASES = {
+    "custom_own_commands": Bad(
+        "custom",
+        {"custom_checks": [{"id": "x", "title": "x"}], "hostproof_own_commands": "maybe"},
+        ("hostproof_own_commands must be true or false",),
+    ),
     "platform_old": Bad(
         "platform", {"platform_release": "18c"}, ("platform_release must be one of auto, 19c",)
     ),

@@ -134,7 +134,12 @@ class TestControlPage:
     def test_no_variable_is_named_that_the_role_has_not(self, control):
         page = (ROOT / "docs/controls" / f"{control}.md").read_text()
         named = (
-            set(re.findall(rf"\b(?:{control}_\w+|hostproof_(?:window_seconds|profile)\b)", page))
+            set(
+                re.findall(
+                    rf"\b(?:{control}_\w+|hostproof_(?:window_seconds|profile|own_commands)\b)",
+                    page,
+                )
+            )
             - NO_VARIABLES
         )
         assert named == set(options(control, "verify"))

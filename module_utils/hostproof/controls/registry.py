@@ -18,6 +18,7 @@ NAMES: Tuple[str, ...] = (
     "async_io",
     "block_devices",
     "cluster_nodes",
+    "custom",
     "flow_control",
     "hugepages",
     "interconnect",
@@ -43,6 +44,7 @@ def _imports_for_ansible() -> None:
     from .async_io import control, plan
     from .block_devices import control, plan
     from .cluster_nodes import control
+    from .custom import control
     from .flow_control import control, plan
     from .hugepages import control, plan
     from .interconnect import control

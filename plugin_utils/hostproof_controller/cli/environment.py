@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -14,6 +15,12 @@ ROOT = Path(__file__).resolve().parents[3]
 def environment_folder() -> Path:
     """The virtualenv that the wrapper made, or the one that this Python runs in."""
     return Path(os.environ.get("HOSTPROOF_ENVIRONMENT") or sys.prefix)
+
+
+def default_inventories(variables: Mapping[str, str]) -> list[str]:
+    """The inventories of a run without -i: those of ANSIBLE_INVENTORY, or this machine."""
+    named = [one for one in variables.get("ANSIBLE_INVENTORY", "").split(",") if one]
+    return named or [str(ROOT / "inventories/local")]
 
 
 def child_environment() -> dict[str, str]:

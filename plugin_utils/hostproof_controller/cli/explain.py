@@ -9,21 +9,26 @@ takes effect in the control itself, and tests hold the two together.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES
+from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import Check
 
+from .. import custom_checks
+from ..custom_checks import Loaded
 from ..remote.response_validation import not_applied, with_all_controls
 from ..report import store, waivers
 from ..report.renamed import current
 from . import options, terminal
+from .environment import default_inventories
 from .errors import Refused
 from .names import CheckId
 from .releases import since
@@ -37,6 +42,10 @@ _RELATIVE = re.compile(r"\]\((?!#|[a-z]+:)([^()\s]+)\)")
 _OTHERS = tuple(
     one for module in (store, waivers) for one in vars(module).values() if isinstance(one, Check)
 )
+
+
+#: The control of a site's own checks.
+OWN = "custom"
 
 
 class Explained(NamedTuple):
@@ -54,18 +63,19 @@ def all_checks() -> Iterator[Check]:
 
 @options.command("explain")
 @options.format_option("text", "json")
+@options.own_checks_option
 @click.argument("check", metavar="CHECK", type=CheckId(), help="check id")
-def command(check: str, output_format: str) -> int:
+def command(check: str, output_format: str, inventories: tuple[str, ...]) -> int:
     """Shows the documentation of a check and its variables with defaults.
 
     The second part of the id is sufficient if it is unique.
     """
-    told = explained(check)
+    told = explained(check, inventories)
     if output_format == "json":
         record = {
             **told.check._asdict(),
             "control": told.check.control,
-            "since": since(told.check.id),
+            "since": None if told.check.control == OWN else since(told.check.id),
             "rests_on_it": resting_on(told.check),
             "text": told.text,
             "page": told.page,
@@ -83,9 +93,20 @@ def command(check: str, output_format: str) -> int:
     return 0
 
 
-def explained(name: str) -> Explained:
-    """What is known of a check; Refused for one that does not exist."""
-    known = {one.id: one for one in (*all_checks(), *_OTHERS)}
+def own_checks(inventories: Sequence[str]) -> list[Loaded]:
+    """The checks in the checks.d of some inventories, or of the default inventory."""
+    try:
+        return custom_checks.load(inventories or default_inventories(os.environ))
+    except HostproofError as problem:
+        raise Refused(str(problem)) from None
+
+
+def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
+    """The documentation of a check; Refused for one that does not exist."""
+    own = {one.check.id: one for one in own_checks(inventories)}
+    if name in own:
+        return _of_own(own[name])
+    known = {one.id: one for one in (*all_checks(), *_OTHERS, *(one.check for one in own.values()))}
     found = known.get(name) or known.get(current(name))
     if found is None:
         # The second part alone is what a reader remembers.
@@ -161,6 +182,13 @@ def _of_itself(check: Check) -> str:
     )
 
 
+def _of_own(loaded: Loaded) -> Explained:
+    texts = {"title", "problem", "severity", "takes_effect", "why", "reference", "id"}
+    rule = {key: value for key, value in loaded.values.items() if key not in texts}
+    lines = (f"- **{key}**: {json.dumps(value)}" for key, value in rule.items())
+    return Explained(loaded.check, "\n".join([_of_itself(loaded.check), *lines]), loaded.place, [])
+
+
 def variables_in(text: str, control: str) -> list[dict[str, Any]]:
     """The variables that a text names, with default and meaning as the role documents them."""
     from ..policies import controls
@@ -206,11 +234,14 @@ def as_text(told: Explained) -> str:
             item = f"- `{one['name']}` (default `{json.dumps(one['default'])}`): {one['meaning']}"
             lines.append(textwrap.fill(item, 100, subsequent_indent="  ", break_long_words=False))
         lines.append("")
-    elif told.check.control in NAMES:
+    elif told.check.control in NAMES and told.check.control != OWN:
         from ..policies import controls
 
         role = controls()[told.check.control]
         names = ", ".join(f"`{role.variable(field)}`" for field in role.options)
         lines += [textwrap.fill(f"Variables of the control: {names}", 100), ""]
-    lines.append(f"Since {since(told.check.id)}. More: {told.page}")
+    if told.check.control == OWN:
+        lines.append(f"Your own check: {told.page}")
+    else:
+        lines.append(f"Since {since(told.check.id)}. More: {told.page}")
     return "\n".join(lines)

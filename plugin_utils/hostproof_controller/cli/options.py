@@ -125,6 +125,19 @@ def format_option(
     return click.option("--format", "output_format", type=kind, default=default, help=text)
 
 
+def own_checks_option(function: _Decorated) -> _Decorated:
+    """-i: the inventories whose checks.d is read as well."""
+    return click.option(
+        "-i",
+        "--inventory",
+        "inventories",
+        metavar="INVENTORY",
+        multiple=True,
+        type=PATH,
+        help="include your own checks from the checks.d of this inventory",
+    )(function)
+
+
 def with_verdict(function: _Decorated) -> _Decorated:
     """The options of every command that ends with a verdict or could."""
     for option in (

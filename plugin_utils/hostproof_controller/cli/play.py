@@ -22,7 +22,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ..runs import now
 from . import forks
 from .ansible_options import LIST_ONLY, AnsibleOptions
-from .environment import ROOT, child_environment, environment_folder
+from .environment import ROOT, child_environment, default_inventories, environment_folder
 from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
 from .suggestions import did_you_mean, quoted
 
@@ -163,6 +163,22 @@ class Play:
             inventories.check(self._words(), self.environment.get("ANSIBLE_INVENTORY", ""))
         except inventories.Unsafe as problem:
             raise Refused(str(problem)) from None
+        self._validate_own_checks()
+
+    def _validate_own_checks(self) -> None:
+        from ansible.module_utils.hostproof.errors import HostproofError
+
+        from .. import custom_checks
+
+        try:
+            custom_checks.load(self._inventories())
+        except HostproofError as problem:
+            raise Refused(str(problem)) from None
+
+    def _inventories(self) -> list[str]:
+        """The inventories of this run."""
+        named = list(self.ansible.all("inventory"))
+        return named or default_inventories(self.environment)
 
     def _of_evidence(self) -> list[str]:
         if self.evidence is None:
@@ -277,9 +293,7 @@ class Play:
         """Nothing was asked and there is nothing to report: what --limit may have meant is said."""
         from .hosts import why_no_host
 
-        sources = list(self.ansible.all("inventory")) or [
-            self.environment.get("ANSIBLE_INVENTORY") or str(ROOT / "inventories/local")
-        ]
+        sources = self._inventories()
         if self.evidence:
             sources = [str(ROOT / "inventories/evidence.py")]
             os.environ["HOSTPROOF_EVIDENCE"] = str(self.evidence)

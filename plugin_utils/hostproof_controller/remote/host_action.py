@@ -9,6 +9,7 @@ the module of the same name in library/, which gives the same answer.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import json
 import re
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import policies, runs
+from .. import custom_checks, policies, runs
 from ..layout import COLLECTION, LIBRARY
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -35,6 +37,9 @@ def prepare(module: str = "") -> None:
     runs.name_folders()
     policies.prime()
     payload.prime(module, policies.controls() if module else ())
+    with contextlib.suppress(HostproofError):
+        # Each host reports the error.
+        custom_checks.load(transport.inventory_sources())
     transport.freeze_memory()
 
 
@@ -212,6 +217,7 @@ class JudgingAction(PayloadAction):
         else:
             names = self._chosen(chosen)
             found = self.policies_of(names)
+            names = _with_own_checks(found, names)
             params["controls"], params["secrets"] = found.shown, found.secret
         return names
 
@@ -239,6 +245,25 @@ class JudgingAction(PayloadAction):
         """When the evidence was read: now, or when the pack says."""
         pack = params.get("evidence_pack")
         return runs.now() if pack is None else runs.recorded_at(Path(pack))
+
+
+def _with_own_checks(found: policies.Policies, names: list[str]) -> list[str]:
+    """Add the checks of checks.d. Without any check the control is not sent."""
+    if "custom" not in found.shown:
+        return names
+    try:
+        loaded = custom_checks.load(transport.inventory_sources())
+    except HostproofError as problem:
+        raise Failed(str(problem)) from None
+    policy = found.shown["custom"]
+    if loaded and isinstance(policy["checks"], list):
+        policy["checks"] = [*(one.values for one in loaded), *policy["checks"]]
+    if policy["checks"]:
+        return names
+    if names == ["custom"]:
+        raise Failed(f"there is no check of your own: write one in {custom_checks.FOLDER}/*.yml")
+    del found.shown["custom"]
+    return [one for one in names if one != "custom"]
 
 
 @functools.cache

@@ -44,6 +44,14 @@ _NOT_SENT = "Data could not be sent"
 _TASK_TIMEOUT = "TaskTimeoutError"
 
 
+def inventory_sources() -> tuple[str, ...]:
+    """The inventories of this run: paths and host lists; () outside of a run."""
+    # Ansible replaces the object when it has read its command line.
+    from ansible.context import CLIARGS
+
+    return tuple(map(str, CLIARGS.get("inventory") or ()))
+
+
 class Task(ActionBase):
     """A task of a play. A subclass sets the class variables and implements ``perform``."""
 

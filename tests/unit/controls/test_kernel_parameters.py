@@ -6,13 +6,13 @@ from typing import Any
 import kernel_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.kernel_parameters import comparing, formulas, wanted
+from ansible.module_utils.hostproof.controls.kernel_parameters import formulas, wanted
 from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
     CONTROL as kernel_parameters,
 )
 from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS, Row
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
-from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate import audit, comparing
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from kernel_packs import policy_of, proc, sets, stock, with_home

@@ -8,13 +8,13 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import HostproofError
+from ...evaluate.comparing import numbers
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
 from ...parsers.systemd import sysctl_d
 from ...probes.kernel import numa, page_size
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, instances, releases
 from ...probes.systemd import boot as boot_probe
-from .comparing import numbers
 from .formulas import Figures
 from .parsers import sysvipc_sem
 from .policy import Policy

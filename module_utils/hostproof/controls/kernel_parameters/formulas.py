@@ -10,8 +10,8 @@ fs/file_table.c files_maxfiles_init() and mm/page_alloc.c calculate_min_free_kby
 from typing import Callable, NamedTuple, Optional
 
 from ...collect.answer import Answer, known
+from ...evaluate.comparing import Numbers
 from ...parsers.size import human
-from .comparing import Numbers
 
 #: The largest number of files that the kernel takes: what systemd raises fs.file-max to.
 LONG_MAX = (1 << 63) - 1

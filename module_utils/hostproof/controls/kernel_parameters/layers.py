@@ -7,9 +7,9 @@ from typing import List, Optional
 from ...collect.answer import Answer, attempt, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Skip, Verdict
+from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
-from .comparing import Numbers, text_of, words
 from .facts import Facts
 from .policy import Policy
 from .room import Room, room_of

@@ -5,11 +5,11 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
+from ...evaluate.comparing import COMPARISONS, Numbers
 from ...evaluate.fields import checked_by, drop_in, entries, names, of_profile, one_of, reader, size
 from ...evaluate.policy import PolicyValues, oracle_release
 from ...evaluate.profiles import Profile
 from ...parsers.systemd import sysctl_d
-from .comparing import COMPARISONS, Numbers
 
 NAME = "kernel_parameters"
 

@@ -6,7 +6,7 @@ from typing import List, NamedTuple
 
 from ...collect.answer import known
 from ...errors import ParseError
-from .comparing import Numbers, numbers
+from ...evaluate.comparing import Numbers, numbers
 from .facts import AIO_USED, FILES_USED, SEMAPHORES, Facts
 from .wanted import Parameter
 

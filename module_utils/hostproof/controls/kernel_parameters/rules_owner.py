@@ -6,8 +6,8 @@ from typing import List
 
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Verdict
+from ...evaluate.comparing import numbers
 from ...evaluate.finding import PASS, WARN
-from .comparing import numbers
 from .facts import Facts
 from .policy import NAME, Policy
 from .wanted import Parameter, at_boot_of, parameters

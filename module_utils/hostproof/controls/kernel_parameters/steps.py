@@ -8,8 +8,8 @@ from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import Absent, HostproofError
+from ...evaluate.comparing import Numbers, numbers, text_of, to_write
 from ...probes.systemd import boot as boot_probe
-from .comparing import Numbers, numbers, text_of, to_write
 from .facts import Facts
 from .policy import NAME, Policy
 from .room import room_of

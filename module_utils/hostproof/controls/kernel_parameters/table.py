@@ -12,7 +12,7 @@ Verification Utility 19c and 26ai ask on a host; and where a row names more, tha
 
 from typing import NamedTuple, Optional, Tuple, Union
 
-from .comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
+from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
 from .formulas import (
     Formula,
     files_by_kernel,

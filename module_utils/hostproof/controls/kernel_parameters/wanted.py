@@ -6,12 +6,12 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate import comparing
 from ...evaluate.checking import Skip
+from ...evaluate.comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
 from ...evaluate.profiles import LONG_TERM
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
-from . import comparing
-from .comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
 from .facts import Facts, filter_key, proc_file
 from .formulas import Amount
 from .policy import Policy, Version, Wanted

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a value is compared with what is wanted, and what to write where it does not agree.
+"""Compares values that are one or several numbers, and chooses the value to write.
 
-A value is the numbers that a file of /proc/sys holds, in their order. What is written never lowers
-a number that is above a minimum, nor raises one that is below a maximum: a host may need more than
-Oracle's documents ask ("if the current value is greater, do not change it").
+The value to write never lowers a number above a minimum and never raises a number below a maximum:
+a host may need more than Oracle's documents require ("if the current value is greater, do not
+change it").
 """
 
 from typing import Iterable, List, Optional, Sequence, Tuple
@@ -17,12 +17,12 @@ EXACTLY = "exactly"
 WITHIN = "within"
 OTHER_THAN = "other_than"
 
-#: Those that a policy may ask for.
+#: Comparisons that a policy can choose.
 COMPARISONS = (AT_LEAST, AT_MOST, EXACTLY, WITHIN)
 
 
 def numbers(text: str) -> Optional[Numbers]:
-    """The numbers of a value; None where something else stands there."""
+    """The numbers of a value; None for other text."""
     words = text.split()
     found = tuple(int(word) for word in words if word.lstrip("-").isdecimal() and len(word) < 22)
     return found if words and len(found) == len(words) else None
@@ -33,7 +33,7 @@ def text_of(value: Numbers) -> str:
 
 
 def is_met(compare: str, wanted: Numbers, value: Optional[Numbers]) -> bool:
-    """Whether a value agrees, number by number. ``within`` has a lowest and a highest for all."""
+    """Compare number by number. The two limits of ``within`` are for all numbers."""
     if not value:
         return False
     if compare == WITHIN:
@@ -53,7 +53,8 @@ def is_met(compare: str, wanted: Numbers, value: Optional[Numbers]) -> bool:
 def to_write(
     compare: str, wanted: Numbers, good: Numbers, values: Sequence[Optional[Numbers]]
 ) -> Numbers:
-    """What to set: ``good`` is for what is not met, ``values`` are those of now and of the boot."""
+    """The value to set. ``good`` replaces a number that does not comply; ``values`` are the running
+    and the persisted value."""
     there = [one for one in values if one and len(one) >= len(wanted)]
     if compare == AT_LEAST:
         raised = []
@@ -71,7 +72,7 @@ def to_write(
 
 
 def _within(wanted: Numbers, good: Numbers, values: List[Numbers]) -> Numbers:
-    """The first value that is within, else the nearest to it of one number, else ``good``."""
+    """The first value within the limits, else the nearest limit for one number, else ``good``."""
     for one in values:
         if is_met(WITHIN, wanted, one):
             return one
@@ -81,7 +82,7 @@ def _within(wanted: Numbers, good: Numbers, values: List[Numbers]) -> Numbers:
 
 
 def strictest(compare: str, several: Iterable[Numbers]) -> Numbers:
-    """What satisfies each of several demands on one parameter, number by number."""
+    """The value that satisfies several requirements of one parameter, number by number."""
     columns = zip(*several)
     return tuple((min if compare == AT_MOST else max)(column) for column in columns)
 

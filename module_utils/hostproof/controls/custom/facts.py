@@ -1,0 +1,271 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values that the checks of a site compare, each read from its source."""
+
+import re
+from functools import partial
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.command import Command
+from ...collect.host import Host
+from ...errors import Absent, Unanswered
+from ...parsers.nfs import fstab, mountinfo
+from ...parsers.systemd import sysctl_d
+from ...probes.systemd import boot as boot_probe
+from .policy import RUNNING, STOPPED, CustomCheck, Policy
+
+FSTAB = "/etc/fstab"
+MOUNTINFO = "/proc/self/mountinfo"
+DPKG_STATUS = "/var/lib/dpkg/status"
+#: The account that runs commands without as_root.
+NOBODY = "nobody"
+MOUNTED, NOT_MOUNTED, SET, NOT_SET = "mounted", "not mounted", "set", "not set"
+#: Characters of a value, and matching lines of a file or an output.
+_MOST_VALUE, _MOST_LINES = 4096, 200
+#: States of unit files that start the unit at boot, and those that never do.
+_ENABLED = ("enabled", "alias")
+_DISABLED = ("disabled", "masked", "")
+
+
+class Layer(NamedTuple):
+    """The values of one layer, and the evidence keys that they rest on. ``values`` is None where
+    the source does not have the layer. Every value must meet the comparison."""
+
+    values: Answer[Optional[Tuple[str, ...]]]
+    evidence: Tuple[str, ...] = ()
+
+
+NO_LAYER = Layer(None)
+
+
+class Reading(NamedTuple):
+    persisted: Layer
+    running: Layer
+
+
+class Facts(NamedTuple):
+    """By the id of each check what its source showed."""
+
+    readings: Dict[str, Reading]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Read the source of every check; nothing is written."""
+    reader = _Reader(host, policy.checks)
+    return Facts({check.id: reader.read(check) for check in policy.checks})
+
+
+class _Reader:
+    """Reads what several checks share once."""
+
+    def __init__(self, host: Host, checks: Tuple[CustomCheck, ...]) -> None:
+        self._host = host
+        self._patterns: Dict[str, List[str]] = {}
+        for check in checks:
+            if check.file:
+                self._patterns.setdefault(check.file, []).append(str(check.pattern))
+        self._boot: Optional[boot_probe.Boot] = None
+
+    def read(self, check: CustomCheck) -> Reading:
+        readers: Dict[str, Callable[[CustomCheck], Reading]] = {
+            "sysctl": self._sysctl,
+            "file": self._file,
+            "package": self._package,
+            "service": self._service,
+            "mount": self._mount,
+            "command": self._command,
+        }
+        return readers[check.source](check)
+
+    def _sysctl(self, check: CustomCheck) -> Reading:
+        if self._boot is None:
+            self._boot = boot_probe.read_boot(self._host)
+        key = sysctl_d.normalize(str(check.sysctl))
+        path = boot_probe.PROC_SYS + key
+        running = attempt(lambda: (" ".join(self._host.read_text(path).split()),))
+        persisted = attempt(_at_boot, self._boot, key, running)
+        return Reading(
+            Layer(persisted, ("dir:/etc/sysctl.d", "file:/proc/cmdline")),
+            Layer(running, ("file:" + path,)),
+        )
+
+    def _file(self, check: CustomCheck) -> Reading:
+        path = str(check.file)
+        keep = partial(_matching_lines, tuple(self._patterns[path]))
+        values = attempt(lambda: _values_in(self._host.read_text(path, keep), str(check.pattern)))
+        return Reading(Layer(values, ("file:" + path,)), NO_LAYER)
+
+    def _command(self, check: CustomCheck) -> Reading:
+        user = None if check.as_root else NOBODY
+        command = Command("custom." + check.id, check.command, user=user, timeout=20.0)
+        values = attempt(_printed, self._host, command, check.pattern)
+        return Reading(NO_LAYER, Layer(values, ("command:" + command.name,)))
+
+    def _package(self, check: CustomCheck) -> Reading:
+        name = str(check.package)
+        argv = ["rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\\n", name]
+        if not isinstance(attempt(self._host.stat, DPKG_STATUS), Absent):
+            argv = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n", name]
+        values = attempt(_versions, self._host, argv)
+        return Reading(NO_LAYER, Layer(values, ("command:" + " ".join(argv),)))
+
+    def _service(self, check: CustomCheck) -> Reading:
+        names = ["LoadState", "ActiveState", "UnitFileState"]
+        argv = ["systemctl", "show", "-p", ",".join(names), str(check.service)]
+        answer = attempt(_properties, self._host, argv, names)
+        keys = ("command:" + " ".join(argv),)
+        return Reading(
+            Layer(attempt(lambda: _at_boot_of_unit(known(answer))), keys),
+            Layer(attempt(lambda: _state_of_unit(known(answer))), keys),
+        )
+
+    def _mount(self, check: CustomCheck) -> Reading:
+        path = fstab.clean_path(str(check.mount))
+        mounts = attempt(
+            lambda: mountinfo.visible(mountinfo.parse(self._host.read_text(MOUNTINFO)))
+        )
+        running = attempt(lambda: _mounted(known(mounts), path, check.option))
+        entries = attempt(lambda: fstab.parse(self._host.read_text(FSTAB, record=fstab.kept)))
+        persisted = attempt(lambda: _in_fstab(known(entries), path, check.option, running))
+        return Reading(Layer(persisted, ("file:" + FSTAB,)), Layer(running, ("file:" + MOUNTINFO,)))
+
+
+# -- sysctl ---------------------------------------------------------------------------------------
+
+
+def _at_boot(
+    boot: boot_probe.Boot, key: str, running: Answer[Optional[Tuple[str, ...]]]
+) -> Tuple[str, ...]:
+    """The persisted value. Unanswered where no place sets it: the default of the kernel is not
+    recorded anywhere."""
+    if isinstance(running, Absent):
+        raise running
+    at_boot = boot_probe.sysctl_at_boot(boot, key)
+    at_boot.settled()
+    if at_boot.winner is None:
+        raise Unanswered("dir:/etc/sysctl.d", f"no place sets {key.replace('/', '.')} at boot")
+    return (" ".join(at_boot.winner.value.split()),)
+
+
+# -- files and commands ---------------------------------------------------------------------------
+
+
+def _matching_lines(patterns: Tuple[str, ...], text: str) -> str:
+    """The lines that match a pattern of a check; evidence must not contain other lines."""
+    lines = text.splitlines()
+    return "\n".join(one for one in lines if any(re.search(pattern, one) for pattern in patterns))
+
+
+def _values_in(text: str, pattern: str) -> Tuple[str, ...]:
+    """The first group, or the whole match, of each line that matches; () without a match."""
+    found = []
+    for line in text.splitlines():
+        match = re.search(pattern, line[:_MOST_VALUE])
+        if match is not None:
+            group = match.group(1) if match.re.groups else match.group(0)
+            found.append((group or "").strip())
+        if len(found) > _MOST_LINES:
+            raise Unanswered("", f"more than {_MOST_LINES} lines match the pattern")
+    return tuple(found)
+
+
+def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str, ...]:
+    output = host.ask(command)
+    key = "command:" + command.name
+    if output.rc != 0:
+        raise Unanswered(key, f"{' '.join(command.argv)} ended with exit code {output.rc}")
+    if pattern is not None:
+        return _values_in(output.stdout, pattern)
+    text = output.stdout.strip()
+    if len(text) > _MOST_VALUE or "\n" in text:
+        raise Unanswered(key, f"{command.argv[0]} printed more than one line: use a pattern")
+    return (text,)
+
+
+# -- packages -------------------------------------------------------------------------------------
+
+
+def _versions(host: Host, argv: List[str]) -> Tuple[str, ...]:
+    """The versions that are installed; () for none."""
+    output = host.run(argv)
+    lines = output.stdout.split("\n")[:-1]
+    if argv[0] == "dpkg-query":
+        if output.rc not in (0, 1):
+            raise Unanswered("command:" + " ".join(argv), f"dpkg-query ended with {output.rc}")
+        states = [line.split(" ", 1) for line in lines]
+        return tuple(one[1] for one in states if one[0] == "installed" and len(one) == 2)
+    if output.rc == 0 and lines:
+        return tuple(lines)
+    if "is not installed" in output.stdout:
+        return ()
+    raise Unanswered("command:" + " ".join(argv), f"rpm ended with {output.rc}")
+
+
+# -- services -------------------------------------------------------------------------------------
+
+
+def _properties(host: Host, argv: List[str], names: List[str]) -> Dict[str, str]:
+    output = host.run(argv)
+    found = dict(
+        line.split("=", 1) for line in output.stdout.splitlines() if "=" in line[: len(line)]
+    )
+    if output.rc != 0 or any(name not in found for name in names):
+        raise Unanswered("command:" + " ".join(argv), f"systemctl ended with {output.rc}")
+    return found
+
+
+def _state_of_unit(unit: Dict[str, str]) -> Tuple[str, ...]:
+    if unit["LoadState"] == "not-found":
+        return ()
+    return (RUNNING if unit["ActiveState"] in ("active", "reloading") else STOPPED,)
+
+
+def _at_boot_of_unit(unit: Dict[str, str]) -> Optional[Tuple[str, ...]]:
+    """The state after a reboot; None where other units start the unit (static)."""
+    if unit["LoadState"] == "not-found":
+        return ()
+    state = unit["UnitFileState"]
+    if state in _ENABLED:
+        return (RUNNING,)
+    return (STOPPED,) if state in _DISABLED else None
+
+
+# -- mounts ---------------------------------------------------------------------------------------
+
+
+def _option_in(options: str, name: str) -> str:
+    """The value of an option, SET for one without a value, NOT_SET."""
+    found = NOT_SET
+    for word in options.split(","):
+        key, equals, value = word.partition("=")
+        if key == name:
+            found = value if equals else SET
+    return found
+
+
+def _mounted(mounts: List[mountinfo.Mount], path: str, option: Optional[str]) -> Tuple[str, ...]:
+    mount = next((one for one in reversed(mounts) if one.path == path), None)
+    if option is None:
+        return (NOT_MOUNTED if mount is None else MOUNTED,)
+    if mount is None:
+        return ()
+    value = _option_in(mount.options, option)
+    return (_option_in(mount.super_options, option) if value == NOT_SET else value,)
+
+
+def _in_fstab(
+    entries: List[fstab.Entry],
+    path: str,
+    option: Optional[str],
+    running: Answer[Optional[Tuple[str, ...]]],
+) -> Tuple[str, ...]:
+    entry = next((one for one in reversed(entries) if one.path == path), None)
+    if entry is None:
+        is_there = unless_absent(running, None) not in ((), (NOT_MOUNTED,))
+        if is_there:
+            raise Unanswered("file:" + FSTAB, f"{FSTAB} does not name {path}: a mount unit may")
+        return (NOT_MOUNTED,) if option is None else ()
+    if option is not None:
+        return (_option_in(entry.options, option),)
+    return (NOT_MOUNTED if _option_in(entry.options, "noauto") == SET else MOUNTED,)

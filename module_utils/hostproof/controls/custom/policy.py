@@ -1,0 +1,197 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checks of a site: the role's variables and their rules."""
+
+import re
+from typing import Any, NamedTuple, Optional, Tuple
+
+from ...evaluate.fields import Field, checked_by, entries, flag, reader
+from ...evaluate.fields import one_of as choice
+from ...evaluate.finding import SEVERITIES, TAKES_EFFECT
+from ...evaluate.policy import PolicyValues
+from .commands import refusal
+
+NAME = "custom"
+
+#: Sources of a value, and comparisons. A check has one of each.
+SOURCES = ("sysctl", "file", "package", "service", "mount", "command")
+COMPARISONS = ("equals", "at_least", "at_most", "one_of", "matches")
+#: States of a service.
+RUNNING, STOPPED = SERVICE_STATES = ("running", "stopped")
+#: States of a package.
+INSTALLED, NOT_INSTALLED = "installed", "not installed"
+MOST_CHECKS = 500
+_MOST_TITLE, _MOST_PROBLEM, _MOST_TEXT = 60, 70, 2000
+_ID = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+_SYSCTL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}\Z")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}\Z")
+
+
+def _text(most: int = _MOST_TEXT) -> Any:
+    def read(given: PolicyValues, name: str) -> str:
+        value = given[name]
+        if not isinstance(value, str) or not value.isprintable():
+            raise given.error(name, "must be a text on one line")
+        if len(value) > most:
+            raise given.error(name, f"must have at most {most} characters, not {len(value)}")
+        return value
+
+    return checked_by(read, "str")
+
+
+def _matching(pattern: "re.Pattern[str]", what: str) -> Any:
+    def read(given: PolicyValues, name: str) -> str:
+        value = given[name]
+        if not isinstance(value, str) or not pattern.match(value):
+            raise given.error(name, f"must be {what}, not {value!r}")
+        return value
+
+    return checked_by(read, "str")
+
+
+def _path(given: PolicyValues, name: str) -> str:
+    path = given.absolute(name, given[name])
+    if "/../" in path + "/" or "//" in path:
+        raise given.error(name, f"must be a path without .. and //, not {path!r}")
+    return path
+
+
+def _regex(given: PolicyValues, name: str) -> str:
+    value = given[name]
+    if not isinstance(value, str) or len(value) > _MOST_TEXT:
+        raise given.error(name, "must be a regular expression")
+    try:
+        re.compile(value)
+    except re.error as problem:
+        raise given.error(name, f"is not a regular expression: {problem}") from problem
+    return value
+
+
+def _scalar(given: PolicyValues, name: str) -> str:
+    value = given[name]
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise given.error(name, "must be a number or a text; put yes, no, true and false in quotes")
+    return str(value)
+
+
+def _scalars(given: PolicyValues, name: str) -> Tuple[str, ...]:
+    value = given[name]
+    ok = isinstance(value, (list, tuple)) and value
+    if not ok or any(isinstance(v, bool) or not isinstance(v, (str, int, float)) for v in value):
+        raise given.error(name, "must be a list of numbers or texts")
+    return tuple(map(str, value))
+
+
+def _shared_flag() -> Any:
+    return Field(lambda given, name: given.flag(name), "bool", is_shared=True)
+
+
+class CustomCheck(NamedTuple):
+    """One check. Exactly one of SOURCES and one of COMPARISONS is set."""
+
+    id: str = _matching(_ID, "lower case letters, digits and _")
+    title: str = _text(_MOST_TITLE)
+    problem: str = _text(_MOST_PROBLEM)
+    severity: str = choice(*SEVERITIES)
+    why: str = _text()
+    reference: str = _text()
+    takes_effect: str = choice(*TAKES_EFFECT).optional("now")
+    sysctl: Optional[str] = _matching(_SYSCTL, "the name of a sysctl").optional()
+    file: Optional[str] = checked_by(_path, "path").optional()
+    package: Optional[str] = _matching(_NAME, "the name of a package").optional()
+    service: Optional[str] = _matching(_NAME, "the name of a unit").optional()
+    mount: Optional[str] = checked_by(_path, "path").optional()
+    command: Tuple[str, ...] = checked_by(
+        lambda given, name: given.names(name), "list", elements="str"
+    ).optional(())
+    pattern: Optional[str] = checked_by(_regex, "str").optional()
+    option: Optional[str] = _matching(_NAME, "the name of a mount option").optional()
+    as_root: bool = flag().optional(False)
+    equals: Optional[str] = checked_by(_scalar, "raw").optional()
+    at_least: Optional[str] = checked_by(_scalar, "raw").optional()
+    at_most: Optional[str] = checked_by(_scalar, "raw").optional()
+    one_of: Tuple[str, ...] = checked_by(_scalars, "list", elements="raw").optional(())
+    matches: Optional[str] = checked_by(_regex, "str").optional()
+    if_absent: str = choice("fail", "pass", "skip").optional("fail")
+    fix: Optional[str] = _text().optional()
+    commands: Tuple[str, ...] = checked_by(
+        lambda given, name: given.names(name), "list", elements="str"
+    ).optional(())
+
+    @property
+    def source(self) -> str:
+        return next(name for name in SOURCES if getattr(self, name))
+
+    @property
+    def comparison(self) -> str:
+        return next(name for name in COMPARISONS if getattr(self, name))
+
+
+def _consistent(check: CustomCheck, given: PolicyValues) -> CustomCheck:
+    """The check, or an error that names what is missing or does not fit together."""
+    sources = [name for name in SOURCES if getattr(check, name)]
+    if len(sources) != 1:
+        raise given.error("source", f"must be exactly one of {', '.join(SOURCES)}")
+    comparisons = [name for name in COMPARISONS if getattr(check, name)]
+    if len(comparisons) != 1:
+        raise given.error("comparison", f"must be exactly one of {', '.join(COMPARISONS)}")
+    source = sources[0]
+    if source == "file" and check.pattern is None:
+        raise given.error("pattern", "must say which lines of the file count")
+    if check.pattern is not None and source not in ("file", "command"):
+        raise given.error("pattern", "belongs to file and command")
+    if check.option is not None and source != "mount":
+        raise given.error("option", "belongs to mount")
+    if check.as_root and source != "command":
+        raise given.error("as_root", "belongs to command")
+    if source == "service" and check.equals not in SERVICE_STATES:
+        raise given.error("equals", f"must be {RUNNING} or {STOPPED} for a service")
+    if (
+        source == "mount"
+        and check.option is None
+        and check.equals not in ("mounted", "not mounted")
+    ):
+        raise given.error("equals", 'must be "mounted" or "not mounted", or name an option')
+    return check
+
+
+class Policy(NamedTuple):
+    """The role's variables."""
+
+    checks: Tuple[CustomCheck, ...] = entries(CustomCheck, together=_consistent)
+    """Your own checks. Each has C(id), C(title), C(problem), C(severity), C(why), C(reference),
+    one source (C(sysctl), C(file), C(package), C(service), C(mount) or C(command)) and one
+    comparison (C(equals), C(at_least), C(at_most), C(one_of) or C(matches)).
+
+    C(pattern) selects lines of C(file) and C(command). C(option) is an option of C(mount).
+    C(as_root) runs C(command) as the account of the audit. C(if_absent) is the status where the
+    source has no value. C(takes_effect), C(fix) and C(commands) describe the correction.
+
+    Files C(checks.d/*.yml) in the directory of the inventory contain the checks for all of its
+    hosts. This variable contains the checks of a group or a host.
+
+    Default: []
+    """
+    own_commands: bool = _shared_flag()
+    """Whether your own checks can run any command. If false, they can run only commands of a fixed
+    list that read and change nothing.
+
+    Default: false
+    """
+
+
+def _allowed(policy: Policy, given: PolicyValues) -> Policy:
+    if len(policy.checks) > MOST_CHECKS:
+        raise given.error("checks", f"has {len(policy.checks)} checks, and {MOST_CHECKS} are taken")
+    if policy.own_commands:
+        return policy
+    places = [place for place, _item in given.places("checks")]
+    for place, check in zip(places, policy.checks):
+        problem = refusal(check.command) if check.command else None
+        if problem is not None:
+            with given.entry("checks", place):
+                raise given.error("checks", f"{check.id}: command {problem}")
+    return policy
+
+
+policy_from = reader(NAME, Policy, _allowed)

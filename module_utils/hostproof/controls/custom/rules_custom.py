@@ -1,0 +1,184 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes a rule for each check of a site."""
+
+import re
+from functools import partial
+from typing import List, Optional, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent, HostproofError
+from ...evaluate import comparing
+from ...evaluate.checking import Rule, Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, Check
+from .facts import Facts, Layer
+from .policy import INSTALLED, NAME, NOT_INSTALLED, CustomCheck, Policy
+
+#: Shown where the source has no value.
+_NONE = "no such value"
+
+
+def check_of(custom: CustomCheck) -> Check:
+    return Check(
+        id=f"{NAME}.{custom.id}",
+        title=custom.title,
+        severity=custom.severity,
+        takes_effect=custom.takes_effect,
+        why=custom.why,
+        reference=custom.reference,
+        problem=custom.problem,
+    )
+
+
+def rules_of(policy: Policy) -> List[Rule]:
+    return [Rule(check_of(one), partial(_judge, one), None) for one in policy.checks]
+
+
+def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
+    """``fail`` where a known layer does not meet the comparison, also if another is unknown."""
+    reading = facts.readings[custom.id]
+    layers = {"persisted": reading.persisted, "running": reading.running}
+    failed = [name for name, layer in layers.items() if _fails(custom, layer)]
+    unknown = [one.values for one in layers.values() if _is_unknown(one)]
+    if not failed and unknown:
+        known(unknown[0])
+    is_absent = any(_is_absent(one) for one in layers.values())
+    status = FAIL if failed else PASS
+    has_wrong_value = any(_has_failing_value(custom, one) for one in layers.values())
+    if is_absent and custom.if_absent != FAIL and not has_wrong_value:
+        if custom.if_absent == SKIP:
+            raise Skip(f"The host has no {_subject(custom)}.")
+        status = PASS
+    why = f"{' and '.join(failed)}: not {_wanted(custom)}"
+    if unknown:
+        why += "; not known: " + "; ".join(str(one).rstrip(".") for one in unknown)
+    return Verdict(
+        status,
+        why=f"{custom.why.rstrip('.')}. ({why}.)" if status == FAIL else None,
+        fix=custom.fix,
+        commands=custom.commands,
+        desired=_wanted(custom),
+        persisted=_text(custom, reading.persisted),
+        running=_text(custom, reading.running),
+        evidence=reading.persisted.evidence + reading.running.evidence,
+    )
+
+
+def _is_absent(layer: Layer) -> bool:
+    return isinstance(layer.values, Absent) or layer.values == ()
+
+
+def _is_unknown(layer: Layer) -> bool:
+    return isinstance(layer.values, HostproofError) and not isinstance(layer.values, Absent)
+
+
+def _fails(custom: CustomCheck, layer: Layer) -> bool:
+    if layer.values is None or _is_unknown(layer):
+        return False
+    if _is_absent(layer):
+        return custom.package is None or custom.equals != NOT_INSTALLED
+    return _has_failing_value(custom, layer)
+
+
+def _has_failing_value(custom: CustomCheck, layer: Layer) -> bool:
+    if layer.values is None or isinstance(layer.values, HostproofError):
+        return False
+    return not all(is_met(custom, value) for value in layer.values)
+
+
+# -- comparing ------------------------------------------------------------------------------------
+
+
+def is_met(custom: CustomCheck, value: str) -> bool:
+    """Whether one value meets the comparison. What is no number meets no minimum or maximum."""
+    comparison = custom.comparison
+    if comparison == "matches":
+        return re.search(str(custom.matches), value) is not None
+    if comparison == "one_of":
+        return any(_is_equal(one, value) for one in custom.one_of)
+    if comparison == "equals":
+        is_any = custom.package is not None and custom.equals == INSTALLED
+        return is_any or _is_equal(str(custom.equals), value)
+    wanted = str(getattr(custom, comparison))
+    if custom.package is not None:
+        order = _order(value, wanted)
+        return order >= 0 if comparison == "at_least" else order <= 0
+    limits, there = comparing.numbers(wanted), comparing.numbers(value)
+    if limits is not None and there is not None:
+        return comparing.is_met(comparison, limits, there)
+    one, other = _decimal(value), _decimal(wanted)
+    if one is None or other is None:
+        return False
+    return one >= other if comparison == "at_least" else one <= other
+
+
+def _is_equal(wanted: str, value: str) -> bool:
+    wanted, value = " ".join(wanted.split()), " ".join(value.split())
+    one, other = comparing.numbers(wanted), comparing.numbers(value)
+    return wanted == value or (one is not None and one == other)
+
+
+def _decimal(text: str) -> Optional[float]:
+    return float(text) if re.match(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z", text.strip()) else None
+
+
+def _parts(version: str) -> List[str]:
+    return re.findall(r"[0-9]+|[A-Za-z]+|~", version)
+
+
+def _order(one: str, other: str) -> int:
+    """-1, 0 or 1: versions compared part by part as rpm does (rpmvercmp): a number is newer than
+    a word, a tilde is older than the end, and more parts are newer than fewer."""
+    mine, theirs = _parts(one), _parts(other)
+    for left, right in zip(mine, theirs):
+        if left == right:
+            continue
+        if "~" in (left, right):
+            return -1 if left == "~" else 1
+        if left.isdigit() != right.isdigit():
+            return 1 if left.isdigit() else -1
+        if left.isdigit() and int(left) == int(right):
+            continue
+        is_newer = int(left) > int(right) if left.isdigit() else left > right
+        return 1 if is_newer else -1
+    # A wanted version without a release ("2.17") is met by every release of it.
+    if len(mine) >= len(theirs):
+        rest = mine[len(theirs) :]
+        return -1 if rest[:1] == ["~"] else 0 if _has_no_release(other) else bool(rest)
+    return -1
+
+
+def _has_no_release(version: str) -> bool:
+    return "-" not in version
+
+
+# -- texts ----------------------------------------------------------------------------------------
+
+
+def _subject(custom: CustomCheck) -> str:
+    source = custom.source
+    if source == "command":
+        return "output of " + " ".join(custom.command)
+    name = {"file": f"line in {custom.file} that matches {custom.pattern}"}.get(source)
+    return name or f"{source} {getattr(custom, source)}"
+
+
+def _wanted(custom: CustomCheck) -> str:
+    comparison = custom.comparison
+    value = getattr(custom, comparison)
+    if comparison == "equals":
+        return str(value)
+    if comparison == "one_of":
+        return "one of " + ", ".join(value)
+    return f"{comparison.replace('_', ' ')} {value}"
+
+
+def _text(custom: CustomCheck, layer: Layer) -> Optional[str]:
+    if layer.values is None:
+        return None
+    if _is_absent(layer):
+        return NOT_INSTALLED if custom.package is not None else _NONE
+    if isinstance(layer.values, HostproofError):
+        return "unknown"
+    shown: Tuple[str, ...] = tuple(dict.fromkeys(layer.values))
+    return ", ".join(value or '""' for value in shown[:5]) + (", ..." if len(shown) > 5 else "")

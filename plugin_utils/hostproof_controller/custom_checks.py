@@ -1,0 +1,92 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Your own checks: the files ``checks.d/*.yml`` in the directories of the inventories."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
+
+if TYPE_CHECKING:
+    from ansible.module_utils.hostproof.controls.custom.policy import CustomCheck
+    from ansible.module_utils.hostproof.evaluate.finding import Check
+
+FOLDER = "checks.d"
+SUFFIXES = (".yml", ".yaml")
+MOST_FILES = 200
+
+
+class Loaded(NamedTuple):
+    """``place`` is FILE:LINE, ``values`` are the keys as the file has them."""
+
+    place: str
+    values: dict[str, Any]
+    custom: CustomCheck
+
+    @property
+    def check(self) -> Check:
+        from ansible.module_utils.hostproof.controls.custom.rules_custom import check_of
+
+        return check_of(self.custom)
+
+
+def load(sources: Iterable[str]) -> list[Loaded]:
+    """The checks of some inventories (files, directories or host lists), in their order.
+
+    HostproofError names file and line of the first entry that cannot be used.
+    """
+    return list(_load(tuple(sources)))
+
+
+@functools.cache
+def _load(sources: tuple[str, ...]) -> tuple[Loaded, ...]:
+    found: list[Loaded] = []
+    places: dict[str, str] = {}
+    for path in _files(sources):
+        # Few sites have own checks, and every run calls this function.
+        from . import bounded_yaml
+
+        for entry in bounded_yaml.load_list(str(path)):
+            loaded = _loaded(f"{path}:{entry.line}", entry.value)
+            first = places.setdefault(loaded.custom.id, loaded.place)
+            if first != loaded.place:
+                raise HostproofError(
+                    f"{loaded.place}: the id {loaded.custom.id} is used twice, first in {first}"
+                )
+            found.append(loaded)
+    return tuple(found)
+
+
+def _files(sources: tuple[str, ...]) -> list[Path]:
+    folders = dict.fromkeys(
+        (Path(one) if os.path.isdir(one) else Path(one).parent) / FOLDER
+        for one in sources
+        if "," not in one and os.path.exists(one)
+    )
+    files = [
+        path
+        for folder in folders
+        if folder.is_dir()
+        for path in sorted(folder.iterdir())
+        if path.suffix in SUFFIXES and not path.name.startswith(".")
+    ]
+    if len(files) > MOST_FILES:
+        raise HostproofError(f"{FOLDER} has {len(files)} files, and {MOST_FILES} are read")
+    return files
+
+
+def _loaded(place: str, values: Any) -> Loaded:
+    from ansible.module_utils.hostproof.controls.custom.policy import policy_from
+
+    try:
+        # Which hosts may run their own commands is known with their variables.
+        policy = policy_from({"checks": [values], "own_commands": True})
+    except PolicyError as problem:
+        text = str(problem).removeprefix("custom_checks ")
+        raise HostproofError(f"{place}: {text}") from problem
+    return Loaded(place, values, policy.checks[0])

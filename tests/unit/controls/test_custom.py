@@ -1,0 +1,303 @@
+"""Checks of a site: sources, comparisons, layers, and entries that cannot be used."""
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.custom.commands import refusal
+from ansible.module_utils.hostproof.controls.custom.policy import policy_from
+from ansible.module_utils.hostproof.controls.custom.rules_custom import is_met
+from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
+from ansible.module_utils.hostproof.evaluate import audit
+
+TEXTS = {
+    "id": "own",
+    "title": "Own setting is right",
+    "problem": "Own setting is wrong",
+    "severity": "medium",
+    "why": "The house wants it.",
+    "reference": "house rule 4.2",
+}
+SYSTEMCTL = "systemctl show -p LoadState,ActiveState,UnitFileState tuned.service"
+MOUNTINFO = "36 25 8:1 / /u01 rw,noatime shared:1 - xfs /dev/sda1 rw,logbufs=8\n"
+
+
+def entry(**keys):
+    return {**TEXTS, **keys}
+
+
+def custom(**keys):
+    return policy_from({"checks": [entry(**keys)], "own_commands": True}).checks[0]
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, own_commands=False, **keys):
+        policy = {"checks": [entry(**keys)], "own_commands": own_commands}
+        (finding,) = audit.judge_host(machine, {"custom": policy})
+        validate_finding(finding.as_dict())
+        return finding
+
+    return judge_host
+
+
+def swappiness(running, *persisted):
+    machine = packs.linux().file("/proc/sys/vm/swappiness", f"{running}\n")
+    for name, value in persisted:
+        machine.file(f"/etc/sysctl.d/{name}.conf", f"vm.swappiness = {value}\n")
+    return machine
+
+
+class TestSysctl:
+    @pytest.mark.parametrize(
+        ("running", "persisted", "status"),
+        [
+            (10, [("90-a", 10)], "pass"),
+            (60, [("90-a", 10)], "fail"),
+            (10, [("90-a", 10), ("99-z", 60)], "fail"),
+            (10, [("90-a", 60), ("99-z", 1)], "pass"),
+            (10, [], "error"),
+            (60, [], "fail"),
+        ],
+    )
+    def test_both_layers_count(self, judge, running, persisted, status):
+        found = judge(swappiness(running, *persisted), sysctl="vm.swappiness", at_most=10)
+        assert (found.check, found.status) == ("custom.own", status)
+        if status != "error":
+            assert (found.desired, found.running) == ("at most 10", str(running))
+        if status == "fail":
+            assert found.problem == "Own setting is wrong"
+            assert found.why.startswith("The house wants it. (")
+
+    def test_an_unknown_layer_does_not_hide_a_failure(self, judge):
+        machine = swappiness(60)
+        machine.deny("/etc/sysctl.d")
+        found = judge(machine, sysctl="vm.swappiness", at_most=10)
+        assert found.status == "fail"
+        assert found.persisted == "unknown"
+        assert "not known" in found.why
+
+    @pytest.mark.parametrize("absent", ["fail", "skip", "pass"])
+    def test_a_kernel_without_the_sysctl(self, judge, absent):
+        found = judge(packs.linux(), sysctl="vm.none", equals=1, if_absent=absent)
+        assert found.status == absent
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            ("PermitRootLogin no\n", "pass"),
+            ("PermitRootLogin yes\n", "fail"),
+            ("PermitRootLogin no\nMatch User x\nPermitRootLogin yes\n", "fail"),
+            ("#PermitRootLogin no\n", "fail"),
+            ("", "fail"),
+        ],
+    )
+    def test_every_line_that_matches_counts(self, judge, text, status):
+        machine = packs.linux().file("/etc/ssh/sshd_config", text)
+        found = judge(
+            machine, file="/etc/ssh/sshd_config", pattern=r"^PermitRootLogin\s+(\S+)", equals="no"
+        )
+        assert (found.status, found.running) == (status, None)
+
+    def test_only_lines_that_match_are_evidence(self, judge, tmp_path):
+        file = tmp_path / "app.conf"
+        file.write_text("pass" + "word=geheim\nmode=fast\n")
+        host = LiveHost()
+        assert judge(host, file=str(file), pattern="^mode=(.*)", equals="fast").status == "pass"
+        assert "geheim" not in str(host.evidence)
+        assert "mode=fast" in str(host.evidence)
+
+    def test_a_file_that_may_not_be_read_is_an_error(self, judge):
+        machine = packs.linux().file("/etc/app.conf", "mode=fast\n")
+        machine.deny("/etc/app.conf")
+        found = judge(machine, file="/etc/app.conf", pattern="mode", matches=".")
+        assert found.status == "error"
+
+
+class TestPackage:
+    RPM = r"rpm -q --queryformat %{VERSION}-%{RELEASE}\n "
+
+    @pytest.mark.parametrize(
+        ("comparison", "status"),
+        [
+            ({"at_least": "2.17"}, "pass"),
+            ({"at_least": "2.17-317.el7"}, "pass"),
+            ({"at_least": "2.17-318"}, "fail"),
+            ({"at_least": "2.9"}, "pass"),
+            ({"at_least": "2.100"}, "fail"),
+            ({"at_most": "2.17"}, "pass"),
+            ({"at_most": "2.16"}, "fail"),
+            ({"equals": "installed"}, "pass"),
+            ({"equals": "not installed"}, "fail"),
+        ],
+    )
+    def test_versions(self, judge, comparison, status):
+        machine = packs.linux().command(self.RPM + "glibc", "2.17-317.el7\n")
+        assert judge(machine, package="glibc", **comparison).status == status
+
+    @pytest.mark.parametrize(
+        ("comparison", "status"),
+        [
+            ({"equals": "not installed"}, "pass"),
+            ({"at_least": "0"}, "fail"),
+            ({"matches": "."}, "fail"),
+        ],
+    )
+    def test_a_package_that_is_not_installed(self, judge, comparison, status):
+        said = "package firewalld is not installed\n"
+        machine = packs.linux().command(self.RPM + "firewalld", said, rc=1)
+        found = judge(machine, package="firewalld", **comparison)
+        assert (found.status, found.running) == (status, "not installed")
+
+    def test_rpm_that_fails_is_an_error(self, judge):
+        machine = packs.linux().command(self.RPM + "glibc", "error: rpmdb\n", rc=1)
+        assert judge(machine, package="glibc", equals="not installed").status == "error"
+
+    def test_debian(self, judge):
+        machine = packs.linux().file("/var/lib/dpkg/status", "")
+        argv = r"dpkg-query -W -f ${db:Status-Status} ${Version}\n "
+        machine.command(argv + "nfs-common", "installed 1:2.6.2-4\n")
+        machine.command(argv + "gone", "config-files 1.0\n")
+        assert judge(machine, package="nfs-common", at_least="1:2.6").status == "pass"
+        assert judge(machine, package="gone", equals="installed").status == "fail"
+
+
+class TestService:
+    @pytest.mark.parametrize(
+        ("load", "active", "unit_file", "wanted", "status"),
+        [
+            ("loaded", "active", "enabled", "running", "pass"),
+            ("loaded", "active", "disabled", "running", "fail"),
+            ("loaded", "inactive", "enabled", "running", "fail"),
+            ("loaded", "active", "static", "running", "pass"),
+            ("loaded", "failed", "enabled", "running", "fail"),
+            ("loaded", "inactive", "disabled", "stopped", "pass"),
+            ("masked", "inactive", "masked", "stopped", "pass"),
+            ("loaded", "inactive", "enabled", "stopped", "fail"),
+            ("not-found", "inactive", "", "running", "fail"),
+        ],
+    )
+    def test_now_and_at_boot(self, judge, load, active, unit_file, wanted, status):
+        text = f"LoadState={load}\nActiveState={active}\nUnitFileState={unit_file}\n"
+        machine = packs.linux().command(SYSTEMCTL, text)
+        assert judge(machine, service="tuned.service", equals=wanted).status == status
+
+
+class TestMount:
+    @pytest.mark.parametrize(
+        ("option", "comparison", "fstab", "status"),
+        [
+            ("noatime", {"equals": "set"}, "noatime", "pass"),
+            ("noatime", {"equals": "set"}, "defaults", "fail"),
+            ("logbufs", {"at_least": 8}, "logbufs=8", "pass"),
+            ("logbufs", {"at_least": 8}, "logbufs=4", "fail"),
+            (None, {"equals": "mounted"}, "defaults", "pass"),
+            (None, {"equals": "mounted"}, "noauto", "fail"),
+            (None, {"equals": "not mounted"}, "defaults", "fail"),
+        ],
+    )
+    def test_fstab_and_kernel(self, judge, option, comparison, fstab, status):
+        machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO)
+        machine.file("/etc/fstab", f"/dev/sda1 /u01 xfs {fstab} 0 0\n")
+        keys = {"option": option} if option else {}
+        assert judge(machine, mount="/u01", **keys, **comparison).status == status
+
+    def test_what_fstab_does_not_name_is_an_error(self, judge):
+        machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO).file("/etc/fstab", "")
+        assert judge(machine, mount="/u01", option="noatime", equals="set").status == "error"
+
+
+class TestCommand:
+    def test_output(self, judge):
+        machine = packs.linux().command("custom.own", "Enforcing\n")
+        assert judge(machine, command=["getenforce"], equals="Enforcing").status == "pass"
+
+    def test_a_command_that_fails_is_an_error(self, judge):
+        machine = packs.linux().command("custom.own", "", rc=1)
+        assert judge(machine, command=["getenforce"], equals="Enforcing").status == "error"
+
+    @pytest.mark.parametrize(
+        "argv",
+        [["cat", "/etc/hosts"], ["systemctl", "is-enabled", "x"], ["rpm", "-q", "glibc"]],
+    )
+    def test_on_the_list(self, argv):
+        assert refusal(argv) is None
+
+    @pytest.mark.parametrize(
+        "argv",
+        [
+            ["sh", "-c", "id"],
+            ["/usr/bin/cat", "x"],
+            ["systemctl", "stop", "x"],
+            ["systemctl", "--root=/x", "is-enabled"],
+            ["rpm", "-q", "--pipe", "sh"],
+            ["rpm", "-e", "glibc"],
+            ["ip", "link", "set", "eth0", "down"],
+            ["ethtool", "-G", "eth0", "rx", "1"],
+            ["sysctl", "-w", "vm.swappiness=1"],
+            ["find", "/", "-delete"],
+        ],
+    )
+    def test_another_command_needs_permission(self, judge, argv):
+        assert "hostproof_own_commands" in refusal(argv)
+        found = judge(packs.linux(), command=argv, equals="x")
+        assert (found.check, found.status) == ("custom.policy_entry", "error")
+        assert judge(packs.linux(), own_commands=True, command=argv, equals="x").check == (
+            "custom.own"
+        )
+
+
+@pytest.mark.parametrize(
+    ("comparison", "value", "met"),
+    [
+        ({"equals": 10}, "010", True),
+        ({"equals": "a  b"}, "a b", True),
+        ({"equals": "1.5"}, "1.50", False),
+        ({"at_least": 1.5}, "1.50", True),
+        ({"at_least": "250 32000"}, "250 32000 100 128", True),
+        ({"at_least": "250 32000"}, "250 100 100 128", False),
+        ({"at_least": 1}, "unlimited", False),
+        ({"at_most": 1}, "", False),
+        ({"one_of": ["a", 2]}, "2", True),
+        ({"one_of": ["a", "b"]}, "c", False),
+        ({"matches": "^x.z$"}, "xyz", True),
+        ({"matches": "^x.z$"}, "xz", False),
+    ],
+)
+def test_comparisons(comparison, value, met):
+    assert is_met(custom(sysctl="a.b", **comparison), value) is met
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"sysctl": "a.b"}, "comparison must be exactly one of"),
+        ({"equals": 1}, "source must be exactly one of"),
+        ({"sysctl": "a.b", "package": "x", "equals": 1}, "source must be exactly one of"),
+        ({"sysctl": "a.b", "equals": 1, "at_most": 2}, "comparison must be exactly one of"),
+        ({"sysctl": "a.b", "equals": True}, "put yes, no, true and false in quotes"),
+        ({"sysctl": "../x", "equals": 1}, "must be the name of a sysctl"),
+        ({"file": "/etc/x", "equals": 1}, "pattern must say"),
+        ({"file": "etc/x", "pattern": "x", "equals": 1}, "absolute"),
+        ({"file": "/etc/../x", "pattern": "x", "equals": 1}, "without .."),
+        ({"file": "/etc/x", "pattern": "(", "equals": 1}, "not a regular expression"),
+        ({"service": "x", "equals": "on"}, "running or stopped"),
+        ({"mount": "/u01", "equals": "yes"}, "not mounted"),
+        ({"sysctl": "a.b", "equals": 1, "as_root": True}, "belongs to command"),
+        ({"sysctl": "a.b", "equals": 1, "titel": "x"}, "unknown titel"),
+        ({"sysctl": "a.b", "equals": 1, "severity": "huge"}, "must be one of critical"),
+        ({"sysctl": "a.b", "equals": 1, "title": "x" * 61}, "at most 60"),
+        ({"sysctl": "a.b", "equals": 1, "id": "Own"}, "lower case"),
+        ({"sysctl": "a.b", "equals": 1, "why": ""}, "needs"),
+    ],
+)
+def test_an_entry_that_cannot_be_used(keys, words):
+    with pytest.raises(BadEntry, match=words.replace("..", r"\.\.")):
+        custom(**keys)
+
+
+def test_no_more_checks_than_a_host_can_answer():
+    many = [entry(id=f"c{number}", sysctl="a.b", equals=1) for number in range(501)]
+    with pytest.raises(PolicyError, match="500"):
+        policy_from({"checks": many, "own_commands": False})
