@@ -15,7 +15,7 @@ if STAYS not in sys.path:
 import_module("hostproof_controller")  # It says where the rest is.
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from hostproof_controller import policies, runs
+from hostproof_controller import policies, runs, selection
 from hostproof_controller.remote import host_action, response_validation
 
 host_action.prepare("verify_controls")
@@ -55,6 +55,8 @@ class ActionModule(host_action.JudgingAction):
             return {"failed": True, "msg": message, "reported": True}
         inventories = runs.inventories(self.variables.get("ansible_inventory_sources"))
         findings = response_validation.with_all_controls(findings, controls)
+        if self.selected is not None:
+            findings = selection.selected_findings(self.selected, findings)
         findings = response_validation.completed(findings, self.host, inventories)
         evidence = answer.get("evidence")
         runs.write_result(

@@ -48,6 +48,7 @@ OF_HOSTPROOF = frozenset(
         "after_apply",
         "answer_seconds",
         "baseline",
+        "checks",
         "become",
         "entry_point",
         "evidence",
@@ -59,6 +60,9 @@ OF_HOSTPROOF = frozenset(
         "packs_skipped",
         "report",
         "revert_overwrite",
+        "set",
+        "sets",
+        "skip_checks",
         "strict",
         "waivers",
     )

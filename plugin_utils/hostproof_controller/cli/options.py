@@ -125,6 +125,19 @@ def format_option(
     return click.option("--format", "output_format", type=kind, default=default, help=text)
 
 
+def with_selection(function: _Decorated) -> _Decorated:
+    """The options that choose checks."""
+    for name, text in (
+        ("--set", "run only the checks of this set: preinstall, prepatch, upgrade, quarterly"),
+        ("--skip-checks", "leave out these checks or controls"),
+        ("--checks", "run only these checks or controls (comma-separated, * as wildcard)"),
+    ):
+        metavar = "NAME" if name == "--set" else "ID[,ID]"
+        option = click.option(name, metavar=metavar, multiple=True, help=text)
+        function = option(function)
+    return function
+
+
 def own_checks_option(function: _Decorated) -> _Decorated:
     """-i: the inventories whose checks.d is read as well."""
     return click.option(

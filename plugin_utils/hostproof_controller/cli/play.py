@@ -44,6 +44,9 @@ class _Options:
     ``gate`` is True for apply, and the directory of a gate for revert.
     """
 
+    checks: tuple[str, ...] = ()
+    skip_checks: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
     waivers: str | None = None
     strict: bool = False
     evidence: str | None = None
@@ -63,7 +66,7 @@ class Play:
         self, command: str, ansible: AnsibleOptions, *, quiet: bool = False, **values: Any
     ) -> None:
         self.command = command
-        self.ansible = ansible
+        self.ansible = ansible = _with_selection(ansible, values)
         self.quiet = quiet
         self.options = options = _Options(**values)
         self.gate = options.gate not in (None, False)
@@ -301,6 +304,29 @@ class Play:
         for sentence in said:
             complain(sentence)
         return bool(said)
+
+
+def _with_selection(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
+    """The options with the selection as variables, which slices get as well."""
+    from .. import selection
+    from ..policies import BadPolicy
+
+    variables = {
+        f"hostproof_{name}": [one for value in values.get(name) or () for one in value.split(",")]
+        for name in ("checks", "skip_checks", "set")
+    }
+    given = {name: words for name, words in variables.items() if words}
+    if not given:
+        return ansible
+    try:
+        # Sets of a site are known with the variables of its hosts.
+        known = {n: words for n, words in given.items() if n != "hostproof_set"}
+        selection.selection_of(known, lambda value: value)
+    except BadPolicy as problem:
+        variable, colon, text = str(problem).partition(":")
+        option = variable.replace("hostproof_", "--").replace("_", "-")
+        raise Refused(f"{option}{colon}{text}") from None
+    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(given)))
 
 
 def _passed_on(option: str, value: str | None) -> Path | None:

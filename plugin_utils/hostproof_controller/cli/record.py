@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @options.command("record", exits=options.ANSIBLE, hosts=True)
 @options.with_verdict
+@options.with_selection
 def command(ansible: AnsibleOptions, **values: Any) -> int:
     from .play import Play
 

@@ -19,7 +19,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .. import custom_checks, policies, runs
+from .. import custom_checks, policies, runs, selection
 from ..layout import COLLECTION, LIBRARY
 from ..report import text
 from . import output_limits, payload, response_validation, transport
@@ -208,6 +208,9 @@ class ModuleAction(PayloadAction):
 class JudgingAction(PayloadAction):
     """For what judges or reads any number of controls."""
 
+    #: The checks of this run; None for all of them.
+    selected: selection.Selection | None = None
+
     def complete(self, params: dict[str, Any]) -> list[str]:
         chosen = params["controls"]
         if isinstance(chosen, dict):
@@ -216,8 +219,14 @@ class JudgingAction(PayloadAction):
             names = list(chosen)
         else:
             names = self._chosen(chosen)
+            selected = selection.selection_of(self.variables, self.template)
+            if selected is not None:
+                names = selection.controls_of(selected, names)
+                if not names:
+                    raise Failed("no check is selected: see ./hostproof checks")
             found = self.policies_of(names)
-            names = _with_own_checks(found, names)
+            names = _with_own_checks(found, names, selected)
+            self.selected = selected
             params["controls"], params["secrets"] = found.shown, found.secret
         return names
 
@@ -247,7 +256,9 @@ class JudgingAction(PayloadAction):
         return runs.now() if pack is None else runs.recorded_at(Path(pack))
 
 
-def _with_own_checks(found: policies.Policies, names: list[str]) -> list[str]:
+def _with_own_checks(
+    found: policies.Policies, names: list[str], selected: selection.Selection | None
+) -> list[str]:
     """Add the checks of checks.d. Without any check the control is not sent."""
     if "custom" not in found.shown:
         return names
@@ -258,12 +269,19 @@ def _with_own_checks(found: policies.Policies, names: list[str]) -> list[str]:
     policy = found.shown["custom"]
     if loaded and isinstance(policy["checks"], list):
         policy["checks"] = [*(one.values for one in loaded), *policy["checks"]]
+    if selected is not None and isinstance(policy["checks"], list):
+        policy["checks"] = [one for one in policy["checks"] if _is_selected(selected, one)]
     if policy["checks"]:
         return names
     if names == ["custom"]:
         raise Failed(f"there is no check of your own: write one in {custom_checks.FOLDER}/*.yml")
     del found.shown["custom"]
     return [one for one in names if one != "custom"]
+
+
+def _is_selected(selected: selection.Selection, entry: Any) -> bool:
+    """An entry that is no check stays: the host reports it."""
+    return not isinstance(entry, dict) or selected.has(f"custom.{entry.get('id')}")
 
 
 @functools.cache

@@ -1,0 +1,91 @@
+"""Which checks a run contains: options, variables and sets."""
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.registry import NAMES, check_ids
+from ansible.module_utils.hostproof.evaluate import audit
+from default_policies import default_policy
+from hostproof_controller import selection
+from hostproof_controller.policies import BadPolicy, known_variables
+
+
+def selected(**variables):
+    named = {f"hostproof_{name}": value for name, value in variables.items()}
+    return selection.selection_of(named, lambda value: value)
+
+
+def test_without_a_variable_everything_runs():
+    assert selected() is None
+    assert selected(checks=[], skip_checks="", set=None, sets={"x": {"checks": ["*"]}}) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "has", "lacks"),
+    [
+        ({"checks": ["hugepages"]}, "hugepages.pool_covers_sga", "nfs_mounts.options"),
+        ({"checks": "hugepages.pool_covers_sga"}, "hugepages.pool_covers_sga", "hugepages.memlock"),
+        ({"checks": ["time_*"]}, "time_sync.ctss", "hugepages.memlock"),
+        ({"skip_checks": ["hugepages"]}, "time_sync.ctss", "hugepages.memlock"),
+        (
+            {"checks": "hugepages,time_sync", "skip_checks": "*.ctss"},
+            "hugepages.x",
+            "time_sync.ctss",
+        ),
+        ({"set": "preinstall"}, "platform.kernel", "latency.disk_read"),
+        ({"set": ["upgrade"]}, "pre_page_sga.x", "latency.disk_read"),
+        ({"set": "preinstall", "skip_checks": "platform"}, "hugepages.x", "platform.kernel"),
+        ({"checks": ["custom.house"]}, "custom.house", "custom.other"),
+        (
+            {"set": "night", "sets": {"night": {"checks": ["time_sync"], "skip": ["*.ctss"]}}},
+            "time_sync.clock_source",
+            "time_sync.ctss",
+        ),
+    ],
+)
+def test_what_is_selected(variables, has, lacks):
+    found = selected(**variables)
+    assert (found.has(has), found.has(lacks)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"checks": ["hugepage"]}, "hostproof_checks: there is no check 'hugepage'; did you mean"),
+        ({"skip_checks": ["hugepages.nothing"]}, "hostproof_skip_checks: there is no check"),
+        ({"set": "nightly"}, "there is no set 'nightly'; there are preinstall, prepatch"),
+        ({"checks": {"a": 1}}, "hostproof_checks must be a list of names"),
+        ({"set": "x", "sets": ["x"]}, "hostproof_sets must be a dictionary"),
+        ({"set": "x", "sets": {"x": {"check": []}}}, "hostproof_sets: x must have checks"),
+        ({"set": "x", "sets": {"x": {"checks": ["nope"]}}}, "the set x: there is no check 'nope'"),
+    ],
+)
+def test_what_cannot_be_selected(variables, words):
+    with pytest.raises(BadPolicy) as problem:
+        selected(**variables)
+    assert words in str(problem.value)
+
+
+def test_only_controls_with_a_selected_check_are_sent():
+    found = selected(checks=["hugepages.pool_covers_sga", "time_sync"])
+    assert selection.controls_of(found, NAMES) == ["hugepages", "time_sync"]
+    assert selection.controls_of(selected(checks=["custom.house"]), NAMES) == ["custom"]
+
+
+@pytest.mark.parametrize("name", sorted(selection.built_in_sets()))
+def test_every_set_selects_checks(name):
+    found = selected(set=name)
+    assert len([check for check in check_ids() if found.has(check)]) > 20
+    assert selection.built_in_sets()[name]["title"]
+
+
+def test_only_findings_of_selected_checks_stay():
+    found = audit.judge_host(packs.linux(), {"time_sync": default_policy("time_sync")})
+    records = [one.as_dict() for one in found]
+    broken = {**records[0], "check": "time_sync.audited"}
+    kept = selection.selected_findings(selected(checks=["time_sync.ctss"]), [*records, broken])
+    assert [one["check"] for one in kept] == ["time_sync.ctss", "time_sync.audited"]
+
+
+def test_the_variables_are_known():
+    names = {selection.CHECKS, selection.SKIPPED, selection.SET, selection.SETS}
+    assert names <= known_variables()
