@@ -14,6 +14,7 @@ import difflib
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -76,6 +77,9 @@ MOST_DEPTH = 20
 MOST_ITEMS = 100_000
 MOST_TEXT = 1 << 20
 MOST_NUMBER = 1 << 64
+
+#: Defaults of variables that the environment can give: the inventory overrides them.
+_OF_ENVIRONMENT = {"hostproof_profile": "HOSTPROOF_PROFILE"}
 
 _TRUE = ("true", "yes", "on", "1", "y", "t")
 _FALSE = ("false", "no", "off", "0", "n", "f")
@@ -214,6 +218,8 @@ def _values(
             )
         if name in variables:
             value = plain(name, variables[name], answer)
+        elif name in _OF_ENVIRONMENT and os.environ.get(_OF_ENVIRONMENT[name]):
+            value = os.environ[_OF_ENVIRONMENT[name]]
         elif field in constants:
             value = constants[field]
         elif field in control.defaults:

@@ -33,6 +33,7 @@ COMMANDS = {
     "sign": "sign a report with an SSH key",
     "verify-report": "verify the signature of a report",
     "checks": "list all checks",
+    "config": "print the effective settings and their origin",
     "explain": "show rule, reason, fix, sources and variables of a check",
     "completion": "print shell completion for bash, zsh or fish",
     "collection": "build the Ansible collection hostproof.hostproof",
@@ -48,6 +49,13 @@ VARIABLES = {
     "HOSTPROOF_PYTHON": "Python 3.11 or newer that creates the virtualenv",
     "HOSTPROOF_VENV": "another virtualenv, relative to the checkout",
     "HOSTPROOF_REQUIREMENTS": "requirements file of that virtualenv",
+    "HOSTPROOF_CONFIG": "project file (hostproof.yml of the working directory)",
+    "HOSTPROOF_PROFILE": "default of the variable hostproof_profile",
+    "HOSTPROOF_WAIVERS": "default of --waivers",
+    "HOSTPROOF_CHECKS": "default of --checks",
+    "HOSTPROOF_SKIP_CHECKS": "default of --skip-checks",
+    "HOSTPROOF_SET": "default of --set",
+    "HOSTPROOF_STRICT": "default of --strict",
     "ANSIBLE_INVENTORY": "your hosts, if -i is not given",
     "NO_COLOR": "no colours on a terminal",
     "COLUMNS": "width of tables",
@@ -57,6 +65,9 @@ VARIABLES = {
 COMPLETE_VARIABLE = "_HOSTPROOF_COMPLETE"
 
 _PROGRAM = "hostproof"
+
+#: Commands that no setting concerns: they work with any project file.
+_WITHOUT_PROJECT = ("help", "completion", "collection", "test")
 
 
 class _Group(click.Group):
@@ -139,7 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] in ("-h", "--help") and len(argv) > 1:
         argv[0] = "help"
     try:
-        with hostproof.make_context(_PROGRAM, list(argv)) as context:
+        given = dict(os.environ)
+        if not argv[0].startswith("-") and argv[0] not in _WITHOUT_PROJECT:
+            from . import project_file
+
+            project_file.apply(os.environ)
+        # config shows the origin of a value, so it gets the variables before that.
+        with hostproof.make_context(_PROGRAM, list(argv), obj=given) as context:
             return int(hostproof.invoke(context) or 0)
     except click.exceptions.Exit as end:
         return int(end.exit_code)

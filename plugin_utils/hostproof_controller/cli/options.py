@@ -133,7 +133,8 @@ def with_selection(function: _Decorated) -> _Decorated:
         ("--checks", "run only these checks or controls (comma-separated, * as wildcard)"),
     ):
         metavar = "NAME" if name == "--set" else "ID[,ID]"
-        option = click.option(name, metavar=metavar, multiple=True, help=text)
+        variable = "HOSTPROOF_" + name.strip("-").replace("-", "_").upper()
+        option = click.option(name, metavar=metavar, envvar=variable, multiple=True, help=text)
         function = option(function)
     return function
 
@@ -154,9 +155,15 @@ def own_checks_option(function: _Decorated) -> _Decorated:
 def with_verdict(function: _Decorated) -> _Decorated:
     """The options of every command that ends with a verdict or could."""
     for option in (
-        click.option("--strict", is_flag=True, help="treat warnings as failures"),
         click.option(
-            "--waivers", metavar="FILE", type=FILE, help="apply the waivers in this YAML file"
+            "--strict", is_flag=True, envvar="HOSTPROOF_STRICT", help="treat warnings as failures"
+        ),
+        click.option(
+            "--waivers",
+            metavar="FILE",
+            type=FILE,
+            envvar="HOSTPROOF_WAIVERS",
+            help="apply the waivers in this YAML file",
         ),
     ):
         function = option(function)

@@ -1,0 +1,147 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The project file ``hostproof.yml`` of the working directory: defaults of the command line.
+
+The command line overrides an environment variable, and that overrides the file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import Refused
+from .suggestions import did_you_mean, quoted
+
+NAME = "hostproof.yml"
+#: Names another project file.
+VARIABLE = "HOSTPROOF_CONFIG"
+
+PATHS, WORDS, TEXT, FLAG = "path", "list of words", "text", "true or false"
+
+
+class Key(NamedTuple):
+    """A key of the file. ``variable`` is the environment variable of the same meaning, ``option``
+    the option of the command line."""
+
+    kind: str
+    variable: str
+    option: str
+    default: str
+    meaning: str
+
+
+KEYS = {
+    "inventory": Key(PATHS, "ANSIBLE_INVENTORY", "-i", "inventories/local", "the hosts"),
+    "profile": Key(
+        TEXT, "HOSTPROOF_PROFILE", "-e hostproof_profile=", "none", "what the hosts are for"
+    ),
+    "waivers": Key(PATHS, "HOSTPROOF_WAIVERS", "--waivers", "", "the waiver file"),
+    "reports": Key(PATHS, "HOSTPROOF_REPORTS", "", "reports", "directory of the reports"),
+    "checks": Key(WORDS, "HOSTPROOF_CHECKS", "--checks", "", "run only these checks"),
+    "skip_checks": Key(WORDS, "HOSTPROOF_SKIP_CHECKS", "--skip-checks", "", "leave out checks"),
+    "set": Key(WORDS, "HOSTPROOF_SET", "--set", "", "run only the checks of these sets"),
+    "strict": Key(FLAG, "HOSTPROOF_STRICT", "--strict", "false", "treat warnings as failures"),
+}
+
+
+class Setting(NamedTuple):
+    """A value that counts, as an environment variable has it, and where it is from."""
+
+    value: str
+    origin: str
+
+
+def apply(variables: MutableMapping[str, str]) -> None:
+    """Set the environment variables of the project file that are not set yet."""
+    path = path_of(variables)
+    if path is None:
+        return
+    for key, value in read(path).items():
+        variables.setdefault(KEYS[key].variable, value)
+
+
+def effective(variables: Mapping[str, str]) -> dict[str, Setting]:
+    """Each key with its value and its origin: the environment, the file, or the default."""
+    path = path_of(variables)
+    of_file = {} if path is None else read(path)
+    found = {}
+    for name, key in KEYS.items():
+        if variables.get(key.variable):
+            found[name] = Setting(variables[key.variable], f"environment {key.variable}")
+        elif name in of_file:
+            found[name] = Setting(of_file[name], str(path))
+        else:
+            found[name] = Setting(key.default, "default")
+    return found
+
+
+def path_of(variables: Mapping[str, str]) -> Path | None:
+    """The project file; Refused where the variable names a file that does not exist."""
+    named = variables.get(VARIABLE)
+    path = Path(named or NAME)
+    if path.is_file():
+        return path.absolute()
+    if named:
+        raise Refused(f"{VARIABLE}: there is no file {path}")
+    return None
+
+
+def read(path: Path) -> dict[str, str]:
+    """The values of the file as environment variables have them; paths are absolute.
+
+    Refused for a file that another account can change: it decides which hosts are contacted.
+    """
+    _refuse_foreign(path)
+    from ansible.module_utils.hostproof.errors import HostproofError
+
+    from .. import bounded_yaml
+
+    try:
+        content = bounded_yaml.load(str(path))
+    except HostproofError as problem:
+        raise Refused(str(problem)) from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise Refused(f"{path}: must be a dictionary of {', '.join(KEYS)}")
+    for name in content:
+        if name not in KEYS:
+            hint = did_you_mean(str(name), KEYS) or f"; there are {', '.join(KEYS)}"
+            raise Refused(f"{path}: there is no key {quoted(str(name))}{hint}")
+    return {name: _as_variable(path, name, value) for name, value in content.items()}
+
+
+def _refuse_foreign(path: Path) -> None:
+    for place, advice in ((path, f"chmod go-w {path}"), (path.parent, "move the file")):
+        state = place.stat()
+        if state.st_uid not in (0, os.geteuid()):
+            raise Refused(f"{place} belongs to another account: {path.name} is not used")
+        # The private group of an account has no other member.
+        is_private = state.st_gid in (0, os.getegid())
+        others = stat.S_IWOTH if is_private else stat.S_IWGRP | stat.S_IWOTH
+        if state.st_mode & others:
+            raise Refused(f"other accounts can change {place}: {path.name} is not used; {advice}")
+
+
+def _as_variable(path: Path, name: str, value: Any) -> str:
+    kind = KEYS[name].kind
+    if kind == FLAG and isinstance(value, bool):
+        return "true" if value else "false"
+    if kind == TEXT and isinstance(value, str):
+        return value
+    words = [value] if isinstance(value, str) else value
+    is_list = isinstance(words, list) and all(isinstance(one, str) for one in words)
+    if kind not in (WORDS, PATHS) or not is_list:
+        raise Refused(f"{path}: {name} must be a {kind}, not {quoted(str(value))}")
+    if kind == WORDS:
+        return ",".join(words)
+    return ",".join(_absolute(path.parent, one) for one in words)
+
+
+def _absolute(folder: Path, value: str) -> str:
+    """A path relative to the file; a list of hosts ("db01,db02") stays."""
+    return value if "," in value else str(folder / value)
