@@ -66,7 +66,7 @@ class Difference(NamedTuple):
 @click.argument("after", type=options.PATH, help="report directory or findings file, later run")
 def command(before: str, after: str, values: bool, output_format: str) -> int:
     """Lists findings that are new, fixed, changed (another status) or gone (no longer checked)."""
-    found = list(differences(_read(before), _read(after), values=values))
+    found = list(differences(read(before), read(after), values=values))
     rows = [
         (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)
         for one in found
@@ -97,7 +97,8 @@ def summary(found: Iterable[Difference]) -> str:
     return ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "No difference"
 
 
-def _read(path: str) -> Results:
+def read(path: str) -> Results:
+    """The results of a report directory or of a file of findings."""
     notes: list[str] = []
     results = merge(read_entries([path], notes), notes)
     for note in notes:

@@ -1,0 +1,291 @@
+"""An audit every night: timer, retention, and messages about new findings."""
+
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from hostproof_controller.cli import command, notify
+from hostproof_controller.notify import message, sending
+from test_diffing import finding, line, report
+
+ROOT = Path(__file__).resolve().parents[2]
+SEALED = "seal.json.sig"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """run(*words) gives exit code, output and errors; systemctl is a stand-in that keeps argv."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    calls = tmp_path / "calls"
+    stand_in = programs / "systemctl"
+    stand_in.write_text(f'#!/bin/sh\necho "$*" >> {calls}\n')
+    stand_in.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir(mode=0o755)
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+
+    def call(*words):
+        code = command.main([str(one) for one in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    call.calls = lambda: calls.read_text().splitlines() if calls.exists() else []
+    call.units = tmp_path / "config/systemd/user"
+    call.work = work
+    return call
+
+
+class TestTimer:
+    WORDS = ("schedule", "--user", "--on-calendar", "Mon..Fri 02:30")
+
+    def test_it_is_written_and_removed(self, run):
+        code, out, _ = run(*self.WORDS, "--keep", 30, "--", "--limit", "db*", "-e", "x=50%")
+        assert code == 0 and "hostproof.timer" in out
+        service = (run.units / "hostproof.service").read_text()
+        assert f'ExecStart={ROOT}/hostproof audit --limit "db*" -e x=50%%\n' in service
+        assert f"ExecStartPost={ROOT}/hostproof prune --keep 30\n" in service
+        assert f"WorkingDirectory={run.work}\n" in service
+        assert "OnCalendar=Mon..Fri 02:30\n" in (run.units / "hostproof.timer").read_text()
+        assert run.calls() == ["--user daemon-reload", "--user enable --now hostproof.timer"]
+        assert run(*self.WORDS)[0] == 0
+        assert run("schedule", "--user", "--remove")[0] == 0
+        assert list(run.units.iterdir()) == []
+        assert run.calls()[-2:] == ["--user disable --now hostproof.timer", "--user daemon-reload"]
+        assert "There is no" in run("schedule", "--user", "--remove")[1]
+
+    @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+    def test_systemd_accepts_the_units(self, run):
+        file = run.work / "hook"
+        file.write_text("https://hooks.example.com/x")
+        words = (*self.WORDS, "--webhook-file", file, "--mail", "dba@example.com", "--delay", 60)
+        assert run(*words, "--", "-e", 'a="b c" $HOME %n')[0] == 0
+        units = [str(run.units / f"hostproof.{kind}") for kind in ("service", "timer")]
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "--user", "--man=no", *units],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said = [line for line in done.stderr.splitlines() if "hostproof" in line]
+        assert said == []
+        assert '"a=\\"b c\\" $$HOME %%n"' in Path(units[0]).read_text()
+
+    def test_a_unit_of_somebody_else_is_kept(self, run):
+        run.units.mkdir(parents=True)
+        unit = run.units / "hostproof.timer"
+        unit.write_text("[Timer]\n")
+        for words in (self.WORDS, ("schedule", "--user", "--remove")):
+            code, _, err = run(*words)
+            assert (code, "choose another --name" in err) == (1, True)
+        assert unit.read_text() == "[Timer]\n"
+        assert run.calls() == []
+
+    def test_nothing_is_written_for_print(self, run):
+        code, out, _ = run(*self.WORDS, "--print")
+        assert code == 0 and "OnCalendar=Mon..Fri 02:30" in out
+        assert not run.units.exists()
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (("schedule", "--user"), "needs --on-calendar EXPR"),
+            ((*WORDS[:3], "a\nb"), "is not a time"),
+            ((*WORDS, "--name", "../x"), "lower case letters"),
+            ((*WORDS, "--", "a\nb"), "control character"),
+        ],
+    )
+    def test_what_cannot_be_used(self, run, words, says):
+        code, _, err = run(*words)
+        assert (code, says in err, err.count("\n")) == (1, True, 1)
+        assert not run.units.exists()
+
+    @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+    def test_systemd_checks_the_time(self, run):
+        code, _, err = run(*self.WORDS[:3], "every night")
+        assert (code, "does not know the time 'every night'" in err) == (1, True)
+
+
+class TestPrune:
+    def test_the_oldest_runs_go(self, run):
+        reports = run.work / "reports"
+        names = [f"2026112{day}T010203Z-00a{day}" for day in range(6)]
+        for name in (*names, "keep-me", "20261101"):
+            (reports / name).mkdir(parents=True)
+        (reports / names[0] / SEALED).write_text("")
+        assert run("prune", "--keep", 2, "--dry-run", reports)[0] == 0
+        assert len(list(reports.iterdir())) == 8
+        code, out, _ = run("prune", "--keep", 2, reports)
+        assert (code, out.count("Deleted")) == (0, 3)
+        left = {one.name for one in reports.iterdir()}
+        assert left == {names[0], *names[4:], "keep-me", "20261101"}
+
+
+@pytest.fixture
+def server():
+    """A real HTTP server: it answers with the next of ``codes`` and keeps what it was sent."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.server.received.append((self.path, self.headers["Content-Type"], json.loads(body)))
+            code = self.server.codes.pop(0) if self.server.codes else 200
+            self.send_response(code)
+            if code == 302:
+                self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.received, server.codes = [], []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+NEW = message.Message(
+    "20261125T010203Z-00aa",
+    "/reports/x",
+    (message.New("db01", "hugepages.memlock", "fail", "high", "Limit <memlock> & co is too low"),),
+    2,
+)
+
+
+class TestWebhook:
+    def address(self, server, path="/hook/secret"):
+        return f"http://127.0.0.1:{server.server_port}{path}"
+
+    def test_each_form_arrives(self, server):
+        for form in message.FORMS.values():
+            sending.post(self.address(server), form(NEW))
+        generic, slack, teams = (content for _path, _kind, content in server.received)
+        assert generic["new"][0]["check"] == "hugepages.memlock"
+        assert generic["counts"] == {"new": 1, "fixed": 2}
+        assert "Limit &lt;memlock&gt; &amp; co is too low" in slack["text"]
+        card = teams["attachments"][0]["content"]
+        assert card["body"][0]["text"] == "Hostproof: 1 new finding on 1 host"
+        assert {kind for _path, kind, _content in server.received} == {"application/json"}
+
+    def test_a_busy_server_is_tried_again(self, server):
+        server.codes = [503, 429]
+        sending.post(self.address(server), {}, pauses=(0, 0, 0))
+        assert len(server.received) == 3
+
+    @pytest.mark.parametrize(("code", "attempts"), [(404, 1), (302, 1), (500, 3)])
+    def test_what_was_not_taken_is_an_error_without_the_address(self, server, code, attempts):
+        server.codes = [code] * 5
+        with pytest.raises(sending.NotSent, match=f"HTTP status {code}") as problem:
+            sending.post(self.address(server), {}, pauses=(0, 0))
+        assert "secret" not in str(problem.value)
+        assert len(server.received) == attempts
+
+    def test_a_server_that_is_not_there(self):
+        with pytest.raises(sending.NotSent, match="127.0.0.1 did not take the message"):
+            sending.post("http://127.0.0.1:1/secret", {}, pauses=(0,))
+
+    @pytest.mark.parametrize(
+        ("text", "mode", "says"),
+        [
+            ("https://hooks.example.com/x\n", 0o644, "chmod 600"),
+            ("http://hooks.example.com/x", 0o600, "only https://"),
+            ("hooks.example.com", 0o600, "begins with https://"),
+            ("https://a.b/c d", 0o600, "one address"),
+            ("", 0o600, "one address"),
+        ],
+    )
+    def test_a_file_that_cannot_be_used(self, tmp_path, text, mode, says):
+        file = tmp_path / "hook"
+        file.write_text(text)
+        file.chmod(mode)
+        with pytest.raises(sending.NotSent, match=says):
+            sending.webhook_in(str(file))
+
+    def test_many_findings_are_counted(self):
+        many = NEW._replace(new=NEW.new * 60)
+        assert many.lines()[-2:] == ["and 10 more", "Report: /reports/x"]
+        assert len(message.as_json(many)["new"]) == message.MOST_FINDINGS
+
+
+class TestNotify:
+    @pytest.fixture
+    def reports(self, run):
+        """Two runs: a pool got too small, and a limit was corrected."""
+        folder = run.work / "reports"
+        folder.mkdir()
+        for name, pool, limit in (
+            ("4T010203Z-0001", "pass", "fail"),
+            ("5T010203Z-0002", "fail", "pass"),
+        ):
+            findings = [
+                finding("hugepages.pool_covers_sga", pool, problem="Pool is small", running="1234"),
+                finding("hugepages.memlock", limit),
+            ]
+            report(folder / f"2026112{name}", line("db01", *findings))
+        return folder
+
+    def test_only_new_findings_are_sent(self, run, reports, server):
+        hook = run.work / "hook"
+        hook.write_text(f"http://127.0.0.1:{server.server_port}/hook\n")
+        hook.chmod(0o600)
+        code, out, err = run("notify", "--webhook-file", hook, reports)
+        assert (code, out) == (0, "Sent: Hostproof: 1 new finding on 1 host\n"), err
+        ((_path, _kind, content),) = server.received
+        assert content["new"] == [
+            {
+                "host": "db01",
+                "check": "hugepages.pool_covers_sga",
+                "status": "fail",
+                "severity": "high",
+                "problem": "Pool is small",
+            }
+        ]
+        assert content["counts"]["fixed"] == 1
+        assert "1234" not in json.dumps(content)
+
+    def test_nothing_new_is_not_sent(self, run, reports, server):
+        shutil.rmtree(reports / "20261124T010203Z-0001")
+        hook = run.work / "hook"
+        hook.write_text(f"http://127.0.0.1:{server.server_port}/hook\n")
+        hook.chmod(0o600)
+        assert "Nothing is new" in run("notify", "--webhook-file", hook, reports)[1]
+        assert server.received == []
+        assert run("notify", "--webhook-file", hook, "--try", reports)[0] == 0
+        assert len(server.received) == 1
+
+    def test_mail_goes_through_sendmail(self, run, reports, monkeypatch):
+        sent = run.work / "sent"
+        program = run.work / "sendmail"
+        program.write_text(f"#!/bin/sh\ncat > {sent}\n")
+        program.chmod(0o755)
+        monkeypatch.setattr(sending, "_SENDMAIL", (str(program),))
+        assert run("notify", "--mail", "dba@example.com", reports)[0] == 0
+        text = sent.read_text()
+        assert "To: dba@example.com\n" in text
+        assert "Subject: Hostproof: 1 new finding on 1 host\n" in text
+        program.write_text("#!/bin/sh\necho no route >&2\nexit 75\n")
+        code, _, err = run("notify", "--mail", "dba@example.com", reports)
+        assert (code, "sendmail ended with exit code 75: no route" in err) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            ((), "needs --webhook-file, --mail or --print"),
+            (("--mail", "a b@c\nBcc: x"), "is not an e-mail address"),
+        ],
+    )
+    def test_what_cannot_be_used(self, run, reports, words, says):
+        code, _, err = run("notify", *words, reports)
+        assert (code, says in err, err.count("\n")) == (1, True, 1)
+
+    def test_a_directory_without_a_run(self, run):
+        with pytest.raises(notify.Refused, match="has no run"):
+            notify.message_of(run.work)
