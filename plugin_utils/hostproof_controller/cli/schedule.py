@@ -105,7 +105,7 @@ def command(
         after.append(_call("notify", *_notify(webhook_file, webhook_format, mail)))
     service = SERVICE.format(
         head=_HEAD,
-        directory=_directory(),
+        directory=_working_directory(),
         audit=_call("audit", *audit),
         ran=_RAN,
         after="".join(f"ExecStartPost={one}\n" for one in after),
@@ -136,8 +136,8 @@ def _directory(user: bool) -> Path:
     return Path("/etc/systemd/system")
 
 
-def _directory() -> str:
-    """The working directory; systemd takes no quotes there."""
+def _working_directory() -> str:
+    """The current directory; systemd takes no quotes there."""
     directory = os.getcwd()
     if not directory.isprintable():
         raise Refused(f"{directory!r} cannot be written into a unit: it has a control character")
