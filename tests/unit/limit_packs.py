@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.controls.process_limits.control import CONTROL as process_limits
 from ansible.module_utils.hostproof.controls.process_limits.facts import (
     CLEANER,
+    KILLS,
     REMOVE_IPC,
     SHOW_MANAGER,
     SHOW_UNIT,
@@ -68,7 +69,7 @@ def host() -> packs.Machine:
         machine.file(f"/etc/pam.d/{service}", "session required pam_limits.so\n")
     machine.file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\n")
     machine.file("/usr/lib/tmpfiles.d/tmp.conf", "q /tmp 1777 root root 10d\n")
-    machine.command(BUSCTL, "b false\n")
+    machine.command(BUSCTL, "b false\n").command(" ".join(KILLS), "b false\n")
     machine.command(" ".join(CLEANER), "active\n")
     shown = "".join(f"Default{name}={value}\n" for name, value in DEFAULTS.items())
     return machine.command(f"systemctl show {SHOW_MANAGER}", shown)

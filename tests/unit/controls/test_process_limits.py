@@ -408,6 +408,10 @@ class TestGroups:
         machine.file(f"{self.FOLDER}/memory.max", f"{64 * packs.GIB}\n")
         machine.evidence.clear()
         assert self.named(judge(machine), "cgroup_memory").status == "pass"
+        machine.file(f"{self.FOLDER}/memory.high", f"{2 * packs.GIB}\n")
+        machine.evidence.clear()
+        one = self.named(judge(machine), "cgroup_memory")
+        assert (one.status, one.running) == ("warn", f"2.0 GiB ({self.FOLDER}/memory.high)")
 
     def test_version_1(self, judge):
         machine = with_oracle()
@@ -477,6 +481,58 @@ class TestRemoveIpc:
         assert found["/tmp/.oracle: sockets_kept"].status == "warn"
 
 
+class TestUnlimitedFiles:
+    @pytest.mark.parametrize(
+        ("release", "status"),
+        [
+            ('ID="ol"\nVERSION_ID="7.9"\n', "fail"),
+            ('ID="rhel"\nVERSION_ID="7.6"\n', "fail"),
+            ('ID="ol"\nVERSION_ID="8.9"\n', "pass"),
+            ('ID="sles"\nVERSION_ID="15.5"\n', "pass"),
+            (None, "fail"),
+        ],
+    )
+    def test_pam_of_el7_asks_for_more_than_the_kernel_gives(self, judge, release, status):
+        machine = package(with_oracle()).file(
+            "/etc/security/limits.d/zzz.conf", "oracle - nofile unlimited\n"
+        )
+        machine.remove("/etc/os-release")
+        if release:
+            machine.file("/etc/os-release", release)
+        one = judge(machine)["oracle nofile: login"]
+        assert one.status == status
+        assert status == "pass" or "a login with unlimited is refused" in one.why
+
+
+class TestSessionProcesses:
+    """KillUserProcesses=yes ends an instance that was started from a session."""
+
+    @pytest.mark.parametrize(
+        ("live", "text", "group", "status"),
+        [
+            ("b true", "", SESSION, "fail"),
+            ("b false", "KillUserProcesses=yes", SESSION, "fail"),
+            ("b true", "KillUserProcesses=no", SESSION, "fail"),
+            ("b true", "", SERVICE, "warn"),
+            ("b false", "#KillUserProcesses=yes", SESSION, "pass"),
+            ("b true", "KillExcludeUsers=root oracle", SESSION, "warn"),
+            ("b true", "KillOnlyUsers=web", SESSION, "warn"),
+            ("b true", "KillOnlyUsers=web oracle", SESSION, "fail"),
+            ("b maybe", "", SESSION, "error"),
+            ("b true", "", "0::/user.slice/user-54321.slice/user@54321.service/x.scope\n", "warn"),
+        ],
+    )
+    def test_each(self, judge, live, text, group, status):
+        machine = process(with_oracle(), "ora_pmon_A", 11, group)
+        if group == SERVICE:
+            unit(machine, UNIT)
+        machine.file("/etc/systemd/logind.conf", f"[Login]\n{text}\n")
+        machine.command(" ".join(limit_packs.KILLS), live + "\n")
+        one = judge(machine)["session_processes"]
+        assert one.status == status
+        assert status != "fail" or "ora_pmon_A in session-3.scope" in one.why
+
+
 class TestSockets:
     def named(self, found):
         return [found[f"{folder}: sockets_kept"].status for folder in process_limits_sockets()]
@@ -489,6 +545,8 @@ class TestSockets:
             ("D /tmp 1777 root root -\nd /var/tmp 1777 root root 30d\n", ["pass", "fail"]),
             ("e /var/t* - - - 30d\n", ["fail", "fail"]),
             ("e /var/t* - - - 30d\nx /var/tmp/.ora*\n", ["fail", "pass"]),
+            ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/*\n", ["fail", "pass"]),
+            ("q /var/tmp 1777 root root 30d\nx /var/tmp/.oracle/s*\n", ["fail", "fail"]),
             # X keeps the folder and not what lies in it.
             ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
         ],
@@ -503,6 +561,61 @@ class TestSockets:
     def test_the_file_of_the_same_name_masks_the_vendor_s(self, judge):
         machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
         assert self.named(judge(machine)) == ["pass", "pass"]
+
+    @pytest.mark.parametrize(
+        ("command", "wanted"),
+        [
+            (
+                "/usr/sbin/tmpwatch -umc -x /tmp/.X11-unix -X '/tmp/hsperf_*' 10d /tmp",
+                ["fail", "pass"],
+            ),
+            ("/usr/sbin/tmpwatch -umc -x /tmp/.oracle 10d /tmp", ["pass", "pass"]),
+            ("tmpwatch -X '/var/tmp/.ora*' 720 /tmp /var/tmp", ["fail", "pass"]),
+            ("tmpreaper --protect '.oracle/*' 7d /tmp", ["pass", "pass"]),
+            ("tmpreaper 7d /usr/tmp", ["pass", "fail"]),
+            ('tmpwatch "$flags" 30d $DIRS', ["error", "error"]),
+            ("find /tmp -type f -mtime +10 -delete", ["fail", "pass"]),
+            (
+                "nice find /tmp/ /var/tmp -xdev -type s -atime +3 -exec rm -f {} \\;",
+                ["fail", "fail"],
+            ),
+            ("find /var/tmp -mtime +5 -print0 | xargs -0 rm -f", ["pass", "fail"]),
+            ("find /tmp -type f -name '*.trc' -mtime +10 -delete", ["pass", "pass"]),
+            ("find /tmp -type f ! -path '*/.oracle/*' -mtime +10 -delete", ["pass", "pass"]),
+            ("find /tmp -name .oracle -prune -o -mtime +10 -delete", ["pass", "pass"]),
+            ("find /tmp -maxdepth 1 -type f -delete", ["pass", "pass"]),
+            ("find /tmp -maxdepth 1 -mtime +9 -exec rm -rf {} +", ["fail", "pass"]),
+            ("find /tmp -size +100M -delete", ["pass", "pass"]),
+            ("find /tmp/* -mtime +9 -delete", ["pass", "pass"]),
+            ("find /u01/app/trace $LOGS -name '*.trc' -delete", ["pass", "pass"]),
+            ("cd /var/tmp && find . -mtime +9 -delete", ["error", "error"]),
+            ("find /tmp -mtime +9 -ls", ["pass", "pass"]),
+            ("rm -rf /var/tmp/.oracle/*", ["pass", "fail"]),
+            ("rm -rf /tmp/*", ["pass", "pass"]),
+            ("# tmpwatch 10d /tmp", ["pass", "pass"]),
+        ],
+    )
+    def test_a_cleaner_of_cron(self, judge, command, wanted):
+        """An x line of tmpfiles.d is not for tmpwatch or find."""
+        kept = "x /tmp/.oracle*\nx /var/tmp/.oracle*\n"
+        for path, line in (
+            ("/etc/cron.daily/tmpwatch", f"#!/bin/sh\n{command}\n"),
+            ("/var/spool/cron/oracle", f"15 3 * * * {command}\n"),
+        ):
+            if command.startswith("#") and path.startswith("/var"):
+                continue
+            machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept).file(path, line)
+            found = judge(machine)
+            assert self.named(found) == wanted
+            for folder, status in zip(process_limits_sockets(), wanted, strict=True):
+                assert status != "fail" or path in found[f"{folder}: sockets_kept"].why
+
+    def test_a_table_of_cron_that_nobody_may_read(self, judge):
+        machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
+        machine.file("/etc/crontab", "").deny("/etc/crontab")
+        found = judge(machine)
+        assert self.named(found) == ["error", "error"]
+        assert "root may read it" in found["/tmp/.oracle: sockets_kept"].fix
 
     def test_a_cleaner_that_does_not_run(self, judge):
         machine = with_oracle().command(" ".join(limit_packs.CLEANER), "inactive\n", 3)

@@ -6,7 +6,7 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import known
-from ...errors import ParseError, kind_of
+from ...errors import Absent, ParseError, kind_of
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_limits
 from ...parsers.number import clipped
@@ -18,6 +18,11 @@ from .table import BOOK, ROWS, UNLIMITED, Row
 _GIB = 1 << 20
 #: kB of locked memory that are asked for where there are no huge pages.
 _MEMLOCK = 3145728
+#: Each earlier release has a Linux-PAM without that.
+_FIRST_WITH_NR_OPEN = {
+    **{"rhel": 8, "ol": 8, "centos": 8, "almalinux": 8, "rocky": 8},
+    **{"debian": 12, "ubuntu": 24, "amzn": 2023},
+}
 _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 
 
@@ -97,9 +102,25 @@ def grade(demand: Demand, pair: Pair, who: str = "") -> Tuple[str, str]:
 def grade_login(demand: Demand, pair: Pair, facts: Facts) -> Tuple[str, str]:
     """As ``grade``; with more files than fs.nr_open the kernel refuses, and so does pam_limits."""
     hard = pair.hard or 0
-    if demand.row.item == "nofile" and known(facts.nr_open) < hard < UNLIMITED:
-        return FAIL, f"fs.nr_open is {known(facts.nr_open)}, so a login with {hard} is refused"
+    is_above = demand.row.item == "nofile" and known(facts.nr_open) < hard
+    if is_above and (hard < UNLIMITED or _refuses_unlimited(facts)):
+        most = known(facts.nr_open)
+        return FAIL, f"fs.nr_open is {most}, so a login with {text_of(hard)} is refused"
     return grade(demand, pair)
+
+
+def _refuses_unlimited(facts: Facts) -> bool:
+    """Whether pam_limits fails to set unlimited files.
+
+    Linux-PAM 1.5.2 and its backports set fs.nr_open instead.
+    """
+    if isinstance(facts.os, Absent):
+        # RHEL 6 and its like have no os-release.
+        return True
+    told = known(facts.os)
+    major = told.get("VERSION_ID", "").partition(".")[0]
+    oldest = _FIRST_WITH_NR_OPEN.get(told.get("ID", ""))
+    return oldest is not None and major.isdecimal() and int(major) < oldest
 
 
 def of_login(limits: limits_conf.Limits, row: Row) -> Pair:

@@ -5,15 +5,16 @@
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.host import Host, Process
+from ...collect.host import FoundLines, Host, Process
 from ...errors import Absent, Unanswered
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
-from ...parsers.unix import limits_conf
+from ...parsers.unix import limits_conf, os_release
 from ...probes.oracle import processes
 from ...probes.systemd import conf_files, unit_files
 from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
+from .parsers import temp_cleaners
 from .policy import Policy
 from .probes import cgroups, pam
 from .table import ROWS
@@ -26,6 +27,21 @@ REMOVE_IPC = (
     "/org/freedesktop/login1",
     "org.freedesktop.login1.Manager",
     "RemoveIPC",
+)
+KILLS = REMOVE_IPC[:-1] + ("KillUserProcesses",)
+OS_RELEASE = "/etc/os-release"
+#: What cron runs. The distributions keep the tables of accounts in different directories.
+_CRON = (
+    "/etc/crontab",
+    "/etc/anacrontab",
+    "/etc/cron.d/*",
+    "/etc/cron.hourly/*",
+    "/etc/cron.daily/*",
+    "/etc/cron.weekly/*",
+    "/etc/cron.monthly/*",
+    "/var/spool/cron/*",
+    "/var/spool/cron/crontabs/*",
+    "/var/spool/cron/tabs/*",
 )
 LOGIND = "/etc/systemd/logind.conf"
 BOOTED = "/run/systemd/system"
@@ -64,7 +80,8 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that stands in its place.
 
     ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
-    the next boot, ``manager`` its defaults as they are now.
+    the next boot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete
+    files, ``kills`` is KillUserProcesses of logind as it is now.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -81,8 +98,11 @@ class Facts(NamedTuple):
     logind: Answer[List[systemd_unit.Unit]]
     logind_text: Answer[str]
     remove_ipc: Answer[str]
+    kills: Answer[str]
     tmpfiles: Answer[List[tmpfiles_d.Entry]]
     cleaner: Answer[str]
+    cron: Answer[FoundLines]
+    os: Answer[Dict[str, str]]
     file: Answer[str]
 
 
@@ -105,9 +125,12 @@ def read(host: Host, policy: Policy) -> Facts:
         cgroups={cgroups.name_of(one): attempt(cgroups.read_room, host, one) for one in groups},
         logind=attempt(conf_files.read_settings, host, "logind.conf"),
         logind_text=attempt(host.read_text, LOGIND),
-        remove_ipc=attempt(_read_remove_ipc, host),
+        remove_ipc=attempt(_read_property, host, REMOVE_IPC),
+        kills=attempt(_read_property, host, KILLS),
         tmpfiles=attempt(conf_files.read_tmpfiles, host),
         cleaner=attempt(_read_cleaner, host),
+        cron=attempt(host.find_lines, "temp_cleaners", _CRON, temp_cleaners.INTERESTING),
+        os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
         file=attempt(host.read_text, policy.limits_file),
     )
 
@@ -193,12 +216,12 @@ def _read_cleaner(host: Host) -> str:
     return state
 
 
-def _read_remove_ipc(host: Host) -> str:
+def _read_property(host: Host, argv: Tuple[str, ...]) -> str:
     """ "yes" or "no", as logind has it now (org.freedesktop.login1(5))."""
     _needs_systemd(host)
-    output = host.run(list(REMOVE_IPC))
+    output = host.run(list(argv))
     words: Optional[str] = {"b true": "yes", "b false": "no"}.get(output.stdout.strip())
     if output.rc != 0 or words is None:
         text = (output.stdout + output.stderr).strip()[:200]
-        raise Unanswered("command:" + " ".join(REMOVE_IPC), f"logind does not tell: {text}")
+        raise Unanswered("command:" + " ".join(argv), f"logind does not tell: {text}")
     return words

@@ -1,16 +1,18 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What takes away what a running database needs: logind its IPC objects, a cleaner its sockets."""
+"""What takes from a running database: logind IPC objects and processes, a cleaner sockets."""
 
 from typing import List, Optional
 
-from ...collect.answer import if_known, known, unless_absent
-from ...errors import Absent
+from ...collect.answer import attempt, if_known, known, unless_absent
+from ...errors import Absent, Denied, Unanswered
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
+from ...parsers.kernel import proc_cgroup
 from ...parsers.systemd import systemd_unit, tmpfiles_d
-from .facts import CLEANER, LOGIND, REMOVE_IPC, Facts
+from .facts import CLEANER, KILLS, LOGIND, REMOVE_IPC, Facts
+from .parsers import temp_cleaners
 from .policy import NAME, Policy
 from .subjects import accounts_of
 
@@ -83,23 +85,122 @@ def _persisted(setting: Optional[systemd_unit.Assignment], built: Optional[str])
 
 
 @rules.check(
+    "process_limits.session_processes",
+    "systemd-logind does not kill instances when a session ends",
+    "systemd-logind kills instances when a session ends",
+    severity="critical",
+    takes_effect="reboot",
+    why="The end of the session that started the instance kills all its processes, as with "
+    "SHUTDOWN ABORT.",
+    reference="logind.conf(5), KillUserProcesses=, KillOnlyUsers=, KillExcludeUsers=",
+)
+def session_processes(facts: Facts, _policy: Policy) -> Verdict:
+    if isinstance(facts.kills, Absent):
+        raise Skip("There is no logind here: systemd does not run, or there is no busctl.")
+    now = known(facts.kills)
+    setting = systemd_unit.last(known(facts.logind), "Login", "KillUserProcesses")
+    coming = "no" if setting is None else _boolean(setting.value)
+    wrong = [f"logind has {now}"] if now == "yes" else []
+    wrong += ["the configuration files set yes"] if coming == "yes" else []
+    at_risk = _in_sessions(facts) if wrong else []
+    told = ", ".join(at_risk) or "no process of Oracle is in a session now"
+    return Verdict(
+        FAIL if at_risk else WARN if wrong else PASS,
+        why=f"{' and '.join(wrong)}; {told}." if wrong else None,
+        fix="write '[Login]' and 'KillUserProcesses=no' to /etc/systemd/logind.conf.d/oracle.conf "
+        "and restart the host, or start the instances by a service; until then do not end the "
+        "session that started them",
+        desired="no, or no instance in a session",
+        persisted="nothing sets it"
+        if setting is None
+        else f"{coming} from {setting.path}:{setting.line}",
+        running=now,
+        in_use=", ".join(at_risk) or None,
+        evidence=["command:" + " ".join(KILLS), "file:" + LOGIND, "processes:oracle"],
+    )
+
+
+def _in_sessions(facts: Facts) -> List[str]:
+    """The processes whose session logind would kill; raises where a group is not known."""
+    only, excluded = (_users(facts, name) for name in ("KillOnlyUsers", "KillExcludeUsers"))
+    found = []
+    for one in known(facts.running):
+        user = if_known(one.user, str(one.process.uid))
+        is_spared = user in (excluded or ["root"]) or bool(only and user not in only)
+        parts = proc_cgroup.path_of_unit(known(one.groups)).split("/")
+        scopes = [part for part in parts if part.startswith("session-")]
+        if scopes and not is_spared:
+            found.append(f"{one.name} in {scopes[-1]}")
+    return found
+
+
+def _users(facts: Facts, name: str) -> List[str]:
+    setting = systemd_unit.last(known(facts.logind), "Login", name)
+    return [] if setting is None else setting.value.split()
+
+
+@rules.check(
     "process_limits.sockets_kept",
-    "systemd-tmpfiles keeps Oracle's sockets and lock files",
-    "systemd-tmpfiles deletes Oracle's sockets and lock files",
+    "No cleaner deletes Oracle's sockets and lock files",
+    "A cleaner deletes Oracle's sockets and lock files",
     severity="critical",
     takes_effect="now",
     why="Clients and Clusterware can no longer connect to running processes (ORA-29701). Files "
     "in .oracle are deleted by age.",
-    reference="tmpfiles.d(5), x and age; MOS 370605.1",
+    reference="tmpfiles.d(5), x and age; tmpwatch(8); find(1), -delete; MOS 370605.1",
 )
 def sockets_kept(facts: Facts, _policy: Policy) -> Judged:
-    entries = known(facts.tmpfiles)
-    return [judged(_judge_folder, folder, entries, facts, of=folder) for folder in SOCKETS]
+    return [judged(_judge_sockets, folder, facts, of=folder) for folder in SOCKETS]
 
 
-def _judge_folder(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
+def _judge_sockets(directory: str, facts: Facts) -> Verdict:
+    by_cron = attempt(_by_cron, directory, facts)
+    found = if_known(by_cron, [])
+    if not found:
+        verdict = _judge_tmpfiles(directory, known(facts.tmpfiles), facts)
+        if verdict.status == PASS:
+            known(by_cron)
+        return verdict
+    return Verdict(
+        FAIL,
+        why=f"{'; '.join(found)} deletes files in {directory}.",
+        fix=f"exclude {directory} there (tmpwatch: -x {directory}; find: ! -path '*/.oracle/*')",
+        desired=f"no cleaner takes {directory}",
+        persisted="; ".join(found),
+        evidence=["lines:temp_cleaners"],
+    )
+
+
+def _by_cron(directory: str, facts: Facts) -> List[str]:
+    """The cron commands that delete sockets; raises where one of them is not clear."""
+    lines = known(facts.cron)
+    found, unclear = [], []
+    for path in sorted(lines.lines):
+        is_named = any(temp_cleaners.names_directory(text) for _number, text in lines.lines[path])
+        for number, text in lines.lines[path]:
+            answer = not text.lstrip().startswith("#") and temp_cleaners.deletes(text, directory)
+            place = f"{path}:{number} '{' '.join(text.split())[:120]}'"
+            if answer:
+                found.append(place)
+            elif answer is None and (is_named or temp_cleaners.is_cleaner(text)):
+                unclear.append(place)
+    if found:
+        return found
+    if lines.unread:
+        path = sorted(lines.unread)[0]
+        raise Denied(
+            "file:" + path, f"{path} may not be read: it could delete files in {directory}"
+        )
+    if unclear:
+        raise Unanswered(
+            "lines:temp_cleaners", f"{unclear[0]} may delete files in {directory}: check it"
+        )
+    return []
+
+
+def _judge_tmpfiles(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
     cleaning = [one for one in _first_lines(entries) if _ages(one, folder)]
-    kept = [one for one in entries if one.type[0] == "x" and glob_pattern.fits(folder, one.target)]
+    kept = [one for one in entries if one.type[0] == "x" and _is_kept(folder, one.target)]
     threat = ", ".join(f"{one.target} after {one.age} ({_place(one)})" for one in cleaning)
     status = PASS
     if cleaning and not kept:
@@ -111,7 +212,20 @@ def _judge_folder(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) ->
         desired=f"an x line for {folder}*, or no age for what it lies in",
         persisted=f"{_place(kept[0])} keeps it" if kept else threat or "nothing cleans it by age",
         running=f"systemd-tmpfiles-clean.timer is {if_known(facts.cleaner, 'not known')}",
-        evidence=["dir:/etc/tmpfiles.d", "dir:/usr/lib/tmpfiles.d", "command:" + " ".join(CLEANER)],
+        evidence=[
+            "dir:/etc/tmpfiles.d",
+            "dir:/usr/lib/tmpfiles.d",
+            "command:" + " ".join(CLEANER),
+            "lines:temp_cleaners",
+        ],
+    )
+
+
+def _is_kept(folder: str, target: str) -> bool:
+    """An x line keeps a directory with its contents, or each file that its pattern fits."""
+    inside = [f"{folder}/{name}" for name in temp_cleaners.NAMES]
+    return glob_pattern.fits(folder, target) or all(
+        glob_pattern.fits(one, target) for one in inside
     )
 
 

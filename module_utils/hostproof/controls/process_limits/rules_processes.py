@@ -148,9 +148,9 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     "A cgroup limits the memory of an instance",
     severity="high",
     takes_effect="now",
-    why="At memory.max the kernel reclaims memory of the instance, then kills its processes, "
-    "even if the host has free memory.",
-    reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max",
+    why="At memory.high the kernel slows the instance down, and at memory.max it kills its "
+    "processes, even if the host has free memory.",
+    reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max, memory.high",
     each=GROUPS,
 )
 def cgroup_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
@@ -164,8 +164,8 @@ def cgroup_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if _is_full(bound) else WARN,
         why=f"{bound.path} is {human(bound.limit)} of {human(memory)} memory.",
-        fix="take MemoryMax= (or the container's limit) away, or make sure that all SGAs and PGAs "
-        "fit into it",
+        fix="remove MemoryMax= and MemoryHigh= (or the container's limit), or make "
+        "sure that all SGAs and PGAs fit into it",
         desired="no limit",
         running=f"{human(bound.limit)} ({bound.path})",
         in_use=None if bound.used is None else human(bound.used),

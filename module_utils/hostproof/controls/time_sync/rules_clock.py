@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From where the time comes, how far off the clock is, what it ticks by, and Clusterware's view."""
 
-from ...collect.answer import existing, known
-from ...errors import Unanswered
+from ...collect.answer import existing, if_known, known
+from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Facts, Sync
@@ -19,6 +19,8 @@ _ASKED = {
 }
 #: Read without a system call; the others cost one for each wait that a database times.
 _FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
+_TSC = "tsc"
+_FIRST_WITH_TSC = (19,)
 _SLOW = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
 
 
@@ -95,14 +97,17 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "time_sync.clock_source",
-    "Clock source is read without a system call",
-    "Clock source needs a system call for each reading",
+    "Clock source is fast",
+    "Clock source is slow, or not tsc although it is available",
     severity="high",
     takes_effect="reboot",
-    why="Each call takes 10 to 30 times longer, and the database reads the clock at every wait.",
-    reference="kernel Documentation/admin-guide/kernel-parameters.txt, clocksource and tsc",
+    why="The database reads the clock at every wait. A clock source that needs a system call takes "
+    "10 to 30 times longer.",
+    reference="kernel Documentation/admin-guide/kernel-parameters.txt, clocksource and tsc; Oracle "
+    "Database Installation Guide for Linux 19c and 26ai, Setting Clock Source for VMs on Linux "
+    "x86-64",
 )
-def clock_source(facts: Facts, _policy: Policy) -> Verdict:
+def clock_source(facts: Facts, policy: Policy) -> Verdict:
     now = known_or_skip(facts.clock)
     there = known(facts.clocks)
     better = [one for one in there if one in _FAST]
@@ -111,6 +116,16 @@ def clock_source(facts: Facts, _policy: Policy) -> Verdict:
         status, why = FAIL, f"It is {now}, each reading of which is a system call."
     elif now not in _FAST:
         status, why = WARN, f"It is {now}: whether it is read without a system call is not known."
+    elif now != _TSC and _TSC in there and _is_recommended(facts, policy):
+        return Verdict(
+            WARN,
+            f"It is {now} although tsc is available, as Oracle recommends for guests.",
+            fix="boot with clocksource=tsc (grubby --update-kernel=ALL --args=clocksource=tsc), if "
+            "the hypervisor keeps the TSC stable, also in a live migration",
+            desired=_TSC,
+            running=f"{now} of {', '.join(there)}",
+            evidence=["file:" + CURRENT, "file:" + AVAILABLE],
+        )
     fix = "see in the log of the kernel why it gave up a faster one"
     if better:
         fix = f"{better[0]} is available: {fix}, then boot without clocksource= or notsc"
@@ -122,6 +137,14 @@ def clock_source(facts: Facts, _policy: Policy) -> Verdict:
         running=f"{now} of {', '.join(there)}",
         evidence=["file:" + CURRENT, "file:" + AVAILABLE],
     )
+
+
+def _is_recommended(facts: Facts, policy: Policy) -> bool:
+    """Whether a release is here, or announced, whose guide recommends tsc. Unknown counts."""
+    announced = policy.profile.release if policy.profile is not None else ()
+    found = [*if_known(facts.software.homes, {}).values(), *([announced] if announced else [])]
+    releases = [one for one in found if not isinstance(one, HostproofError)]
+    return len(releases) < len(found) or not found or max(releases) >= _FIRST_WITH_TSC
 
 
 @rules.check(

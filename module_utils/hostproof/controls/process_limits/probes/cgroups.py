@@ -45,6 +45,8 @@ def read_room(host: Host, groups: Dict[str, str]) -> Room:
     memory = _folders(host, groups, "memory")
     bounds = [_bound(host, one, "pids.max", "pids.current") for one in tasks]
     sizes = [_bound(host, one, "memory.max", "memory.current") for one in memory]
+    # Above memory.high the kernel slows the processes down instead of killing one.
+    sizes += [_bound(host, one, "memory.high", "memory.current") for one in memory]
     sizes += [_bound(host, one, "memory.limit_in_bytes", "memory.usage_in_bytes") for one in memory]
     events = [unless_absent(attempt(host.read_text, one + "/pids.events"), "") for one in tasks]
     lines = [line for text in events for line in text.split("\n")]
