@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.collect.measured import Window
-from ansible.module_utils.hostproof.controls.latency.measurement import database_windows, reports
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    database_windows,
+    reports,
+    work,
+)
 from ansible.module_utils.hostproof.errors import ParseError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
@@ -327,7 +331,6 @@ def second_hour(text):
     ("name", "second"),
     [
         ("awr-11.2.0.1-shortened.txt", lambda text: text),
-        ("awr-11.2.0.1-shortened.txt", second_hour),
         ("awr-11.2.0.1-shortened.txt", lambda text: text[:3500]),
         ("awr-11.2.0.1-shortened.txt", lambda text: second_hour(text)[text.index("DB Name") :]),
         ("statspack-9.2-made-up.txt", lambda text: text),
@@ -340,6 +343,15 @@ def test_two_reports_in_one_text_are_one_clear_error(name, second):
         reports.read(text + second(text))
     with pytest.raises(ParseError, match="a second report begins here: put each into a file"):
         reports.read(text[:-20] + "\n" + text)
+
+
+def test_two_whole_reports_of_different_hours_are_two_runs():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    one, both = reports.read(text), reports.read(text + second_hour(text))
+    assert len(both.windows) == 2 * len(one.windows)
+    assert {window.conditions["run"] for window in both.windows} == {1, 2}
+    figures, single = work.figures(both), work.figures(one)["run 1 logical"]
+    assert figures["run 1 logical"] == figures["run 2 logical"] == single
 
 
 def test_idle_events_that_statspack_does_not_know_are_idle():

@@ -683,8 +683,22 @@ def test_counters_of_a_cells_disks():
     (device,) = devio_stats.parse(fixture("devio_stats-seed.txt"))
     assert (device.name, device.shortened) == ("/dev/sda", True)
     # The dump has the newest first.
-    assert device.intervals[0] == (pytest.approx(58.824), pytest.approx(58.824), 25 * 512, 0, 17)
-    assert device.intervals[4] == (pytest.approx(111.111), pytest.approx(111.111), 15 * 512, 7, 38)
+    assert device.intervals[0] == (
+        pytest.approx(58.824),
+        pytest.approx(58.824),
+        25 * 512,
+        0,
+        17,
+        False,
+    )
+    assert device.intervals[4] == (
+        pytest.approx(111.111),
+        pytest.approx(111.111),
+        15 * 512,
+        7,
+        38,
+        False,
+    )
     assert [one.reads + one.writes for one in device.intervals] == [17, 1, 23, 12, 45, 6]
 
 

@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import (
     rules_budget,
+    rules_cells,
     rules_change,
     rules_counted,
     rules_files,
@@ -31,6 +32,7 @@ CONTROL = Control(
         rules_reports.rules,
         rules_lobs.rules,
         rules_work.rules,
+        rules_cells.rules,
         rules_budget.rules,
         rules_change.rules,
     ),

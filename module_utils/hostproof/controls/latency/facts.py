@@ -89,7 +89,7 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
     def measure() -> Measured:
-        from .measurement import lobs, reports, work
+        from .measurement import cells, lobs, reports, work
         from .parsers import slob_conf
 
         def text_of(option: str) -> str:
@@ -102,6 +102,7 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
         told = reports.read(text, None, policy.release, policy.multitenant)
         figures = lobs.figures(told, text)
         figures.update(work.figures(told))
+        figures.update(cells.figures(told))
         if probe.options["before"]:
             before = reports.read(text_of("before"), None, policy.release, policy.multitenant)
             figures.update(work.figures(before, work.BEFORE))

@@ -178,8 +178,8 @@ class Policy(NamedTuple):
     ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
     its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
     reports do not tell; None is unknown. ``lob_warn_percent`` and ``lob_fail_percent`` are of the
-    database's time. ``logical_reads_per_core`` is the least a second, 0 for none; an instance may
-    do ``instance_percent`` less than the others.
+    database's time. ``logical_reads_per_core`` is the least a second, 0 for none; an instance or a
+    cell may do ``instance_percent`` less than the others.
     """
 
     probes: Tuple[Probe, ...] = checked_by(_probes, "list")
@@ -235,8 +235,8 @@ class Policy(NamedTuple):
     Default: auto
     """
     lob_warn_percent: float = decimal(0.1, 100)
-    """From which percentage of the database's time on waits for LOBs and their space warn, in the
-    reports that C(latency_probes) names.
+    """From which percentage of the database's time on waits for LOBs and their space, or for the
+    redo log, warn, in the reports that C(latency_probes) names.
 
     Default: 5
     """
@@ -252,9 +252,21 @@ class Policy(NamedTuple):
     Default: 0
     """
     instance_percent: float = decimal(0.1, 99)
-    """How much less than the others an instance of a cluster's report may do, in percent.
+    """How much less than the others an instance of a cluster's report, or an Exadata cell, may do,
+    in percent.
 
     Default: 5
+    """
+    cell_slow_ms: float = decimal(1, 10000)
+    """The duration in milliseconds that makes a request below 64 KiB to an Exadata cell disk slow,
+    in the dumps C(iolstats) that C(latency_probes) names.
+
+    Default: 50
+    """
+    cell_slow_percent: float = decimal(0.01, 100)
+    """The percentage of those requests that may be slow.
+
+    Default: 1
     """
 
 

@@ -90,7 +90,7 @@ def _text(told: Figures) -> str:
     parts += [
         f"{name[len(lobs.TOTAL) :]} {value:.0f}"
         for name, value in told.items()
-        if name.startswith(lobs.TOTAL)
+        if name.startswith(lobs.TOTAL + "lob ") or name.startswith(lobs.TOTAL + "physical writes")
     ]
     if lobs.BITMAPS in told:
         parts.append("waits for bitmap blocks (ASSM)")
@@ -311,5 +311,84 @@ def lob_securefile(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
         in_use="{0} ({1}{2})".format(
             value.upper(), where, f", COMPATIBLE {compatible}" if compatible else ""
         ),
+        evidence=(subject.key,),
+    )
+
+
+@rules.check(
+    "latency.lob_unaligned_writes",
+    "LOBs are written in whole chunks",
+    "LOBs are written in parts of chunks",
+    severity="low",
+    takes_effect="now",
+    why="A write that does not cover whole chunks makes the database read and write the rest of "
+    "the chunk too.",
+    reference="Oracle Database SecureFiles and Large Objects Developer's Guide, "
+    "DBMS_LOB.GETCHUNKSIZE; " + _SOURCE,
+    each=REPORTS,
+)
+def lob_unaligned_writes(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    told = _figures(subject)
+    written, parts = (
+        _number(told, lobs.TOTAL + name) for name in (lobs.LOB_WRITES, lobs.UNALIGNED_WRITES)
+    )
+    if not written or parts is None:
+        raise Skip("The report has no statistics of LOB writes.", (subject.key,))
+    share = min(100.0, 100.0 * parts / written)
+    text = f"{parts:,.0f} of {written:,.0f} LOB writes ({share:.1f} %) are unaligned"
+    return Verdict(
+        WARN if share > _MOST_UNALIGNED else PASS,
+        why=f"{text}." if share > _MOST_UNALIGNED else None,
+        fix="write multiples of DBMS_LOB.GETCHUNKSIZE in the application, or choose a CHUNK that "
+        "fits the LOBs",
+        desired=f"at most {_MOST_UNALIGNED:g} % unaligned",
+        in_use=text,
+        values={"unaligned_percent": round(share, 1), "lob_writes": written},
+        evidence=(subject.key,),
+    )
+
+
+#: Percent of the writes of LOBs. Half of them may be the ends of LOBs that are two chunks long.
+_MOST_UNALIGNED = 50.0
+
+
+@rules.check(
+    "latency.redo_waits",
+    "Sessions do not wait for the redo log",
+    "The redo log is a bottleneck",
+    severity="high",
+    takes_effect="now",
+    why="Sessions cannot change data faster than LGWR writes redo. Faster data files do not help.",
+    reference="Oracle Database Reference, log buffer space, log file switch, log file sync; "
+    + _SOURCE,
+    each=REPORTS,
+)
+def redo_waits(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    told = _figures(subject)
+    shares = {
+        name[len(lobs.REDO_SHARE) :]: float(value)
+        for name, value in told.items()
+        if name.startswith(lobs.REDO_SHARE) and isinstance(value, (int, float))
+    }
+    if not shares and not told.get(lobs.WHOLE):
+        raise Skip("This piece of a report has no wait for the redo log.", (subject.key,))
+    total = sum(shares.values())
+    status = _status(total, policy)
+    listed = "; ".join(f"{name} {share:g} %" for name, share in shares.items())
+    moved = ""
+    if lobs.SHARE + lobs.HW in told and total > float(told[lobs.SHARE + lobs.HW]):
+        moved = (
+            " It is more than 'enq: HW - contention': the bottleneck is now redo, not LOB space."
+        )
+    return Verdict(
+        status,
+        why=f"{total:.3g} % of the database's time went to the redo log ({listed}).{moved}"
+        if status != PASS
+        else None,
+        fix="find the slowest redo member (latency.redo_members), give redo its own fast storage, "
+        "make the online logs larger and add groups",
+        desired=_limits(policy),
+        in_use=listed or "no such wait",
+        values={f"{name} percent": share for name, share in shares.items()} or None,
         evidence=(subject.key,),
     )

@@ -9,7 +9,8 @@ from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import Facts
-from .measurement import work
+from .measurement import lobs, work
+from .measurement.median import median
 from .measurement.work import Run
 from .parsers import slob_conf
 from .policy import NAME, Policy
@@ -250,6 +251,12 @@ def _unlike(told: work.Figures) -> List[str]:
     ]
 
 
+def _instance(name: str, figures: work.Figures) -> str:
+    """ "instance 2", with its name where the report has its first page."""
+    known_as = figures.get(f"{name} {work.KNOWN_AS}")
+    return name if known_as is None else f"{name} ({known_as})"
+
+
 @rules.check(
     "latency.instances",
     "All instances of the report have similar throughput",
@@ -261,23 +268,30 @@ def _unlike(told: work.Figures) -> List[str]:
     reference="Oracle Database Performance Tuning Guide, Automatic Workload Repository report of "
     "a cluster (awrgrpt.sql)",
     each=REPORTS,
+    because_of=("cluster_nodes.huge_pages", "hugepages.in_use"),
 )
 def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    found = work.runs_of(_told(subject), work.INSTANCE)
-    by_name = {one.name: one.logical for one in found if one.logical is not None}
+    figures = _told(subject)
+    found = work.runs_of(figures, work.INSTANCE)
+    by_name = {
+        _instance(one.name, figures): one.logical for one in found if one.logical is not None
+    }
     if len(by_name) < 2:
         raise Skip("It does not tell the logical reads of several instances.", (subject.key,))
     # Of n values none is further than (n-1)/sqrt(n) deviations from the mean: 2.5 of eight. So
     # each is held against the middle of the others.
     shares = {
-        name: 100.0 * value / (_middle([one for key, one in by_name.items() if key != name]) or 1.0)
+        name: 100.0
+        * value
+        / (median(sorted(one for key, one in by_name.items() if key != name)) or 1.0)
         for name, value in by_name.items()
     }
     slow = {name: one for name, one in shares.items() if one < 100.0 - policy.instance_percent}
     told = ", ".join(f"{name} {100.0 - one:.1f} % less" for name, one in slow.items())
     return Verdict(
         WARN if slow else PASS,
-        why=f"Than the others, {told}." if slow else None,
+        why=f"Compared with the middle of the others: {told}." if slow else None,
+        of="{0}: {1}".format(subject.path, ", ".join(slow)) if slow else None,
         fix="compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, "
         "and latency.disk of both",
         desired=f"within {policy.instance_percent:g} % of the other instances",
@@ -289,7 +303,189 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _middle(values: List[float]) -> float:
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2.0
+@rules.check(
+    "latency.saturation",
+    "Throughput still rises with the number of sessions",
+    "Throughput no longer rises with the number of sessions",
+    severity="medium",
+    takes_effect="now",
+    why="More sessions only wait longer. Which side is full decides what to buy.",
+    reference=_SLOB,
+    each=REPORTS,
+)
+def saturation(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    """From which number of sessions on nothing is gained, and whether CPU or storage is full."""
+    runs = sorted(
+        (one for one in _runs(subject) if one.sessions), key=lambda one: one.sessions or 0.0
+    )
+    merit = _merit(runs) if runs else _REQUESTS
+    numbers = _numbers(runs, merit)
+    if len({run.sessions for run, _ in numbers}) < 3:
+        raise Skip("It has no runs with three numbers of sessions.", (subject.key,))
+    cores = subject.probe.options["cores"]
+    knee = _knee(numbers)
+    shown = _listed(numbers, merit, None)
+    if knee is None:
+        return Verdict(PASS, in_use=shown, evidence=(subject.key,))
+    at, last = numbers[knee][0], numbers[-1][0]
+    why = f"From {at.sessions:g} sessions on, more sessions add less than {_GAIN:g} % {merit}. "
+    return Verdict(
+        WARN,
+        why=why + _full(at, last, cores),
+        fix="do not run more sessions than that; where host CPUs are full, lower the work per "
+        "request or add CPUs, where storage is full, add disks, flash or cells",
+        desired="more sessions, more work",
+        in_use=shown,
+        values={
+            f"{run.sessions:g} sessions {merit} per second": round(value, 1)
+            for run, value in numbers
+        },
+        evidence=(subject.key,),
+    )
+
+
+#: Percent that a step to more sessions must add.
+_GAIN = 5.0
+#: Busy for this percentage of the time, CPUs are taken for full.
+_FULL = 80.0
+
+
+def _knee(numbers: List[Tuple[Run, float]]) -> Optional[int]:
+    """The place of the first run that no later one exceeds by more than _GAIN percent."""
+    for place, (_, value) in enumerate(numbers[:-1]):
+        if max(later for _, later in numbers[place + 1 :]) <= value * (1.0 + _GAIN / 100.0):
+            return place
+    return None
+
+
+def _full(at: Run, last: Run, cores: Optional[int]) -> str:
+    waits = ""
+    if at.wait_us and last.wait_us and last.wait_us > at.wait_us:
+        waits = (
+            f"a read takes {at.wait_us / 1000.0:.3g} ms with {at.sessions or 0:g} sessions and "
+            f"{last.wait_us / 1000.0:.3g} ms with {last.sessions or 0:g}"
+        )
+    if at.cpus is None or not cores:
+        told = f" ({waits})" if waits else ""
+        return (
+            f"Whether host CPUs or storage are full is not told{told}: use awr_info.sh of SLOB and "
+            "give cores to the probe."
+        )
+    busy = 100.0 * at.cpus / cores
+    if busy >= _FULL:
+        return f"The host CPUs are full first: the database uses {busy:.0f} % of {cores} cores."
+    side = "The storage is full first" if waits else "Something else than host CPUs is full first"
+    return f"{side}: the database uses {busy:.0f} % of {cores} cores" + (
+        f", and {waits}." if waits else "."
+    )
+
+
+@rules.check(
+    "latency.prefetch",
+    "Block prefetch is enabled",
+    "Hidden parameters disable block prefetch",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Prefetch combines single-block reads. In one test a node did 140,000 read requests per "
+    "second without it, and 250,000 with it.",
+    reference="SLOB on Exadata X3-2: Random Read IOPS, 2013; Oracle Support decides on hidden "
+    "parameters",
+    each=REPORTS,
+)
+def prefetch(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    told = _told(subject)
+    if lobs.PARAMETERS not in told:
+        raise Skip("The text has no table of parameters.", (subject.key,))
+    found = {
+        name[len(work.PARAMETER) :]: str(value)
+        for name, value in told.items()
+        if name.startswith(work.PARAMETER)
+    }
+    off = [name for name, value in found.items() if value == "0"]
+    return Verdict(
+        WARN if off else PASS,
+        why="{0} {1} 0.".format(", ".join(off), "are" if len(off) > 1 else "is") if off else None,
+        fix="remove the parameters unless Oracle Support requires them; a benchmark of single "
+        "reads may need them, a database does not",
+        desired="not set",
+        in_use="; ".join(f"{name}={value}" for name, value in found.items()) or "not set",
+        evidence=(subject.key,),
+    )
+
+
+@rules.check(
+    "latency.flash_cache",
+    "The smart flash cache answers most reads",
+    "The smart flash cache misses many reads",
+    severity="medium",
+    takes_effect="now",
+    why="A read that misses the flash cache of the cell waits for a hard disk.",
+    reference="Oracle Exadata System Software User's Guide, cell flash cache read hits",
+    each=REPORTS,
+)
+def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    told = _told(subject)
+    hits, reads = told.get(lobs.TOTAL + work.FLASH_HITS), told.get(lobs.TOTAL + work.ALL_READS)
+    if not isinstance(hits, (int, float)) or not isinstance(reads, (int, float)) or not reads:
+        raise Skip(f"It does not tell '{work.FLASH_HITS}' and '{work.ALL_READS}'.", (subject.key,))
+    share = min(100.0, 100.0 * hits / reads)
+    return Verdict(
+        PASS if share >= _HITS else WARN,
+        why=f"{share:.1f} % of {reads:,.0f} read requests were hits." if share < _HITS else None,
+        fix="see CELL_FLASH_CACHE of the segments that are read most, the size of the flash cache, "
+        "and scans that replace its content",
+        desired=f"{_HITS:g} % hits or more",
+        in_use=f"{hits:,.0f} hits of {reads:,.0f} read requests ({share:.1f} %)",
+        values={"hits": float(hits), "read_requests": float(reads), "percent": round(share, 1)},
+        evidence=(subject.key,),
+    )
+
+
+#: Percent of read requests; from experience: below it hard disks decide the response time.
+_HITS = 80.0
+
+
+@rules.check(
+    "latency.tool_change",
+    "The benchmark did not get slower after the change",
+    "The benchmark got slower after the change",
+    severity="high",
+    takes_effect="now",
+    why="The same benchmark on the same machine does less work after the change.",
+    reference="Orion and ApacheBench: their summaries; one run each, so that small differences say "
+    "nothing",
+    each=_with("before", "No report names a before to compare with."),
+)
+def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    """Orion and ApacheBench, one run before and one after."""
+    told = _told(subject)
+    after, before = work.tool_figures(told), work.tool_figures(told, work.BEFORE)
+    if not after and not before:
+        raise Skip("It is not a result of Orion or ApacheBench.", (subject.key,))
+    names = [name for name in before if name in after and before[name]]
+    if not names:
+        raise Unanswered(subject.key, "what was before has none of the same figures")
+    changes = {name: 100.0 * (after[name] - before[name]) / before[name] for name in names}
+    shown = "; ".join(
+        f"{name} {before[name]:,.6g} to {after[name]:,.6g} ({changes[name]:+.1f} %)"
+        for name in names
+    )
+    worse = [name for name in names if _worse(name, changes[name])]
+    return Verdict(
+        FAIL if worse else PASS,
+        why=f"Got worse by more than {_NOISE:g} %: " + ", ".join(worse) + "." if worse else None,
+        fix="revert the change, or repeat both runs; for AIX see io_pacing, for application "
+        "servers pool_validation",
+        desired=f"no figure worse by more than {_NOISE:g} %",
+        in_use=shown,
+        values={f"{name} change_percent": round(one, 1) for name, one in changes.items()},
+        evidence=(subject.key,),
+    )
+
+
+#: Percent by which single runs of the same differ.
+_NOISE = 10.0
+
+
+def _worse(name: str, percent: float) -> bool:
+    return percent > _NOISE if name.endswith(work.LESS_IS_BETTER) else percent < -_NOISE

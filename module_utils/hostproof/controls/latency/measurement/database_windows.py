@@ -8,7 +8,7 @@ from ....collect.measured import Window
 from ..parsers import awr, awr_global, awr_layouts, report_parameters, statspack
 from ..parsers.event_histogram import EventHistogram
 from ..parsers.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
-from . import lobs
+from . import lobs, work
 from .report import LOG_WRITE, Report, octaves, window
 
 _NOT_IO = (
@@ -207,6 +207,14 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
     return Report(kind, windows, figures, remarks)
 
 
+#: Hidden parameters that switch the prefetch of blocks off when they are 0.
+_PREFETCH = (
+    "_db_block_prefetch_limit",
+    "_db_block_prefetch_quota",
+    "_db_file_noncontig_mblock_read_count",
+)
+
+
 def _parameters(
     told: Optional[Dict[str, report_parameters.Parameter]],
 ) -> Optional[Dict[str, Any]]:
@@ -217,6 +225,11 @@ def _parameters(
     for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
         if name in told:
             found[name] = told[name].text
+    for hidden in _PREFETCH:
+        # The column of names is as narrow as 29 characters.
+        for name in told:
+            if len(name) >= 20 and hidden.startswith(name):
+                found[work.PARAMETER + hidden] = told[name].text
     event = report_parameters.reclaim_event(told.get("event"))
     if event is not None:
         found[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)

@@ -8,6 +8,7 @@ It is kept as figures by name, for a report itself is not: it holds SQL.
 import re
 from typing import Any, Dict, Optional, Union
 
+from . import work
 from .report import Report
 
 Figures = Dict[str, Union[str, float]]
@@ -24,7 +25,15 @@ TOTAL = "total of "
 LOB_WRITES = "lob writes"
 DIRECT_WRITES = "physical writes direct"
 DIRECT_LOB_WRITES = "physical writes direct (lob)"
-_STATISTICS = (LOB_WRITES, DIRECT_WRITES, DIRECT_LOB_WRITES)
+UNALIGNED_WRITES = "lob writes unaligned"
+_STATISTICS = (LOB_WRITES, UNALIGNED_WRITES, DIRECT_WRITES, DIRECT_LOB_WRITES)
+#: Also kept, for the rules on reads from flash.
+_READS = (work.FLASH_HITS, work.ALL_READS)
+
+#: Waits of sessions for the redo log; reports cut the names of the switches.
+_REDO = ("log buffer space", "log file sync", "log file switch")
+#: Prefix of such events: percent of the database's time.
+REDO_SHARE = "redo share of "
 
 RELEASE = "release"
 #: 1 where the text is a whole report, which lists every event that had any waits.
@@ -48,10 +57,14 @@ def figures(report: Report, text: str) -> Figures:
     for event in told.get("events", ()):
         name = event["name"]
         share = _share(event, told.get("db_seconds"))
-        if name not in _EVENTS or share is None or event.get("sessions") == "background":
+        if share is None or event.get("sessions") == "background":
+            continue
+        if name.startswith(_REDO):
+            found[REDO_SHARE + name] = max(share, float(found.get(REDO_SHARE + name, 0.0)))
+        if name not in _EVENTS:
             continue
         found[SHARE + name] = max(share, float(found.get(SHARE + name, 0.0)))
-    for name in _STATISTICS:
+    for name in _STATISTICS + _READS:
         if name in told.get("statistics", {}):
             found[TOTAL + name] = told["statistics"][name]["total"]
     if found or told.get("parameters"):

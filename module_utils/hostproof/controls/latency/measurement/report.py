@@ -6,7 +6,7 @@ A report counts what happened between two snapshots, so each of its rows is one 
 with a mean alone. Comparing needs the reports of several intervals of each side.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ....collect.measured import Window
 
@@ -78,3 +78,33 @@ def octaves(
     if open_at is not None:
         bins["open"] = open_at
     return bins
+
+
+def octave_of(window: Window, share: float) -> Optional[Tuple[float, Optional[float]]]:
+    """Between which microseconds a quantile lies, of a window that counts by octaves alone.
+
+    None for another window. The upper end is None where the durations have none.
+    """
+    if window.bins is None or "log2" not in window.bins:
+        return None
+    counts = window.log2_bins()
+    rank = share * sum(counts.values())
+    seen = 0
+    for k, number in counts.items():
+        seen += number
+        if number and seen >= rank:
+            lowest = window.bins.get("wide", {}).get(str(k), k)
+            low = 0.0 if lowest == 0 else 2.0 ** (lowest - 1)
+            return low, None if window.bins.get("open") == k else 2.0**k
+    return None
+
+
+def octaves_above(window: Window, limit_us: float) -> Tuple[int, int]:
+    """The number that certainly took that long and the number that possibly did."""
+    bins: Dict[str, Any] = window.bins or {}
+    certain = possible = 0
+    for k, number in window.log2_bins().items():
+        lowest = bins.get("wide", {}).get(str(k), k)
+        certain += number if lowest and 2.0 ** (lowest - 1) >= limit_us else 0
+        possible += number if bins.get("open") == k or 2.0**k > limit_us else 0
+    return certain, possible

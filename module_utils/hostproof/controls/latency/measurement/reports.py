@@ -70,6 +70,39 @@ _DATABASES = {
 }
 
 
+#: The title of a report; several in one file are several runs.
+_TITLE = re.compile(r"^[ \t]*WORKLOAD REPOSITORY (?:PDB )?report for\b", re.MULTILINE)
+
+
+def _runs(text: str) -> List[str]:
+    """The whole reports of a file that holds several, each from its title on; else [].
+
+    A report that is cut off or there twice is left to the parser, which reports it.
+    """
+    begins = [match.start() for match in _TITLE.finditer(text)]
+    if len(begins) < 2:
+        return []
+    runs = [text[begin:end] for begin, end in zip(begins, begins[1:] + [len(text)])]
+    whole = all("End of Report" in run for run in runs)
+    return runs if whole and len({run.strip() for run in runs}) == len(runs) else []
+
+
+def _together(runs: List[Report]) -> Report:
+    """Several reports of one kind as one: each run has its windows, and its load."""
+    windows = [
+        window._replace(conditions=dict(window.conditions, run=number))
+        for number, one in enumerate(runs, 1)
+        for window in one.windows
+    ]
+    figures = dict(runs[-1].figures)
+    figures["loads_per_second"] = [one.figures.get("load_per_second") or {} for one in runs]
+    figures["events"] = [event for one in runs for event in one.figures["events"]]
+    remarks = [
+        f"run {number}: {remark}" for number, one in enumerate(runs, 1) for remark in one.remarks
+    ]
+    return Report(runs[0].kind, windows, figures, remarks)
+
+
 def recognised(text: str) -> List[str]:
     """Every kind whose signs the text has, the surest first; none for a foreign text."""
     return [kind for kind, sign in _SIGNS if sign.search(text)]
@@ -99,7 +132,10 @@ def read(
             "iolstats or devio_stats",
         )
     chosen = kinds[0]
-    if chosen in _TOOLS:
+    pieces = _runs(text) if chosen == "awr" else []
+    if len(pieces) > 1:
+        report = _together([read(one, chosen, release, multitenant) for one in pieces])
+    elif chosen in _TOOLS:
         report = _TOOLS[chosen](text)
     else:
         report = _DATABASES[chosen](text, release, multitenant)

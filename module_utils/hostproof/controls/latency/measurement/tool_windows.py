@@ -144,7 +144,7 @@ def from_iolstats(text: str) -> Report:
         counts = {
             str(size): {"reads": both[0], "writes": both[1]} for size, both in disk.counts.items()
         }
-        figures.append({"cell_disk": disk.name, "ios_by_size": counts})
+        figures.append({"cell_disk": disk.name, "ios_by_size": counts, "whole": not disk.shortened})
         told = [table.direction for table in disk.latencies]
         for place, direction in enumerate(("read", "write")):
             number = sum(both[place] for both in disk.counts.values())
@@ -175,6 +175,7 @@ def from_devio_stats(text: str) -> Report:
     """A window a device, as the passive probe of this host's disks gives."""
     windows = []
     remarks = []
+    figures = []
     fewer: Dict[str, List[str]] = {}
     for device in devio_stats.parse(text):
         counts = [one.reads + one.writes for one in device.intervals]
@@ -184,6 +185,18 @@ def from_devio_stats(text: str) -> Report:
         )
         summed = sum(one.latency * counts[place] for place, one in enumerate(device.intervals))
         sizes = sum(one.size * counts[place] for place, one in enumerate(device.intervals))
+        served = sum(one.service * counts[place] for place, one in enumerate(device.intervals))
+        figures.append(
+            {
+                "device": device.name,
+                "requests": total,
+                "intervals": len(device.intervals),
+                "confined_intervals": sum(one.confined for one in device.intervals),
+                "latency_us": summed / total if total else None,
+                "service_us": served / total if total else None,
+                "whole": not device.shortened and len(device.intervals) >= device.expected,
+            }
+        )
         windows.append(
             window(
                 "disk",
@@ -217,7 +230,7 @@ def from_devio_stats(text: str) -> Report:
             "only {0} intervals are there, the dump was cut off or the cell had just begun: "
             "{1}".format(has, ", ".join(names))
         )
-    return Report("devio_stats", windows, {}, remarks)
+    return Report("devio_stats", windows, {"devices": figures}, remarks)
 
 
 def from_slob_grep(text: str) -> Report:
@@ -269,6 +282,7 @@ def from_slob_info(text: str) -> Report:
                 "file": one.file,
                 "slob_sessions": one.sessions,
                 "figures": one.figures,
+                "latencies_us": one.latencies,
                 "top_wait": one.top_wait,
             }
         )

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ....collect.measured import Measured, Window
 from ....errors import HostproofError
+from .report import octave_of
 
 _ROW = "{0:<24} {1:<8} {2:>8} {3:>8} {4:>10} {5:>10} {6:>10} {7:>10} {8:>10}"
 _HEAD = ("subject", "layer", "bytes", "n", "min us", "p50 us", "p99 us", "max us", "mean us")
@@ -38,7 +39,10 @@ def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Di
 
 
 def lines(windows: Sequence[Window]) -> List[str]:
-    """A heading and a line a window, none without; "-" is what the source does not tell."""
+    """A heading and a line a window, none without; "-" is what the source does not tell.
+
+    A source that counts by octaves tells below which value a percentile is: "<16384".
+    """
     if not windows:
         return []
     rows = [
@@ -48,14 +52,23 @@ def lines(windows: Sequence[Window]) -> List[str]:
             "-" if one.size is None else str(one.size),
             str(one.n),
             _number(one.minimum),
-            _number(one.p50),
-            _number(one.p99),
+            _percentile(one, one.p50, 0.5),
+            _percentile(one, one.p99, 0.99),
             _number(one.maximum),
             _number(one.mean),
         )
         for one in windows
     ]
     return [_ROW.format(*row).rstrip() for row in [_HEAD] + rows]
+
+
+def _percentile(window: Window, value: Optional[float], share: float) -> str:
+    if value is not None:
+        return _number(value)
+    octave = octave_of(window, share)
+    if octave is None:
+        return "-"
+    return f">={octave[0]:g}" if octave[1] is None else f"<{octave[1]:g}"
 
 
 def _number(microseconds: Optional[float]) -> str:

@@ -29,13 +29,30 @@ _T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 
 2.120 2.110 2.101 2.093 2.086"""
 
 
+#: Stands behind an instance for its name, and before hidden parameters and figures of tools.
+KNOWN_AS, PARAMETER, TOOL = "name", "parameter ", "tool "
+FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO requests"
+#: How names of figures end of which less is better.
+LESS_IS_BETTER = "ms"
+
+
 class Run(NamedTuple):
-    """What was done a second; None is not told. ``sessions`` is None where nobody counts them."""
+    """What was done a second; None is not told. ``sessions`` is None where nobody counts them.
+
+    ``cpus`` is the number of CPUs that the database used, ``wait_us`` the time of a single-block
+    read.
+    """
 
     name: str
     sessions: Optional[float]
     logical: Optional[float]
     reads: Optional[float]
+    cpus: Optional[float] = None
+    wait_us: Optional[float] = None
+
+
+#: The events that a single-block read waits for; reports cut them off.
+_SINGLE_READS = ("db file sequential read", "cell single block physical rea")
 
 
 class Change(NamedTuple):
@@ -50,11 +67,47 @@ def figures(report: Report, prefix: str = "") -> Figures:
     """What a report tells of the work done; nothing where it tells none."""
     found: Figures = {}
     for run in list(_runs(report))[:MOST]:
-        for name in ("sessions", "logical", "reads"):
+        for name in _KEPT:
             value = getattr(run, name)
             if value is not None:
                 found[f"{prefix}{run.name} {name}"] = float(value)
+    for one in report.figures.get("instances", [])[:MOST]:
+        found["{0}{1}{2} {3}".format(prefix, INSTANCE, one["number"], KNOWN_AS)] = one["name"]
+    for name, value in _of_tools(report):
+        found[f"{prefix}{TOOL}{name}"] = value
     return found
+
+
+_KEPT = ("sessions", "logical", "reads", "cpus", "wait_us")
+
+
+def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
+    """The figures of Orion and ApacheBench that two runs of them are compared by."""
+    if report.kind == "orion":
+        for run in report.figures["runs"][:1]:
+            for name, words, scale in (
+                ("large_mbps", "large MB/s", 1.0),
+                ("small_iops", "small IOPS", 1.0),
+                ("small_latency_us", "small latency ms", 1e-3),
+            ):
+                if run[name] is not None:
+                    yield words, run[name]["value"] * scale
+    elif report.kind == "apachebench":
+        if report.figures["requests_per_second"] is not None:
+            yield "requests/s", float(report.figures["requests_per_second"])
+        for window in report.windows:
+            if window.mean is not None:
+                yield "time per request ms", window.mean / 1000.0
+
+
+def tool_figures(told: Figures, prefix: str = "") -> Dict[str, float]:
+    """The figures of Orion or ApacheBench by name."""
+    begin = prefix + TOOL
+    return {
+        name[len(begin) :]: value
+        for name, value in told.items()
+        if name.startswith(begin) and isinstance(value, (int, float))
+    }
 
 
 def _runs(report: Report) -> Iterator[Run]:
@@ -62,33 +115,44 @@ def _runs(report: Report) -> Iterator[Run]:
     if report.kind == "slob_awr_info":
         for number, one in enumerate(told["reports"], 1):
             counted = one["figures"]
-            yield _run(number, one["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
+            run = _run(number, one["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
+            # DB CPU is a rate of the load profile: seconds of CPU a second.
+            yield run._replace(
+                cpus=counted.get("DB CPU"), wait_us=one["latencies_us"].get(_SINGLE_READS[0])
+            )
     elif report.kind == "slob_grep":
-        yield from _runs_of_grep(told["rates"])
+        waits = {
+            str(one.conditions["file"]): one.mean
+            for one in report.windows
+            if one.subject.startswith(_SINGLE_READS)
+        }
+        yield from _runs_of_grep(told["rates"], waits)
     elif report.kind == "awr_global":
         for name, rates in sorted(told["rates"].items()):
             if str(name).isdecimal():
                 logical, reads = rates.get("Logical Reads/s"), rates.get("Physical Reads/s")
                 yield Run(f"{INSTANCE}{name}", None, logical, reads)
     else:
-        load = told.get("load_per_second") or {}
-        if any(name in load for name in _LOGICAL):
-            yield _run(1, None, _first(load, _LOGICAL), _first(load, _READS))
+        loads = told.get("loads_per_second") or [told.get("load_per_second") or {}]
+        for number, load in enumerate(loads, 1):
+            if any(name in load for name in _LOGICAL):
+                yield _run(number, None, _first(load, _LOGICAL), _first(load, _READS))
 
 
 def _run(number: int, sessions: Any, logical: Any, reads: Any) -> Run:
     return Run(f"{RUN}{number}", sessions, logical, reads)
 
 
-def _runs_of_grep(rates: List[Dict[str, Any]]) -> Iterator[Run]:
+def _runs_of_grep(rates: List[Dict[str, Any]], waits: Dict[str, Optional[float]]) -> Iterator[Run]:
     by_file: Dict[str, Dict[str, Any]] = {}
     for one in rates:
         of_file = by_file.setdefault(one["file"], {"sessions": one["slob_sessions"]})
         of_file[one["name"]] = one["per_second"]
-    for number, of_file in enumerate(by_file.values(), 1):
+    for number, (file, of_file) in enumerate(by_file.items(), 1):
         logical, reads = _first(of_file, _LOGICAL), _first(of_file, _READS)
         if logical is not None or reads is not None:
-            yield _run(number, of_file["sessions"], logical, reads)
+            run = _run(number, of_file["sessions"], logical, reads)
+            yield run._replace(wait_us=waits.get(file))
 
 
 def _first(values: Dict[str, Any], names: Tuple[str, ...]) -> Optional[float]:
@@ -104,7 +168,7 @@ def runs_of(told: Figures, kind: str, prefix: str = "") -> List[Run]:
             if number.isdecimal():
                 by_number.setdefault(int(number), {})[what] = value
     return [
-        Run(f"{kind}{number}", one.get("sessions"), one.get("logical"), one.get("reads"))
+        Run(f"{kind}{number}", *(one.get(name) for name in _KEPT))
         for number, one in sorted(by_number.items())
     ]
 

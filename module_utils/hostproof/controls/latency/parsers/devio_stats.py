@@ -37,13 +37,17 @@ _TRACE = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\*?:")
 
 
 class Interval(NamedTuple):
-    """Three seconds of a device. ``latency`` and ``service`` are microseconds, ``size`` bytes."""
+    """Three seconds of a device. ``latency`` and ``service`` are microseconds, ``size`` bytes.
+
+    ``confined``: the cell took the disk for one that underperforms (column trigerConfine).
+    """
 
     service: float
     latency: float
     size: int
     reads: int
     writes: int
+    confined: bool
 
 
 class Device(NamedTuple):
@@ -115,4 +119,5 @@ def _interval(line: str, number: int) -> Interval:
         size=integer(cells[2]) * 512,
         reads=integer(cells[3]),
         writes=integer(cells[4]),
+        confined=integer(cells[8]) != 0,
     )

@@ -1,0 +1,250 @@
+"""Printed outputs of the seed articles that latency judges: cells, SLOB, Orion, ab, LOBs, redo."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import latency_packs
+import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.latency import rules_work
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
+from packs import FIXTURES
+
+Judge = Callable[..., dict[str, list[Finding]]]
+
+
+def article(name: str) -> str:
+    return (FIXTURES / "latency" / name).read_text()
+
+
+@pytest.fixture
+def judge(tmp_path, validate_finding) -> Judge:
+    """judge(text, ..., before=, cores=): findings by check, live and recorded; a report each."""
+
+    def judge_texts(*texts: str, before: str | None = None, **options: Any) -> Any:
+        probes = []
+        for number, text in enumerate(texts):
+            path = tmp_path / f"report-{number}.txt"
+            path.write_text(text)
+            probes.append({"probe": "report", "path": str(path), **options})
+            if before is not None:
+                earlier: Path = tmp_path / "before.txt"
+                earlier.write_text(before)
+                probes[-1]["before"] = str(earlier)
+        policy = {"latency": latency_packs.latency_policy(probes=probes)}
+        host = LiveHost()
+        found = audit.judge_host(host, policy)
+        again = audit.judge_host(RecordedHost(host.evidence), policy)
+        assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
+        by_check: dict[str, list[Finding]] = {}
+        for one in found:
+            validate_finding(one.as_dict())
+            by_check.setdefault(one.check.removeprefix("latency."), []).append(one)
+        return by_check
+
+    return judge_texts
+
+
+class TestExadataCells:
+    def test_slow_single_block_reads_of_cd_02_enkcel01(self, judge):
+        found = judge(article("iolstats-seed-long.txt"))
+        (one,) = found["cell_slow_requests"]
+        assert one.status == "fail"
+        # 8 KiB: 18,508 + 12,778 + 526 + 1 reads from 65.5 ms on; 512 bytes: 3,492; 16 KiB: 15.
+        assert "CD_02_enkcel01 reads: at least 5 % of" in one.why
+        assert "8192 bytes: p50 8.19 ms to 16.4 ms, p99 131 ms to 262 ms" in one.why
+        assert one.values["CD_02_enkcel01 reads 8192 p99_below_ms"] == 262.144
+        assert [one.status for one in found["cell_confined"]] == ["skip"]
+
+    def test_a_dump_of_scans_alone_is_not_judged_by_single_reads(self, judge):
+        (one,) = judge(article("iolstats-seed-smartscan.txt"))["cell_slow_requests"]
+        assert (one.status, one.why) == ("skip", "All requests are of 64 KiB and more: scans.")
+
+    @pytest.mark.parametrize(
+        ("fast", "slow", "status"), [(200, 0, "pass"), (20, 0, "error"), (100, 100, "fail")]
+    )
+    def test_a_table_of_one_size(self, judge, fast, slow, status):
+        """As the article prints it, with other numbers."""
+        text = (
+            "IO length (bytes):          Num read IOs:       Num write IOs:\n"
+            f"[   8192 -   16383)  {fast + slow:>20}  {0:>20}\n\n"
+            "Average IO-latency distribution stats for CDisk CD_02_enkcel01\n\n"
+            "Number of Reads iosize-latency distribution\n"
+            "IO len(B)\\IO lat(us) || [       64 | [   131072 |\n"
+            "                     ||       127) |    262143) |\n"
+            "---------------------||------------|------------|\n"
+            f"[    8192,    16383) ||{fast:>11} |{slow:>11} |\n"
+        )
+        (one,) = judge(text)["cell_slow_requests"]
+        assert one.status == status
+
+    def test_sda_of_the_article_lacks_most_lines(self, judge):
+        found = judge(article("devio_stats-seed.txt"))
+        for check in ("cell_confined", "cell_queues"):
+            (one,) = found[check]
+            assert one.status == "error"
+            assert "the text was shortened, and the lines that are missing are unknown" in one.why
+
+    def test_a_confined_disk_and_a_queue(self, judge):
+        text = article("devio_stats-seed.txt")
+        text = text.replace(
+            "0.111111 0.111111 15 7 38 0 0 0 0", "0.111111 9.500000 15 7 38 0 0 0 1"
+        )
+        found = judge(text)
+        (confined,) = found["cell_confined"]
+        assert confined.status == "fail"
+        assert confined.why == "/dev/sda: trigerConfine in 1 of 6 intervals of 3 s."
+        (queued,) = found["cell_queues"]
+        assert queued.status == "warn"
+        assert queued.why == "/dev/sda: latency 4.12 ms, service time 0.0577 ms."
+        assert queued.values["/dev/sda latency_ms"] == pytest.approx(4.1202)
+
+    def test_a_whole_dump_without_trouble_passes(self, judge):
+        text = article("devio_stats-seed.txt").replace("last 1800 seconds", "last 21 seconds")
+        found = judge(text.replace("etc.\n", ""))
+        assert [found[check][0].status for check in ("cell_confined", "cell_queues")] == [
+            "pass",
+            "pass",
+        ]
+
+    def test_balance_of_cells(self, judge):
+        one = article("iolstats-seed-smartscan.txt")
+        second = one.replace("enkcel01", "enkcel02")
+        (even,) = judge(one, second)["cell_balance"]
+        assert even.status == "pass"
+        less = second.replace("                   208 ", "                   100 ")
+        less = less.replace("89 |         59 |         19", " 0 |         40 |         19")
+        (uneven,) = judge(one, less)["cell_balance"]
+        assert uneven.status == "warn"
+        assert uneven.why.startswith("enkcel02 (CD) did 45.0 % less than the middle")
+        assert judge(one)["cell_balance"][0].status == "skip"
+        assert judge(one, second, "no dump")["cell_balance"][0].status == "error"
+
+
+class TestSlob:
+    def test_more_sessions_than_64_add_nothing(self, judge):
+        text = article("slob-grep-physical-reads.txt") + article("slob-grep-single-block.txt")
+        (one,) = judge(text)["saturation"]
+        assert one.status == "warn"
+        assert one.why == (
+            "From 64 sessions on, more sessions add less than 5 % read requests. Whether host "
+            "CPUs or storage are full is not told (a read takes 0.548 ms with 64 sessions and "
+            "0.924 ms with 128): use awr_info.sh of SLOB and give cores to the probe."
+        )
+
+    @pytest.mark.parametrize(
+        ("cpus", "says"),
+        [
+            (14.4, "The host CPUs are full first: the database uses 90 % of 16 cores."),
+            (5.9, "The storage is full first: the database uses 37 % of 16 cores, and a read"),
+        ],
+    )
+    def test_which_side_is_full_first(self, judge, cpus, says):
+        head = article("slob-awr_info-made-up.txt").split("\n")[0]
+        row = "{0}_awr.txt|{0}|300|{1}|7|9|{2}|{3}|0|0|0|0|{4}|0|0|0|0|DB CPU 9|"
+        lines = [
+            row.format(8, cpus / 2, 2000, 1000, 300),
+            row.format(16, cpus, 4000, 2000, 400),
+            row.format(32, cpus, 4000, 2010, 800),
+        ]
+        (one,) = judge("\n".join([head, *lines]), cores=16)["saturation"]
+        assert one.status == "warn"
+        assert says in one.why
+        rising = [row.format(n, n / 8, 400 * n, 200 * n, 300) for n in (8, 16, 32)]
+        assert judge("\n".join([head, *rising]), cores=16)["saturation"][0].status == "pass"
+
+    def test_the_hidden_parameters_of_the_article(self, judge):
+        text = article("awr-19c-securefiles-made-up.txt")
+        assert judge(text)["prefetch"][0].status == "pass"
+        heading = "Parameter Name                Begin value                       (if different)\n"
+        before, _, after = text.partition(heading)
+        rule, _, rows = after.partition("\n")
+        added = "".join(
+            f"{name:<29} {value}\n"
+            for name, value in (
+                ("_db_block_prefetch_limit", 0),
+                ("_db_block_prefetch_quota", 0),
+                ("_db_file_noncontig_mblock_rea", 0),
+            )
+        )
+        assert heading in text
+        (one,) = judge(f"{before}{heading}{rule}\n{added}{rows}")["prefetch"]
+        assert one.status == "warn"
+        assert one.why == (
+            "_db_block_prefetch_limit, _db_block_prefetch_quota, "
+            "_db_file_noncontig_mblock_read_count are 0."
+        )
+        assert judge(article("slob-grep-physical-reads.txt"))["prefetch"][0].status == "skip"
+
+    def test_flash_cache_hits_against_reads(self, judge):
+        text = article("awr-11.2.0.3-statistics-nocache.txt")
+        row = "physical read total IO requests              65,656          196.7           1.0\n"
+        assert row in text
+        for hits, status in (("64,000", "pass"), ("12,000", "warn")):
+            added = f"cell flash cache read hits       {hits:>18}          196.7           1.0\n"
+            (one,) = judge(text.replace(row, added + row))["flash_cache"]
+            assert one.status == status
+            assert f"{hits} hits of 65,656 read requests" in one.in_use
+        assert judge(text)["flash_cache"][0].status == "skip"
+
+    def test_the_node_that_differs_is_named_in_the_title(self, judge):
+        (one,) = judge(article("awr-global-11.2-system.txt"))["instances"]
+        assert one.status == "warn"
+        assert "instance 2: " in one.title
+        (rule,) = [one for one in rules_work.rules.rules if one.check.id == "latency.instances"]
+        assert "cluster_nodes.huge_pages" in rule.check.because_of
+
+
+class TestBeforeAndAfter:
+    def test_orion_with_the_marks_of_old_hacmp(self, judge):
+        before = article("orion-11.1-grep-default.txt")
+        after = article("orion-11.1-grep-old-hacmp.txt")
+        (one,) = judge(after, before=before)["tool_change"]
+        assert one.status == "fail"
+        assert one.why == "Got worse by more than 10 %: large MB/s."
+        assert one.in_use == (
+            "large MB/s 213.55 to 109.64 (-48.7 %); small IOPS 32,323 to 31,203 (-3.5 %)"
+        )
+        assert judge(before, before=after)["tool_change"][0].status == "pass"
+
+    def test_apachebench_with_checks_in_the_background(self, judge):
+        before = article("apachebench-foreground-check.txt")
+        after = article("apachebench-background-check.txt")
+        (one,) = judge(after, before=before)["tool_change"]
+        assert one.status == "pass"
+        assert "requests/s 55.97 to 100.74 (+80.0 %)" in one.in_use
+        (worse,) = judge(before, before=after)["tool_change"]
+        assert worse.status == "fail"
+        assert worse.why == "Got worse by more than 10 %: requests/s, time per request ms."
+
+    def test_results_of_different_tools_are_no_pass(self, judge):
+        before = article("orion-11.1-grep-default.txt")
+        (one,) = judge(article("apachebench-background-check.txt"), before=before)["tool_change"]
+        assert one.status == "error"
+
+
+class TestLobsAndRedo:
+    def test_unaligned_writes(self, judge):
+        (one,) = judge(article("awr-11.2.0.3-statistics-nocache.txt"))["lob_unaligned_writes"]
+        assert one.status == "warn"
+        assert one.why == "314,990 of 315,000 LOB writes (100.0 %) are unaligned."
+
+    def test_redo_is_the_next_bottleneck_with_cache(self, judge):
+        found = judge(article("awr-11.2.0.3-top-and-statistics-cache.txt"))
+        (one,) = found["redo_waits"]
+        assert one.status == "warn"
+        assert one.why == (
+            "16.9 % of the database's time went to the redo log (log buffer space 15.6 %; log "
+            "file switch (checkpoint incomplete) 1.3 %). It is more than 'enq: HW - contention': "
+            "the bottleneck is now redo, not LOB space."
+        )
+        (database,) = found["database"]
+        assert database.status == "fail"
+        assert "log buffer space mean 75" in database.why
+        assert "log file switch (checkpoint incomplete) mean 16" in database.why
+
+    def test_no_redo_wait_in_the_first_test(self, judge):
+        (one,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]
+        assert one.status == "skip"
