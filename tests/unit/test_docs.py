@@ -171,7 +171,7 @@ class TestExitCodes:
             assert first in rows[str(code)][0] or code in (1, 2)
 
     def test_precedence_is_as_told(self):
-        assert "2 goes before 4, and 4 before 3" in README.read_text()
+        assert "2 goes before 4, 4 before 3, and 3 before 5" in README.read_text()
 
 
 class TestCommands:

@@ -127,7 +127,7 @@ def test_a_host_that_no_longer_answers_is_not_ready_and_nothing_is_mended(runs):
             3: [told("db1", 3, a("pass"))],
         }
     )
-    assert [point.verdicts["could not determine"] for point in found.points] == [0, 1, 0]
+    assert [point.verdicts["unreachable"] for point in found.points] == [0, 1, 0]
     assert found.mended == [2 * 86400.0]
     assert ready(found) == [0, 0, 1]
 

@@ -27,6 +27,7 @@ JUDGED = {
     2: "a check or a change failed",
     3: "no failure, but a check could not be determined",
     4: "no failure, but a host was unreachable",
+    5: "no failure, but a host is not a database host",
     130: "interrupted",
 }
 #: Exit codes of commands that end as ansible-playbook ends.

@@ -17,7 +17,13 @@ TEMPLATES = Path(__file__).with_name("templates")
 #: Of the drawing, in its own units.
 WIDTH, HEIGHT = 900, 220
 #: Best at the bottom of a column; the letters are what is read where colour is not.
-_CLASSES = dict(zip(reversed(VERDICTS), ("ready", "warnings", "unknown", "bad"), strict=True))
+_CLASSES = dict(
+    zip(
+        reversed(VERDICTS),
+        ("ready", "warnings", "none", "unknown", "unreachable", "bad"),
+        strict=True,
+    )
+)
 _MOST_BROKEN = 200
 
 

@@ -27,7 +27,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from ..commands import is_own
 from .host_state import HostState
 from .text import as_typed, heading_of, one_line, shorten
-from .verdict import NOT_READY, UNDETERMINED, host_verdict
+from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
 
 Record = dict[str, Any]
 
@@ -232,7 +232,7 @@ class _Known:
 class First:
     """The three actions that make most hosts ready, found while all hosts pass once.
 
-    ``waiting`` is how many hosts are not ready or undetermined.
+    ``waiting`` is how many hosts are not ready, unreachable or undetermined.
     """
 
     def __init__(self) -> None:
@@ -242,7 +242,7 @@ class First:
 
     def add(self, state: HostState) -> None:
         findings = state.findings
-        if host_verdict(findings) not in (NOT_READY, UNDETERMINED):
+        if host_verdict(findings) not in (NOT_READY, UNREACHABLE, UNDETERMINED):
             return
         self.waiting += 1
         needed = set()

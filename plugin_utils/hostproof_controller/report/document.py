@@ -4,7 +4,7 @@
 
 ::
 
-    schema      1
+    schema      2
     tool        {"name": "hostproof", "version": ...}
     generated   when it was rendered (UTC, RFC 3339)
     exit_code   of the run, and what it means in "exit_meaning"; "strict": whether warn counted
@@ -30,7 +30,7 @@ from .host_state import HostState
 from .store import Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Document:

@@ -24,10 +24,12 @@ from .text import one_line
 from .totals import Totals
 from .verdict import (
     EXIT_MEANINGS,
+    NOT_DATABASE_HOST,
     NOT_READY,
     STATUS_CLASSES,
     STATUS_GLYPHS,
     UNDETERMINED,
+    UNREACHABLE,
     VERDICT_CLASSES,
     VERDICT_GLYPHS,
     WARNINGS,
@@ -57,7 +59,7 @@ LINKED_HOSTS = 200
 _HOSTS_NAMED = 8
 _WAIVED_HOSTS_NAMED = 30
 
-_BAD = (NOT_READY, UNDETERMINED)
+_BAD = (NOT_READY, UNREACHABLE, UNDETERMINED)
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
 
 #: Rows of the matrix on paper: with the rest of the summary they fit one page.
@@ -228,8 +230,13 @@ def headline(results: Results) -> str:
         text = "No host was judged"
     elif counts[NOT_READY]:
         text = f"{_of_hosts(counts[NOT_READY], total)} not ready"
+    elif counts[UNREACHABLE]:
+        text = f"{_of_hosts(counts[UNREACHABLE], total)} unreachable"
     elif counts[UNDETERMINED]:
-        text = "{0} could not be determined".format(_of_hosts(counts[UNDETERMINED], total, ""))
+        text = f"{_of_hosts(counts[UNDETERMINED], total)} undetermined"
+    elif counts[NOT_DATABASE_HOST]:
+        kind = "a database host" if counts[NOT_DATABASE_HOST] == 1 else "database hosts"
+        text = f"{_of_hosts(counts[NOT_DATABASE_HOST], total)} not {kind}"
     elif counts[WARNINGS]:
         text = f"{_of_hosts(counts[WARNINGS], total)} ready with warnings"
     else:
@@ -244,7 +251,7 @@ def _of_clusters(results: Results) -> str:
         return ""
     if len(bad) == 1:
         return f"; cluster {bad[0]}: {results.clusters[bad[0]]}"
-    return f"; {len(bad)} of {len(results.clusters)} clusters are not ready or not known"
+    return f"; {len(bad)} of {len(results.clusters)} clusters are not ready or undetermined"
 
 
 def _of_hosts(count: int, total: int, verb: str | None = None) -> str:
@@ -268,6 +275,8 @@ def _verdict_tiles(results: Results) -> str:
     verdicts = [
         (VERDICT_CLASSES[verdict], count, VERDICT_GLYPHS[verdict], verdict)
         for verdict, count in verdict_totals(results).items()
+        # These two are rare: without hosts they have no tile.
+        if count or verdict not in (UNREACHABLE, NOT_DATABASE_HOST)
     ]
     return str(parts().tiles(verdicts, status_totals(results)))
 

@@ -17,10 +17,25 @@ from ansible.module_utils.hostproof.evaluate.finding import PASS, SEVERITIES, SK
 from .host_state import HostState
 from .store import Results
 from .text import printable, remembered
-from .verdict import READY, VERDICTS, exit_code
+from .verdict import (
+    NOT_DATABASE_HOST,
+    NOT_READY,
+    READY,
+    UNDETERMINED,
+    UNREACHABLE,
+    WARNINGS,
+    exit_code,
+)
 
-#: The value of hostproof_host_verdict: 0 is ready, more is worse.
-VERDICT_VALUES = {verdict: value for value, verdict in enumerate(reversed(VERDICTS))}
+#: The value of hostproof_host_verdict. Alert rules compare with it, so a value never changes.
+VERDICT_VALUES = {
+    READY: 0,
+    WARNINGS: 1,
+    UNDETERMINED: 2,
+    NOT_READY: 3,
+    UNREACHABLE: 4,
+    NOT_DATABASE_HOST: 5,
+}
 
 #: Series of checks for one host; what is beyond is one series with this in place of a check.
 MOST_CHECKS = 150
@@ -68,7 +83,7 @@ class Prometheus:
             return ""
         found = _bounded(found)
         lines = [
-            # Of these four none has anything to escape (store.problem_of_finding).
+            # These four need no escaping (store.problem_of_finding).
             f'hostproof_findings{{host="{name}",control="{control}",check="{check}",'
             f'status="{status}",severity="{severity}"}} {count}'
             for (control, check, status, severity), count in found.items()

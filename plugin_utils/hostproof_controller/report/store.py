@@ -32,7 +32,7 @@ from .findings import SCHEMA, SINCE_2, SINCE_3, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .renamed import is_old, with_current_ids
 from .text import LISTS_HOSTS, shorten
-from .verdict import Tally, host_verdict
+from .verdict import Tally, cluster_verdict
 from .waivers import WAIVERS_HOST
 
 #: The file of a report folder that everything else is rendered from.
@@ -402,7 +402,7 @@ class Results:
     def clusters(self) -> dict[str, str]:
         """The verdict on each cluster, by its name."""
         found = [state for state in self.about if is_cluster(state.name)]
-        return {cluster_name(state.name): host_verdict(state.findings) for state in found}
+        return {cluster_name(state.name): cluster_verdict(state.findings) for state in found}
 
     @property
     def expected(self) -> int:

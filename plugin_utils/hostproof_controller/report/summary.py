@@ -55,7 +55,9 @@ _CODES = {
     "skip": "2",
     "pass": "32",
     "not ready": "31;1",
-    "could not determine": "35;1",
+    "unreachable": "35;1",
+    "undetermined": "35;1",
+    "not a database host": "2",
     "ready with warnings": "33;1",
     "ready": "32;1",
 }

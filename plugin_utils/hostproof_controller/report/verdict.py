@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What findings amount to: the verdict of a host, the totals and the exit code of a run."""
+"""Totals of findings: the verdict of a host, the totals and the exit code of a run."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
@@ -11,41 +11,99 @@ from ..cluster.nodes import cluster_of
 from .host_state import HostState
 
 NOT_READY = "not ready"
-UNDETERMINED = "could not determine"
+UNREACHABLE = "unreachable"
+UNDETERMINED = "undetermined"
+NOT_DATABASE_HOST = "not a database host"
 WARNINGS = "ready with warnings"
 READY = "ready"
 
 #: Worst first.
-VERDICTS = (NOT_READY, UNDETERMINED, WARNINGS, READY)
+VERDICTS = (NOT_READY, UNREACHABLE, UNDETERMINED, NOT_DATABASE_HOST, WARNINGS, READY)
+
+#: Controls that skip every check on a host without Oracle software, profile, configured instance
+#: or configured application server. The other controls have checks that apply to any host.
+DATABASE_CONTROLS = (
+    "async_io",
+    "block_devices",
+    "cluster_nodes",
+    "interconnect",
+    "kernel_parameters",
+    "listener_rate_limit",
+    "memory_pressure",
+    "name_resolution",
+    "platform",
+    "pool_validation",
+    "pre_page_sga",
+    "process_limits",
+    "time_sync",
+)
+
+#: What is printed about a host with the verdict NOT_DATABASE_HOST.
+NO_DATABASE = (
+    "No Oracle software, profile or configured instance was found on {0}. To audit a host before "
+    "an installation: -e hostproof_profile=oracle_19c_single"
+)
 
 #: How a status and a verdict are marked wherever colour may be missing.
 STATUS_GLYPHS = {"fail": "✗", "error": "?", "warn": "!", "waived": "~", "skip": "–", "pass": "✓"}
-VERDICT_GLYPHS = {NOT_READY: "✗", UNDETERMINED: "?", WARNINGS: "!", READY: "✓"}
+VERDICT_GLYPHS = {
+    NOT_READY: "✗",
+    UNREACHABLE: "?",
+    UNDETERMINED: "?",
+    NOT_DATABASE_HOST: "–",
+    WARNINGS: "!",
+    READY: "✓",
+}
 
 #: The class of a status and of a verdict in HTML. One letter keeps large pages small.
 STATUS_CLASSES = {"fail": "F", "error": "E", "warn": "W", "waived": "V", "skip": "S", "pass": "P"}
-VERDICT_CLASSES = {NOT_READY: "F", UNDETERMINED: "E", WARNINGS: "W", READY: "P"}
+VERDICT_CLASSES = {
+    NOT_READY: "F",
+    UNREACHABLE: "E",
+    UNDETERMINED: "E",
+    NOT_DATABASE_HOST: "S",
+    WARNINGS: "W",
+    READY: "P",
+}
 
 EXIT_OK = 0
 EXIT_FAILED = 2
 EXIT_UNDETERMINED = 3
 EXIT_UNREACHABLE = 4
+EXIT_NOT_DATABASE_HOST = 5
 EXIT_MEANINGS = {
-    EXIT_OK: "nothing failed",
-    EXIT_FAILED: "at least one finding failed",
-    EXIT_UNDETERMINED: "nothing failed, but something could not be determined",
-    EXIT_UNREACHABLE: "nothing failed, but at least one host could not be reached",
+    EXIT_OK: "no failure",
+    EXIT_FAILED: "at least one check failed",
+    EXIT_UNDETERMINED: "no failure, but at least one check could not be determined",
+    EXIT_UNREACHABLE: "no failure, but at least one host was unreachable",
+    EXIT_NOT_DATABASE_HOST: "no failure, but at least one host is not a database host",
 }
 
 
 def host_verdict(findings: list[dict[str, Any]]) -> str:
-    """The verdict that the findings of one host amount to. No finding is never "ready"."""
+    """The verdict of a host. A host on which no check applies is never "ready"."""
+    verdict = cluster_verdict(findings)
+    if verdict in (WARNINGS, READY) and _is_without_database(findings):
+        return NOT_DATABASE_HOST
+    return verdict
+
+
+def cluster_verdict(findings: list[dict[str, Any]]) -> str:
+    """The verdict of a cluster."""
     statuses = {finding["status"] for finding in findings}
     if FAIL in statuses:
         return NOT_READY
+    if any(finding["check"] == "host.reachable" for finding in findings):
+        return UNREACHABLE
     if ERROR in statuses or not statuses:
         return UNDETERMINED
     return WARNINGS if WARN in statuses else READY
+
+
+def _is_without_database(findings: list[dict[str, Any]]) -> bool:
+    """Whether every check that needs a database, or every check at all, was skipped."""
+    needing = [one for one in findings if one["control"] in DATABASE_CONTROLS]
+    return all(one["status"] == SKIP for one in needing or findings)
 
 
 class HostFacts(NamedTuple):
@@ -69,7 +127,7 @@ class HostFacts(NamedTuple):
 
 
 class Tally:
-    """What all findings of a report amount to, gathered host by host.
+    """Totals of a report, collected host by host.
 
     ``statuses`` counts all findings, ``of_hosts`` those of real hosts.
     """
@@ -136,7 +194,7 @@ def verdicts(results: Counted) -> dict[str, str]:
 
 
 def exit_code(results: Counted, strict: bool = False) -> int:
-    """The exit code of a run: 2 failed, 4 unreachable, 3 could not determine, 0 none of these.
+    """The exit code of a run (EXIT_MEANINGS): 2 before 4 before 3 before 5 before 0.
 
     ``strict``: a warning counts like a failure.
     """
@@ -147,16 +205,16 @@ def exit_code(results: Counted, strict: bool = False) -> int:
         return EXIT_UNREACHABLE
     if tally.statuses[ERROR] or tally.verdicts[UNDETERMINED]:
         return EXIT_UNDETERMINED
-    return EXIT_OK
+    return EXIT_NOT_DATABASE_HOST if tally.verdicts[NOT_DATABASE_HOST] else EXIT_OK
 
 
 def status_totals(results: Counted) -> dict[str, int]:
-    """How many findings have each status, worst status first; zeros included."""
+    """Number of findings by status, worst status first; zeros included."""
     return dict(results.tally.statuses)
 
 
 def count_statuses(findings: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """How many of the findings have each status, worst status first; zeros included."""
+    """Number of the given findings by status, worst status first; zeros included."""
     counts = dict.fromkeys(STATUSES, 0)
     for finding in findings:
         counts[finding["status"]] += 1
@@ -164,7 +222,7 @@ def count_statuses(findings: Iterable[dict[str, Any]]) -> dict[str, int]:
 
 
 def verdict_totals(results: Counted) -> dict[str, int]:
-    """How many hosts have each verdict, worst verdict first; zeros included."""
+    """Number of hosts by verdict, worst verdict first; zeros included."""
     return dict(results.tally.verdicts)
 
 

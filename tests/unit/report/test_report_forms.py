@@ -34,16 +34,16 @@ def nasty_results():
 def test_the_document_says_what_the_run_says(validate):
     results = merge(fleet(12, 11))
     document = json.loads(render_document(results, NOW))
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert document["tool"] == {"name": "hostproof", "version": VERSION}
     assert document["generated"] == NOW
-    assert (document["exit_code"], document["exit_meaning"]) == (2, "at least one finding failed")
+    assert (document["exit_code"], document["exit_meaning"]) == (2, "at least one check failed")
     assert document["complete"] is True
     assert document["runs"][0]["answered"] == 12
     assert len(document["hosts"]) == sum(document["totals"]["hosts"].values()) == 12
     assert document["hosts"][2] == {
         "host": "db03",
-        "verdict": "could not determine",
+        "verdict": "unreachable",
         "outcome": "unreachable",
         "at": "2026-11-21T03:15:20Z",
         "recorded_at": "2026-11-21T03:15:20Z",
@@ -195,7 +195,8 @@ def test_prometheus_values():
     found = families(merge(fleet(5, 2, statuses="warn")), strict=True)
     verdicts = found["hostproof_host_verdict"]
     assert verdicts.documentation == (
-        "Verdict of a host: 0 ready, 1 ready with warnings, 2 could not determine, 3 not ready."
+        "Verdict of a host: 0 ready, 1 ready with warnings, 2 undetermined, 3 not ready, "
+        "4 unreachable, 5 not a database host."
     )
     assert {s.labels["host"]: s.value for s in verdicts.samples} == {
         f"db0{number}": 1.0 for number in range(1, 6)

@@ -83,7 +83,7 @@ def test_verdicts_and_matrix():
     page = page_of(fleet(12, 11, evidence=True))
     assert "3 of 12 hosts are not ready" in page.text
     assert "db12✗ not ready✗ 2 fail" in page.text
-    assert "db03? could not determine" in page.text
+    assert "db03? unreachable" in page.text
     assert "Run20261121T031500Z-1a2b" in page.text
 
 
@@ -94,11 +94,13 @@ def test_verdicts_and_matrix():
         (["pass"], "The host is ready"),
         (["fail"], "The host is not ready"),
         (["warn"], "The host is ready with warnings"),
-        (["error"], "The host could not be determined"),
-        (["pass", "skip"], "All 2 hosts are ready"),
+        (["error"], "The host is undetermined"),
+        (["pass", "pass"], "All 2 hosts are ready"),
         (["warn", "pass"], "1 of 2 hosts is ready with warnings"),
         (["warn", "warn"], "All 2 hosts are ready with warnings"),
-        (["error", "pass", "pass"], "1 of 3 hosts could not be determined"),
+        (["error", "pass", "pass"], "1 of 3 hosts is undetermined"),
+        (["skip", "pass"], "1 of 2 hosts is not a database host"),
+        (["skip", "skip"], "All 2 hosts are not database hosts"),
         (["fail", "fail", "error"], "2 of 3 hosts are not ready"),
     ],
 )

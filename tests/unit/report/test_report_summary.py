@@ -156,7 +156,7 @@ def test_unreachable_hosts_say_why():
     text = summary([lost])
     assert "? error   db03  host.reachable: the host answers → no connection" in text
     assert "No route to host" in text
-    assert "1 could not determine" in text
+    assert "1 unreachable" in text
 
 
 def test_a_run_that_was_cut_short_is_said():

@@ -1,8 +1,13 @@
 """Verdicts, totals and exit codes."""
 
+import packs
 import pytest
+from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.evaluate.audit import judge_host
+from default_policies import default_policy
 from hostproof_controller.report.store import merge
 from hostproof_controller.report.verdict import (
+    DATABASE_CONTROLS,
     actual_layer,
     controls_of,
     exit_code,
@@ -23,13 +28,64 @@ def findings(*statuses):
     [
         (("pass", "skip", "waived"), "ready"),
         (("pass", "warn"), "ready with warnings"),
-        (("warn", "error"), "could not determine"),
-        ((), "could not determine"),
+        (("warn", "error"), "undetermined"),
+        ((), "undetermined"),
+        (("skip", "skip"), "not a database host"),
         (("error", "warn", "fail"), "not ready"),
     ],
 )
 def test_verdict_of_a_host(statuses, verdict):
     assert host_verdict(findings(*statuses)) == verdict
+
+
+def of_control(control, status):
+    return finding(control=control, check=f"{control}.x", status=status)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "verdict", "code"),
+    [
+        ({"hugepages": "pass", "time_sync": "skip", "platform": "skip"}, "not a database host", 5),
+        ({"hugepages": "warn", "time_sync": "skip"}, "not a database host", 5),
+        ({"hugepages": "pass", "time_sync": "skip", "platform": "pass"}, "ready", 0),
+        ({"hugepages": "pass", "time_sync": "waived"}, "ready", 0),
+        ({"hugepages": "fail", "time_sync": "skip"}, "not ready", 2),
+        ({"hugepages": "error", "time_sync": "skip"}, "undetermined", 3),
+        # A run of one control that judges any host says nothing about a database.
+        ({"hugepages": "pass"}, "ready", 0),
+        ({"nfs_mounts": "skip"}, "not a database host", 5),
+    ],
+)
+def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code):
+    results = merge([make_line("db01", [of_control(*one) for one in statuses.items()])])
+    assert results.tally.hosts[0].verdict == verdict
+    assert exit_code(results) == code
+    assert verdict_totals(results)[verdict] == 1
+
+
+def test_an_unreachable_host_has_a_verdict_of_its_own():
+    results = merge([LOST, BROKEN])
+    assert verdict_totals(results)["unreachable"] == 1
+    assert verdict_totals(results)["undetermined"] == 1
+
+
+@pytest.mark.parametrize(
+    ("profile", "without"), [("none", True), ("oracle_19c_single", False), ("rac_nfs", False)]
+)
+def test_a_linux_host_without_oracle_is_one_only_with_a_profile(profile, without):
+    host = packs.linux().command("uname -s", "Linux\n")
+    policies = {name: default_policy(name, secrets=True) for name in NAMES}
+    for name in DATABASE_CONTROLS:
+        if "profile" in policies[name]:
+            policies[name]["profile"] = profile
+    found = [one.as_dict() for one in judge_host(host, policies)]
+    skipped = {
+        name for name in NAMES if {f["status"] for f in found if f["control"] == name} == {"skip"}
+    }
+    assert (skipped >= set(DATABASE_CONTROLS)) is without
+    # Faults of what this test leaves out are not what is judged here.
+    found = [one for one in found if one["status"] not in ("error", "fail")]
+    assert (host_verdict(found) == "not a database host") is without
 
 
 LOST = make_line("db09", [], outcome="unreachable")
