@@ -79,6 +79,21 @@ def story(
     return say(machine)
 
 
+def down(
+    mounts: str = MOUNTINFO,
+    stored: tuple[tuple[str, str, str], ...] = (("*", "filesystemio_options", "setall"),),
+) -> Machine:
+    """The same instance, which is not running: oratab lists it."""
+    machine = story(mounts=mounts, stored=stored).stop_instances()
+    machine.file("/etc/oratab", f"ORCL:{oracle_packs.HOME}:N\n")
+    machine.command(f"stat -L -c %U {oracle_packs.HOME}/bin/sqlplus", "oracle\n")
+    machine.command(
+        "find /u01/app/oracle/diag/rdbms -mindepth 4 -maxdepth 4 -name alert_ORCL.log",
+        ALERT_LOG + "\n",
+    )
+    return machine
+
+
 def set_events(machine: Machine, used: int, limit: int, persisted: str | None) -> Machine:
     machine.file("/proc/sys/fs/aio-nr", f"{used}\n").file("/proc/sys/fs/aio-max-nr", f"{limit}\n")
     if persisted is not None:

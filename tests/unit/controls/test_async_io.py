@@ -96,7 +96,28 @@ class TestReady:
         found = judge(machine)
         assert found["filesystemio_options"].status == "pass"
         assert found["filesystemio_options"].persisted.startswith("setall (*.filesystemio_options")
-        assert found["contexts"].status == found["disk_asynch_io"].status == "skip"
+        assert found["contexts"].status == "skip"
+        assert found["disk_asynch_io"].status == found["io_slaves"].status == "pass"
+        # The recording has no answer for its alert log, as those of earlier versions.
+        assert found["io_stalled"].status == "skip"
+
+    def test_the_hour_of_the_crash(self, judge):
+        """The instance of the article is down: its logs and parameter file explain the crash."""
+        stored = (("*", "disk_asynch_io", "FALSE"), ("*", "dbwr_io_slaves", "4"))
+        machine = io_packs.down(mounts=ON_NFS, stored=stored)
+        seed = (FIXTURES / "io_messages/seed-ora-27062.txt").read_text()
+        log = ora(27062, NOW - 600).replace("ORA-27062: made up\n", seed)
+        found = judge(say(machine, log, kernel=silence(NOW - 900, NOW - 590)))
+        stalled = found["io_stalled"]
+        assert stalled.status == "fail"
+        assert "ORA-27062 once" in stalled.why
+        assert f"while the NFS server {io_packs.SERVER} (/u02) was silent" in stalled.why
+        assert found["disk_asynch_io"].status == "fail"
+        assert "ORCL is not running, and its next start switches" in found["disk_asynch_io"].why
+        assert found["io_slaves"].status == "warn"
+        assert "dbwr_io_slaves is 4 and disk_asynch_io FALSE" in found["io_slaves"].why
+        assert found["aio_refused"].status == "pass"
+        assert found["contexts"].status == "skip"
 
 
 class TestParameters:

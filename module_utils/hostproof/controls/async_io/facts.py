@@ -8,7 +8,7 @@ from ...apply import aix_attributes
 from ...collect.answer import Answer, attempt, known
 from ...collect.held import Holders
 from ...collect.host import Host
-from ...errors import Absent, Unanswered
+from ...errors import Absent, NotRecorded, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -46,7 +46,7 @@ class Subject(NamedTuple):
     """An instance to judge. What could not be read holds the error instead (answer.py).
 
     ``files`` are those that the writers hold open, by kind. ``alert_log`` is its path, ``messages``
-    and ``traces`` what the logs say.
+    and ``traces`` what the logs contain, also those of an instance that is down.
     """
 
     database: Database
@@ -194,36 +194,43 @@ def _look_at(
     sid = listed.sid
     database = next_start.look_at(host, _asking(policy), sid, running, listed.home)
     is_down = Absent(instances_probe.PMON_KEY, f"{sid} does not run")
-    if linux is None or running is None:
+    if linux is None:
         return Subject(database, *(5 * [is_down]))
     path = attempt(alert_logs.find, host, database, listed.alert_log, "async_io_instances")
-    ones = attempt(lambda: io_writers.of_instance(known(found), sid))
+    user = attempt(lambda: known(database.target).user if running is None else known(running.user))
+    ones: Answer[List[Writer]] = is_down
+    if running is not None:
+        ones = attempt(lambda: io_writers.of_instance(known(found), sid))
+    messages = attempt(_read_messages, host, policy, linux, user, path)
+    traces = attempt(_read_traces, host, policy, linux, user, path, sid)
+    if running is None and any(isinstance(one, NotRecorded) for one in (path, messages, traces)):
+        # Recordings of earlier versions lack the logs of instances that were down.
+        messages = traces = is_down
     return Subject(
         database=database,
         writers=ones,
         files=attempt(lambda: io_writers.files_of(known(ones))),
         alert_log=path,
-        messages=attempt(_read_messages, host, policy, linux, running, path),
-        traces=attempt(_read_traces, host, policy, linux, running, path),
+        messages=messages,
+        traces=traces,
     )
 
 
 def _read_messages(
-    host: Host, policy: Policy, linux: Linux, running: Instance, path: Answer[str]
+    host: Host, policy: Policy, linux: Linux, user: Answer[str], path: Answer[str]
 ) -> List[Message]:
     clock = known(linux.clock)
-    user = known(running.user)
-    return _recent(policy, clock, io_logs.read_alert_log(host, known(path), user, clock.offset))
+    found = io_logs.read_alert_log(host, known(path), known(user), clock.offset)
+    return _recent(policy, clock, found)
 
 
 def _read_traces(
-    host: Host, policy: Policy, linux: Linux, running: Instance, path: Answer[str]
+    host: Host, policy: Policy, linux: Linux, user: Answer[str], path: Answer[str], sid: str
 ) -> List[Message]:
     clock = known(linux.clock)
-    user = known(running.user)
     folder = known(path).rpartition("/")[0]
     days = policy.message_days
-    found = io_logs.read_traces(host, folder, running.sid, days, user, clock.offset)
+    found = io_logs.read_traces(host, folder, sid, days, known(user), clock.offset)
     return _recent(policy, clock, found)
 
 

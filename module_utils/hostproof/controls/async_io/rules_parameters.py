@@ -97,8 +97,18 @@ def _of_next_start(subject: Subject, wanted: str) -> Verdict:
     each=INSTANCES,
 )
 def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    now = running(subject, ASYNC)
     then, layer = persisted(subject, ASYNC)
+    if subject.database.running is None:
+        return Verdict(
+            FAIL if then == "false" else PASS,
+            why=f"{subject.sid} is not running, and its next start switches asynchronous I/O off "
+            f"({ASYNC}=FALSE).",
+            fix=f"remove {ASYNC} from the parameter file before the instance is started; see "
+            "async_io.io_stalled for the cause of the crash",
+            desired="TRUE",
+            persisted=layer,
+        )
+    now = running(subject, ASYNC)
     off = [
         text
         for text, is_off in (
@@ -130,10 +140,13 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     each=INSTANCES,
 )
 def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    now = running(subject, SLAVES)
     then, layer = persisted(subject, SLAVES)
-    slaves = max(now, then or "0", key=_count)
-    is_off = attempt(running, subject, ASYNC)
+    is_down = subject.database.running is None
+    now = None if is_down else running(subject, SLAVES)
+    slaves = max(now or "0", then or "0", key=_count)
+    is_off = attempt(
+        lambda: persisted(subject, ASYNC)[0] or "true" if is_down else running(subject, ASYNC)
+    )
     why = f"{SLAVES} is {slaves}"
     if not _count(slaves):
         return Verdict(PASS, desired="0", persisted=layer, running=now)
