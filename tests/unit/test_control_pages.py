@@ -1,5 +1,6 @@
 """The pages of the controls are as their code says; what writes them writes a new check too."""
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,3 +93,19 @@ def test_a_sentence_says_when_it_takes_effect():
 )
 def test_a_field_says_itself_what_it_takes(field, default, takes):
     assert control_pages.takes_of("x", "y", {"y": field}, default) == takes
+
+
+def test_every_control_that_writes_names_its_files_and_its_permissions():
+    """The README names each file and each permission of a role that changes hosts."""
+    assert any(control.plan for control in CONTROLS.values())
+    for name, control in CONTROLS.items():
+        if not control.plan:
+            assert "main" not in control_pages.specification(name), name
+            continue
+        named = control_pages.role_text(name, "main", control_pages.CHANGES)
+        for variable, option in control_pages.options_of(name, "main").items():
+            is_permission = re.search(r"_(bounce|reboot|reload|remount|restart)_ok$", variable)
+            if is_permission:
+                assert f"`{variable}`" in named and option["default"] is False, variable
+            elif str(option.get("default")).startswith("/etc/"):
+                assert f"`{option['default']}`" in named, variable

@@ -200,8 +200,8 @@ class TestCommands:
         for name in re.findall(r"playbooks/\w+\.yml|requirements[\w-]*\.txt", text):
             assert (ROOT / name).exists(), name
 
-    def test_queries_of_the_readme_are_jmespath(self):
-        queries = re.findall(r'--query "([^"]+)"', README.read_text())
+    def test_queries_of_the_page_are_jmespath(self):
+        queries = re.findall(r'--query "([^"]+)"', (ROOT / "docs/report.md").read_text())
         assert len(queries) == 3
         for query in queries:
             jmespath.compile(query)
@@ -329,3 +329,9 @@ def expand(name: str) -> list[str]:
     if not match:
         return [name]
     return [match[1] + word + match[3] for word in match[2].split(",")]
+
+
+class TestSettings:
+    def test_variables_of_a_run_exist(self):
+        named = table(ROOT / "docs/settings.md", "## Variables of a run")
+        assert set(named) <= policies.OF_HOSTPROOF

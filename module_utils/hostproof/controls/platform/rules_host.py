@@ -44,7 +44,7 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "platform.selinux",
-    "SELinux has the same mode now and after a boot",
+    "SELinux has the same mode now and after reboot",
     "SELinux mode changes at the next boot",
     severity="medium",
     takes_effect="reboot",
