@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from .layout import IS_COLLECTION, ROOT
+from .layout import IS_CHECKOUT, ROOT
 
 
 def get_or_create(path: Path, make: Callable[[], bytes]) -> bytes:
@@ -109,7 +109,7 @@ def folder_of(kind: str, version: str) -> Path:
 
 
 def _parents() -> Iterator[Path]:
-    if not IS_COLLECTION:
+    if IS_CHECKOUT:
         yield ROOT / ".cache"
     # An account without a name, as in a container, has no home.
     with contextlib.suppress(RuntimeError):

@@ -10,10 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 IS_COLLECTION = ROOT.name == "plugins" and (ROOT.parent / "MANIFEST.json").is_file()
 
+#: The installed Python package and the collection have no ./hostproof.
+IS_CHECKOUT = (ROOT / "hostproof").is_file()
+
 #: What stands before the name of a module.
 COLLECTION = "hostproof.hostproof." if IS_COLLECTION else ""
 LIBRARY = ROOT / ("modules" if IS_COLLECTION else "library")
 ROLES = (ROOT.parent if IS_COLLECTION else ROOT) / "roles"
 
-#: Whose folder has reports/: nobody looks for his own below an installed collection.
-WORKPLACE = Path.cwd() if IS_COLLECTION else ROOT
+#: The directory of reports/, evidence/ and baselines/: nobody looks for them in an installation.
+WORKPLACE = ROOT if IS_CHECKOUT else Path.cwd()

@@ -20,6 +20,7 @@ import click
 import yaml
 from ansible.module_utils.hostproof import VERSION
 
+from ..layout import IS_CHECKOUT
 from ..remote.sources import OF_COLLECTION
 from . import options
 from .environment import ROOT, child_environment, environment_folder
@@ -77,6 +78,8 @@ def command(out: str) -> int:
     In another project: ansible-galaxy collection install FILE, then use
     hostproof.hostproof.hugepages and the other roles, modules and playbooks.
     """
+    if not IS_CHECKOUT:
+        raise Refused("collection needs a checkout of Hostproof: the installed package is none")
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
         lay_out(Path(folder))
         program = environment_folder() / "bin/ansible-galaxy"

@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 
 from ..history.trend import SOON_DAYS, Trend, folders, lasted, seconds, trend
+from ..layout import WORKPLACE
 from ..report.verdict import VERDICTS
 from . import options, terminal
-from .environment import ROOT
 from .errors import Refused, complain
 
 #: Runs that are read where nobody says how many.
@@ -49,7 +49,7 @@ def command(reports: str | None, html: str | None, last: int, output_format: str
 
     It has ready hosts by run, open failures, the mean time to fix, and waivers that expire soon.
     """
-    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or ROOT / "reports")
+    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     if not parent.is_dir():
         raise Refused(f"there is no folder {parent}")
     found = trend(folders(parent, last), datetime.date.today())

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..layout import WORKPLACE
 from . import options, terminal
-from .environment import ROOT
 from .errors import Refused
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
     if not (webhook_file or mail or prints):
         raise Refused("notify needs --webhook-file, --mail or --print")
     address = sending.webhook_in(webhook_file) if webhook_file else None
-    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or ROOT / "reports")
+    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     found = message_of(parent, link)
     if prints:
         print(json.dumps(forms.FORMS[webhook_format](found), indent=1))

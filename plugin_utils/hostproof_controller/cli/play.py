@@ -19,6 +19,7 @@ from typing import Any
 
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 
+from ..layout import WORKPLACE
 from ..runs import now
 from . import forks
 from .ansible_options import LIST_ONLY, AnsibleOptions
@@ -227,7 +228,7 @@ class Play:
             self._name_folder("HOSTPROOF_BASELINE", "baselines")
 
     def _name_folder(self, variable: str, default: str, *, make: bool = True) -> None:
-        parent = Path(self.environment.get(f"{variable}S") or ROOT / default)
+        parent = Path(self.environment.get(f"{variable}S") or WORKPLACE / default)
         if make:
             with _private(), contextlib.suppress(OSError):
                 parent.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from ..layout import WORKPLACE
 from . import options, terminal
-from .environment import ROOT
 from .errors import Refused
 
 #: The name that a run gives its directory (play.new_name).
@@ -36,7 +36,7 @@ def command(reports: str | None, keep: int, dry_run: bool) -> int:
 
     Only directories with the name that Hostproof gives a run are deleted. A signed report is kept.
     """
-    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or ROOT / "reports")
+    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     if not parent.is_dir():
         raise Refused(f"there is no directory {parent}")
     runs = sorted(one for one in parent.iterdir() if _RUN.match(one.name) and not one.is_symlink())

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from . import options, terminal
-from .environment import ROOT
+from .environment import ROOT, environment_folder
 from .errors import Refused, complain
 
 _HEAD = "# Written by ./hostproof schedule. ./hostproof schedule --remove deletes it.\n"
@@ -144,8 +144,13 @@ def _working_directory() -> str:
     return directory.replace("%", "%%")
 
 
+def _program() -> str:
+    own = ROOT / "hostproof"
+    return str(own if own.is_file() else environment_folder() / "bin/hostproof")
+
+
 def _call(verb: str, *words: str) -> str:
-    return " ".join(map(_quoted, (str(ROOT / "hostproof"), verb, *words)))
+    return " ".join(map(_quoted, (_program(), verb, *words)))
 
 
 def _quoted(word: str) -> str:

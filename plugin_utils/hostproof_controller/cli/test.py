@@ -9,8 +9,10 @@ import sys
 
 import click
 
+from ..layout import IS_CHECKOUT
 from . import options
 from .environment import ROOT, child_environment, environment_folder
+from .errors import Refused
 
 
 class _Raw(options.Command):
@@ -26,6 +28,8 @@ class _Raw(options.Command):
 @click.option("--all", is_flag=True, help="run every stage")
 @click.argument("stages", metavar="[STAGE]...", nargs=-1, help="test stages to run")
 def command(words: list[str]) -> int:
+    if not IS_CHECKOUT:
+        raise Refused("test needs a checkout of Hostproof: the installed package has no tests")
     programs = environment_folder() / "bin"
     environment = child_environment()
     environment["PATH"] = f"{programs}:{environment.get('PATH', os.defpath)}"

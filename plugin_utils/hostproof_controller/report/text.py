@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible.module_utils.hostproof.evaluate.finding import subject_of
 
-from ..layout import COLLECTION, IS_COLLECTION
+from ..layout import COLLECTION, IS_CHECKOUT, IS_COLLECTION
 
 #: What a terminal would obey, XML forbids or a reader could not see: control characters other
 #: than tab and newline, zero-width and direction marks, lone surrogates, non-characters.
@@ -60,8 +60,10 @@ _BY_PLAYBOOK = re.compile(
 
 def as_typed(advice: str) -> str:
     """The advice as its reader can follow it: an installed collection has no ./hostproof."""
-    if not IS_COLLECTION:
+    if IS_CHECKOUT:
         return advice
+    if not IS_COLLECTION:
+        return advice.replace("./hostproof", "hostproof")
     return _BY_PLAYBOOK.sub(rf"ansible-playbook {COLLECTION}\1", advice)
 
 
