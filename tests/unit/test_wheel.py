@@ -49,7 +49,7 @@ def run(package, where, *words, **variables):
 
 def test_an_audit_leaves_its_report_where_it_was_typed(package, tmp_path):
     code, out, err = run(package, tmp_path, "audit", "--checks", "memory_pressure")
-    assert code in (0, 2, 3), err
+    assert code in (0, 2, 3, 5), err
     (report,) = (tmp_path / "reports").glob("*/report.json")
     assert json.loads(report.read_text())["hosts"]
     assert str(report.parent) in out
