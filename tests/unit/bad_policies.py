@@ -389,6 +389,13 @@ CASES = {
         {"kernel_parameters_unmanaged": ["swappiness"]},
         ("kernel_parameters_unmanaged", "a key such as"),
     ),
+    # Accounts and groups.
+    "account_root": Bad(
+        "accounts",
+        {"accounts_accounts": [{"name": "root"}]},
+        ("must not be root",),
+        entry=True,
+    ),
     # Limits of accounts.
     "limit_of_nobody": Bad(
         "process_limits", {"process_limits_accounts": ["@dba"]}, ("must be the name of an account",)

@@ -13,6 +13,7 @@ import re
 from datetime import datetime
 from typing import Any
 
+import account_packs
 import aix_packs
 import clock_packs
 import example_oracle
@@ -148,6 +149,7 @@ def cards(host: str) -> nic_packs.Host:
 def policies() -> dict[str, Any]:
     """Of every control, as the role's defaults are."""
     return {
+        "accounts": default_policy("accounts"),
         "async_io": io_packs.policy(),
         "block_devices": default_policy("block_devices"),
         "flow_control": nic_packs.policy(),
@@ -318,6 +320,14 @@ def memory(found: Readings) -> packs.Machine:
     return machine
 
 
+def owners(found: Readings) -> packs.Machine:
+    """The account oracle, as Oracle's preinstallation package makes it."""
+    machine = account_packs.host()
+    for one in found["processes:oracle"].get("processes", []):
+        account_packs.instance(machine, pid=one["pid"])
+    return machine
+
+
 def named(host: str) -> packs.Machine:
     """It is found by its name and back, and its two name servers know it."""
     machine = packs.linux().file("/proc/sys/kernel/hostname", f"{host}\n")
@@ -371,6 +381,7 @@ def complete(host: str) -> str:
     found = _read(writing, found, {"block_devices": default_policy("block_devices")})
     machine = platform_packs.supported(writing)
     found = _read(machine, found, {"platform": default_policy("platform")})
+    found = _read(owners(found), found, {"accounts": default_policy("accounts")})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -51,7 +51,8 @@ def test_nodes_that_are_alike_pass_every_check(tmp_path):
     assert {one["check"]: one["status"] for one in found} == {
         f"cluster_nodes.{name}": "pass"
         for name in (
-            "complete", "software", "hardware", "huge_pages", "network", "clock", "check_results",
+            "complete", "software", "hardware", "huge_pages", "network", "clock", "accounts",
+            "check_results",
         )
     }  # fmt: skip
 
@@ -64,6 +65,18 @@ def test_the_odd_one_out_is_named_with_both_values(tmp_path):
     assert only["running"] == "9000 on db1, db2, db4; 1500 on db3"
     assert only["why"].startswith("db3 is not like the others.")
     assert only["values"] == {"db1": 9000, "db2": 9000, "db3": 1500, "db4": 9000}
+
+
+def test_the_node_with_another_uid_is_named(tmp_path):
+    other = node("db3").account("oracle", 54399, "oinstall", "dba")
+    same = {name: node(name).account("oracle", 54321, "oinstall", "dba") for name in ("db1", "db2")}
+    _, found = rendered(tmp_path, nodes(db3=other, **same, db4=node("db4")))
+    told = {one["title"].partition(":")[0]: one for key, one in differences(found).items()
+            if key[0] == "accounts"}  # fmt: skip
+    assert told["uid_gid oracle"]["status"] == "fail"
+    assert told["uid_gid oracle"]["running"] == (
+        "54321:54321 on db1, db2; 54399:54321 on db3; none on db4"
+    )
 
 
 def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
@@ -85,6 +98,7 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
         ("huge_pages", "huge_pages_by_numa_node"),
         ("network", "mtu eth1"),
         ("clock", ""),
+        ("accounts", ""),
     ]
     # What is equal on those that answered is no pass: nobody knows of the fourth.
     for unknown in ("complete", "hardware", "clock"):

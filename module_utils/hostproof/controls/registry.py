@@ -15,6 +15,7 @@ from ..apply.change import Plan
 
 #: The controls, in the order of the report.
 NAMES: Tuple[str, ...] = (
+    "accounts",
     "async_io",
     "block_devices",
     "cluster_nodes",
@@ -41,6 +42,7 @@ NAMES: Tuple[str, ...] = (
 def _imports_for_ansible() -> None:
     """Never called. Ansible packs what a module imports, in functions too, so each control is
     named here once more; our payload holds only the requested controls."""
+    from .accounts import control, plan
     from .async_io import control, plan
     from .block_devices import control, plan
     from .cluster_nodes import control

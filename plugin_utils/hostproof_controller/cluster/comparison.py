@@ -23,7 +23,7 @@ from . import pace
 from .nodes import Cluster, Node, Verdict
 
 #: What breaks with unequal values; all else will bite when work moves to the other node.
-_FAILS = ("mtu ", "huge_pages")
+_FAILS = ("mtu ", "huge_pages", "uid_gid ")
 #: Of numbers that a machine of the same kind has a little more or less of: the share of the largest
 #: that is no difference (what a kernel keeps for itself at boot).
 _TOLERANCE = {"memory_mib": 0.01}
@@ -36,6 +36,7 @@ _TRAITS: tuple[Rule, ...] = (
     rules_traits.huge_pages,
     rules_traits.network,
     rules_traits.clock,
+    rules_traits.accounts,
 )
 
 SAME = "the same on all nodes"

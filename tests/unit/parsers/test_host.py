@@ -76,7 +76,10 @@ class TestKernelRelease:
 class TestGetent:
     def test_users(self):
         text = "root:x:0:0:root:/root:/bin/bash\noracle:x:54321:54322::/home/oracle:/bin/bash\n"
-        assert getent.parse_passwd(text) == [("root", 0, 0), ("oracle", 54321, 54322)]
+        assert getent.parse_passwd(text) == [
+            ("root", 0, 0, "/root", "/bin/bash"),
+            ("oracle", 54321, 54322, "/home/oracle", "/bin/bash"),
+        ]
 
     def test_groups(self):
         text = "oinstall:x:54321:\ndba:x:54322:oracle,grid\n"

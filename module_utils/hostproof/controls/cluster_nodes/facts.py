@@ -15,6 +15,7 @@ from ...parsers.unix import os_release
 from ...probes.kernel import numa
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes
+from ...probes.unix import limits
 from .parsers import cpuinfo
 from .policy import Policy
 from .probes import interface_versions
@@ -32,6 +33,9 @@ TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
 _ZONES = "/zoneinfo/"
 _PATCH = re.compile(r"^\d+$")
+
+#: Owners of Oracle software by the names of Oracle's guides, and root.
+ACCOUNTS = ("root", "oracle", "grid")
 
 #: A trait of a node by its name: a number or a text, None where it has none.
 Traits = Dict[str, Answer[Union[int, str, None]]]
@@ -55,12 +59,13 @@ class Facts(NamedTuple):
     huge_pages: Traits
     network: Traits
     clock: Traits
+    accounts: Traits
 
 
 def read(host: Host, policy: Policy) -> Facts:
     cluster = attempt(_read_cluster, host, policy)
     if cluster is None:
-        return Facts(None, {}, {}, {}, {}, {})
+        return Facts(None, {}, {}, {}, {}, {}, {})
     memory = attempt(lambda: meminfo.parse(host.read_text(MEMINFO)))
     return Facts(
         cluster=cluster,
@@ -73,6 +78,7 @@ def read(host: Host, policy: Policy) -> Facts:
         huge_pages=_read_huge_pages(host, memory),
         network=_read_network(host),
         clock=_read_clock(host),
+        accounts=_read_accounts(host),
     )
 
 
@@ -156,6 +162,21 @@ def _read_network(host: Host) -> Traits:
             driver = one.driver
             traits[f"driver {one.name}"] = attempt(lambda d=driver: known(d).name)
             traits[f"firmware {one.name}"] = attempt(lambda d=driver: known(d).firmware)
+    return traits
+
+
+def _read_accounts(host: Host) -> Traits:
+    """Numbers and groups; None for an account that does not exist."""
+    traits: Traits = {}
+    for name in ACCOUNTS:
+        found = attempt(lambda n=name: limits.read_accounts(host, [n]).get(n))
+        if isinstance(found, HostproofError):
+            traits[f"uid_gid {name}"] = found
+        elif found is None:
+            traits[f"uid_gid {name}"] = None
+        else:
+            traits[f"uid_gid {name}"] = f"{found.uid}:{found.gid}"
+            traits[f"groups {name}"] = " ".join(sorted(found.groups))
     return traits
 
 

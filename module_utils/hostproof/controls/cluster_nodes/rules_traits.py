@@ -10,7 +10,7 @@ from ...collect.answer import existing
 from ...errors import HostproofError
 from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import SKIP
-from .facts import CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Facts, Traits
+from .facts import ACCOUNTS, CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Facts, Traits
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
@@ -106,6 +106,19 @@ def network(facts: Facts, _policy: Policy) -> Verdict:
 )
 def clock(facts: Facts, _policy: Policy) -> Verdict:
     return _said(facts.clock, ["processes:time", "link:/etc/localtime"])
+
+
+@rules.check(
+    "cluster_nodes.accounts",
+    "Accounts have the same uid, gid and groups on all nodes",
+    "Cluster nodes have different uids, gids or groups of an account",
+    severity="high",
+    takes_effect="login",
+    why="Files on shared storage belong to another account on the node with another number.",
+    reference=BOOK + ", users and groups; CVU PRVF-04123, PRVF-04020, root user consistency",
+)
+def accounts(facts: Facts, _policy: Policy) -> Verdict:
+    return _said(facts.accounts, [f"command:getent passwd {name}" for name in ACCOUNTS])
 
 
 @rules.check(

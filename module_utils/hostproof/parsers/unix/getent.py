@@ -15,6 +15,8 @@ class Passwd(NamedTuple):
     name: str
     uid: int
     gid: int
+    home: str
+    shell: str
 
 
 class Group(NamedTuple):
@@ -28,7 +30,13 @@ class Group(NamedTuple):
 def parse_passwd(text: str) -> List[Passwd]:
     """Every user. Raises ParseError if there is none."""
     return [
-        Passwd(fields[0], _number("passwd", fields[2], line), _number("passwd", fields[3], line))
+        Passwd(
+            fields[0],
+            _number("passwd", fields[2], line),
+            _number("passwd", fields[3], line),
+            fields[5],
+            fields[6],
+        )
         for line, fields in _rows("passwd", text, 7)
     ]
 

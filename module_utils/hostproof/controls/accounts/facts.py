@@ -1,0 +1,235 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a host knows about the owners of Oracle software."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...parsers.number import integer
+from ...parsers.oracle import oracle_inventory
+from ...parsers.unix import getent
+from ...probes.nfs import nfs_files
+from ...probes.oracle import clusterware, oracle_homes, processes
+from ...probes.unix import accounts as accounts_probe
+from .parsers import shared_uids, shell_profile
+from .policy import Policy, wanted
+
+PASSWD = "/etc/passwd"
+MEMINFO = "/proc/meminfo"
+LOGIN_DEFS = "/etc/login.defs"
+_SYSTEM_FILES = ("/etc/profile", "/etc/bashrc", "/etc/bash.bashrc")
+_PROFILE_D = "/etc/profile.d"
+_OWN_FILES = (".bash_profile", ".bash_login", ".profile", ".bashrc")
+_STATUS = re.compile(r"^(Umask|Gid|Groups):\s*([0-9 \t]*)$", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """A line of the account database, and the names of all groups; the primary one is first."""
+
+    passwd: getent.Passwd
+    groups: Tuple[str, ...]
+
+
+class Running(NamedTuple):
+    """A process: its umask (None where the kernel does not show it), its gid and all gids."""
+
+    name: str
+    umask: Optional[str]
+    gid: int
+    gids: Tuple[int, ...]
+
+
+class Owner(NamedTuple):
+    """An account. ``entry`` is Absent where it does not exist. ``own`` are its start files."""
+
+    name: str
+    entry: Answer[Entry]
+    own: Dict[str, Answer[shell_profile.Settings]]
+    running: Tuple[Answer[Running], ...]
+
+
+class Inventory(NamedTuple):
+    """Where oraInst.loc points. ``directory``: uid, gid, octal mode. ``listed``: home paths."""
+
+    file: str
+    path: str
+    group: str
+    directory: Answer[Tuple[int, int, int]]
+    grid_home: Answer[Optional[str]]
+    listed: Answer[Tuple[str, ...]]
+
+
+class Facts(NamedTuple):
+    """An Answer holds the value, or the error of its read.
+
+    ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
+    ``recorded`` is False for a recording that was made before this control existed.
+    """
+
+    meminfo: Answer[str]
+    recorded: bool
+    owners: Answer[Tuple[Owner, ...]]
+    groups: Dict[str, Answer[getent.Group]]
+    group_of_gid: Dict[int, Answer[str]]
+    account_of_uid: Dict[int, Answer[str]]
+    shared: Answer[Dict[int, List[str]]]
+    system: Answer[Dict[str, Answer[shell_profile.Settings]]]
+    default_umask: Answer[str]
+    inventory: Answer[Inventory]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    meminfo = attempt(host.read_text, MEMINFO)
+    if isinstance(meminfo, Absent):
+        # No command of Linux runs on another system.
+        return Facts(meminfo, True, meminfo, {}, {}, {}, meminfo, meminfo, meminfo, meminfo)
+    owners = attempt(_owners, host, policy)
+    shared = attempt(lambda: shared_uids.parse(host.read_text(PASSWD, record=shared_uids.kept)))
+    asked = [one.name for one in policy.groups]
+    for one in wanted(policy):
+        asked += [one.group, *one.groups]
+    gids = [one.gid for one in policy.groups if one.gid is not None]
+    uids = [one.uid for one in policy.accounts or () if one.uid is not None]
+    return Facts(
+        meminfo=meminfo,
+        recorded=host.has("file:" + PASSWD),
+        owners=owners,
+        groups={name: attempt(_group, host, name) for name in dict.fromkeys(asked)},
+        group_of_gid={gid: attempt(lambda g=gid: _group(host, str(g)).name) for gid in gids},
+        account_of_uid={uid: attempt(accounts_probe.user_name, host, uid) for uid in uids},
+        shared=shared,
+        system=attempt(_system_files, host) if if_known(owners, ()) else {},
+        default_umask=attempt(_default_umask, host),
+        inventory=attempt(_inventory, host),
+    )
+
+
+def _owners(host: Host, policy: Policy) -> Tuple[Owner, ...]:
+    """Accounts of the policy, else oracle and grid where they exist; owners of instances."""
+    named = [one.name for one in wanted(policy)]
+    names = list(named or ("oracle", "grid"))
+    running = [one for one in processes.read(host) if "_pmon_" in one.name]
+    users: Dict[int, Answer[str]] = {}
+    for one in running:
+        if one.process.uid not in users:
+            users[one.process.uid] = attempt(accounts_probe.user_name, host, one.process.uid)
+    names += [one for one in users.values() if isinstance(one, str) and one not in names]
+    found = [_owner(host, name, running, users) for name in names]
+    return tuple(one for one in found if named or not isinstance(one.entry, Absent))
+
+
+def _owner(
+    host: Host, name: str, running: List[processes.Named], users: Dict[int, Answer[str]]
+) -> Owner:
+    entry = attempt(_entry, host, name)
+    own = {} if isinstance(entry, HostproofError) else _own_files(host, entry.passwd.home)
+    return Owner(
+        name,
+        entry,
+        own,
+        tuple(attempt(_running, host, one) for one in running if users[one.process.uid] == name),
+    )
+
+
+def _entry(host: Host, name: str) -> Entry:
+    text = _getent(host, "passwd", name)
+    output = host.run(["id", "-Gn", name])
+    if output.rc != 0:
+        raise Unanswered(f"command:id -Gn {name}", "id answered: " + output.stderr.strip()[:200])
+    return Entry(getent.parse_passwd(text)[0], tuple(output.stdout.split()))
+
+
+def _group(host: Host, name: str) -> getent.Group:
+    return getent.parse_group(_getent(host, "group", name))[0]
+
+
+def _getent(host: Host, database: str, name: str) -> str:
+    """The line of a name or number; Absent where the name service has none (code 2)."""
+    argv = ["getent", database, name]
+    output = host.run(argv)
+    key = "command:" + " ".join(argv)
+    if output.rc == 2:
+        raise Absent(key, f"the host has no {name} in {database}")
+    if output.rc != 0:
+        raise Unanswered(key, f"getent answered {output.rc}: {output.stderr.strip()[:200]}")
+    return output.stdout
+
+
+def _running(host: Host, one: processes.Named) -> Running:
+    path = f"/proc/{one.process.pid}/status"
+    rows = dict(_STATUS.findall(host.read_text(path)))
+    gids = rows.get("Gid", "").split()
+    if len(gids) != 4:
+        raise ParseError(path, "no line Gid with four numbers")
+    groups = [integer(gid) for gid in [gids[1], *rows.get("Groups", "").split()]]
+    return Running(one.name, rows.get("Umask", "").strip() or None, groups[0], tuple(groups))
+
+
+def _system_files(host: Host) -> Dict[str, Answer[shell_profile.Settings]]:
+    names = unless_absent(attempt(host.list_dir, _PROFILE_D), [])
+    paths = [_SYSTEM_FILES[0]]
+    paths += [f"{_PROFILE_D}/{name}" for name in names if name.endswith(".sh")]
+    paths += _SYSTEM_FILES[1:]
+    return _files(
+        {path: attempt(host.read_text, path, record=shell_profile.kept) for path in paths}
+    )
+
+
+def _own_files(host: Host, home: str) -> Dict[str, Answer[shell_profile.Settings]]:
+    """Start files of a home. It may be on NFS, so a command with a time limit reads them."""
+    if not re.match(r"^/[^\x00-\x1f]*\Z", home):
+        return {}
+    paths = [f"{home.rstrip('/')}/{name}" for name in _OWN_FILES]
+    return _files(
+        {
+            path: attempt(nfs_files.read_text, host, path, record=shell_profile.kept)
+            for path in paths
+        }
+    )
+
+
+def _files(texts: Dict[str, Answer[str]]) -> Dict[str, Answer[shell_profile.Settings]]:
+    return {
+        path: text if isinstance(text, HostproofError) else shell_profile.parse(text)
+        for path, text in texts.items()
+        if not isinstance(text, Absent)
+    }
+
+
+def _default_umask(host: Host) -> str:
+    """What a login starts with where no start file sets it (login.defs(5), UMASK)."""
+    text = unless_absent(attempt(host.read_text, LOGIN_DEFS), "")
+    found = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
+    return str(found[-1]) if found else "022"
+
+
+def _inventory(host: Host) -> Inventory:
+    for pointer in oracle_inventory.POINTERS:
+        text = unless_absent(attempt(host.read_text, pointer), None)
+        if text is not None:
+            break
+    else:
+        raise Absent("file:" + oracle_inventory.POINTERS[0], "no oraInst.loc: nothing is installed")
+    path = oracle_inventory.parse_pointer(text)
+    group = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
+    homes = attempt(oracle_homes.read_homes, host, ())
+    return Inventory(
+        pointer,
+        path,
+        group[-1] if group else "",
+        attempt(_directory, host, path, pointer),
+        attempt(clusterware.read_home, host),
+        attempt(lambda: tuple(one.path for one in known(homes) if one.clusterware)),
+    )
+
+
+def _directory(host: Host, path: str, pointer: str) -> Tuple[int, int, int]:
+    argv = ["stat", "-L", "-c", "%u %g %a", path]
+    words = nfs_files.run(host, argv, named_by=(pointer,)).split()
+    if len(words) != 3 or not all(word.isdecimal() for word in words):
+        raise Unanswered("command:" + " ".join(argv), "stat did not answer with three numbers")
+    return integer(words[0]), integer(words[1]), integer(words[2], 8)

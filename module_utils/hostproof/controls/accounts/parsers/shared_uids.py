@@ -1,0 +1,22 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Accounts of passwd(5) that share a uid with another account."""
+
+from typing import Dict, List
+
+
+def parse(text: str) -> Dict[int, List[str]]:
+    """Their names by uid. Lines that name no uid, such as "+" of NIS, do not count."""
+    names: Dict[int, List[str]] = {}
+    for line in text.split("\n"):
+        fields = line.split(":")
+        if len(fields) < 4 or fields[0][:1] in ("+", "-", "#", ""):
+            continue
+        if fields[2].isdecimal() and len(fields[2]) <= 10:
+            names.setdefault(int(fields[2]), []).append(fields[0])
+    return {uid: found for uid, found in names.items() if len(found) > 1}
+
+
+def kept(text: str) -> str:
+    """What evidence keeps: names and uids of those accounts alone."""
+    return "\n".join(f"{name}::{uid}:" for uid, found in parse(text).items() for name in found)

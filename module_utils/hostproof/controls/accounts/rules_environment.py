@@ -1,0 +1,175 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Start files of a login, and the central inventory."""
+
+from typing import Dict, List, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Rules, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import LOGIN_DEFS, Facts, Owner
+from .parsers.shell_profile import Settings
+from .policy import NAME, OINSTALL, Policy, wanted
+from .subjects import OWNERS, entry_of
+
+rules = Rules(NAME)
+
+_GUIDE = "Oracle Database Installation Guide for Linux, "
+_WANTED = 0o022
+#: bash as sh -l reads the first of these that exists.
+_LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
+
+
+def _octal(text: str) -> int:
+    """The mask; -1 for a symbolic one, which is not evaluated."""
+    return int(text, 8) if text.isdecimal() else -1
+
+
+def _own(owner: Owner) -> Dict[str, Settings]:
+    """The start files that a login of the account reads, in order."""
+    read: Dict[str, Settings] = {}
+    for path, answer in owner.own.items():
+        name = path.rpartition("/")[2]
+        if name in _LOGIN_FILES and any(one.endswith(_LOGIN_FILES) for one in read):
+            continue
+        read[path] = known(answer)
+    return read
+
+
+def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
+    """The file that decides the umask, and the masks in it. The account's own files win."""
+    entry = entry_of(owner)
+    for path, settings in _own(owner).items():
+        if settings.umasks:
+            return path, list(settings.umasks)
+    masks: List[str] = []
+    source = ""
+    for path, answer in known(facts.system).items():
+        found = list(known(answer).umasks)
+        if {"002", "022"} <= {one.zfill(3) for one in found} and entry.groups[:1] != (owner.name,):
+            # The stock files of Red Hat: 002 is for a primary group named like the account.
+            found = [one for one in found if one.zfill(3) != "002"]
+        if found:
+            source, masks = path, masks + found
+    return (source, masks) if masks else (LOGIN_DEFS, [known(facts.default_umask)])
+
+
+@rules.check(
+    "accounts.umask",
+    "umask is 022 at login and in the running instance",
+    "umask is not 022 at login or in the running instance",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Files that Oracle creates are closed to other owners, or writable by all accounts.",
+    reference=_GUIDE + "Configuring Oracle Installation Owner Environments; CVU User Mask",
+    each=OWNERS,
+)
+def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
+    source, masks = _masks(owner, facts)
+    running = [known(one) for one in owner.running]
+    shown = [(one.name, one.umask) for one in running if one.umask is not None]
+    wrong = [f"{name} has {mask}" for name, mask in shown if _octal(mask) != _WANTED]
+    values = {_octal(one) for one in masks}
+    problems = list(wrong)
+    if values != {_WANTED}:
+        problems.append(f"{source} sets umask {', '.join(dict.fromkeys(masks))}")
+    status = PASS
+    if problems:
+        unclear = not wrong and (_WANTED in values or -1 in values)
+        status = WARN if unclear else FAIL
+    in_use = ", ".join(f"{name} {mask}" for name, mask in shown)
+    if running and not shown:
+        in_use = "not shown by this kernel (before 4.7)"
+    return Verdict(
+        status,
+        ("; ".join(problems) or f"{source} gives 022") + ".",
+        fix=f"write the line umask 022 into ~{owner.name}/.bash_profile, then restart the instance "
+        "from a new login",
+        desired="022",
+        persisted=f"{', '.join(masks)} ({source})",
+        in_use=in_use or None,
+        evidence=["file:" + source if source.startswith("/etc/") else "command:cat " + source]
+        + ["processes:oracle"],
+    )
+
+
+@rules.check(
+    "accounts.environment",
+    "Start files set no variable that breaks an installation",
+    "Start files set variables of Oracle that can break an installation",
+    severity="medium",
+    takes_effect="login",
+    why="A variable of another home makes the installer and tools use that home's files.",
+    reference=_GUIDE + "unset ORACLE_HOME and others; ORAchk ORA_CRS_HOME",
+    each=OWNERS,
+)
+def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
+    entry_of(owner)
+    files = {**{path: known(one) for path, one in known(facts.system).items()}, **_own(owner)}
+    found = {name: path for path, one in files.items() for name in one.variables}
+    told = ", ".join(f"{name} ({path})" for name, path in sorted(found.items()))
+    # Once software is there these variables are custom. ORA_CRS_HOME is never right.
+    ahead = isinstance(facts.inventory, Absent)
+    status = PASS
+    if "ORA_CRS_HOME" in found:
+        status = FAIL
+    elif found and ahead:
+        status = WARN
+    return Verdict(
+        status,
+        f"Set: {told}." if found else "None of the variables is set.",
+        fix="remove ORA_CRS_HOME; unset the others before you start the installer",
+        desired="ORA_CRS_HOME never; no variable of Oracle before an installation",
+        persisted=told or "none",
+    )
+
+
+@rules.check(
+    "accounts.inventory",
+    "Central inventory is usable and lists the Grid home",
+    "Central inventory is not usable or does not list the Grid home",
+    severity="high",
+    takes_effect="now",
+    why="Installer, OPatch and CVU do not find homes, or cannot write to the inventory.",
+    reference=_GUIDE + "The Oracle Inventory Directory; CVU PRVH-01508",
+)
+def inventory(facts: Facts, policy: Policy) -> Verdict:
+    found = known_or_skip(facts.inventory)
+    asked = {one.group for one in wanted(policy)} or {OINSTALL}
+    owners = [one for one in known(facts.owners) if not isinstance(one.entry, Absent)]
+    problems: List[str] = []
+    hints: List[str] = []
+    if any(ord(one) > 127 for one in found.path):
+        problems.append("its path has characters that are not ASCII")
+    if not found.group:
+        problems.append(f"{found.file} has no inst_group")
+    elif found.group not in asked:
+        (problems if wanted(policy) else hints).append(
+            f"inst_group is {found.group}, not {' or '.join(sorted(asked))}"
+        )
+    if isinstance(found.directory, Absent):
+        problems.append(f"{found.path} does not exist")
+        state = "missing"
+    else:
+        uid, gid, mode = known(found.directory)
+        state = f"uid {uid}, gid {gid}, mode {mode:o}"
+        if mode & 0o002:
+            problems.append(f"{found.path} is writable by all accounts")
+        names = {entry_of(one).passwd.uid: one.name for one in owners}
+        gids = {entry_of(one).passwd.gid for one in owners}
+        if owners and uid not in names and not (gid in gids and mode & 0o020):
+            problems.append(f"no Oracle account may write to {found.path}")
+    grid = known(found.grid_home)
+    if grid is not None and grid not in known(found.listed):
+        problems.append(f"the inventory does not list the Grid home {grid}")
+    status = WARN if hints else PASS
+    return Verdict(
+        FAIL if problems else status,
+        ("; ".join(problems + hints) or f"{found.path} is owned and listed as it should be") + ".",
+        fix="correct oraInst.loc or the owner of the directory; attach a missing home with "
+        "runInstaller -attachHome",
+        desired=f"inst_group {' or '.join(sorted(asked))}, a directory writable by the owners",
+        persisted=f"{found.path}, inst_group {found.group or 'none'}, {state}",
+        evidence=["file:" + found.file, "command:stat -L -c %u %g %a " + found.path],
+    )

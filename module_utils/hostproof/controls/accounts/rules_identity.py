@@ -1,0 +1,191 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Accounts, their numbers and their groups."""
+
+from typing import List
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import PASSWD, Facts, Owner
+from .policy import NAME, OINSTALL, Policy
+from .subjects import OWNERS, entry_of, wanted_of
+
+rules = Rules(NAME)
+
+_BOOK = "Oracle Database Installation Guide for Linux, Configuring Users, Groups and Environments"
+_APPLY = ["./hostproof apply --tags accounts"]
+#: Shells that end a login at once.
+_NO_LOGIN = ("nologin", "false", "sync", "shutdown", "halt")
+
+
+@rules.check(
+    "accounts.exists",
+    "Account exists and can log in",
+    "Account does not exist, cannot log in, or has another uid",
+    severity="high",
+    takes_effect="login",
+    why="The installer cannot run without the software owner (PRVG-00341).",
+    reference=_BOOK + "; CVU User Existence",
+    each=OWNERS,
+)
+def exists(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
+    asked = wanted_of(owner, policy)
+    uid = asked.uid if asked else None
+    desired = "exists" + (f" with uid {uid}" if uid is not None else "") + " and a login shell"
+    if isinstance(owner.entry, Absent):
+        return Verdict(
+            FAIL,
+            "The account does not exist.",
+            fix="list it in accounts_accounts, then apply the policy",
+            commands=_APPLY if policy.accounts is not None else (),
+            desired=desired,
+            persisted="no account",
+        )
+    found = entry_of(owner).passwd
+    problems = []
+    if uid is not None and found.uid != uid:
+        problems.append(f"its uid is {found.uid}, the policy requires {uid}")
+    if found.uid == 0:
+        problems.append("its uid is 0: it is root")
+    if found.shell.rpartition("/")[2] in _NO_LOGIN:
+        problems.append(f"its shell {found.shell} ends a login")
+    return Verdict(
+        FAIL if problems else PASS,
+        ("; ".join(problems) or f"uid {found.uid}, shell {found.shell or '/bin/sh'}") + ".",
+        fix="correct the policy or the account; Hostproof never changes a uid, because files keep "
+        "the old number",
+        desired=desired,
+        persisted=f"uid {found.uid}, shell {found.shell or '/bin/sh'}",
+        values={"uid": found.uid, "gid": found.gid},
+    )
+
+
+@rules.check(
+    "accounts.primary_group",
+    "Primary group is the inventory group",
+    "Primary group is not the inventory group",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Files of another group keep patches and other owners out of the inventory (PRVF-07567).",
+    reference=_BOOK + "; CVU Group Membership (PRVF-07567), Current Group ID (PRVF-04309)",
+    each=OWNERS,
+)
+def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
+    entry = entry_of(owner)
+    asked = wanted_of(owner, policy)
+    group = asked.group if asked else OINSTALL
+    primary = entry.groups[0] if entry.groups else ""
+    running = [known(one) for one in owner.running]
+    others = [
+        f"{one.name} runs with gid {one.gid}" for one in running if one.gid != entry.passwd.gid
+    ]
+    problems = list(others)
+    if primary != group:
+        problems.insert(0, f"the primary group is {primary or entry.passwd.gid}, not {group}")
+    # Hosts with one owner often use dba. Only a policy makes that wrong.
+    status = PASS
+    if problems:
+        status = FAIL if others or asked else WARN
+    return Verdict(
+        status,
+        ("; ".join(problems) or f"{group} is the primary group") + ".",
+        fix=f"stop what the account runs, then usermod -g {group} {owner.name}; start instances "
+        "from a new login, without newgrp",
+        desired=group,
+        persisted=f"{primary} (gid {entry.passwd.gid})",
+        in_use=", ".join(f"{one.name} gid {one.gid}" for one in running) or None,
+    )
+
+
+@rules.check(
+    "accounts.groups",
+    "Account is in the groups that it needs",
+    "Account or instance lacks a group that it needs",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Without its group an account cannot connect as SYSDBA, SYSBACKUP or SYSASM, or use ASM.",
+    reference=_BOOK + "; CVU Group Existence, Group Membership (PRVG-10460)",
+    each=OWNERS,
+)
+def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
+    asked = wanted_of(owner, policy)
+    if asked is None:
+        raise Skip("No policy or profile names the groups of this account.")
+    entry = entry_of(owner)
+    absent = [one for one in asked.groups if isinstance(facts.groups[one], Absent)]
+    missing = [one for one in asked.groups if one not in entry.groups and one not in absent]
+    gids = {one: known(facts.groups[one]).gid for one in asked.groups if one not in absent}
+    stale: List[str] = []
+    for one in [known(running) for running in owner.running]:
+        lost = [name for name, gid in gids.items() if name not in missing and gid not in one.gids]
+        if lost:
+            stale.append(f"{one.name} runs without {', '.join(lost)}")
+    problems = [f"the host has no group {one}" for one in absent]
+    problems += [f"not in {one}" for one in missing] + stale
+    status = WARN if stale else PASS
+    if absent or missing:
+        status = FAIL
+    return Verdict(
+        status,
+        ("; ".join(problems) or "All groups are there") + ".",
+        fix="list the account and its groups in accounts_accounts, apply the policy, then restart "
+        "what the account runs from a new login",
+        commands=_APPLY if policy.accounts is not None and (absent or missing) else (),
+        desired=", ".join(asked.groups) or "no other group",
+        persisted=", ".join(entry.groups),
+        in_use="; ".join(stale) or None,
+    )
+
+
+@rules.check(
+    "accounts.not_in_root",
+    "Account is not in the group root",
+    "Account or instance is in the group root",
+    severity="high",
+    takes_effect="login",
+    why="A member of root can change files that root trusts.",
+    reference='CVU User Not In Group "root"',
+    each=OWNERS,
+)
+def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
+    entry = entry_of(owner)
+    running = [one.name for one in map(known, owner.running) if 0 in one.gids]
+    found = "root" in entry.groups or entry.passwd.gid == 0
+    return Verdict(
+        FAIL if found or running else PASS,
+        "It is in the group root."
+        if found
+        else f"{', '.join(running) or 'None of its instances'} runs with the group root.",
+        fix=f"gpasswd -d {owner.name} root, then restart what the account runs",
+        desired="not in the group root",
+        persisted=", ".join(entry.groups),
+        in_use=", ".join(running) or None,
+    )
+
+
+@rules.check(
+    "accounts.one_account_per_uid",
+    "No second account has the same uid",
+    "Two accounts have the same uid",
+    severity="high",
+    takes_effect="login",
+    why="Two accounts of one uid share files and processes, and OS authentication takes either.",
+    reference="CVU Users With Same UID",
+)
+def one_account_per_uid(facts: Facts, _policy: Policy) -> Verdict:
+    owners = known(facts.owners)
+    uids = {entry_of(one).passwd.uid for one in owners if not isinstance(one.entry, Absent)}
+    if not uids:
+        raise Skip("None of the accounts exists.")
+    shared = {uid: names for uid, names in known(facts.shared).items() if uid in uids or uid == 0}
+    told = "; ".join(f"uid {uid}: {', '.join(names)}" for uid, names in sorted(shared.items()))
+    return Verdict(
+        FAIL if shared else PASS,
+        f"{told or 'Each of these accounts and root has a separate uid'}.",
+        fix="give the second account another uid, and its files too",
+        desired="one account for each of uid 0 and " + ", ".join(map(str, sorted(uids))),
+        persisted=told or "one account each",
+        evidence=["file:" + PASSWD],
+    )

@@ -1,0 +1,44 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The accounts that the rules check one by one."""
+
+from typing import Optional, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Skip, Subjects
+from .facts import Entry, Facts, Owner
+from .policy import Account, Policy, wanted
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.meminfo, Absent):
+        raise Skip("Not a Linux host: it has no /proc/meminfo.")
+    known(facts.meminfo)
+    asked = policy.profile is not None or policy.groups or policy.accounts is not None
+    if not facts.recorded and not asked:
+        raise Skip("The recording has no accounts, and no policy or profile names any.")
+
+
+def _owners(facts: Facts, _policy: Policy) -> Tuple[Owner, ...]:
+    return known(facts.owners)
+
+
+def entry_of(owner: Owner) -> Entry:
+    """The account; Skip where it does not exist, which accounts.exists reports."""
+    if isinstance(owner.entry, Absent):
+        raise Skip(f"The account {owner.name} does not exist: see accounts.exists.")
+    return known(owner.entry)
+
+
+def wanted_of(owner: Owner, policy: Policy) -> Optional[Account]:
+    """The requirement of the policy or the profile for the account, or None."""
+    return next((one for one in wanted(policy) if one.name == owner.name), None)
+
+
+OWNERS = Subjects(
+    _owners,
+    none="No account oracle or grid, no running instance, and no policy or profile names accounts.",
+    name=lambda owner: owner.name,
+    evidence=lambda owner: [f"command:getent passwd {owner.name}", f"command:id -Gn {owner.name}"],
+)

@@ -1,0 +1,217 @@
+"""Accounts: every check in its statuses, the plan, its guards and its bad policies."""
+
+import re
+
+import pytest
+from account_packs import POLICY, bare, host, instance, inventory, judged, plan_of
+from ansible.module_utils.hostproof.collect import command
+from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
+from ansible.module_utils.hostproof.errors import PolicyError
+
+
+def statuses(found):
+    return {name: one.status for name, one in found.items()}
+
+
+def test_where_it_counts(validate_finding):
+    assert set(statuses(judged(bare())).values()) == {"skip"}
+    assert set(statuses(judged(bare().remove("/proc/meminfo"))).values()) == {"skip"}
+    found = judged(host())
+    for one in found.values():
+        validate_finding(one.as_dict())
+    assert statuses(found) == {
+        **dict.fromkeys(
+            ("exists", "primary_group", "not_in_root", "one_account_per_uid", "umask"), "pass"
+        ),
+        **{"groups": "skip", "environment": "pass", "inventory": "skip"},
+    }
+    assert judged(host().deny("processes:oracle"))["exists"].status == "error"
+
+
+def test_a_profile_names_accounts_and_groups():
+    found = judged(host(), profile="oracle_19c_single")
+    assert (found["exists"].status, found["groups"].status) == ("pass", "pass")
+    # The last subject is grid, which the host does not have.
+    found = judged(host(), profile="rac_asm")
+    assert (found["exists"].status, found["groups"].status) == ("fail", "skip")
+    found = judged(host("oinstall", "dba"), profile="oracle_19c_single")
+    assert found["groups"].status == "fail"
+    assert "not in oper" in found["groups"].why
+    assert judged(bare(), profile="oracle_19c_single")["exists"].persisted == "no account"
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "why"),
+    [
+        ("oracle:x:54321:54321::/home/oracle:/bin/bash\n", "pass", "uid 54321"),
+        ("oracle:x:500:54321::/home/oracle:/bin/bash\n", "fail", "the policy requires 54321"),
+        ("oracle:x:54321:54321::/home/oracle:/sbin/nologin\n", "fail", "ends a login"),
+        ("oracle:x:54321\n", "error", "7 fields"),
+    ],
+)
+def test_exists(line, status, why):
+    machine = host().command("getent passwd oracle", line)
+    one = judged(machine, accounts=[{"name": "oracle", "uid": 54321}])["exists"]
+    assert (one.status, why in f"{one.why} {one.persisted}") == (status, True)
+
+
+def test_groups_of_the_account_and_of_what_runs():
+    assert judged(instance(host()))["primary_group"].status == "pass"
+    assert judged(instance(host(), gid=54322))["primary_group"].status == "fail"
+    assert judged(host("dba"))["primary_group"].status == "warn"
+    assert judged(host("dba"), accounts=[{"name": "oracle"}])["primary_group"].status == "fail"
+    stale = judged(instance(host(), gids="54321"), profile="oracle_19c_single")["groups"]
+    assert (stale.status, "runs without dba" in stale.why) == ("warn", True)
+    assert judged(host("oinstall", "root"))["not_in_root"].status == "fail"
+    assert judged(instance(host(), gids="54321 0"))["not_in_root"].status == "fail"
+    assert judged(instance(host()).deny("/proc/3101/status"))["not_in_root"].status == "error"
+
+
+def test_one_account_per_uid():
+    rows = "root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\na:x:54321:1::/:/x\nb:x:54321:1::/:/x\n"
+    one = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
+    assert (one.status, one.persisted) == ("fail", "uid 0: root, toor; uid 54321: a, b")
+    rows = "root:x:0:0::/:/bin/sh\na:x:7:1::/:/x\nb:x:7:1::/:/x\n+::::::\n"
+    assert judged(host().file("/etc/passwd", rows))["one_account_per_uid"].status == "pass"
+    assert shared_uids.kept(rows) == "a::7:\nb::7:"
+    assert judged(host().deny("/etc/passwd"))["one_account_per_uid"].status == "error"
+
+
+@pytest.mark.parametrize(
+    ("profile", "mask", "status"),
+    [
+        (None, "0022", "pass"),
+        ("umask 022\n", "0022", "pass"),
+        ("umask 22;export A=b\n", "0022", "pass"),
+        ("# umask 077\n", "0022", "pass"),
+        ("umask 077\n", "0022", "fail"),
+        ("if x; then umask 027; else umask 022; fi\n", "0022", "warn"),
+        ("umask u=rwx,g=rx,o=rx\n", "0022", "warn"),
+        ("umask 022\n", "0077", "fail"),
+        ("umask 022\n", None, "pass"),
+    ],
+)
+def test_umask(profile, mask, status):
+    machine = instance(host(), mask)
+    if profile is not None:
+        machine.file("/home/oracle/.bash_profile", profile)
+    machine.file("/home/oracle/.profile", "umask 077\n" if profile else "")
+    assert judged(machine)["umask"].status == status
+
+
+def test_umask_of_the_system():
+    machine = host().remove("/etc/profile", "/etc/bashrc").file("/etc/login.defs", "UMASK\t027\n")
+    assert judged(machine)["umask"].status == "fail"
+    assert judged(host().deny("/etc/profile"))["umask"].status == "error"
+    # An account with a group of its own gets 002 from the stock files.
+    assert judged(host("oracle"))["umask"].status == "warn"
+
+
+def test_environment_and_what_evidence_keeps():
+    machine = host().file("/home/oracle/.bash_profile", "export ORACLE_HOME=/u01 PW=tiger\n")
+    one = judged(machine)["environment"]
+    assert (one.status, "ORACLE_HOME (/home/oracle/.bash_profile)" in one.why) == ("warn", True)
+    assert shell_profile.kept("umask 077; export ORACLE_HOME=/u01 PW=tiger\n") == (
+        "umask 077\nORACLE_HOME="
+    )
+    installed = inventory(machine, "54321 54321 770\n")
+    installed.evidence.clear()
+    assert judged(installed)["environment"].status == "pass"
+    machine = host().file("/etc/profile.d/grid.sh", "ORA_CRS_HOME=/u01/grid\n")
+    assert judged(machine)["environment"].status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("stat", "group", "status"),
+    [
+        ("54321 54321 770\n", "oinstall", "pass"),
+        ("54321 54321 770\n", "dba", "warn"),
+        ("0 0 755\n", "oinstall", "fail"),
+        ("54321 54321 777\n", "oinstall", "fail"),
+        ("x\n", "oinstall", "error"),
+    ],
+)
+def test_inventory(stat, group, status):
+    assert judged(inventory(host(), stat, group))["inventory"].status == status
+
+
+def test_inventory_without_the_grid_home():
+    machine = inventory(host(), "54321 54321 770\n")
+    machine.file("/etc/oracle/olr.loc", "crs_home=/u01/grid\n")
+    home = '<HOME NAME="g" LOC="{0}" TYPE="O" CRS="true"/>'
+    path = "/u01/oraInventory/ContentsXML/inventory.xml"
+    machine.file(path, f"<INVENTORY>{home.format('/u01/grid')}</INVENTORY>")
+    assert judged(machine)["inventory"].status == "pass"
+    machine.file(path, f"<INVENTORY>{home.format('/u01/old')}</INVENTORY>").evidence.clear()
+    assert judged(machine)["inventory"].status == "fail"
+
+
+def names(plan):
+    return [one.name for one in plan.changes]
+
+
+def state(change, text):
+    return command.state_of(change.look, command.Output(0 if text else 2, text, ""))
+
+
+def test_plan_creates_what_is_missing():
+    plan = plan_of(bare(), **POLICY)
+    assert names(plan) == ["group oinstall", "group dba", "account oracle"]
+    assert plan.refusals == []
+    group, _, account = plan.changes
+    assert [state(group, text) for text in ("", "oinstall:x:54321:a,b\n")] == ["", "54321"]
+    line = "oracle:x:54321:54321::/home/oracle:/bin/bash\n"
+    assert [state(account, text) for text in ("", line)] == [account.before, account.after]
+    assert not any("-r" in one.argv for one in account.undo)
+    assert plan_of(host("oinstall", "dba"), **POLICY).changes == []
+
+
+def test_plan_adds_memberships():
+    (change,) = plan_of(host("oinstall"), **POLICY).changes
+    assert change.name == "oracle in group dba"
+    for members, found in (("", ""), ("oracle", "oracle"), ("oracle2", ""), ("a,oracle", "oracle")):
+        assert state(change, f"dba:x:54322:{members}\n") == found
+
+
+def test_plan_without_a_list_changes_nothing():
+    plan = plan_of(bare(), profile="rac_asm")
+    assert (plan.changes, "accounts_accounts" in plan.pending[0]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("machine", "reason"),
+    [
+        (host().command("getent passwd oracle", "oracle:x:500:1::/:/bin/sh\n"), "uid is never"),
+        (host().group("dba", 700), "A gid is never changed"),
+        (bare().group("54322", 54322), "gid 54322 belongs to"),
+        (bare().account("other", 54321, "x"), "uid 54321 belongs to the account other"),
+    ],
+)
+def test_guards(machine, reason):
+    refusals = plan_of(machine, **POLICY).refusals
+    assert any(reason in one.reason and one.override is None for one in refusals)
+
+
+def test_a_group_that_nobody_creates_is_refused():
+    (refusal,) = plan_of(bare().group("oinstall", 54321), **{**POLICY, "groups": []}).refusals
+    assert "The group dba does not exist" in refusal.reason
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"groups": [{"name": "-g"}]},
+        {"groups": [{"name": "a b"}]},
+        {"groups": [{"name": "a", "gid": 0}]},
+        {"groups": [{"name": "a", "gid": 700}, {"name": "b", "gid": 700}]},
+        {"accounts": [{"name": "root"}]},
+        {"accounts": [{"name": "a", "uid": 5}]},
+        {"accounts": [{"name": "a", "groups": ["$(x)"]}]},
+        {"accounts": [{"name": "a", "home": "/home/../etc"}]},
+        {"accounts": [{"name": "a", "home": "relative"}]},
+        {"accounts": "oracle"},
+    ],
+)
+def test_bad_policies(policy):
+    with pytest.raises(PolicyError, match=re.compile("accounts_(groups|accounts)")):
+        plan_of(bare(), **policy)
