@@ -89,7 +89,3 @@ class Denied(HostError):
 
 class Unanswered(HostError):
     """Timed out, failed to read, or not in the recording: unknown, never a pass."""
-
-
-class NotRecorded(Unanswered):
-    """The recording lacks the reading: it was made by a version that did not ask."""

@@ -47,15 +47,7 @@ from typing import (
     Tuple,
 )
 
-from ..errors import (
-    Absent,
-    Denied,
-    HostproofError,
-    NotRecorded,
-    ParseError,
-    Unanswered,
-    kind_of,
-)
+from ..errors import Absent, Denied, HostproofError, ParseError, Unanswered, kind_of
 from ..parsers.number import integer
 from . import child, command, guarded, guarded_read, held, identity, window
 from .answer import Answer, attempt
@@ -800,7 +792,7 @@ class RecordedHost(Host):
         record: Optional[Record] = None,
     ) -> Dict[str, Any]:
         if key not in self.evidence:
-            raise NotRecorded(key, f"{key} is not in the recorded evidence; record it again")
+            raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
         answer = _value_or_raise(key, self.evidence[key])
         if not _has_answer(answer, kind):
             raise Unanswered(key, f"the reading of {key} holds no answer; record it again")

@@ -8,7 +8,7 @@ from ...apply import aix_attributes
 from ...collect.answer import Answer, attempt, known
 from ...collect.held import Holders
 from ...collect.host import Host
-from ...errors import Absent, NotRecorded, Unanswered
+from ...errors import Absent, HostError, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -203,7 +203,8 @@ def _look_at(
         ones = attempt(lambda: io_writers.of_instance(known(found), sid))
     messages = attempt(_read_messages, host, policy, linux, user, path)
     traces = attempt(_read_traces, host, policy, linux, user, path, sid)
-    if running is None and any(isinstance(one, NotRecorded) for one in (path, messages, traces)):
+    unread = [one for one in (path, messages, traces) if isinstance(one, HostError)]
+    if running is None and not all(host.has(one.key) for one in unread):
         # Recordings of earlier versions lack the logs of instances that were down.
         messages = traces = is_down
     return Subject(

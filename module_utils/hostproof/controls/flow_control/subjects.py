@@ -17,7 +17,7 @@ from .snmp.filer_port import Filer
 IEEE_802_3 = "IEEE 802.3, annex 31B (PAUSE) and table 28B-3 (its negotiation)"
 NTAP = "NetApp, Oracle Database on ONTAP, Ethernet flow control"
 SYSTEMD_LINK = "systemd.link(5)"
-CASE = "Performance Tuning: A Case Study (Sys Admin, June 2002), The Network Examined"
+CASE = "M. E. Dawson, Performance Tuning: A Case Study, 2002"
 
 _NOTHING = (
     "No interface carries storage or the interconnect, and flow_control_wanted names no other. "
