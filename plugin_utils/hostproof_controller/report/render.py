@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.evaluate.finding import SEVERITIES
 
 from ..cluster.nodes import COMPLETE, SESSIONS, clusters_of
 from .anchors import page_names
@@ -87,6 +88,8 @@ def render_folder(
     color: bool = False,
     width: int = 100,
     as_one_page: bool = False,
+    verbose: bool = False,
+    severity: str = SEVERITIES[-1],
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
@@ -132,7 +135,11 @@ def render_folder(
     paths = {name: one.path for name, one in drafts.items()}
     page = paths["index.html" if many else "report.html"]
     return Rendered(
-        exit_code(results, strict), summary.text(color, width, page), verdicts(results), paths, page
+        exit_code(results, strict),
+        summary.text(color, width, page, verbose=verbose, severity=severity),
+        verdicts(results),
+        paths,
+        page,
     )
 
 
@@ -146,7 +153,8 @@ def _write_forms(
     names: dict[str, str],
 ) -> tuple[Summary, HostPages | None]:
     """Write every form of the report into a draft of its own, and the pages of hosts with names."""
-    summary, totals, causes = Summary(results), Totals(), Causes()
+    totals, causes = Totals(), Causes()
+    summary = Summary(results, totals.first)
     results.show(summary, totals, *([causes] if names else []))
     report = Report(results, totals, instant, strict)
     forms: dict[str, Form] = {

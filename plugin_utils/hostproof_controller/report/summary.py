@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The summary of a run for a terminal: short enough to read, honest about what it leaves out."""
+"""The summary of a run for a terminal: verdicts, totals, Fix first, findings by severity."""
 
 import json
+import shlex
 import textwrap
 from bisect import insort
 from collections import Counter
@@ -20,10 +21,14 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     WARN,
 )
 
+from ..host_names import pattern_of
+from .causes import DENIED, Action, First, Group, groups_of
 from .host_state import HostState
-from .store import Results
+from .store import Results, is_pseudo, recorded_apart
 from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
 from .verdict import (
+    NO_DATABASE,
+    NOT_DATABASE_HOST,
     STATUS_GLYPHS,
     VERDICT_GLYPHS,
     VERDICTS,
@@ -34,19 +39,35 @@ from .verdict import (
     verdict_totals,
 )
 
-#: More than these are left to the report, and the summary says how many.
+#: Limits of the summary. It prints a count of whatever exceeds them.
 HOST_ROWS = 20
 CHECKS_SHOWN = 25
 VALUES_SHOWN = 3
 HOSTS_NAMED = 3
 FEW_HOSTS = 3
-#: Few hosts leave room for the mounts or instances that one check judges on each.
+#: With few hosts there is room for every mount or instance of a check.
 VALUES_SHOWN_OF_FEW = 20
+#: Lines of a reason, and other names in one line.
+WHY_LINES = 2
+NAMES_SHOWN = 4
+#: A command of Fix first lists at most this number of hosts after --limit.
+LIMIT_HOSTS = 20
+#: Different reasons of errors that are kept apart. Above this number, errors are grouped by check.
+MOST_REASONS = 5000
 
-#: Room for a glyph and a status in front of a finding.
+#: Columns for the glyph and the status before a finding.
 INDENT = 10
 
 _SHOWN = (FAIL, ERROR, WARN, "waived")
+#: Status to its word in totals, singular and plural.
+_COUNTED_AS = {
+    "fail": ("failed", "failed"),
+    "error": ("error", "errors"),
+    "warn": ("warning", "warnings"),
+    "waived": ("waived", "waived"),
+    "skip": ("skipped", "skipped"),
+    "pass": ("passed", "passed"),
+}
 _CODES = {
     "fail": "31",
     "error": "35",
@@ -64,105 +85,196 @@ _CODES = {
 
 
 class _Group:
-    """Findings that say the same of several hosts: the first of them, and where they are.
+    """Findings with the same text on several hosts.
 
-    ``place`` and ``number`` are of the state and of the finding in it, ``first`` and ``last`` the
-    places of hosts.
+    ``place`` and ``number`` locate the first of them (state, finding), ``hosts`` and ``findings``
+    count them, ``first`` holds the places of some hosts. ``rests`` are the checks of the findings
+    that have the first one as their cause, ``controls`` the controls of all of them.
     """
 
-    __slots__ = ("count", "first", "last", "number", "place")
+    __slots__ = (
+        "controls",
+        "findings",
+        "first",
+        "hosts",
+        "last",
+        "number",
+        "place",
+        "recorded",
+        "rests",
+    )
 
-    def __init__(self, place: int, number: int) -> None:
+    def __init__(self, place: int, number: int, rests: list[str], recorded: bool) -> None:
         self.place = place
         self.number = number
-        self.count = 0
+        self.rests = rests
+        self.recorded = recorded
+        self.controls: set[str] = set()
+        self.findings = 0
+        self.hosts = 0
         self.first: list[int] = []
         self.last = -1
 
-    def meet(self, place: int) -> None:
+    def add(self, place: int, group: Group) -> None:
+        self.findings += 1 + len(group.rests)
+        self.controls.update(one["control"] for one in (group.cause, *group.rests))
         if place == self.last:
             return
-        self.count += 1
+        self.hosts += 1
         self.last = place
         if len(self.first) < HOSTS_NAMED:
             self.first.append(place)
 
 
-class Summary:
-    """The summary, gathered state by state; of the findings it keeps where they stand."""
+#: Status, and check or digest of the reason of an error.
+_Key = tuple[str, str]
 
-    def __init__(self, results: Results) -> None:
+
+class Summary:
+    """The summary. It is collected state by state and holds no findings, only their places."""
+
+    def __init__(self, results: Results, first: First | None = None) -> None:
         self.results = results
+        #: Fix first; collected here if no other reader of the states collects it.
+        self._first = first or First()
+        self._collects = first is None
         self._place = -1
-        #: By status and check; those that cannot be among CHECKS_SHOWN have None.
-        self._checks: dict[tuple[str, str], dict[bytes, _Group] | None] = {}
-        self._urgency: dict[tuple[str, str], tuple[int, int, str]] = {}
-        self._shown: list[tuple[str, str]] = []
+        #: Groups by digest of their text. None: the key is not among the CHECKS_SHOWN.
+        self._checks: dict[_Key, dict[bytes, _Group] | None] = {}
+        self._urgency: dict[_Key, tuple[int, int, str]] = {}
+        self._shown: list[_Key] = []
+        self._reasons = 0
 
     def add(self, state: HostState) -> None:
         self._place += 1
-        for number, finding in enumerate(state.findings):
-            if finding["status"] not in _SHOWN:
-                continue
-            key = (finding["status"], finding["check"])
-            if key not in self._checks:
-                self._begin(key, finding)
-            groups = self._checks[key]
-            if groups is not None:
-                same = _sameness(finding)
-                if same not in groups:
-                    groups[same] = _Group(self._place, number)
-                groups[same].meet(self._place)
+        loud = [one for one in state.findings if one["status"] in _SHOWN]
+        if self._collects and not is_pseudo(state.name):
+            self._first.add(state)
+        if not loud:
+            return
+        numbers = {id(finding): number for number, finding in enumerate(state.findings)}
+        recorded = bool(recorded_apart(state))
+        for group in groups_of(loud):
+            # A failure and a warning below an unrelated cause are printed with that cause.
+            self._add_group(group, numbers[id(group.cause)], recorded)
 
-    def _begin(self, key: tuple[str, str], finding: dict[str, Any]) -> None:
+    def _add_group(self, group: Group, number: int, recorded: bool) -> None:
+        cause = group.cause
+        key = self._key_of(cause)
+        if key not in self._checks:
+            self._begin(key, cause)
+        groups = self._checks[key]
+        if groups is None:
+            return
+        same = b"" if cause["status"] == ERROR else _sameness(cause)
+        if same not in groups:
+            rests = list(dict.fromkeys(one["check"] for one in group.rests))
+            groups[same] = _Group(self._place, number, rests, recorded)
+        groups[same].add(self._place, group)
+
+    def _key_of(self, cause: dict[str, Any]) -> _Key:
+        if cause["status"] != ERROR:
+            return cause["status"], cause["check"]
+        if self._reasons >= MOST_REASONS:
+            return ERROR, cause["check"]
+        reason = DENIED if cause["fix"] == DENIED else f"{cause['why']} {fix_of(cause)}"
+        return ERROR, blake2b(reason.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+    def _begin(self, key: _Key, finding: dict[str, Any]) -> None:
         severity = SEVERITIES.index(finding["severity"])
-        self._urgency[key] = (STATUSES.index(key[0]), severity, key[1])
+        self._reasons += key[0] == ERROR
+        self._urgency[key] = (severity, STATUSES.index(key[0]), finding["check"])
         self._checks[key] = {}
         insort(self._shown, key, key=self._urgency.__getitem__)
         if len(self._shown) > CHECKS_SHOWN:
-            # A check never becomes more urgent, so this one will not be shown.
+            # Later findings of a check do not make it more urgent, so it will not be shown.
             self._checks[self._shown.pop()] = None
 
-    def text(self, color: bool = False, width: int = 100, where: str = "report.html") -> str:
+    def text(
+        self,
+        color: bool = False,
+        width: int = 100,
+        where: str = "report.html",
+        *,
+        verbose: bool = False,
+        severity: str = SEVERITIES[-1],
+    ) -> str:
         """The summary as text, without a final newline.
 
-        ``where`` is what it points to for all that it leaves out. Fixes are never cut, whatever the
-        ``width``: they are there to be copied.
+        ``where`` is the report, which has whatever is left out. ``verbose`` lists skipped and
+        passed checks. Findings of a lesser severity than ``severity`` are only counted. Commands
+        and fixes are never cut, because they are copied.
         """
         results = self.results
         paint = _paint if color else _plain
         blocks = [
             _notices(results, paint),
             _host_table(results, paint, width, where),
-            self._findings(paint, width, where),
-            _skips(results, paint, width),
             _totals(results, paint),
+            self._fix_first(width),
+            *self._findings(paint, width, where, SEVERITIES.index(severity)),
+            _quiet(results, paint, width, verbose),
         ]
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
-    def _findings(self, paint: Any, width: int, where: str) -> list[str]:
-        """Each finding that is neither pass nor skip; equal ones of several hosts stand once."""
+    def _fix_first(self, width: int) -> list[str]:
+        """At most three actions, each with a command for its hosts."""
+        first = self._first
+        ready, actions = first.actions() if first.waiting else (0, [])
+        if not actions:
+            return []
+        subject = "this action makes" if len(actions) == 1 else f"these {len(actions)} actions make"
+        effect = f"{subject} {ready} of {first.waiting} hosts ready"
+        if not ready:
+            effect = f"most of the {first.waiting} hosts need them"
+        lines = [f"Fix first: {effect}"]
+        recorded = any(group.recorded for group in self._all_groups())
+        for number, action in enumerate(actions, 1):
+            told = _action_lines(action, recorded, width - 4)
+            lines += [f"{number}.  {told[0]}", *(f"    {line}" for line in told[1:])]
+        return lines
+
+    def _all_groups(self) -> Iterable[_Group]:
+        return (one for groups in self._checks.values() for one in (groups or {}).values())
+
+    def _findings(self, paint: Any, width: int, where: str, level: int) -> list[list[str]]:
+        """A block for each severity. Equal findings of several hosts are listed once."""
         few = len(self.results.hosts) <= FEW_HOSTS
         values_shown = VALUES_SHOWN_OF_FEW if few else VALUES_SHOWN
-        lines: list[str] = []
-        for key in self._shown:
-            of_check = self._checks[key] or {}
-            groups = sorted(of_check.values(), key=lambda group: -group.count)
-            for group in groups[:values_shown]:
-                finding = self.results.states[group.place].findings[group.number]
-                named = self._named(group.first, group.count)
-                lines.extend(_finding_lines(key[0], finding, named, paint, width))
-            rest = groups[values_shown:]
-            if rest:
-                first = [place for group in rest[:HOSTS_NAMED] for place in group.first]
-                named = self._named(first, sum(group.count for group in rest))
-                lines.append(
-                    " " * INDENT + f"… the same check with other values on {named}: {where}"
-                )
-        hidden = [key[0] for key, groups in self._checks.items() if groups is None]
+        blocks: list[list[str]] = []
+        for grade, severity in enumerate(SEVERITIES[: level + 1]):
+            keys = [key for key in self._shown if self._urgency[key][0] == grade]
+            lines = [line for key in keys for line in self._of_key(key, paint, width, values_shown)]
+            if lines:
+                blocks.append([f"{severity.capitalize()} severity", *lines])
+        more = [key for key, groups in self._checks.items() if groups is None]
+        hidden = [key for key in self._checks if self._urgency[key][0] > level]
+        last = []
+        if unlisted := [key[0] for key in more if key not in hidden]:
+            last.append(
+                f"{_checks(len(unlisted), 'more ')} ({_counted_as(Counter(unlisted))}): {where}"
+            )
         if hidden:
-            counts = _counted(hidden, STATUSES)
-            lines.append(f"… and {len(hidden)} more checks ({counts}): {where}")
+            counts = _counted_as(Counter(key[0] for key in hidden))
+            last.append(f"{_checks(len(hidden))} of a lower severity ({counts}): {where}")
+        return [*blocks, last]
+
+    def _of_key(self, key: _Key, paint: Any, width: int, values_shown: int) -> list[str]:
+        groups = sorted((self._checks[key] or {}).values(), key=lambda group: -group.hosts)
+        lines: list[str] = []
+        for group in groups[:values_shown]:
+            finding = self.results.states[group.place].findings[group.number]
+            named = self._named(group.first, group.hosts)
+            told = _error_lines if key[0] == ERROR else _finding_lines
+            mark = f"{STATUS_GLYPHS[key[0]]} {key[0]}"
+            for place, line in enumerate(told(finding, group, named, max(width - INDENT, 40))):
+                begin = " " * INDENT if place else paint(key[0], mark) + " " * (INDENT - len(mark))
+                lines.append(begin + line)
+        rest = groups[values_shown:]
+        if rest:
+            first = [place for group in rest[:HOSTS_NAMED] for place in group.first]
+            named = self._named(first, sum(group.hosts for group in rest))
+            lines.append(" " * INDENT + f"same check with other values on {named}: see the report")
         return lines
 
     def _named(self, places: list[int], count: int) -> str:
@@ -170,53 +282,65 @@ class Summary:
 
 
 def _notices(results: Results, paint: Any) -> list[str]:
-    lines = ["note: " + one_line(note) for note in results.notes]
+    lines = ["Note: " + one_line(note) for note in results.notes]
     if results.cut_short:
         answered = sum(run.answered for run in results.runs)
         lines.append(
-            paint(
-                "error",
-                f"CUT SHORT: {answered} of {results.expected} hosts were judged",
-            )
+            paint("error", f"INTERRUPTED: {answered} of {results.expected} hosts were audited")
         )
     return lines
 
 
 def _host_table(results: Results, paint: Any, width: int, where: str) -> list[str]:
-    """A row a host: its verdict and the worst status of each control, worst hosts first."""
+    """A row for each host, worst first: verdict, and the worst status of each control.
+
+    If the controls do not fit the terminal, the row has the counts of findings instead.
+    """
     if not results.hosts:
         return []
     hosts = results.tally.hosts
     worst_first = results.tally.worst_first()
     controls = controls_of(results)
-    rows = [["host", "verdict", *controls]]
+    rows = [["HOST", "VERDICT", *controls]]
+    short = [["HOST", "VERDICT", "FINDINGS"]]
     for place in worst_first[:HOST_ROWS]:
         host = hosts[place]
         worst = host.controls
         cells = [f"{STATUS_GLYPHS[worst[c]]} {worst[c]}" if c in worst else "" for c in controls]
-        name = shorten(one_line(host.name), max(width // 3, 12))
-        rows.append([name, f"{VERDICT_GLYPHS[host.verdict]} {host.verdict}", *cells])
+        begin = [
+            shorten(one_line(host.name), max(width // 3, 12)),
+            f"{VERDICT_GLYPHS[host.verdict]} {host.verdict}",
+        ]
+        rows.append([*begin, *cells])
+        counts = {one: host.counts[one] for one in _SHOWN}
+        short.append([*begin, _counted_as(counts) or "no findings"])
     rows, left_out = _fitting(rows, hosts, width)
+    if _width(rows) > width:
+        rows, left_out = short, []
     lines = _aligned(rows, paint)
     lines += [piece for line in left_out for piece in textwrap.wrap(line, max(width, 40))]
     hidden = worst_first[HOST_ROWS:]
     if hidden:
-        counts = _counted((hosts[place].verdict for place in hidden), VERDICT_GLYPHS)
-        lines.append(f"… and {len(hidden)} more hosts ({counts}): {where}")
+        counts_of = _counted((hosts[place].verdict for place in hidden), VERDICT_GLYPHS)
+        lines.append(f"{len(hidden)} more hosts ({counts_of}): {where}")
+    without = [host.name for host in hosts if host.verdict == NOT_DATABASE_HOST]
+    if without:
+        named = _named(without[:HOSTS_NAMED], len(without))
+        lines += textwrap.wrap(NO_DATABASE.format(named), max(width, 40), break_on_hyphens=False)
     return lines
 
 
-#: Columns that a table can do without, first those that say least: nothing to see, nothing to do.
-_SAY_LITTLE = ((SKIP, "skip everywhere"), (PASS, "pass everywhere"))
+#: Columns that are left out first if the table is too wide.
+_SAY_LITTLE = ((SKIP, "Skipped on all hosts"), (PASS, "Passed on all hosts"))
 
 
 def _fitting(
     rows: list[list[str]], hosts: list[HostFacts], width: int
 ) -> tuple[list[list[str]], list[str]]:
-    """The rows without the controls that say least, where they are wider than the terminal; and
-    lines that name these."""
+    """The rows without controls that skipped or passed everywhere, if they are too wide; and lines
+    with the names of these controls."""
     lines = []
-    for status, said in _SAY_LITTLE:
+    for status, label in _SAY_LITTLE:
         if _width(rows) <= width:
             break
         heads = rows[0]
@@ -228,7 +352,7 @@ def _fitting(
         kept = [place for place, name in enumerate(heads) if name not in names]
         rows = [[row[place] for place in kept] for row in rows]
         if names:
-            lines.append(f"{STATUS_GLYPHS[status]} {said}: {', '.join(names)}")
+            lines.append(f"{label}: {', '.join(names)}")
     return rows, lines
 
 
@@ -247,34 +371,88 @@ def _aligned(rows: list[list[str]], paint: Any) -> list[str]:
     return lines
 
 
-def _finding_lines(
-    status: str, finding: dict[str, Any], hosts: str, paint: Any, width: int
-) -> list[str]:
-    mark = f"{STATUS_GLYPHS[status]} {status}"
-    subject, title = _subject(heading_of(finding))
-    head = "{0}  {1}{2}: ".format(hosts, finding["check"], " " + subject if subject else "")
-    layer, actual = actual_layer(finding)
-    if actual is None and finding["desired"] is None:
-        body = title
-    else:
-        body = "{0} → {1}".format(
-            one_line(finding["desired"] or "not decided"),
-            one_line(actual if actual is not None else "unknown"),
-        )
-        if layer:
-            body += " ({0})".format(layer.replace("_", " "))
-        if finding["problem"]:
-            body = f"{title}: {body}"
-    if actual is None or status == ERROR:
-        body += "; " + one_line(finding["why"])
-    lines = textwrap.wrap(
-        head + body, max(width - INDENT, 40), max_lines=3, placeholder=" …", break_on_hyphens=False
+def _wrapped(text: str, width: int, lines: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        max_lines=lines,
+        placeholder=" …",
+        break_on_hyphens=False,
+        subsequent_indent=indent,
     )
-    lines = [*lines, *_advice(finding)]
-    return [
-        (paint(status, mark) + " " * (INDENT - len(mark)) if first else " " * INDENT) + line
-        for first, line in zip([True] + [False] * len(lines), lines)  # noqa: B905 - Python 3.6
-    ]
+
+
+def _finding_lines(finding: dict[str, Any], group: _Group, hosts: str, width: int) -> list[str]:
+    """Heading, values, reason, fix, and what else the fix resolves."""
+    subject, title = _subject(heading_of(finding))
+    check = finding["check"] + (f" {subject}" if subject else "")
+    lines = _wrapped(f"{hosts}  {check}: {title}", width, 3)
+    layer, actual = actual_layer(finding)
+    desired = finding["desired"]
+    values = "" if desired is None else f"requested: {one_line(desired)}"
+    if layer:
+        values += (" → " if values else "") + f"{layer.replace('_', ' ')}: {one_line(actual or '')}"
+    lines += _wrapped(values, width, 3)
+    lines += _wrapped(f"why: {one_line(finding['why'])}", width, WHY_LINES, " " * 5)
+    lines += _advice(finding, width)
+    if group.rests:
+        count = group.findings - group.hosts
+        names = _listed(group.rests)
+        word = "finding" if count == 1 else "findings"
+        lines += _wrapped(f"also resolves {count} {word}: {names}", width, 3, " " * 5)
+    return lines
+
+
+def _error_lines(finding: dict[str, Any], group: _Group, hosts: str, width: int) -> list[str]:
+    """One line for all checks that could not be determined for the same reason."""
+    reason = one_line(finding["why"]).removeprefix(_UNKNOWN).rstrip(".")
+    many = group.findings > group.hosts
+    subject, _ = _subject(heading_of(finding))
+    check = finding["check"] + (f" {subject}" if subject else "")
+    if finding["fix"] == DENIED:
+        verb = "record again with `./hostproof record --become`"
+        advice = verb if group.recorded else "rerun with `--become`"
+        need = f"{group.findings} checks on {hosts} need" if many else f"{hosts}  {check} needs"
+        lines = _wrapped(f"{need} root: {advice}", width, 4)
+    elif many:
+        lines = _wrapped(f"{reason}: {group.findings} checks on {hosts}", width, 4)
+        lines += _advice(finding, width)
+    else:
+        lines = _wrapped(f"{hosts}  {check}: {reason}", width, 4)
+        lines += _advice(finding, width)
+    if len(group.controls) > 1:
+        lines += _wrapped(f"controls: {', '.join(sorted(group.controls))}", width, 3, " " * 5)
+    return lines
+
+
+#: Begins the reason of an error (checking.undetermined).
+_UNKNOWN = "Could not be determined: "
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _action_lines(action: Action, recorded: bool, width: int) -> list[str]:
+    """Command or advice, the findings that it resolves, and on which hosts."""
+    named = _named(action.hosts[:HOSTS_NAMED], len(action.hosts))
+    limit = ",".join(map(pattern_of, action.hosts))
+    if len(action.hosts) > LIMIT_HOSTS:
+        limit = "HOSTS"
+    suffix = f" --limit {shlex.quote(printable(limit))}"
+    if action.kind == "command":
+        lines = [printable(action.what) + suffix]
+    elif action.kind == "unknown" and action.what == DENIED:
+        lines = [as_typed(f"./hostproof {'record' if recorded else 'audit'} --become{suffix}")]
+    else:
+        again = f"./hostproof audit --tags {action.check.split('.')[0]}{suffix}"
+        if action.check.split(".")[0] in ("host", "run"):
+            again = f"./hostproof audit{suffix}"
+        lines = [*_wrapped(one_line(action.what), width, 4), f"then: {as_typed(again)}"]
+    resolved = f"{action.findings} finding" + ("" if action.findings == 1 else "s")
+    text = f"{action.title} ({action.check}); {resolved} on {named}"
+    return lines + _wrapped(text, width, 3)
 
 
 def _subject(title: str) -> tuple[str, str]:
@@ -283,11 +461,11 @@ def _subject(title: str) -> tuple[str, str]:
     return (subject, rest) if colon else ("", subject)
 
 
-#: How many commands of a fix stand in the summary; the report has all.
+#: Commands of a fix in the summary; the report has all.
 _COMMANDS = 3
 
 
-def _advice(finding: dict[str, Any]) -> list[str]:
+def _advice(finding: dict[str, Any], width: int) -> list[str]:
     if finding["waiver"]:
         waiver = finding["waiver"]
         return [
@@ -297,58 +475,98 @@ def _advice(finding: dict[str, Any]) -> list[str]:
         ]
     first, _, more = printable(as_typed(finding["fix"] or "")).strip().partition("\n")
     lines = [first.rstrip() + (" …" if more else "")] if first else []
-    # Whole, however long: a command that is cut would be copied so.
+    # Commands are never cut, because they are copied.
     shown = [printable(as_typed(one)) for one in finding["commands"][:_COMMANDS]]
     if len(finding["commands"]) > _COMMANDS:
-        shown.append("… ({0} more in the report)".format(len(finding["commands"]) - _COMMANDS))
+        shown.append(f"{len(finding['commands']) - _COMMANDS} more commands in the report")
     if not lines and not shown:
         return []
     if not lines:
         lines = [shown.pop(0)]
-    effect = finding["takes_effect"]
+    effect = None if finding["status"] == ERROR else finding["takes_effect"]
     after = (
-        "" if effect in (None, "now") else "   [takes effect: {0}]".format(effect.replace("_", " "))
+        "" if effect in (None, "now") else f"   [takes effect: after {effect.replace('_', ' ')}]"
     )
-    return ["fix: " + lines[0] + after] + ["     " + one for one in shown]
+    advice = "fix: " + lines[0] + after
+    wrapped = [advice]
+    # A word that does not fit is a path or a command, which is copied in one piece.
+    if first and max(map(len, advice.split())) < width:
+        wrapped = textwrap.wrap(
+            advice,
+            width,
+            break_on_hyphens=False,
+            subsequent_indent=" " * 5,
+        )
+    return wrapped + ["     " + one for one in shown]
 
 
 def _sameness(finding: dict[str, Any]) -> bytes:
-    """The same for findings that read the same: a digest, for a fleet has many that differ."""
+    """A digest that is equal for findings with the same text, subject and values."""
     waiver = finding["waiver"] or {}
-    told = finding["why"] if finding["status"] == ERROR else None
     layers = tuple(finding[name] for name in ("desired", "persisted", "running", "in_use"))
     subject, _title = _subject(heading_of(finding))
     whose = (waiver.get("owner"), waiver.get("expires"))
-    text = json.dumps([subject, *layers, fix_of(finding), told, *whose])
+    text = json.dumps([subject, *layers, fix_of(finding), *whose])
     return blake2b(text.encode("ascii"), digest_size=16).digest()
 
 
-def _skips(results: Results, paint: Any, width: int) -> list[str]:
-    """What does not apply, with the reason; on many hosts the totals must do."""
-    if len(results.hosts) > FEW_HOSTS:
-        return []
-    reasons: dict[tuple[str, str, str], list[str]] = {}
+def _quiet(results: Results, paint: Any, width: int, verbose: bool) -> list[str]:
+    """Skipped and passed checks: a line with their number each, or all of them."""
+    counts = status_totals(results)
+    if verbose:
+        return [*_skipped(results, paint, width), *_passed(results, paint, width)]
+    words = ((SKIP, "not applicable"), (PASS, "passed"))
+    return [
+        paint(status, f"{STATUS_GLYPHS[status]} {status}".ljust(INDENT))
+        + f"{_checks(counts[status])} {word}; -v lists them"
+        for status, word in words
+        if counts[status]
+    ]
+
+
+def _skipped(results: Results, paint: Any, width: int) -> list[str]:
+    """Skipped checks by control and reason."""
+    reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
     for state in results.states:
         for finding in state.findings:
             if finding["status"] == SKIP:
-                key = (state.name, finding["control"], finding["why"])
-                reasons.setdefault(key, []).append(finding["check"])
-    # One reason may go for a whole control: it is told once, also of several hosts.
-    told: dict[tuple[str, str], list[str]] = {}
-    for (host, control, why), checks in reasons.items():
-        different = list(dict.fromkeys(checks))
-        what = different[0]
-        if len(different) > 1:
-            what = f"{control} ({len(different)} checks)"
-        told.setdefault((what, why), []).append(host)
+                checks = reasons.setdefault((finding["control"], finding["why"]), {})
+                checks.setdefault(finding["check"], []).append(state.name)
     return [
-        paint(SKIP, f"{STATUS_GLYPHS[SKIP]} skip".ljust(INDENT))
-        + shorten(
-            f"{_named(hosts[:HOSTS_NAMED], len(hosts))}  {what}: {one_line(why)}",
-            max(width - INDENT, 40),
+        _quiet_line(
+            SKIP,
+            [name for names in checks.values() for name in names],
+            next(iter(checks)) if len(checks) == 1 else f"{control} ({len(checks)} checks)",
+            one_line(why),
+            paint,
+            width,
         )
-        for (what, why), hosts in told.items()
+        for (control, why), checks in reasons.items()
     ]
+
+
+def _passed(results: Results, paint: Any, width: int) -> list[str]:
+    """Passed checks, each with its title and hosts."""
+    checks: dict[tuple[str, str], list[str]] = {}
+    for state in results.states:
+        for finding in state.findings:
+            if finding["status"] == PASS:
+                title = _subject(heading_of(finding))[1]
+                checks.setdefault((finding["check"], title), []).append(state.name)
+    return [
+        _quiet_line(PASS, names, check, title, paint, width)
+        for (check, title), names in checks.items()
+    ]
+
+
+def _quiet_line(
+    status: str, names: list[str], check: str, text: str, paint: Any, width: int
+) -> str:
+    hosts = list(dict.fromkeys(names))
+    named = _named(hosts[:HOSTS_NAMED], len(hosts))
+    return paint(status, f"{STATUS_GLYPHS[status]} {status}".ljust(INDENT)) + shorten(
+        f"{named}  {check}: {text}", max(width - INDENT, 40)
+    )
 
 
 def _totals(results: Results, paint: Any) -> list[str]:
@@ -358,23 +576,38 @@ def _totals(results: Results, paint: Any) -> list[str]:
         if count
     )
     findings = ", ".join(
-        paint(status, f"{count} {status}")
+        paint(status, _count_as(status, count))
         for status, count in status_totals(results).items()
         if count
     )
     lines = [f"Hosts:    {hosts}"] if results.hosts else []
     clusters = Counter(results.clusters.values())
     if clusters:
-        told = [paint(one, f"{clusters[one]} {one}") for one in VERDICTS if clusters[one]]
-        lines.append(f"Clusters: {', '.join(told)}")
-    return [*lines, "Findings: {0}".format(findings or "none")]
+        shown = [paint(one, f"{clusters[one]} {one}") for one in VERDICTS if clusters[one]]
+        lines.append(f"Clusters: {', '.join(shown)}")
+    return [*lines, f"Findings: {findings or 'none'}"]
+
+
+def _checks(count: int, kind: str = "") -> str:
+    """ "1 check", "2 checks", "2 more checks"."""
+    return f"{count} {kind}check" + ("" if count == 1 else "s")
+
+
+def _count_as(status: str, count: int) -> str:
+    """ "1 error", "2 errors"."""
+    return f"{count} {_COUNTED_AS[status][count != 1]}"
+
+
+def _counted_as(counts: dict[str, int]) -> str:
+    """ "7 failed, 1 warning"."""
+    return ", ".join(_count_as(one, counts[one]) for one in STATUSES if counts.get(one))
 
 
 def _named(first: list[str], count: int) -> str:
-    """ "db01, db02, db03 … +18"."""
+    """ "db01, db02, db03 and 18 more"."""
     named = ", ".join(map(one_line, first))
     more = count - len(first)
-    return f"{named} … +{more}" if more > 0 else named
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _counted(names: Iterable[str], order: Iterable[str]) -> str:

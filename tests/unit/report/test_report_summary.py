@@ -26,18 +26,33 @@ def test_one_host_in_full():
     assert (
         summary([make_line("db01", [passed, skipped, thp, pool])])
         == """\
-host  verdict      hugepages
+HOST  VERDICT      hugepages
 db01  ✗ not ready  ✗ fail
 
-✗ fail    db01  hugepages.pool_covers_sga: 30721 pages → 447 pages (running)
-          fix: sysctl -w vm.nr_hugepages=30721
-! warn    db01  hugepages.transparent_hugepages: never → always (running)
-          fix: systemctl enable --now hostproof-thp.service   [takes effect: reboot]
-
-– skip    db01  hugepages.numa_split: One NUMA node only.
-
 Hosts:    1 not ready
-Findings: 1 fail, 1 warn, 1 skip, 1 pass"""
+Findings: 1 failed, 1 warning, 1 skipped, 1 passed
+
+Fix first: this action makes 1 of 1 hosts ready
+1.  sysctl -w vm.nr_hugepages=30721
+    then: ./hostproof audit --tags hugepages --limit db01
+    The huge page pool covers every SGA (hugepages.pool_covers_sga); 1 finding on db01
+
+Critical severity
+✗ fail    db01  hugepages.pool_covers_sga: The huge page pool covers every SGA
+          requested: 30721 pages → running: 447 pages
+          why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
+               then pays for its own page tables.
+          fix: sysctl -w vm.nr_hugepages=30721
+
+Medium severity
+! warn    db01  hugepages.transparent_hugepages: The huge page pool covers every SGA
+          requested: never → running: always
+          why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
+               then pays for its own page tables.
+          fix: systemctl enable --now hostproof-thp.service   [takes effect: after reboot]
+
+– skip    1 check not applicable; -v lists them
+✓ pass    1 check passed; -v lists them"""
     )
 
 
@@ -56,13 +71,17 @@ def test_a_table_that_is_too_wide_leaves_out_what_says_least():
         of_controls("db02", hugepages="pass", latency="pass", **names),
     ]
     wide = summary(lines, width=300).splitlines()
-    assert wide[0].split() == ["host", "verdict", *sorted(["hugepages", "latency", *names])]
+    assert wide[0].split() == ["HOST", "VERDICT", *sorted(["hugepages", "latency", *names])]
     narrow = summary(lines, width=80).splitlines()
-    assert narrow[0].split() == ["host", "verdict", "hugepages", "latency"]
+    assert narrow[0].split() == ["HOST", "VERDICT", "hugepages", "latency"]
     told = " ".join(narrow[3:5])
-    assert told.startswith("– skip everywhere: control_number_0, control_number_1,")
+    assert told.startswith("Skipped on all hosts: control_number_0, control_number_1,")
     assert max(map(len, narrow[:5])) <= 80
-    assert "✓ pass everywhere: latency" in summary(lines, width=20)
+    assert summary(lines, width=20).splitlines()[:3] == [
+        "HOST  VERDICT      FINDINGS",
+        "db01  ✗ not ready  1 failed",
+        "db02  ✓ ready      no findings",
+    ]
 
 
 def test_a_control_that_says_more_of_any_host_stays():
@@ -70,14 +89,14 @@ def test_a_control_that_says_more_of_any_host_stays():
     lines = [of_controls(f"db{n:02d}", hugepages="pass", **names) for n in range(1, 60)]
     lines.append(of_controls("db60", **{**names, "control_number_3": "warn", "hugepages": "pass"}))
     heads = summary(lines, width=60).splitlines()[0].split()
-    assert heads == ["host", "verdict", "control_number_3", "hugepages"]
+    assert heads == ["HOST", "VERDICT", "control_number_3", "hugepages"]
 
 
 def test_equal_findings_of_several_hosts_stand_once():
     lines = [make_line(f"db{number:02d}", [finding()]) for number in range(1, 21)]
     text = summary(lines)
-    assert text.count("hugepages.pool_covers_sga") == 1
-    assert "✗ fail    db01, db02, db03 … +17  hugepages.pool_covers_sga: " in text
+    assert text.count("  hugepages.pool_covers_sga") == 1
+    assert "✗ fail    db01, db02, db03 and 17 more  hugepages.pool_covers_sga: " in text
 
 
 def test_a_failure_says_its_problem_before_the_values():
@@ -85,7 +104,8 @@ def test_a_failure_says_its_problem_before_the_values():
                    problem="Mount is soft or uses UDP", desired="hard", persisted="hard",
                    running="soft", in_use=None)  # fmt: skip
     text = summary([make_line("db01", [soft])])
-    assert "safe_transport /u02: Mount is soft or uses UDP: hard → soft (running)" in text
+    assert "safe_transport /u02: Mount is soft or uses UDP\n" in text
+    assert "\n          requested: hard → running: soft\n" in text
 
 
 def test_each_mount_or_instance_of_a_host_has_its_line():
@@ -96,7 +116,7 @@ def test_each_mount_or_instance_of_a_host_has_its_line():
     ]  # fmt: skip
     text = summary([make_line("db01", of_mounts)])
     for number in range(2, 12):
-        assert f"db01  nfs_mounts.safe_transport /u{number:02d}: hard → soft (running)" in text
+        assert f"db01  nfs_mounts.safe_transport /u{number:02d}: Mount is hard" in text
 
 
 def test_equal_findings_of_one_mount_on_several_hosts_stand_once():
@@ -118,7 +138,9 @@ def test_one_reason_for_many_skips_stands_once():
         for name in ("sga_in_huge_pages", "memlock_in_force")
     ]
     skips.append(finding(check="hugepages.numa_split", status="skip", why="One NUMA node only."))
-    text = summary([make_line("db01", skips), make_line("db02", skips)])
+    lines = [make_line("db01", skips), make_line("db02", skips)]
+    assert "– skip    6 checks not applicable; -v lists them" in summary(lines)
+    text = summary(lines, verbose=True)
     assert "– skip    db01, db02  hugepages (2 checks): No instance runs here." in text
     assert "– skip    db01, db02  hugepages.numa_split: One NUMA node only." in text
 
@@ -126,15 +148,15 @@ def test_one_reason_for_many_skips_stands_once():
 def test_other_values_are_counted_where_there_are_many():
     lines = [make_line(f"db{n:02d}", [finding(running=f"{n} pages")]) for n in range(1, 10)]
     text = summary(lines, where="there.html")
-    assert "… the same check with other values on db04, db05, db06 … +3: there.html" in text
+    assert "same check with other values on db04, db05, db06 and 3 more: see the report" in text
 
 
 def test_a_large_run_stays_short_and_says_what_it_leaves_out():
     text = summary(fleet(1000, 30), where="reports/x/report.html")
     assert len(text.splitlines()) < 300
-    hosts = re.search(r"… and (\d+) more hosts \(.+\): reports/x/report.html", text)
+    hosts = re.search(r"(\d+) more hosts \(.+\): reports/x/report.html", text)
     assert hosts and int(hosts.group(1)) == 980
-    assert re.search(r"… and \d+ more checks \(.+\): reports/x/report.html", text)
+    assert re.search(r"\d+ more checks \(.+\): reports/x/report.html", text)
     assert "skip    db" not in text
     totals = re.search(r"^Findings: (.*)$", text, re.MULTILINE).group(1)
     assert sum(int(number) for number in re.findall(r"\d+", totals)) == 999 * 30 + 1
@@ -148,13 +170,14 @@ def test_worst_hosts_and_severest_checks_come_first():
     ]
     text = summary(lines)
     assert text.index("\nb ") < text.index("\na ")
-    assert text.index("hugepages.zzz") < text.index("hugepages.low")
+    findings = text.partition("Critical severity")[2]
+    assert findings.index("hugepages.zzz") < findings.index("hugepages.low")
 
 
 def test_unreachable_hosts_say_why():
     lost = make_line("db03", [], outcome="unreachable", message="ssh: No route to host")
     text = summary([lost])
-    assert "? error   db03  host.reachable: the host answers → no connection" in text
+    assert "? error   db03  host.reachable: ssh: No route to host" in text
     assert "No route to host" in text
     assert "1 unreachable" in text
 
@@ -162,16 +185,16 @@ def test_unreachable_hosts_say_why():
 def test_a_run_that_was_cut_short_is_said():
     line = make_line("db01", [finding(status="pass")])
     line["run"]["hosts"] = 5
-    assert "CUT SHORT: 1 of 5 hosts were judged" in summary([line])
+    assert "INTERRUPTED: 1 of 5 hosts were audited" in summary([line])
 
 
 def test_notes_are_said():
-    assert "note: x, line 3 is cut off" in render_summary(merge([], ["x, line 3 is cut off"]))
+    assert "Note: x, line 3 is cut off" in render_summary(merge([], ["x, line 3 is cut off"]))
 
 
 def test_no_host_at_all():
     text = summary([])
-    assert "run.hosts_matched: at least 1 host → 0 hosts" in text
+    assert "run.hosts_matched: Whether any host is ready could not be determined" in text
     assert "Hosts:" not in text
 
 
@@ -183,8 +206,8 @@ def test_waived_findings_say_who_answers():
 def test_a_fix_is_never_cut_but_its_further_lines_are_left_out():
     long = "echo " + "x" * 300
     text = summary([make_line("db01", [finding(fix=long + "\nsecond")])], width=80)
-    assert f"fix: {long} …" in text
-    assert "second" not in text
+    assert long in text.partition("Critical")[2]
+    assert "second" not in text.partition("Critical")[2]
 
 
 def test_a_host_cannot_write_to_the_terminal():
@@ -207,4 +230,84 @@ def test_commands_stand_below_the_advice_as_they_are():
     text = summary([make_line("db01", [one])])
     told = text[text.index("fix: ") :].splitlines()[:5]
     assert told[0].startswith("fix: what uses it has to stop first")
-    assert [one.strip() for one in told[1:]] == [*commands[:3], "… (1 more in the report)"]
+    assert [one.strip() for one in told[1:]] == [*commands[:3], "1 more commands in the report"]
+
+
+def unread(check, why, **changes):
+    control = check.partition(".")[0]
+    return finding(check=check, control=control, status="error", why=why, fix=changes.get("fix"),
+                   severity=changes.get("severity", "high"))  # fmt: skip
+
+
+def test_errors_with_one_reason_are_one_line():
+    why = "Could not be determined: /proc/self/mountinfo was not recorded."
+    lines = [
+        make_line(host, [unread(f"nfs_mounts.c{n}", why) for n in range(37)] + [finding()])
+        for host in ("db01", "db02")
+    ]
+    text = summary(lines)
+    assert "? error   /proc/self/mountinfo was not recorded: 74 checks on db01, db02" in text
+    assert text.count("mountinfo was not recorded") == 1
+
+
+def test_checks_that_need_root_are_one_line_with_the_command():
+    denied = [
+        unread(f"{control}.c{n}", f"Could not be determined: /proc/{n}: Permission denied.",
+               fix="run again with --become (root may read it)")
+        for control in ("async_io", "hugepages") for n in range(3)
+    ]  # fmt: skip
+    live = summary([make_line("db04", denied)])
+    assert "6 checks on db04 need root: rerun with `--become`\n" in live
+    assert "controls: async_io, hugepages" in live
+    assert "1.  ./hostproof audit --become --limit db04\n" in live
+    recorded = summary([make_line("db04", denied, recorded_at="2026-11-20T00:00:00Z")])
+    assert "6 checks on db04 need root: record again with `./hostproof record --become`" in recorded
+    assert "1.  ./hostproof record --become --limit db04\n" in recorded
+
+
+def test_a_failure_names_what_its_fix_also_resolves():
+    cause = finding()
+    rest = finding(check="hugepages.sga_in_huge_pages", because_of=["hugepages.pool_covers_sga"])
+    text = summary([make_line("db01", [cause, rest])])
+    assert "also resolves 1 finding: hugepages.sga_in_huge_pages" in text
+    assert text.count("hugepages.sga_in_huge_pages") == 1
+
+
+def test_fix_first_names_the_hosts_of_each_command():
+    command = "./hostproof apply --tags hugepages --limit {}"
+    lines = [
+        make_line(name, [finding(commands=[command.format(name)])]) for name in ("db01", "db02")
+    ]
+    text = summary(lines)
+    assert "Fix first: this action makes 2 of 2 hosts ready\n" in text
+    assert "1.  ./hostproof apply --tags hugepages --limit db01,db02\n" in text
+
+
+def test_order_of_the_blocks():
+    failing = finding(severity="low")
+    missing = unread("latency.x", "Could not be determined: no.", severity="critical")
+    text = summary([make_line("db01", [failing, missing, finding(status="pass")])])
+    marks = ("HOST ", "Hosts: ", "Fix first", "Critical severity", "Low severity", "✓ pass    1 ")
+    places = [text.index(mark) for mark in marks]
+    assert places == sorted(places)
+
+
+def test_a_lower_severity_is_counted_only():
+    some = [finding(severity="critical"), finding(check="hugepages.low", severity="low")]
+    text = summary([make_line("db01", some)], severity="high", where="there.html")
+    assert "Low severity" not in text
+    assert "1 check of a lower severity (1 failed): there.html" in text
+    assert "Findings: 2 failed" in text
+
+
+def test_a_host_without_oracle_says_how_to_name_a_profile():
+    line = make_line("db01", [finding(control="time_sync", check="time_sync.x", status="skip")])
+    told = " ".join(summary([line], width=80).split())
+    assert (
+        "was found on db01. To audit a host before an installation: -e hostproof_profile=" in told
+    )
+
+
+def test_eighty_columns_are_enough_but_for_commands():
+    for line in summary(fleet(12, 30), width=80).splitlines():
+        assert len(line) <= 80 or "--limit" in line or line.startswith(" " * 10)
