@@ -36,7 +36,7 @@ def _aio_max_nr(given: PolicyValues, name: str) -> int:
 
 
 class WantedInstance(NamedTuple):
-    """An instance to judge. ``home`` and ``alert_log`` are None where the host says."""
+    """An instance to check. ``home`` and ``alert_log`` are None if the host reports them."""
 
     sid: str = instance_name()
     home: Optional[str] = absolute_path().optional()
@@ -74,11 +74,11 @@ class Policy(NamedTuple):
     filesystemio_options: Optional[str] = one_of(
         "setall", "asynch", "directio", "none", UNMANAGED
     ).none_for(UNMANAGED)
-    """What the instances must run with whose files lie in a file system. In ASM and with Direct NFS
-    it has no effect, and is not judged.
+    """The value for instances whose files are in a file system. It has no effect in ASM and
+    with Direct NFS, and is not checked there.
 
-    C(setall) is asynchronous and past the page cache, C(asynch) only the first, C(directio) only
-    the second, C(none) neither. C(unmanaged) does not judge the parameter.
+    C(setall) is asynchronous and direct I/O, C(asynch) only asynchronous, C(directio) only
+    direct, C(none) neither. C(unmanaged) does not check the parameter.
 
     Default: setall
     """
@@ -97,8 +97,8 @@ class Policy(NamedTuple):
     Default: documented
     """
     growth: float = decimal(1, 100)
-    """How many times the events that are in use now must fit, from 1 to 100. What this comes to
-    counts where it is more than C(async_io_aio_max_nr).
+    """Growth factor for the events that are in use now, from 1 to 100. The product is the
+    requirement if it exceeds C(async_io_aio_max_nr).
 
     Default: 2.0
     """

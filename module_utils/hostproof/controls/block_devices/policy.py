@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the disks of this host are to be: the role's variables and their checks."""
+"""The requested state of the disks: the role's variables and their checks."""
 
 import re
 from typing import NamedTuple, Optional, Tuple
@@ -90,27 +90,28 @@ class Policy(NamedTuple):
     """
 
     devices: Optional[Tuple[Device, ...]] = entries(Device).none_for(AUTO)
-    """The disks, each entry with C(name), a name or a pattern of names below C(/dev),
+    """The disks. Each entry has C(name), a name or a pattern of names below C(/dev),
     C(/dev/mapper) or C(/dev/disk/by-id), such as C(asm-data*), C(wwn-0x600507*) or C(/dev/sdb).
-    The first that fits counts.
+    The first matching entry applies.
 
-    C(owner), C(group) and C(mode), such as C(grid), C(asmadmin) and C("0660"), are of its node.
+    C(owner), C(group) and C(mode) are those of the device node, such as C(grid), C(asmadmin)
+    and C("0660").
 
-    C(redundancy) is that of the disk group, C(normal), C(high) or C(external). How long a multipath
-    map may wait without a path depends on it.
+    C(redundancy) is that of the disk group: C(normal), C(high) or C(external). The queueing
+    time of a multipath map without a path depends on it.
 
-    C(scheduler) is a list of schedulers that will do, the best first. C(nr_requests),
-    C(queue_depth), C(max_sectors_kb) and C(rotational) are set exactly. Of a multipath map they are
-    for its paths, too.
+    C(scheduler) is a list of accepted schedulers in order of preference. C(nr_requests),
+    C(queue_depth), C(max_sectors_kb) and C(rotational) are set exactly. For a multipath map
+    they also apply to its paths.
 
-    C(auto) judges what ASM and instances hold open and what their files lie on, and changes
-    nothing.
+    C(auto) checks the disks that ASM and instances hold open or store their files on, and
+    changes nothing.
 
     Default: auto
     """
     unmanaged: Tuple[str, ...] = names().then(_patterns)
-    """Names or patterns of disks that are left alone, since somebody else owns them. They are not
-    judged.
+    """Names or patterns of disks that another tool manages. They are neither checked nor
+    changed.
 
     Default: []
     """

@@ -27,10 +27,9 @@ class Policy(NamedTuple):
     Default: auto
     """
     expected: Optional[Tuple[str, ...]] = names().none_for("auto")
-    """The nodes that the cluster has, each by its name in the inventory or its own, such as all
-    hosts of a group. One of them without a result is an error of the cluster. C(auto) takes
-    those that Grid Infrastructure was configured with; where it says none, only the nodes that
-    answered are known.
+    """The nodes of the cluster, by inventory name or hostname, such as all hosts of a group. A
+    node without a result is an error of the cluster. C(auto) uses the nodes of the Grid
+    Infrastructure configuration; without one, only the nodes with a result are known.
 
     Default: auto
     """

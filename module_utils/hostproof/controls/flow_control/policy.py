@@ -345,20 +345,20 @@ class Policy(NamedTuple):
     Secret: true
     """
     wanted: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
-    """What each interface should do, a list of rules of which the first that fits counts. A rule
-    has one or more of C(role) (C(storage), C(interconnect), C(public)), C(name), C(driver) and
-    C(bond) (patterns such as C(ens1f*)), and C(rx), C(tx) (each C("on"), C("off"), C(keep) or
+    """A list of rules for interfaces. The first matching rule applies. A rule has one or more
+    of C(role) (C(storage), C(interconnect), C(public)), C(name), C(driver) and C(bond)
+    (patterns such as C(ens1f*)). It has C(rx) and C(tx) (each C("on"), C("off"), C(keep) or
     C(match_peer)) and C(autoneg) (C("on"), C("off"), C(keep) or C(auto)). C(rx) obeys PAUSE
-    frames and C(tx) sends them, as ethtool means it.
+    frames and C(tx) sends them, as in ethtool.
 
-    C(auto) judges that interfaces to storage and interconnect send no PAUSE (C(tx) off), and
-    changes nothing.
+    C(auto) checks that interfaces to storage and interconnect send no PAUSE frames (C(tx) off),
+    and changes nothing.
 
     Default: auto
     """
     interconnect: Optional[Tuple[str, ...]] = networks().none_for(AUTO)
-    """The interfaces of the interconnect, names or networks such as C(192.0.2.0/24). C(auto) takes
-    what Clusterware says, where it is.
+    """The interfaces of the interconnect, as names or networks such as C(192.0.2.0/24). C(auto)
+    uses the configuration of Clusterware.
 
     Default: auto
     """
@@ -369,10 +369,10 @@ class Policy(NamedTuple):
     Default: []
     """
     filers: Tuple[FilerAgent, ...] = checked_by(_filers, "list")
-    """Filers, each with C(address) (what the host mounts from) and either how to ask its agent
-    (C(agent), the address of that if it is another; C(port); C(credentials)), or C(ports), what
-    somebody read on the filer itself, such as with ethtool. Each of these has C(name) and, where
-    known, C(rx), C(tx), C(speed) in Mb/s, C(duplex), C(mtu) and C(mac).
+    """Filers. Each entry has C(address) (the address that the host mounts from). An entry with
+    C(agent), C(port) or C(credentials) is queried over SNMP. An entry with C(ports) contains
+    values that were read on the filer: each port has C(name) and optionally C(rx), C(tx),
+    C(speed) in Mb/s, C(duplex), C(mtu) and C(mac).
 
     Default: []
     """
@@ -404,9 +404,9 @@ class Policy(NamedTuple):
     Default: 120
     """
     window_seconds: float = window()
-    """PAUSE frames, drops and discards on host, switch and filer are read twice, so many seconds
-    apart. One window of 1 to 600 seconds serves every control that needs rates; C(0) reads once
-    and judges none of them.
+    """Sampling window in seconds, 1 to 600. PAUSE frames, drops and discards on host, switch
+    and filer are read at its start and end. All controls share the window. C(0) reads once and
+    checks no rates.
 
     Default: 10
     """
@@ -421,8 +421,8 @@ class Policy(NamedTuple):
     Default: 0
     """
     link_wait_seconds: int = whole_number(5, 300)
-    """How long apply waits for a link and, in a bond, for LACP after it changed an interface,
-    before it puts everything back.
+    """Seconds that apply waits for a link and, in a bond, for LACP after it changed an
+    interface. If the link is still down, apply restores the previous state.
 
     Default: 30
     """

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How large a pool a host should have, and who may use it: the role's variables and their checks.
+"""Size of the pool and the accounts that may use it: the role's variables and their checks.
 
-Sizes are bytes unless a name says pages, here and in the whole control.
+Sizes are bytes unless a name contains pages, here and in the whole control.
 """
 
 import re
@@ -95,12 +95,11 @@ class Policy(NamedTuple):
     Default: auto
     """
     ask_instances: bool = flag()
-    """Whether what the next start takes is read, from running instances with C(sqlplus / as sysdba)
-    as the account that owns them, and from the parameter files of listed ones and of oratab that
-    are down.
+    """Whether the SGA of the next start is read, from running instances with C(sqlplus / as
+    sysdba) as their owner, and from parameter files of instances that are down.
 
-    Where it is C(false), each database that runs has to be listed in O(hugepages_instances), and
-    counts with what it has and what is listed.
+    If C(false), list each running database in O(hugepages_instances). Its running and its
+    listed SGA count.
 
     Default: true
     """
@@ -141,7 +140,7 @@ class Policy(NamedTuple):
     Default: oinstall
     """
     memlock: Optional[str] = checked_by(_memlock, "str")
-    """C(auto) (90 percent of memory, as Oracle asks), C(unlimited), a number of kB, or
+    """C(auto) (90% of memory, as Oracle recommends), C(unlimited), a number of kB, or
     C(unmanaged).
 
     Default: auto

@@ -66,18 +66,17 @@ class Policy(NamedTuple):
     """
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    C(none) announces nothing, and what Oracle's documents ask for the releases on the host is
-    judged.
+    C(none) checks the requirements of the releases that are installed on the host.
 
-    With any other the host is to be ready before any software is there, and advice that is no
-    demand of Oracle's (swapping, balancing of memory nodes, dirty pages) is judged as well.
+    Any other value requires that the host is ready before software is installed, and also
+    checks recommendations (swappiness, NUMA balancing, dirty pages).
 
-    C(oracle_19c_single) is one database of 19c, C(rac_nfs) a node of a cluster with Direct NFS,
-    C(rac_asm) one with ASM. A cluster's release is that of the host, or 19c where there is none
-    yet.
+    C(oracle_19c_single) is a single 19c database, C(rac_nfs) a cluster node with Direct NFS,
+    C(rac_asm) a cluster node with ASM. The release of a cluster is that of the host, or 19c if
+    none is installed.
 
     Default: none
     """

@@ -144,21 +144,21 @@ class Policy(NamedTuple):
     """
 
     profile: str = checked_by(_profile, "raw")
-    """The pair of marks that the host must have, in pages of pending writes to one file.
+    """The marks of the host, in pages of pending writes to one file.
 
-    C(default) is 8193/4096, AIX's own since 6.1. Only a flood of writes to one file is held back,
-    so large writes run at the speed of the storage.
+    C(default) is 8193/4096, the default of AIX since 6.1. It delays only very many writes to
+    one file, so large writes run at the speed of the storage.
 
-    C(intermediate) is 513/256. A writer is held back after 2 MiB pending in a file, so other
-    programs keep their turn and large writes lose some speed.
+    C(intermediate) is 513/256. A writer is delayed after 2 MiB of pending writes to a file, so
+    other programs get I/O sooner and large writes are a little slower.
 
-    C(legacy_hacmp) is 33/24, what HACMP up to 5.4 asked for. Its heartbeat gets its turn under any
-    load, and large writes run at about half their speed.
+    C(legacy_hacmp) is 33/24, the recommendation of HACMP up to 5.4. Its heartbeat works under
+    any load, and large writes run at about half their speed.
 
-    C(off) is 0/0. One writer can keep every other program of the host waiting for the disks.
+    C(off) is 0/0. One writer can delay the disk I/O of every other program of the host.
 
-    C(custom) takes C(io_pacing_maxpout) and C(io_pacing_minpout). Where both are given, C(default)
-    means that, too, and any other profile is refused.
+    C(custom) uses C(io_pacing_maxpout) and C(io_pacing_minpout). If both are set, C(default)
+    means C(custom), and any other profile is rejected.
 
     Default: default
     """
@@ -180,25 +180,25 @@ class Policy(NamedTuple):
     Default: auto
     """
     powerha_version: Optional[Version] = checked_by(_powerha, "raw").none_for(AUTO)
-    """The release of PowerHA (HACMP) on the host, such as C(7.2.3); C(none) where there is none.
+    """The release of PowerHA (HACMP) on the host, such as C(7.2.3), or C(none).
 
-    The host is asked first, and this is for where it does not tell. Where it tells otherwise, the
-    checks that need the release are C(error), and apply refuses to raise the marks.
+    The installed release has priority. If the two differ, checks that need the release are
+    C(error), and apply rejects higher marks.
 
-    C(auto) leaves it to the host; where it does not tell, the checks that need it are C(error).
+    C(auto) uses only the installed release. If it is unknown, checks that need it are C(error).
 
     Default: auto
     """
     cpu_headroom: Optional[int] = whole_number(0, 100).none_for(AUTO)
-    """How many per cent of the CPU nobody uses when the host is busiest, from 0 to 100.
+    """Idle CPU at peak load in percent, from 0 to 100.
 
-    C(auto) takes the average since boot, which hides peaks.
+    C(auto) uses the average since boot, which hides peaks.
 
     Default: auto
     """
     filesystems: Tuple[AllowedMarks, ...] = entries(AllowedMarks, together=_by_the_rule)
-    """File systems that may have marks of their own, each with C(path), C(maxpout) and C(minpout).
-    Any other that has is a finding, and so is one of these with another pair.
+    """File systems with separate marks, each with C(path), C(maxpout) and C(minpout). Separate
+    marks of any other file system, or different marks, are a finding.
 
     Default: []
     """

@@ -183,11 +183,12 @@ class Policy(NamedTuple):
     """
 
     probes: Tuple[Probe, ...] = checked_by(_probes, "list")
-    """What to measure, each a dictionary with C(probe) and the options of that probe. C(disk) and
-    C(nfs) read the kernel's counters and send nothing; unless you set it, these two.
-    C(disk_read) reads C(path) past the page cache, C(tcp) measures round trips to C(host) and
-    C(port), C(pool) checkouts of C(data_source) of the WildFly or JBoss EAP in C(home) as
-    C(user), C(report) reads an AWR or other report at C(path).
+    """The measurements. Each is a dictionary with C(probe) and the options of that probe. The
+    default, C(disk) and C(nfs), reads counters of the kernel and sends nothing.
+
+    C(disk_read) reads C(path) without the page cache. C(tcp) measures round trips to C(host)
+    and C(port). C(pool) measures checkouts of C(data_source) of the WildFly or JBoss EAP in
+    C(home) as C(user). C(report) reads an AWR or other report at C(path).
 
     Default: [{probe: disk}, {probe: nfs}]
     """
@@ -246,8 +247,8 @@ class Policy(NamedTuple):
     Default: 20
     """
     logical_reads_per_core: float = decimal(0, 1e9)
-    """Logical reads a second that each core must reach at least, in the reports whose probe names
-    C(cores); C(0) is no limit.
+    """Minimum logical reads per second and core, in the reports whose probe has C(cores). C(0)
+    is no limit.
 
     Default: 0
     """

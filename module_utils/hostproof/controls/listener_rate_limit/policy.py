@@ -100,14 +100,16 @@ class Policy(NamedTuple):
     wanted: Optional[Tuple[WantedListener, ...]] = entries(
         WantedListener, key=lambda one: (one.name, one.home), twice=_TWICE, empty=False
     ).none_for("auto")
-    """The listeners that the host must have, each with C(name); optionally C(home) (tells listeners
-    of one name apart), C(rate) (connections a second, C(0) for no limit), C(scope) (C(endpoint)
-    writes the number at each address, C(listener) one C(CONNECTION_RATE_) for all), C(ports)
-    (the ones that are limited; without it all TCP and TCPS endpoints), C(queuesize), and
-    C(pools), the clients that come all at once, each with C(name), C(connections) and
-    C(timeout_seconds).
+    """The listeners of the host, each with C(name). Optional keys are C(home) (for several
+    listeners with the same name), C(rate) (connections per second, C(0) for no limit), C(scope)
+    and C(ports) (the limited ports; default: all TCP and TCPS endpoints), C(queuesize) and
+    C(pools).
 
-    C(auto) judges the listeners that run by what their own file says, and apply changes nothing.
+    With C(scope: endpoint) the limit is written at each address, with C(listener) as one
+    C(CONNECTION_RATE_) for all. C(pools) are clients that connect at the same time, each with
+    C(name), C(connections) and C(timeout_seconds).
+
+    C(auto) checks the running listeners against their files, and apply changes nothing.
 
     Default: auto
     """

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much swap a host is to have, and what is left alone: the role's variables and checks."""
+"""Swap size and exceptions: the role's variables and their checks."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -28,17 +28,17 @@ class Policy(NamedTuple):
     """
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    With any but C(none) the host is judged before any software is there. What is asked for is the
-    same.
+    Any value except C(none) checks the host before software is installed. The requirements are
+    the same.
 
     Default: none
     """
     swap: Optional[int] = size().none_for(AUTO)
-    """How much swap the host is to have, such as C(8G). C(auto) is what Oracle's installation
-    guides ask by memory without huge pages.
+    """Required swap size, such as C(8G). C(auto) uses the size of Oracle's installation guides
+    for the memory without huge pages.
 
     Default: auto
     """

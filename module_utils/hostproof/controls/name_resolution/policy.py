@@ -50,11 +50,11 @@ class Policy(NamedTuple):
     """
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    With any but C(none) the host is judged before any software is there. What is asked for is the
-    same.
+    Any value except C(none) checks the host before software is installed. The requirements are
+    the same.
 
     Default: none
     """
@@ -65,7 +65,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     scan_addresses: int = whole_number(1, 16)
-    """How many addresses DNS is to have for a SCAN.
+    """Number of addresses that DNS must return for a SCAN.
 
     Default: 3
     """

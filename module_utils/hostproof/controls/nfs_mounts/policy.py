@@ -118,21 +118,21 @@ class Policy(NamedTuple):
     """
 
     wanted: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
-    """The mounts that the host must have, each with C(path), C(source) (C(SERVER:/EXPORT)) and
-    C(class) (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup));
-    optionally C(use) and C(version) as the two variables below, and C(options) that replace
-    those of the table (such as C(nconnect=4)).
+    """The mounts of the host, each with C(path), C(source) (C(SERVER:/EXPORT)) and C(class)
+    (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup)). Optional keys
+    are C(use) and C(version), as the two variables below, and C(options), which replace those
+    of the table (such as C(nconnect=4)).
 
-    C(auto) judges the mounts that hold Oracle files now, by what lies on them, and apply changes no
-    mount.
+    C(auto) checks the mounts that contain Oracle files now, by the type of these files, and
+    apply changes no mount.
 
     Default: auto
     """
     use: Optional[str] = _USE
-    """Who uses the files. One host (C(single)), several at once (C(rac)), or one at a time
-    (C(failover)).
+    """The hosts that use the files. C(single) is one host, C(rac) several hosts at the same
+    time, C(failover) several hosts in turn.
 
-    C(auto) is C(rac) where Clusterware runs, else C(single).
+    C(auto) is C(rac) if Clusterware runs, else C(single).
 
     Default: auto
     """
@@ -159,7 +159,7 @@ class Policy(NamedTuple):
     Default: false
     """
     slot_table_entries: int = whole_number(0, 65536)
-    """The RPC slots of a TCP connection, at start and at most; C(0) leaves them alone.
+    """RPC slots of a TCP connection, initial and maximum. C(0) does not manage them.
 
     Default: 128
     """
@@ -187,40 +187,40 @@ class Policy(NamedTuple):
     Default: 50
     """
     retransmission_warn_percent: float = decimal(0, 100)
-    """Requests that the client sent again, in percent of all, from which on that is a warning.
+    """Retransmitted requests in percent of all requests, at which the check warns.
 
     Default: 0.5
     """
     retransmission_fail_percent: float = decimal(0, 100)
-    """The same, from which on it is a failure.
+    """The same, at which the check fails.
 
     Default: 2
     """
     tcp_retransmission_warn_percent: float = decimal(0, 100)
-    """TCP segments to the server that were sent again, in percent of all, from which on that is a
-    warning.
+    """Retransmitted TCP segments to the server in percent of all segments, at which the check
+    warns.
 
     Default: 0.1
     """
     tcp_retransmission_fail_percent: float = decimal(0, 100)
-    """The same, from which on it is a failure.
+    """The same, at which the check fails.
 
     Default: 1
     """
     rtt_warn_ms: float = decimal()
-    """The average time from request to answer of reads or writes, in milliseconds, from which on
-    that is a warning.
+    """Average time from request to answer of reads or writes in milliseconds, at which the
+    check warns.
 
     Default: 20
     """
     rtt_fail_ms: float = decimal()
-    """The same, from which on it is a failure.
+    """The same, at which the check fails.
 
     Default: 30
     """
     queue_warn_ms: float = decimal()
-    """The average time that reads or writes wait in the client, in milliseconds, from which on that
-    is a warning if it is also at least twice the time to the answer.
+    """Average time that reads or writes wait in the client in milliseconds, at which the check
+    warns. The time must also be at least twice the time to the answer.
 
     Default: 5
     """

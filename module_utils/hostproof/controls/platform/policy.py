@@ -14,10 +14,10 @@ class Policy(NamedTuple):
     """The role's variables. ``release`` is None for "auto"."""
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    A profile that names no release stands for those of the installed homes, and for 19c on a host
+    A profile without a release uses the releases of the installed homes, or 19c on a host
     without a home.
 
     Default: none

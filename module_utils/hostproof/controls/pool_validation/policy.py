@@ -132,19 +132,21 @@ class Policy(NamedTuple):
     """
 
     servers: Tuple[Server, ...] = entries(Server)
-    """The application servers (WildFly, JBoss EAP) of the host, each a dictionary with C(name),
-    C(home) (where it is installed) and C(user) (the account that runs it), and optionally
-    C(mode) (C(standalone), or C(domain) for a domain's controller; C(standalone)), C(base) (its
-    base directory, if not the one of that name in C(home)), C(java) (C(/usr/bin/java)) and
-    C(controller) (address and port of its management; C(127.0.0.1:9990)).
+    """The application servers (WildFly, JBoss EAP) of the host. Each is a dictionary with
+    C(name), C(home) (the installation directory) and C(user) (the account that runs it).
+
+    Optional keys are C(mode) (C(standalone), or C(domain) for a domain controller; default
+    C(standalone)), C(base) (the base directory; default: that of the mode in C(home)), C(java)
+    (default C(/usr/bin/java)) and C(controller) (address and port of the management interface;
+    default C(127.0.0.1:9990)).
 
     Default: []
     """
     files: Tuple[PoolFile, ...] = entries(PoolFile)
-    """Files of the host that tell of pools, each a dictionary with C(name) and C(file). C(*.xml) is
-    of Tomcat (C(server.xml), C(context.xml)), whose resources may be made by Tomcat's JDBC pool,
-    DBCP 2, HikariCP or UCP; C(*.properties) is HikariCP's own, or C(application.properties) of
-    Spring Boot.
+    """Files of the host that configure pools, each a dictionary with C(name) and C(file).
+    C(*.xml) is a file of Tomcat (C(server.xml), C(context.xml)), whose resources may be those
+    of the JDBC pool of Tomcat, DBCP 2, HikariCP or UCP. C(*.properties) is a file of HikariCP,
+    or C(application.properties) of Spring Boot.
 
     Default: []
     """
@@ -156,8 +158,8 @@ class Policy(NamedTuple):
     Default: none
     """
     round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for("unknown")
-    """Milliseconds of a round trip from this host to the database where nothing measures it;
-    C(unknown) if nobody knows.
+    """Milliseconds of a round trip from this host to the database, used if no measurement
+    exists, or C(unknown).
 
     Default: unknown
     """
@@ -167,8 +169,7 @@ class Policy(NamedTuple):
     Default: 1
     """
     firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for("unknown")
-    """After how many idle minutes a firewall on the way cuts a connection; C(unknown) if nobody
-    knows, or there is none.
+    """Idle minutes after which a firewall drops a connection, or C(unknown).
 
     Default: unknown
     """
@@ -182,22 +183,27 @@ class Policy(NamedTuple):
         key=lambda one: (one.server, one.pool),
         twice="names a pool of a server twice: {0}",
     )
-    """How apply makes pools of standalone servers validate, each a dictionary with C(pool) (the
-    name of the data source), C(server) (of O(pool_validation_servers)) and C(validation)
-    (C(foreground) or C(background)), and optionally C(millis) (the interval in the background,
-    10000), C(checker) and C(sorter) (names of classes) and C(flush) (the flush strategy). What
-    is left out stays as it is.
+    """Validation that apply sets for pools of standalone servers. Each entry is a dictionary
+    with C(pool) (the name of the data source), C(server) (of O(pool_validation_servers)) and
+    C(validation) (C(foreground) or C(background)).
+
+    Optional keys are C(millis) (the interval in the background, 10000), C(checker) and
+    C(sorter) (class names) and C(flush) (the flush strategy). Attributes without a key are not
+    changed.
 
     Default: []
     """
     databases: Tuple[Database, ...] = entries(Database)
-    """The databases that pools of several hosts share, each a dictionary with C(name), C(hosts)
-    (the hosts of its listeners, with an instance each) and C(clients) (the application hosts),
-    both by their names in the inventory, and optionally C(pools) (the pools of a host that
-    connect to it, each as C(server pool); those of the first entry that has them count, an entry
-    without C(pools) has all), C(processes) (the parameter of each instance) and C(reserve) (how
-    many of them no pool gets, for background processes, jobs, parallel execution and
-    administrators; 100). Application hosts of one database are to be given the same.
+    """The databases that pools of several hosts use. Each entry is a dictionary with C(name),
+    C(hosts) (the database hosts, with one listener and one instance each) and C(clients) (the
+    application hosts), both as inventory names. Set the same list for all application hosts of
+    a database.
+
+    Optional keys are C(pools), C(processes) (the parameter of each instance) and C(reserve)
+    (processes that no pool uses, for background processes, jobs, parallel execution and
+    administrators; 100). C(pools) are the pools of a host that connect to the database, each as
+    C(server pool). The first matching entry applies. An entry without C(pools) contains all
+    pools.
 
     Default: []
     """

@@ -72,11 +72,13 @@ class Policy(NamedTuple):
     Default: auto
     """
     wanted: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
-    """What C(pre_page_sga) must be. C(auto), C(true), C(false) or C(unmanaged), in any case.
+    """Required C(pre_page_sga): C(auto), C(true), C(false) or C(unmanaged), in upper or lower
+    case.
 
-    C(auto) judges by release and by the pages that the SGA really lies in. Up to 11.2 it keeps what
-    is set where the whole SGA is in huge pages, and wants C(FALSE) elsewhere; from 12.1 on it warns
-    of C(FALSE), and apply leaves it; from 19.22 on and in 23ai it warns of any entry.
+    C(auto) uses the release and the actual pages of the SGA. Up to 11.2 it accepts any value if
+    the whole SGA is in huge pages, and requires C(FALSE) otherwise. For 12.1 and later it warns
+    about C(FALSE), and apply does not change it. For 19.22 and later and for 23ai it warns
+    about any entry.
 
     Default: auto
     """
@@ -97,17 +99,17 @@ class Policy(NamedTuple):
     Default: auto
     """
     memory_target: str = one_of("zero", UNMANAGED)
-    """C(zero) wants no Automatic Memory Management, with which an SGA never lies in huge pages;
-    C(unmanaged) does not judge it.
+    """C(zero) requires that Automatic Memory Management is off, because its SGA is never in
+    huge pages. C(unmanaged) does not check it.
 
     Default: zero
     """
     ask_instances: bool = flag()
-    """Whether running instances are asked, with C(sqlplus / as sysdba) as the account that owns
-    them. It reads four views, and each time leaves an entry in the audit trail of the instance.
+    """Whether running instances are queried, with C(sqlplus / as sysdba) as their owner. The
+    query reads four views and creates an entry in the audit trail of the instance each time.
 
-    Without it no program of a database home is run, what an instance runs with is not known, and
-    the checks that need it are C(error).
+    If C(false), no program of a database home is run, the running values are unknown, and
+    checks that need them are C(error).
 
     Default: true
     """
@@ -117,9 +119,9 @@ class Policy(NamedTuple):
     Default: 20
     """
     allow_small_pages_at_next_start: bool = flag()
-    """Accept C(pre_page_sga=TRUE) up to release 11.2 where the SGA lies in huge pages now, but
-    C(use_large_pages) is not C(ONLY) (after a start with a short pool every login takes
-    seconds).
+    """Accept C(pre_page_sga=TRUE) up to release 11.2 if the SGA is in huge pages now but
+    C(use_large_pages) is not C(ONLY). If the pool is too small at a later start, every login
+    takes seconds.
 
     Default: false
     """

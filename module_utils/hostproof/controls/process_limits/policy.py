@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which accounts are to have which limits: the role's variables and their checks."""
+"""Accounts and their limits: the role's variables and their checks."""
 
 import re
 from typing import NamedTuple, Optional, Tuple
@@ -62,12 +62,12 @@ class Policy(NamedTuple):
     """
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    With C(none) the accounts C(oracle) and C(grid) are judged where they exist, and whoever runs an
-    instance or a listener. With C(oracle_19c_single) the account C(oracle) has to exist, with the
-    others C(grid) too.
+    C(none) checks the accounts C(oracle) and C(grid) if they exist, and each account that runs
+    an instance or a listener. C(oracle_19c_single) requires the account C(oracle), the other
+    profiles also C(grid).
 
     Default: none
     """
@@ -80,15 +80,15 @@ class Policy(NamedTuple):
     Default: auto
     """
     values: Tuple[Wanted, ...] = entries(Wanted, together=_no_crossing)
-    """Limits of this host's own instead of the books', each with C(name), which is C(nofile),
-    C(nproc), C(stack) or C(memlock), and C(soft) and C(hard), the least of each in the units of
-    limits.conf (C(stack) and C(memlock) in kB), or C(unlimited).
+    """Limits that replace Oracle's for this host. Each entry has C(name) (C(nofile), C(nproc),
+    C(stack) or C(memlock)), C(soft) and C(hard). Both are minimums in the units of limits.conf
+    (C(stack) and C(memlock) in kB), or C(unlimited).
 
     Default: []
     """
     unmanaged: Tuple[str, ...] = names().then(_items)
-    """Limits that are left alone, such as C(memlock), since somebody else owns them. They are
-    neither judged nor written, and what an earlier apply wrote of them stays.
+    """Limits that another tool manages, such as C(memlock). They are neither checked nor
+    written. Lines that an earlier apply wrote stay.
 
     Default: []
     """

@@ -100,9 +100,9 @@ class Policy(NamedTuple):
     Default: true
     """
     addresses: Tuple[Address, ...] = checked_by(_addresses, "list", elements="raw")
-    """Management addresses of other storage (iSCSI, Fibre Channel), each a name or an address, or a
-    dictionary with C(address) and optionally C(port) and C(credentials) (a name). An entry with
-    the address of an NFS server says how to ask that one.
+    """Management addresses of other storage (iSCSI, Fibre Channel). Each is a name or an
+    address, or a dictionary with C(address) and optionally C(port) and C(credentials) (a name).
+    An entry with the address of an NFS server sets the port and credentials of that server.
 
     Default: []
     """
@@ -141,17 +141,16 @@ class Policy(NamedTuple):
     Default: 120
     """
     ems_logs: Tuple[FilerFile, ...] = entries(FilerFile)
-    """Files of this host with messages of a filer's EMS (its syslog), each a dictionary with
-    C(file) and C(address), the filer's as in C(storage_type_addresses). What it measured with
-    C(reallocate measure) is judged, of disks alone.
+    """Files of this host with EMS messages of a filer (its syslog). Each is a dictionary with
+    C(file) and C(address), the filer's address as in C(storage_type_addresses). Results of
+    C(reallocate measure) are checked, for disks only.
 
     Default: []
     """
     filer_outputs: Tuple[FilerFile, ...] = entries(FilerFile)
     """Files of this host with saved output of C(vol options VOLUME) and C(df -Ag) of Data ONTAP
-    7-Mode, each a dictionary with C(file) and C(address), the filer's as in
-    C(storage_type_addresses). Each command stands before its output, behind the prompt of the
-    filer.
+    7-Mode. Each is a dictionary with C(file) and C(address), the filer's address as in
+    C(storage_type_addresses). Each output must follow its command and the prompt of the filer.
 
     Default: []
     """

@@ -21,11 +21,11 @@ class Policy(NamedTuple):
     """
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a
+    control override it.
 
-    C(rac_nfs) and C(rac_asm) announce a node of a cluster, whose clock must never step; elsewhere
-    that is a warning. C(none) announces nothing, and a node is told by its Clusterware.
+    C(rac_nfs) and C(rac_asm) are cluster nodes, whose clock must never step; elsewhere a step
+    is a warning. With C(none), a host that runs Clusterware is a cluster node.
 
     Default: none
     """
@@ -42,7 +42,7 @@ class Policy(NamedTuple):
     Default: 1
     """
     offset_ms: int = whole_number(1, 60000)
-    """How many milliseconds the clock may be off, by what its daemon says.
+    """Maximum clock offset in milliseconds, as the time daemon reports it.
 
     Default: 1000
     """
