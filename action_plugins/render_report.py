@@ -25,6 +25,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import runs
 from hostproof_controller.controller_action import ControllerAction, Failed
 from hostproof_controller.report.render import render_folder
+from hostproof_controller.report.terminal import terminal
 from hostproof_controller.report.waiver_file import load_waivers
 
 
@@ -41,16 +42,21 @@ class ActionModule(ControllerAction):
         # No reading of a report refers to itself, and looking for one that does costs a tenth of
         # it. This process ends with the task.
         gc.disable()
+        shown = terminal()
         rendered = render_folder(
             os.path.abspath(folder),
             today=datetime.date.today(),
             known_checks=check_ids,
             waivers=None if waivers is None else load_waivers(waivers),
+            width=shown.width,
+            verbose=shown.verbose,
+            severity=shown.severity,
+            fail_on=shown.fail_on,
             strict=boolean(self.of_user("hostproof_strict", given["strict"]) or False),
         )
         answer = {
             "exit_code": rendered.exit_code,
-            "summary": rendered.summary,
+            "summary": "" if shown.quiet else rendered.summary,
             "report": rendered.page,
         }
         if rendered.exit_code:

@@ -11,7 +11,7 @@ type: stdout
 short_description: Progress and summary of an audit
 description:
   - While hosts are judged it shows how many of them have answered (on a terminal only).
-  - Prints the summary of the report. Other tasks look as with the default callback, and with C(-v)
+  - Prints the summary of the report. Other tasks look as with the default callback, and with C(-vv)
     so do these.
 extends_documentation_fragment:
   - default_callback
@@ -169,7 +169,7 @@ class CallbackModule(DefaultCallback):
                 self._display.display(f"pending: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
-        if result._task.action == VALIDATE and not self._display.verbosity:
+        if result._task.action == VALIDATE and self._is_short:
             # The whole argument specification comes with it: one sentence says what is wrong.
             said = " ".join(str(result._result.get("msg")).split())
             self._display.display(f"fatal: [{result._host}]: {said}", color="red", stderr=True)
@@ -196,8 +196,13 @@ class CallbackModule(DefaultCallback):
             finally:
                 self._display.display = shown
 
+    @property
+    def _is_short(self) -> bool:
+        """Whether tasks of Hostproof are printed by their summary only. -v is for the summary."""
+        return self._display.verbosity < 2
+
     def _is_quiet(self, task) -> bool:
-        return bool({task.action, _name(task)} & {*QUIET}) and not self._display.verbosity
+        return bool({task.action, _name(task)} & {*QUIET}) and self._is_short
 
     def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
@@ -207,12 +212,14 @@ class CallbackModule(DefaultCallback):
             self._waiting.pop(result._host.get_name(), None)
             self._show_progress()
         if _name(task) == REPORT and "summary" in answer:
-            self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
+            # With --quiet there is no summary.
+            if answer["summary"]:
+                self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
             return True
         if _name(task) in TELL and not failed:
             for line in answer.get("lines", []):
                 self._display.display(line)
-            return not self._display.verbosity
+            return self._is_short
         # What the report tells needs no second place; any other failure must be seen here.
         told = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or told))

@@ -79,7 +79,7 @@ def printed(folder: Path, *options: str, **environment: str) -> str:
     ("options", "environment"),
     [
         ([], {"ANSIBLE_NOCOLOR": "1"}),
-        (["-v"], {"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml"}),
+        (["-vv"], {"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml"}),
     ],
 )
 def test_nothing_that_a_terminal_obeys_is_shown(tmp_path, options, environment):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @options.command("apply", exits=options.JUDGED, hosts=True)
 @options.with_verdict
+@options.with_terminal
 @click.option(
     "--gate",
     is_flag=True,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     help="audit evidence packs instead of hosts",
 )
 @options.with_verdict
+@options.with_terminal
 @options.with_selection
 @click.option("--slices", metavar="N", help="split the run into N parallel jobs, or auto")
 @click.option(

@@ -126,6 +126,24 @@ def format_option(
     return click.option("--format", "output_format", type=kind, default=default, help=text)
 
 
+def with_terminal(function: _Decorated) -> _Decorated:
+    """The options that decide what the summary shows and which failures decide the exit code."""
+    severities = click.Choice(("critical", "high", "medium", "low"))
+    for option in (
+        click.option("--quiet", is_flag=True, help="do not print the summary"),
+        click.option(
+            "--fail-on",
+            type=severities,
+            help="exit with 2 only for failures of this severity or above",
+        ),
+        click.option(
+            "--severity", type=severities, help="print only findings of this severity or above"
+        ),
+    ):
+        function = option(function)
+    return function
+
+
 def with_selection(function: _Decorated) -> _Decorated:
     """The options that choose checks."""
     for name, text in (

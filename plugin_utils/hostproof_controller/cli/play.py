@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import Any
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from ..layout import WORKPLACE
+from ..report.terminal import TERMINAL, Terminal
 from ..runs import now
 from . import forks
 from .ansible_options import LIST_ONLY, AnsibleOptions
@@ -55,12 +57,14 @@ class _Options:
     gate: bool | str | None = None
     slices: str | None = None
     slice_nodes: str | None = None
+    severity: str | None = None
+    fail_on: str | None = None
 
 
 class Play:
     """A run of the playbook of a command. Everything is checked before anything runs.
 
-    ``quiet``: do not print the directory of the results.
+    ``quiet``: do not print the summary, or the directory of the results.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class Play:
         self.baseline = _passed_on("--baseline", options.baseline)
         self.lists_only = ansible.has(*LIST_ONLY)
         self.environment = child_environment()
+        self.environment[TERMINAL] = json.dumps(self._terminal()._asdict())
         self.variables = self._variables()
         self._refuse_unknown_tags()
         self._validate_inventories()
@@ -93,6 +98,15 @@ class Play:
                 self.environment,
                 has_evidence=self.evidence is not None,
             )
+
+    def _terminal(self) -> Terminal:
+        return Terminal(
+            width=shutil.get_terminal_size((100, 24)).columns,
+            verbose=self.ansible.has("verbosity"),
+            quiet=self.quiet,
+            severity=self.options.severity or Terminal().severity,
+            fail_on=self.options.fail_on or Terminal().fail_on,
+        )
 
     def run(self) -> int:
         """Run it; returns the exit code of the command."""
@@ -279,6 +293,7 @@ class Play:
             (report / "findings.jsonl").touch()
         words = ["--waivers", str(self.waivers)] if self.waivers else []
         words += ["--strict"] if self.options.strict else []
+        words += self._terminal().words()
         render([str(report), *words])
 
     def _finish_gate(self, report: Path) -> bool:

@@ -28,7 +28,8 @@ from .signing import MANIFEST
 @click.option("--out", metavar="DIR", type=options.NEW_DIRECTORY, help="new directory or file")
 @click.option("--query", metavar="EXPR", help="print the result of a JMESPath query")
 @options.with_verdict
-@click.option("--quiet", is_flag=True, help="do not print the summary")
+@options.with_terminal
+@click.option("-v", "--verbose", is_flag=True, help="list skipped and passed checks")
 @options.format_option(
     *FORMATS, text="print the findings in this format (with --out: to this new file)", default=None
 )
@@ -54,6 +55,9 @@ def command(
     waivers: str | None,
     strict: bool,
     quiet: bool,
+    severity: str | None,
+    fail_on: str | None,
+    verbose: bool,
     output_format: str | None,
     readable: bool,
     fixes: str | None,
@@ -64,7 +68,9 @@ def command(
     is rendered in place; otherwise a new directory is made.
     """
     if output_format is None and fixes is None and not readable:
-        return _render(directories, out, query, waivers, strict, quiet)
+        terminal = [f"--severity={severity}"] * bool(severity)
+        terminal += [f"--fail-on={fail_on}"] * bool(fail_on) + ["-v"] * verbose
+        return _render(directories, out, query, waivers, strict, quiet, terminal)
     other = "--fixes" if fixes is not None else "--format"
     if query is not None or quiet:
         raise Refused(f"--{'quiet' if query is None else 'query'} does not go with {other}")
@@ -75,6 +81,7 @@ def command(
     if output_format is not None and fixes is not None:
         raise Refused("--format does not go with --fixes")
     results = _results(directories, waivers)
+    results.fail_on = fail_on or results.fail_on
     if fixes is not None:
         from .fixes import write
 
@@ -98,6 +105,7 @@ def _render(
     waivers: str | None,
     strict: bool,
     quiet: bool,
+    terminal: list[str],
 ) -> int:
     from ..report.__main__ import main
 
@@ -108,7 +116,7 @@ def _render(
         )
     valued = {"--out": out, "--query": query, "--waivers": waivers}
     words = [f"{name}={value}" for name, value in valued.items() if value is not None]
-    words += ["--strict"] * strict + ["--quiet"] * quiet
+    words += ["--strict"] * strict + ["--quiet"] * quiet + terminal
     return main([*words, "--", *directories])
 
 

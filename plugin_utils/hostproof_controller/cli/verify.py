@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 @options.command("verify", exits=options.JUDGED, hosts=True)
 @options.with_verdict
+@options.with_terminal
 @options.with_selection
 def command(ansible: AnsibleOptions, **values: Any) -> int:
     from .play import Play

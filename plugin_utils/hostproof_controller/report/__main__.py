@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.evaluate.finding import SEVERITIES
 
 from . import query
 from .document import flat_findings
@@ -71,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--query", metavar="EXPR", help="print what a JMESPath expression finds")
     parser.add_argument("--waivers", metavar="FILE", help="apply the waivers of this YAML file")
     parser.add_argument("--strict", action="store_true", help="a warning counts like a failure")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list skipped and passed")
+    for name in ("--severity", "--fail-on"):
+        parser.add_argument(name, choices=SEVERITIES, default=SEVERITIES[-1])
     parser.add_argument("--quiet", action="store_true", help="print no summary")
     return parser
 
@@ -94,6 +98,9 @@ def _run(options: argparse.Namespace) -> int:
         strict=options.strict,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         width=shutil.get_terminal_size((100, 24)).columns,
+        verbose=options.verbose,
+        severity=options.severity,
+        fail_on=options.fail_on,
     )
     if not options.quiet:
         _say(f"{rendered.summary}\n\nReport: {rendered.page}")

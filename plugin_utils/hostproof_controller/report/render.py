@@ -90,6 +90,7 @@ def render_folder(
     as_one_page: bool = False,
     verbose: bool = False,
     severity: str = SEVERITIES[-1],
+    fail_on: str = SEVERITIES[-1],
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
@@ -101,6 +102,8 @@ def render_folder(
     does not agree; without either it stays as the run recorded it.
     ``known_checks`` is asked with waivers alone: every control must be imported to tell them.
     Every file is replaced atomically. A folder without findings.jsonl is a run without results.
+
+    Failures of a lesser severity than ``fail_on`` do not decide the exit code.
 
     However many hosts there are, one of them is held at a time.
     """
@@ -123,6 +126,7 @@ def render_folder(
             lines = draft(FINDINGS_FILE)
             for line in render_lines(merged_lines(results)):
                 lines.write(line)
+        results.fail_on = fail_on
         many = len(results.hosts) > ALL_IN_ONE and not as_one_page
         names = page_names(results.hosts.names) if many else {}
         summary, pages = _write_forms(results, instant, strict, draft, files, folder, names)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol, overload
 
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, SKIP, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, SKIP, Check, found
 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from ..commands import is_own
@@ -369,6 +369,8 @@ class Results:
         self.runs = runs
         self.entries = entries
         self.notes = notes
+        #: The least severity of a failure that decides the exit code.
+        self.fail_on = SEVERITIES[-1]
         self._tally: Tally | None = None
 
     @property

@@ -226,7 +226,7 @@ class Summary:
         subject = "this action makes" if len(actions) == 1 else f"these {len(actions)} actions make"
         effect = f"{subject} {ready} of {first.waiting} hosts ready"
         if not ready:
-            effect = f"most of the {first.waiting} hosts need them"
+            effect = "what most hosts need" if first.waiting > 1 else "what the host needs first"
         lines = [f"Fix first: {effect}"]
         recorded = any(group.recorded for group in self._all_groups())
         for number, action in enumerate(actions, 1):

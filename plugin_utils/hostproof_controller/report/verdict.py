@@ -2,10 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Totals of findings: the verdict of a host, the totals and the exit code of a run."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
-from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
+from ansible.module_utils.hostproof.evaluate.finding import (
+    ERROR,
+    FAIL,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    WARN,
+    worst,
+)
 
 from ..cluster.nodes import cluster_of
 from .host_state import HostState
@@ -137,12 +146,17 @@ class Tally:
         self.statuses = dict.fromkeys(STATUSES, 0)
         self.of_hosts = dict.fromkeys(STATUSES, 0)
         self.verdicts = dict.fromkeys(VERDICTS, 0)
+        #: Failures and warnings by status and severity.
+        self.severities: Counter[tuple[str, str]] = Counter()
         self._known: dict[Any, Any] = {}
 
     def add(self, state: HostState, *, is_host: bool) -> None:
         """Count the findings of a host, or of a pseudo host, which gets no verdict."""
         findings = state.findings
         counts = count_statuses(findings)
+        self.severities.update(
+            (one["status"], one["severity"]) for one in findings if one["status"] in (FAIL, WARN)
+        )
         for total in (self.statuses, self.of_hosts) if is_host else (self.statuses,):
             for status, count in counts.items():
                 total[status] += count
@@ -184,6 +198,9 @@ class Tally:
 class Counted(Protocol):
     """Results whose findings were counted (store.Results)."""
 
+    #: The least severity of a failure that decides the exit code.
+    fail_on: str
+
     @property
     def tally(self) -> Tally: ...
 
@@ -199,7 +216,9 @@ def exit_code(results: Counted, strict: bool = False) -> int:
     ``strict``: a warning counts like a failure.
     """
     tally = results.tally
-    if tally.statuses[FAIL] or (strict and tally.statuses[WARN]):
+    counting = SEVERITIES[: SEVERITIES.index(results.fail_on) + 1]
+    failing = (FAIL, WARN) if strict else (FAIL,)
+    if any(tally.severities[status, severity] for status in failing for severity in counting):
         return EXIT_FAILED
     if any(host.outcome == "unreachable" for host in tally.hosts):
         return EXIT_UNREACHABLE

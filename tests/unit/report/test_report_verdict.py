@@ -63,6 +63,23 @@ def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code)
     assert verdict_totals(results)[verdict] == 1
 
 
+@pytest.mark.parametrize(
+    ("severity", "fail_on", "strict", "code"),
+    [
+        ("high", "low", False, 2),
+        ("high", "high", False, 2),
+        ("high", "critical", False, 0),
+        ("critical", "critical", False, 2),
+        ("medium", "high", True, 0),
+    ],
+)
+def test_failures_of_a_lesser_severity_do_not_decide_the_exit_code(severity, fail_on, strict, code):
+    status = "warn" if strict else "fail"
+    results = merge([make_line("db01", [finding(status=status, severity=severity)])])
+    results.fail_on = fail_on
+    assert exit_code(results, strict) == code
+
+
 def test_an_unreachable_host_has_a_verdict_of_its_own():
     results = merge([LOST, BROKEN])
     assert verdict_totals(results)["unreachable"] == 1
