@@ -7,9 +7,9 @@ from typing import Any
 import latency_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.controls.latency import rules_work
+from ansible.module_utils.hostproof.controls.latency import rules_reports, rules_work
 from ansible.module_utils.hostproof.evaluate import audit
-from ansible.module_utils.hostproof.evaluate.finding import Finding
+from ansible.module_utils.hostproof.evaluate.finding import Finding, resting
 from packs import FIXTURES
 
 Judge = Callable[..., dict[str, list[Finding]]]
@@ -193,8 +193,7 @@ class TestSlob:
         (one,) = judge(article("awr-global-11.2-system.txt"))["instances"]
         assert one.status == "warn"
         assert "instance 2: " in one.title
-        (rule,) = [one for one in rules_work.rules.rules if one.check.id == "latency.instances"]
-        assert "cluster_nodes.huge_pages" in rule.check.because_of
+        assert "cluster_nodes.huge_pages" in rule_of("latency.instances").check.because_of
 
 
 class TestBeforeAndAfter:
@@ -248,3 +247,19 @@ class TestLobsAndRedo:
     def test_no_redo_wait_in_the_first_test(self, judge):
         (one,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]
         assert one.status == "skip"
+
+
+def test_reads_may_come_from_the_page_cache(judge):
+    """A finding of read events names async_io.direct_files if that does not pass on the host."""
+    (good,) = judge(article("slob-grep-single-block.txt"))["database"]
+    assert (good.status, good.because_of) == ("pass", ())
+    told = good._replace(because_of=rule_of("latency.database").check.because_of)
+    cached = good._replace(check="async_io.direct_files", status="warn", because_of=())
+    assert resting([told, cached])[0].because_of == ("async_io.direct_files",)
+    direct = cached._replace(status="pass")
+    assert resting([told, direct])[0].because_of == ()
+
+
+def rule_of(check: str) -> Any:
+    rules = [*rules_work.rules.rules, *rules_reports.rules.rules]
+    return next(one for one in rules if one.check.id == check)

@@ -33,6 +33,8 @@ _BACKGROUND = " (background)"
     why="Sessions wait this long for storage, network and host together.",
     reference="Oracle Database Reference, Oracle Wait Events; My Oracle Support 1376916.1",
     each=REPORTS,
+    # Short reads may come from the page cache if data files are not opened for direct I/O.
+    because_of=("async_io.direct_files",),
 )
 def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """The wait events that have a limit, or that were requested."""

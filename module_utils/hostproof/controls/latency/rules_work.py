@@ -127,7 +127,7 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         status=FAIL,
         why=f"At most {most / cores:,.0f} logical reads a second and core: {least:,.0f} are "
         "wanted.",
-        fix="see hugepages.in_use and pre_page_sga of this node first, then what else runs on its "
+        fix="see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then what else runs on its "
         "processors and how fast they are allowed to be (governor, hypervisor)",
     )
 
@@ -268,7 +268,7 @@ def _instance(name: str, figures: work.Figures) -> str:
     reference="Oracle Database Performance Tuning Guide, Automatic Workload Repository report of "
     "a cluster (awrgrpt.sql)",
     each=REPORTS,
-    because_of=("cluster_nodes.huge_pages", "hugepages.in_use"),
+    because_of=("cluster_nodes.huge_pages", "hugepages.sga_in_huge_pages"),
 )
 def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     figures = _told(subject)
