@@ -127,8 +127,8 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         status=FAIL,
         why=f"At most {most / cores:,.0f} logical reads a second and core: {least:,.0f} are "
         "wanted.",
-        fix="see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then what else runs on its "
-        "processors and how fast they are allowed to be (governor, hypervisor)",
+        fix="see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then what else "
+        "runs on its processors and how fast they are allowed to be (governor, hypervisor)",
     )
 
 
