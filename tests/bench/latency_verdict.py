@@ -66,11 +66,11 @@ HOW = {"first": "before other processes", "beside": "beside other load"}
 STEADY = f"{WHAT['far']}, {HOW['first']}, p50"
 HOSTS = 20
 FLEETS = 1000
-#: A rate near its bound needs more draws: of 1000, 5 % is known to 1.4 % alone.
+#: A rate near its bound needs more draws: of 1000, 5% is known to 1.4% alone.
 UNCHANGED_FLEETS = 10_000
 FLEET_CHANGES = (1.03, 1.05, 1.1)
 FLEETS_OF = ("spread 5%, neighbours 0.3", "spread 10%, neighbours 0.3")
-#: Standard deviation of a host's log ratio up to which twenty hosts show 5 %.
+#: Standard deviation of a host's log ratio up to which twenty hosts show 5%.
 MOST_FLEET_SPREAD = 0.07
 
 #: The bounds. Those of what is found hold where windows spread no more than MOST_SPREAD.
@@ -244,7 +244,7 @@ def hosts(tables: Tables, groups: list[Group]) -> None:
             tables.bound(f"{name}: {false} of {number} false", false <= MOST_FALSE * number)
         if group.bound:
             share = shares[CHANGES.index(1.2)]
-            tables.bound(f"{name}: +20 % found {percent(share)}", share >= LEAST_FOUND)
+            tables.bound(f"{name}: +20% found {percent(share)}", share >= LEAST_FOUND)
     tables.head("all comparisons", "n", "false")
     for source, (false, number) in totals.items():
         tables.row(source, str(number), percent(false / number))
@@ -298,7 +298,7 @@ def by_spread(tables: Tables, groups: list[Group]) -> None:
         tables.row(name, str(len(pairs)), percent(false / len(pairs)), *map(percent, shares))
         if high <= MOST_SPREAD:
             share = shares[CHANGES.index(1.2)]
-            tables.bound(f"recorded, {name}: +20 % found {percent(share)}", share >= LEAST_FOUND)
+            tables.bound(f"recorded, {name}: +20% found {percent(share)}", share >= LEAST_FOUND)
 
 
 def spread_of(side: Sequence[float]) -> float:
@@ -337,7 +337,7 @@ def fleets(tables: Tables, groups: list[Group]) -> None:
         "",
         f"{HOSTS} hosts, one verdict on all of them; {UNCHANGED_FLEETS} fleets each in "
         f"which nothing changed, and {FLEETS} for each change. With controls, "
-        f"{HOSTS} more are left unchanged, and all drift by 10 %.",
+        f"{HOSTS} more are left unchanged, and all drift by 10%.",
     ]
     titles = [f"{change - 1:+.0%} found" for change in FLEET_CHANGES]
     tables.head("hosts", "spread of a host's ratio", "false", *titles)
@@ -377,7 +377,7 @@ def one_fleet(tables: Tables, name: str, pool: list[float], controls: bool) -> N
     tables.bound(f"{name}: {percent(shares[1.0])} of fleets false", shares[1.0] <= MOST_FALSE)
     if not controls and spread <= MOST_FLEET_SPREAD:
         share = shares[1.05]
-        tables.bound(f"{name}: +5 % found {percent(share)}", share >= LEAST_FLEET)
+        tables.bound(f"{name}: +5% found {percent(share)}", share >= LEAST_FLEET)
 
 
 def ratios(group: Group) -> list[float]:
@@ -392,7 +392,7 @@ def row(cells: Sequence[str]) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
+    return f"{share * 100:.1f}%"
 
 
 def with_tables(page: str, text: str) -> str:

@@ -51,7 +51,7 @@ class Policy(NamedTuple):
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)
-    """The instances to judge, each with C(sid), and C(home) or C(alert_log) where the host does not
+    """The instances to check, each with C(sid), and C(home) or C(alert_log) where the host does not
     tell them.
 
     C(auto) takes those that run and those that oratab lists.
@@ -61,7 +61,7 @@ class Policy(NamedTuple):
     ask_instances: bool = flag()
     """Ask running instances for their parameters through C(sqlplus / as sysdba), as their owner.
 
-    Without it what the processes do is judged against C(async_io_filesystemio_options), and the
+    Without it what the processes do is checked against C(async_io_filesystemio_options), and the
     parameters are C(error).
 
     Default: true

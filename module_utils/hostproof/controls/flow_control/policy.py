@@ -332,7 +332,7 @@ def _name_of_credentials(
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for auto: DEFAULT_RULES are judged, and nothing is changed.
+    ``wanted`` is None for auto: DEFAULT_RULES are checked, and nothing is changed.
     ``interconnect`` is None for auto: what Clusterware says.
     """
 

@@ -62,7 +62,7 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``interfaces`` None asks Clusterware; ``mtu`` None leaves it to the host; ``loopback_mtu``
-    None does not judge it. ``losses_limit`` is per second.
+    None does not check it. ``losses_limit`` is per second.
     """
 
     profile: Optional[Profile] = of_profile()
@@ -108,7 +108,7 @@ class Policy(NamedTuple):
     """
     loopback_mtu: Optional[int] = whole_number(_LEAST, 65536).none_for(UNMANAGED)
     """The most that the loopback device should have on a node of a cluster, in bytes. C(unmanaged)
-    does not judge it.
+    does not check it.
 
     Default: 16436
     """

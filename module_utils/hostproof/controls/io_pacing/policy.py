@@ -210,7 +210,7 @@ class Policy(NamedTuple):
     """
     dirty_limit: Optional[int] = size().none_for(UNMANAGED)
     """On Linux, how much may be dirty in the page cache before writers are held back, such as
-    C(8G); more is a warning. C(unmanaged) does not judge it.
+    C(8G); more is a warning. C(unmanaged) does not check it.
 
     Default: 8G
     """

@@ -94,7 +94,7 @@ def _cheap(given: PolicyValues, name: str, size_of_tail: int) -> int:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for "auto": what runs is judged by itself, and nothing is changed.
+    ``wanted`` is None for "auto": what runs is checked by itself, and nothing is changed.
     """
 
     wanted: Optional[Tuple[WantedListener, ...]] = entries(

@@ -44,7 +44,7 @@ class Policy(NamedTuple):
     """
     ask_instances: bool = flag()
     """Ask each running database, as its owner with sqlplus, whether it has C(memory_target).
-    Without it C(/dev/shm) is not judged.
+    Without it C(/dev/shm) is not checked.
 
     Default: true
     """

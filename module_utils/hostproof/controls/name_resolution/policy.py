@@ -60,7 +60,7 @@ class Policy(NamedTuple):
     """
     scan: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
     """The names of the SCAN, with their domain, as a list. C(auto) is what C(crsconfig_params) of
-    Clusterware has; an empty list judges none.
+    Clusterware has; an empty list checks none.
 
     Default: auto
     """

@@ -137,7 +137,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     version: Optional[str] = _VERSION
-    """The NFS version that mounts must have; C(any) judges none.
+    """The NFS version that mounts must have; C(any) checks none.
 
     Default: any
     """
@@ -164,7 +164,7 @@ class Policy(NamedTuple):
     Default: 128
     """
     direct_nfs: str = one_of(AUTO, "required", "forbidden", "unmanaged")
-    """Whether the databases use Direct NFS. C(auto) judges it where a home has it linked in or an
+    """Whether the databases use Direct NFS. C(auto) checks it where a home has it linked in or an
     C(oranfstab) is there.
 
     Default: auto
@@ -176,12 +176,12 @@ class Policy(NamedTuple):
     """
     window_seconds: float = window()
     """How long traffic is watched on a host that has NFS mounts. One window of 1 to 600 seconds
-    serves every control that needs rates; C(0) does not judge it.
+    serves every control that needs rates; C(0) does not check it.
 
     Default: 10
     """
     sample_minimum_ops: int = whole_number(1)
-    """How many reads and writes of a mount in that time its latency is judged from; with fewer,
+    """How many reads and writes of a mount in that time its latency is checked from; with fewer,
     unless they took half of that time, there is no verdict.
 
     Default: 50

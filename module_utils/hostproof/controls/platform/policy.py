@@ -23,8 +23,8 @@ class Policy(NamedTuple):
     Default: none
     """
     release: Optional[str] = one_of("auto", "19c", "21c", "23ai", "26ai").none_for("auto")
-    """The Oracle release that the platform is judged for. C(auto) is that of the profile; without
-    a profile nothing is judged.
+    """The Oracle release that the platform is checked for. C(auto) is that of the profile; without
+    a profile nothing is checked.
 
     Set it to the release of a planned installation or upgrade to see whether the host is ready.
 

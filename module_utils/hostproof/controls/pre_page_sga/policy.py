@@ -31,7 +31,7 @@ def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
 
 
 class WantedInstance(NamedTuple):
-    """An instance to judge. ``home``, ``version`` and ``alert_log`` are None where the host says.
+    """An instance to check. ``home``, ``version`` and ``alert_log`` are None where the host says.
 
     ``version`` has as many numbers as were given: (11, 2, 0, 4) or (19,).
     """
@@ -63,7 +63,7 @@ class Policy(NamedTuple):
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)
-    """The databases to judge beside those that run, each with C(sid); optionally C(home),
+    """The databases to check in addition to running ones, each with C(sid); optionally C(home),
     C(version) (such as C(19) or C(11.2.0.4)) and C(alert_log), where the host itself does not
     tell them.
 
@@ -93,7 +93,7 @@ class Policy(NamedTuple):
     lock_sga: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
     """What C(lock_sga) must be. C(auto), C(true), C(false) or C(unmanaged), in any case.
 
-    C(auto) accepts both, and judges whether it fits the pages of the SGA, C(memory_target) and
+    C(auto) accepts both, and checks whether it fits the pages of the SGA, C(memory_target) and
     memlock.
 
     Default: auto

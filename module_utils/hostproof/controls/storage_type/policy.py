@@ -178,7 +178,7 @@ class Policy(NamedTuple):
     """
     window_seconds: float = window()
     """Seconds between the two readings of discarded packets. One window of 1 to 600 seconds serves
-    every control that needs rates; C(0) reads once and judges none.
+    every control that needs rates; C(0) reads once and checks none.
 
     Default: 10
     """

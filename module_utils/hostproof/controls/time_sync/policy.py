@@ -50,7 +50,7 @@ class Policy(NamedTuple):
     """In how many updates after its start chronyd may step the clock, which is the second number of
     C(makestep). C(0) lets it never step. Apply lowers what allows more, and never raises it.
 
-    C(unmanaged) neither judges nor writes it.
+    C(unmanaged) neither checks nor writes it.
 
     Default: 3
     """
