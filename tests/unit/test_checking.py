@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.evaluate.checking import (
     Skip,
     Subjects,
     Verdict,
+    by_layers,
     judged,
     known_or_skip,
 )
@@ -334,3 +335,30 @@ class TestRules:
 
     def test_an_error_of_ours_is_what_a_rule_may_raise(self):
         assert issubclass(PolicyError, HostproofError) and not issubclass(Skip, HostproofError)
+
+
+class TestLayers:
+    """What a known layer shows to be wrong stays wrong whatever the others hold."""
+
+    LAYERS = (("running", "1"), ("boot", Denied("file:/b", "/b may not be read.")))
+
+    @pytest.mark.parametrize("status", [FAIL, WARN])
+    def test_a_known_problem_stands_and_the_unknown_is_named(self, status):
+        found = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
+        assert (found.status, found.why) == (
+            status,
+            "It is 1. Not known: boot: /b may not be read.",
+        )
+
+    def test_the_words_of_the_check_come_first(self):
+        found = one(lambda *_: by_layers(Verdict(FAIL), self.LAYERS))
+        assert found.why == "It breaks. Not known: boot: /b may not be read."
+
+    @pytest.mark.parametrize("status", [PASS, SKIP])
+    def test_nothing_passes_by_a_part_of_its_layers(self, status):
+        found = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
+        assert (found.status, found.evidence) == (ERROR, ("file:/b",))
+
+    def test_where_all_is_known_nothing_changes(self):
+        verdict = Verdict(PASS, "It is 1.")
+        assert by_layers(verdict, self.LAYERS[:1]) is verdict

@@ -24,7 +24,8 @@ from ansible.module_utils.hostproof.collect import reader
 from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
-from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_mounted
+from ansible.module_utils.hostproof.probes.kernel import mounts
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs_processes, nfs_mounted
 
 DATA = "filer:/vol/oradata"
 REDO = "filer:/vol/redo"
@@ -171,7 +172,8 @@ class Host:
         self.kernel = Kernel(root / "mountinfo")
         self.hand = Hand(self.kernel, self.steps)
         self.journal = Journal(self.hand, str(root / "var/hostproof"))
-        monkeypatch.setattr(nfs_mounted, "MOUNTINFO", str(root / "mountinfo"))
+        for module in (nfs_mounted, mounts):
+            monkeypatch.setattr(module, "MOUNTINFO", str(root / "mountinfo"))
         monkeypatch.setattr(apply, "UNIT_SOURCES", (str(self.fstab),))
 
     def mounted(self, *pairs: tuple[str, str]) -> "Host":
@@ -695,10 +697,12 @@ class TestRevert:
         before = both.state()
         both.apply(both.remount_both())
         changed = both.state()
-        process = direct_nfs.DatabaseProcess("ORCL", 2102, "", (), (4711,))
+        process = direct_nfs_processes.DatabaseProcess("ORCL", 2102, "", (), (4711,))
         for address, is_refused in (("192.0.2.9", True), ("192.0.2.7", False)):
             monkeypatch.setattr(
-                direct_nfs, "read_users", lambda _host, address=address: [(process, address)]
+                direct_nfs_processes,
+                "read_users",
+                lambda _host, address=address: [(process, address)],
             )
             if is_refused:
                 with pytest.raises(apply.Refused, match="Direct NFS of ORCL .pid 2102, 192.0.2.9"):

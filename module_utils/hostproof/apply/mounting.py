@@ -16,7 +16,7 @@ from ..errors import HostproofError
 from ..parsers.nfs import mountinfo, nfs_options
 from ..parsers.number import clipped
 from ..parsers.systemd import systemd_unit
-from ..probes.nfs import direct_nfs, nfs_mounted
+from ..probes.nfs import direct_nfs_processes, nfs_mounted
 from ..probes.nfs.nfs_mounted import Mounted
 from .change import FOUND_BY_MOUNT, TRANSFER_SIZES, MountChange, MountState
 from .difference import mount_text, normal_source
@@ -320,7 +320,7 @@ def unmount_changed(mounts: List[Before], writer: Writer) -> List[str]:
 def used_by_direct_nfs(mounts: List[Before]) -> List[str]:
     """Who may use what unmount_changed would unmount though nothing is open there, in words."""
     changed = _changed(mounts)
-    users = direct_nfs.read_users(LiveHost()) if changed else []
+    users = direct_nfs_processes.read_users(LiveHost()) if changed else []
     if not users:
         return []
     now = mounted_now()

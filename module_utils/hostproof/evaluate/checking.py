@@ -27,7 +27,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..errors import Absent, Denied, HostError, HostproofError
-from .finding import ERROR, SKIP, Check, Finding, found
+from .finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
 
 #: What stands where an evidence key would, and is none.
 _NO_KEY = ("", "policy")
@@ -46,8 +46,8 @@ class Verdict(NamedTuple):
     """What a rule says. Whatever it leaves out is the check's own, or the subject's.
 
     ``of`` is whose it is, and stands before the title: None for the name of the rule's subject, ""
-    for nobody. ``reference`` and ``severity`` replace the check's. The rest is of the finding
-    (finding.py).
+    for nobody. ``reference`` and ``severity`` replace the check's. ``unknown`` is a sentence after
+    the why: which layers are not known (by_layers). The rest is of the finding (finding.py).
     """
 
     status: str
@@ -65,6 +65,7 @@ class Verdict(NamedTuple):
     title: Optional[str] = None
     reference: Optional[str] = None
     severity: Optional[str] = None
+    unknown: Optional[str] = None
 
 
 Judged = Union[Verdict, List[Verdict]]
@@ -100,6 +101,22 @@ def judged(rule: Callable[..., Verdict], *arguments: Any, of: Optional[str] = No
     except HostproofError as problem:
         return undetermined(problem, of)
     return verdict if of is None else verdict._replace(of=of)
+
+
+def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
+    """A verdict of the known layers, with the name and the Answer of every layer.
+
+    What a known layer shows to be wrong stays wrong whatever the others hold: the finding then
+    names the layers that are unknown. Any other verdict needs every layer, and raises the first
+    that is unknown.
+    """
+    unknown = [(name, one) for name, one in layers if isinstance(one, HostproofError)]
+    if not unknown:
+        return verdict
+    if verdict.status not in (FAIL, WARN):
+        raise unknown[0][1]
+    names = "; ".join(f"{name}: {str(one).rstrip('.')}" for name, one in unknown)
+    return verdict._replace(unknown=f"Not known: {names}.")
 
 
 def _nameless(_subject: Any) -> str:
@@ -295,6 +312,8 @@ class _Loop:
         )
         if verdict.reference is not None:
             finding = finding._replace(reference=verdict.reference)
+        if verdict.unknown is not None:
+            finding = finding._replace(why=f"{finding.why.rstrip('.')}. {verdict.unknown}")
         if verdict.severity is not None:
             finding = finding._replace(severity=verdict.severity)
         return each.finish(finding, subject) if each is not None and has_subject else finding

@@ -243,9 +243,50 @@ class TestWhereItCounts:
         assert (found.status, found.why) == ("skip", "This kernel has no fs.aio-max-nr.")
 
     def test_what_may_not_be_read_is_an_error(self, judge):
-        found = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        machine = with_home(stock())
+        machine.file("/etc/sysctl.d/97-oracle.conf", "fs.aio-max-nr = 3145728\n")
+        found = judge(machine.deny(proc("fs.aio-max-nr")))["fs.aio-max-nr"]
         assert found.status == "error"
         assert "--become" in found.fix
+
+    def test_a_boot_that_is_wrong_fails_whatever_runs(self, judge):
+        found = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        assert (found.status, found.running) == ("fail", "unknown")
+        assert "the next boot does not bring it" in found.why
+        assert "Not known: running kernel: " in found.why
+
+    def test_a_running_value_that_is_wrong_fails_whatever_boots(self, judge):
+        found = judge(with_home(stock().deny("/proc/cmdline")))["fs.aio-max-nr"]
+        assert (found.status, found.persisted) == ("fail", "unknown")
+        assert "Not known: after a reboot: " in found.why
+        assert "apply cannot plan this" in found.fix
+
+
+class TestReleasesThatAreNotKnown:
+    """A profile announces a database. Where its homes are not known no release may be left out."""
+
+    def judged(self, judge, shmall: str, text: str = "kernel.panic_on_oops = 1\n"):
+        machine = sets(stock(), kernel__shmall=shmall).deny("/etc/oratab")
+        machine.file("/etc/sysctl.d/97-oracle.conf", f"kernel.shmall = {shmall}\n{text}")
+        return judge(machine, profile="rac_asm")
+
+    def test_what_every_release_demands_is_judged(self, judge):
+        found = self.judged(judge, "18446744073692774399")
+        assert found["fs.aio-max-nr"].status == "fail"
+        assert found["kernel.shmall"].status == "pass"
+
+    def test_too_little_for_every_release_is_a_failure(self, judge):
+        found = self.judged(judge, "1")["kernel.shmall"]
+        assert found.status == "fail"
+        assert "apply cannot plan this" in found.fix
+
+    def test_enough_for_one_release_alone_is_not_known(self, judge):
+        found = self.judged(judge, "2097152")["kernel.shmall"]
+        assert (found.status, found.evidence) == ("error", ("file:/etc/oratab",))
+
+    def test_without_a_profile_nothing_says_that_a_database_is_here(self, judge):
+        found = judge(stock().deny("/etc/oratab"))
+        assert {one.status for one in found.values()} == {"error"}
 
 
 class TestLayers:

@@ -9,7 +9,7 @@ from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.nfs_mounts import rules_oranfstab
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding
-from ansible.module_utils.hostproof.probes.nfs import direct_nfs
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs_processes
 from nfs_packs import NfsMachine
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
@@ -493,7 +493,7 @@ def test_other_systems_are_not_judged():
 
 def test_database_processes_with_connections_of_their_own():
     machine = host(True, PLAIN, ODM, CHANNEL)
-    ((process, address),) = direct_nfs.read_users(machine)
+    ((process, address),) = direct_nfs_processes.read_users(machine)
     assert (process.sid, process.pid, address) == ("ORCL", 2102, "192.0.2.20")
-    assert direct_nfs.read_users(host(True, PLAIN, ODM)) == []
-    assert direct_nfs.read_users(nfs_packs.nfs_host()) == []
+    assert direct_nfs_processes.read_users(host(True, PLAIN, ODM)) == []
+    assert direct_nfs_processes.read_users(nfs_packs.nfs_host()) == []

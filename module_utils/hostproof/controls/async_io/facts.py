@@ -13,6 +13,7 @@ from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.unix import lsattr
+from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import nfs_connections, nfs_mounted
 from ...probes.oracle import alert_logs, io_writers, next_start
 from ...probes.oracle import instances as instances_probe
@@ -116,9 +117,7 @@ def _read_linux(host: Host, policy: Policy) -> Linux:
         release=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
         memory=attempt(lambda: meminfo.parse(host.read_text(MEMINFO))),
         holders=attempt(io_writers.read_holders, host),
-        mounts=attempt(
-            lambda: mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
-        ),
+        mounts=attempt(lambda: mountinfo.visible(mount_table.read_all(host))),
         nfs_inodes=attempt(_read_nfs_inodes, host),
         clock=clock,
         silences=attempt(_read_silences, host, policy, clock),

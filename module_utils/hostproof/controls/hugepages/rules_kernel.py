@@ -4,10 +4,10 @@
 
 from typing import Dict, Optional, Tuple
 
-from ...collect.answer import attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.systemd.boot import setting_text
@@ -148,15 +148,17 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(at_boot, thp_probe.ThpAtBoot) and at_boot.winner is not None:
         boot_mode = at_boot.winner.value
     status, why = _grade_transparent(wanted, mode, boot_mode)
+    database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
     if status != FAIL:
         # What is on for every process now is wrong whatever the boot does.
         known(at_boot).settled()
-    elif not has_database(facts, policy):
+    elif database is False:
         status = WARN
         why = (why or transparent_hugepages.check.why) + " No database is here yet."
     fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
+    layers = [("after a reboot", at_boot), ("whether a database is here", database)]
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
-    return Verdict(
+    verdict = Verdict(
         status,
         why=why,
         fix=f"{fix}, or boot with transparent_hugepage={wanted} on the kernel command line",
@@ -167,6 +169,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
     )
+    return by_layers(verdict, layers)
 
 
 def _grade_transparent(

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict
+from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, by_layers, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
@@ -46,10 +46,11 @@ FALLBACK_BEFORE = (5, 14)
 def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     if policy.memlock is None:
         raise Skip("hugepages_memlock is unmanaged.")
-    if not has_database(facts, policy):
+    database = attempt(has_database, facts, policy)
+    if database is False:
         raise Skip(NO_DATABASE)
     wanted = wanted_memlock(facts, policy)
-    accounts = known(facts.accounts)
+    accounts = known(limits_probe.by_name(facts.accounts, policy.users))
     if not accounts:
         return Verdict(
             FAIL,
@@ -68,7 +69,9 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
         fix += "; then log in anew" if commands else ""
         verdicts = [one._replace(fix=fix, commands=commands) for one in verdicts]
     missing = [user for user in policy.users if user not in accounts]
-    return [_missing_account(user, wanted) for user in missing] + verdicts
+    verdicts = [_missing_account(user, wanted) for user in missing] + verdicts
+    layers = [("whether a database is here", database), ("accounts", facts.accounts)]
+    return [judged(by_layers, one, layers, of=one.of) for one in verdicts]
 
 
 def _missing_account(user: str, wanted: Optional[int]) -> Verdict:

@@ -5,7 +5,7 @@
 from typing import Dict, List, Optional
 
 from ...collect import shell
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...parsers.size import human
@@ -49,7 +49,8 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
     """Advice, so it is never a fail."""
     dirty = known(linux.dirty)
     available = known(linux.available)
-    throttle = known(linux.throttle)
+    # It is only shown.
+    throttle = if_known(linux.throttle, {})
     background = _limit(dirty, "dirty_background_bytes", "dirty_background_ratio", available)
     limit = _limit(dirty, "dirty_bytes", "dirty_ratio", available)
     advice: List[str] = []

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One parameter, judged in its layers: what is asked, what boots, what runs, what is used of it."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Skip, Verdict, by_layers
 from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
@@ -14,7 +14,15 @@ from .facts import Facts
 from .policy import Policy
 from .room import Room, room_of
 from .steps import remedy
-from .wanted import REVERSE_PATH, Parameter, at_boot_of, counts_instead, running_of, value_at_boot
+from .wanted import (
+    REVERSE_PATH,
+    Parameter,
+    at_boot_of,
+    counts_instead_at_boot,
+    counts_instead_now,
+    running_of,
+    value_at_boot,
+)
 
 #: Percent of a limit that may be used before it is said, and before it is wrong.
 _WARN_AT, _FAIL_AT = 70, 90
@@ -25,61 +33,125 @@ _OF_NAMESPACE = ("kernel/sem", "kernel/shm")
 
 def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     """``fail`` where a demand is not met now or after the next boot; advice is a ``warn``."""
-    if one.key in policy.unmanaged:
-        raise Skip("kernel_parameters_unmanaged names it.")
-    if isinstance(facts.running[one.key], Absent):
-        raise Skip(f"This kernel has no {one.name}.", ["file:" + one.file])
-    instead = counts_instead(one, facts)
-    if instead is not None:
-        raise Skip(instead)
-    apart = known(facts.apart) if one.key.startswith(_OF_NAMESPACE) else []
-    if apart:
-        raise Unanswered(
-            "processes:pmon",
-            f"{', '.join(apart)} runs in an IPC namespace of its own, which has another {one.name} "
-            "than this host: audit in there",
-        )
+    later, apart = _applies(one, facts, policy)
     demand = known(one.demand)
-    now = running_of(one, facts)
+    now = attempt(running_of, one, facts)
     at_boot = attempt(at_boot_of, one, facts.boot)
     coming = attempt(value_at_boot, one, facts.boot)
-    rooms = [] if now is None else room_of(one, now, facts)
+    room = attempt(_room, one, now, facts)
+    rooms = if_known(room, [])
     problems = _problems(one, now, at_boot, coming)
+    releases: Optional[HostproofError] = None
+    if problems and one.releases is not None and _may_be_met(one, now, at_boot, coming):
+        problems, releases = [], one.releases
     worst = WARN if one.advice else FAIL
     status = worst if problems else PASS
-    for room in rooms:
-        if room.used * 100 > room.limit * _WARN_AT:
-            problems.append(f"{room.text()}: what starts next may not start")
-            is_full = room.used * 100 > room.limit * _FAIL_AT
-            status = FAIL if is_full else WARN if status == PASS else status
+    status, full = _grade_rooms(status, rooms)
+    problems += full
     if status == PASS:
+        known(now)
         known(coming)
         known(at_boot).settled()
     fix, commands = ("", []) if status == PASS else remedy(one, facts, policy)
-    return Verdict(
+    effective = if_known(now, None)
+    verdict = Verdict(
         status,
         why="; ".join(problems) + ".",
         fix=fix,
         commands=commands,
         desired=words(one.compare, demand.value) + (f" ({demand.how})" if demand.how else ""),
         persisted=_persisted(one, at_boot, coming),
-        running=known(facts.running[one.key]).replace("\t", " ") + _effective(one, now),
-        in_use="; ".join(room.text() for room in rooms) or None,
+        running=_running(one, effective, facts),
+        in_use="; ".join(used.text() for used in rooms) or None,
         evidence=_evidence(one, at_boot, rooms),
-        values={"wanted": text_of(demand.value), "running": "" if now is None else text_of(now)},
+        values={
+            "wanted": text_of(demand.value),
+            "running": "" if effective is None else text_of(effective),
+        },
         severity=one.severity,
         reference=one.source,
+    )
+    layers = [
+        ("releases of the homes", releases),
+        ("running kernel", now),
+        ("after a reboot", coming),
+        (f"whether a reboot sets {one.unless}", later),
+        ("amount in use", None if isinstance(now, HostproofError) else room),
+        ("IPC namespaces of instances", apart),
+    ]
+    return by_layers(verdict, layers)
+
+
+def _applies(
+    one: Parameter, facts: Facts, policy: Policy
+) -> Tuple[Answer[Optional[str]], Answer[List[str]]]:
+    """Raise Skip for a parameter that is not checked.
+
+    Returns what counts instead after a reboot, and the instances with a separate IPC namespace.
+    """
+    if one.key in policy.unmanaged:
+        raise Skip("kernel_parameters_unmanaged names it.")
+    if isinstance(facts.running[one.key], Absent):
+        raise Skip(f"This kernel has no {one.name}.", ["file:" + one.file])
+    instead = counts_instead_now(one, facts)
+    later = attempt(counts_instead_at_boot, one, facts)
+    for reason in (instead, if_known(later, None)):
+        if reason is not None:
+            raise Skip(reason)
+    apart: Answer[List[str]] = facts.apart if one.key.startswith(_OF_NAMESPACE) else []
+    if if_known(apart, []):
+        raise Unanswered(
+            "processes:pmon",
+            f"{', '.join(known(apart))} runs in an IPC namespace of its own, which has another "
+            f"{one.name} than this host: audit in there",
+        )
+    return later, apart
+
+
+def _grade_rooms(status: str, rooms: List[Room]) -> Tuple[str, List[str]]:
+    """The status with what is used up, and a sentence for each that is."""
+    problems = []
+    for room in rooms:
+        if room.used * 100 > room.limit * _WARN_AT:
+            problems.append(f"{room.text()}: what starts next may not start")
+            is_full = room.used * 100 > room.limit * _FAIL_AT
+            status = FAIL if is_full else WARN if status == PASS else status
+    return status, problems
+
+
+def _room(one: Parameter, now: Answer[Optional[Numbers]], facts: Facts) -> List[Room]:
+    value = known(now)
+    return [] if value is None else room_of(one, value, facts)
+
+
+def _running(one: Parameter, effective: Optional[Numbers], facts: Facts) -> str:
+    text = facts.running[one.key]
+    if isinstance(text, HostproofError):
+        return "unknown"
+    return text.replace("\t", " ") + _effective(one, effective)
+
+
+def _may_be_met(
+    one: Parameter,
+    now: Answer[Optional[Numbers]],
+    at_boot: Answer[SysctlAtBoot],
+    coming: Answer[Optional[Numbers]],
+) -> bool:
+    """Whether the values are enough for one of the releases that the homes can have."""
+    return any(
+        demand is None or not _problems(one._replace(demand=demand), now, at_boot, coming)
+        for demand in map(known, one.possible)
     )
 
 
 def _problems(
     one: Parameter,
-    now: Optional[Numbers],
+    now: Answer[Optional[Numbers]],
     at_boot: Answer[SysctlAtBoot],
     coming: Answer[Optional[Numbers]],
 ) -> List[str]:
     found = []
-    if not one.meets(now):
+    if not isinstance(now, HostproofError) and not one.meets(now):
         found.append("the kernel does not have it" if now else "the kernel shows no numbers")
     if isinstance(coming, HostproofError) or isinstance(at_boot, HostproofError):
         return found

@@ -10,7 +10,7 @@ from ...evaluate.comparing import numbers
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
-from .wanted import Parameter, at_boot_of, parameters
+from .wanted import Parameter, at_boot_of, judged_parameters
 
 rules = Rules(NAME)
 
@@ -26,7 +26,7 @@ rules = Rules(NAME)
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl; saptune(8)",
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
-    managed = [one for one in parameters(facts, policy) if one.key not in policy.unmanaged]
+    managed = [one for one in judged_parameters(facts, policy) if one.key not in policy.unmanaged]
     found = [text for one in managed for text in _disagreements(one, facts)]
     profile = known(facts.boot.tuned).names
     if not found:

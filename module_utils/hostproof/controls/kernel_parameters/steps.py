@@ -13,7 +13,7 @@ from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
 from .room import room_of
-from .wanted import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
+from .wanted import Parameter, at_boot_of, counts_instead, releases_of, running_of, value_at_boot
 
 
 class Step(NamedTuple):
@@ -97,10 +97,16 @@ def is_now(step: Step, policy: Policy) -> bool:
     return policy.activation == "now" and step.parameter.live
 
 
+def _step_alone(one: Parameter, facts: Facts, policy: Policy) -> Step:
+    # A plan needs the releases, whatever a check can say without them.
+    releases_of(facts, policy)
+    others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
+    return step_of(one, facts, policy, others)
+
+
 def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
     """(prose, the line) that makes a parameter as wanted: never what apply would refuse."""
-    others = attempt(boot_probe.with_sysctl_file, facts.boot, policy.sysctl_file, "")
-    step = attempt(lambda: step_of(one, facts, policy, known(others)))
+    step = attempt(_step_alone, one, facts, policy)
     if isinstance(step, HostproofError):
         return f"apply cannot plan this: {str(step).rstrip('.')}", []
     if step.refusals:

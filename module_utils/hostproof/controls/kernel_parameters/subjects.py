@@ -8,14 +8,14 @@ from typing import List, Tuple
 from ...evaluate.checking import Subjects
 from .facts import Facts
 from .policy import Policy
-from .wanted import Parameter, parameters
+from .wanted import Parameter, judged_parameters
 
 PROC = "proc_sys_kernel(5), proc_sys_fs(5), proc_sys_vm(5)"
 NETWORK = "kernel Documentation/networking/ip-sysctl.rst"
 
 
 def _of(name: str, facts: Facts, policy: Policy) -> List[Parameter]:
-    return [one for one in parameters(facts, policy) if one.family == name]
+    return [one for one in judged_parameters(facts, policy) if one.family == name]
 
 
 def _evidence(one: Parameter) -> Tuple[str, ...]:

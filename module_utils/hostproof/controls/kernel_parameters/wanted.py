@@ -26,6 +26,8 @@ _SEVERAL = 2
 OF_POLICY, REVERSE_PATH = "of_the_policy", "reverse_path"
 _POLICY = "kernel_parameters_values"
 _STRICT = 1
+#: A release of each set of rows.
+_RELEASES: Tuple[Version, ...] = ((11, 2), (12, 1), LONG_TERM, (21,), (23,))
 #: The first kernel whose own values are those of the table.
 _KERNEL = 4
 
@@ -46,6 +48,9 @@ class Parameter(NamedTuple):
 
     ``demand`` may hold the error of what its formula needs. ``default`` is what the kernel starts
     with, None where that is not known. ``advice`` is no demand of Oracle's.
+
+    Where the releases of the homes are not known and demand different values, ``releases`` is that
+    error, ``demand`` is the strictest of all, and ``possible`` holds what each release demands.
     """
 
     name: str
@@ -59,6 +64,8 @@ class Parameter(NamedTuple):
     unless: Optional[str] = None
     live: bool = True
     advice: bool = False
+    possible: Tuple[Answer[Optional[Demand]], ...] = ()
+    releases: Optional[HostproofError] = None
 
     @property
     def file(self) -> str:
@@ -123,7 +130,33 @@ def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
 
 def parameters(facts: Facts, policy: Policy) -> List[Parameter]:
     """Every parameter that the table or the policy asks for here; raises what is unknown."""
-    releases = releases_of(facts, policy)
+    return _for_releases(releases_of(facts, policy), facts, policy)
+
+
+def judged_parameters(facts: Facts, policy: Policy) -> List[Parameter]:
+    """As ``parameters``; with a profile, the homes may be unknown."""
+    releases = attempt(releases_of, facts, policy)
+    if not isinstance(releases, HostproofError) or policy.profile is None:
+        return _for_releases(known(releases), facts, policy)
+    announced = [policy.profile.release] if policy.profile.release else []
+    each = [
+        {one.key: one for one in _for_releases([*announced, release], facts, policy)}
+        for release in _RELEASES
+    ]
+    strictest = _for_releases([*announced, *_RELEASES], facts, policy)
+    return [_of_any_release(one, each, releases) for one in strictest]
+
+
+def _of_any_release(
+    one: Parameter, each: List[Dict[str, Parameter]], problem: HostproofError
+) -> Parameter:
+    demands = [found[one.key].demand if one.key in found else None for found in each]
+    if all(demand == one.demand for demand in demands):
+        return one
+    return one._replace(possible=tuple(demands), releases=problem)
+
+
+def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List[Parameter]:
     rows: Dict[str, List[Row]] = {}
     for row in ROWS:
         if any(is_for(row, one) for one in releases) and _is_asked(row, facts, policy):
@@ -261,12 +294,25 @@ def value_at_boot(one: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
 
 def counts_instead(one: Parameter, facts: Facts) -> Optional[str]:
     """What makes a parameter count for nothing, in words: vm.dirty_bytes for vm.dirty_ratio."""
+    return counts_instead_now(one, facts) or counts_instead_at_boot(one, facts)
+
+
+def counts_instead_now(one: Parameter, facts: Facts) -> Optional[str]:
+    """What makes it count for nothing in the running kernel."""
     if one.unless is None:
         return None
     name = one.unless.replace("/", ".")
     now = facts.running[one.unless]
     if not isinstance(now, Absent) and numbers(known(now)) not in (None, (0,)):
         return f"{name} is {known(now)}, which counts instead."
+    return None
+
+
+def counts_instead_at_boot(one: Parameter, facts: Facts) -> Optional[str]:
+    """What makes it count for nothing after a reboot."""
+    if one.unless is None:
+        return None
+    name = one.unless.replace("/", ".")
     winner = boot_probe.sysctl_at_boot(facts.boot, one.unless).winner
     if winner is not None and winner.value != "0":
         return f"{name} is {winner.value} at the next boot ({winner.place}), which counts instead."

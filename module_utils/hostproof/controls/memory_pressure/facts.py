@@ -9,6 +9,7 @@ from ...collect.host import Host
 from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_cmdline, meminfo, proc_status
 from ...parsers.nfs import fstab, mountinfo
+from ...probes.kernel import mounts as mount_table
 from ...probes.kernel import numa
 from ...probes.oracle import instances, next_start, processes, releases
 from ...probes.oracle.next_start import Database
@@ -18,7 +19,7 @@ from .policy import Policy
 
 SWAPS = "/proc/swaps"
 FSTAB = "/etc/fstab"
-MOUNTS = "/proc/self/mountinfo"
+MOUNTS = mount_table.MOUNTINFO
 VMSTAT = "/proc/vmstat"
 SAMPLE = "swapping"
 #: Seconds that sqlplus may take.
@@ -69,7 +70,7 @@ def read(host: Host, policy: Policy) -> Facts:
         swap_units=attempt(_read_swap_units, host),
         swapped=attempt(_read_swapped, host),
         rates=attempt(_read_rates, host, policy.window_seconds),
-        mounts=attempt(lambda: mountinfo.parse(host.read_text(MOUNTS))),
+        mounts=attempt(mount_table.read_all, host),
         databases=attempt(_read_databases, host, policy),
         nodes=attempt(numa.read_memory, host),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),

@@ -5,12 +5,13 @@
 import re
 from typing import List
 
-from ...collect.answer import known
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...collect.answer import if_known, known
+from ...errors import HostproofError
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
-from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Endpoint, Facts
+from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Cluster, Endpoint, Facts
 from .policy import NAME, Policy
 from .probes.name_service import Found
 from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
@@ -48,8 +49,8 @@ def _faults(name: str) -> List[str]:
 def hostname(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname", policy)
     own: str = known(facts.own)
-    cluster = known(facts.cluster)
-    static = (known(facts.static) or "").strip()
+    cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
+    static = (if_known(facts.static, None) or "").strip()
     problems = []
     for one in dict.fromkeys((own, *cluster.scan, *cluster.members)):
         problems += [f"{one[:80]}: {fault}" for fault in _faults(one)]
@@ -65,19 +66,22 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         remarks.append(
             f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
         )
-    if not static:
+    if not static and not isinstance(facts.static, HostproofError):
         remarks.append(f"{STATIC} names none: whoever gives the host its name can give it another")
     why = "; ".join(problems + remarks)
-    return Verdict(
+    verdict = Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
         fix="hostnamectl set-hostname, before software is installed: a node of a cluster is "
         "deleted and added again to get another name",
         desired="small letters, digits and hyphens, at most 63 a label",
-        persisted=static[:255] or "nothing",
+        persisted="unknown"
+        if isinstance(facts.static, HostproofError)
+        else static[:255] or "nothing",
         running=own[:255],
         evidence=["file:" + HOSTNAME, "file:" + STATIC],
     )
+    return by_layers(verdict, [(STATIC, facts.static), ("cluster names", facts.cluster)])
 
 
 @rules.check(

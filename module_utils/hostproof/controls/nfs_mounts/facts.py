@@ -9,6 +9,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.nfs import mountinfo
+from ...probes.kernel import mounts as mount_table
 from ...probes.nfs import direct_nfs, nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
 from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
@@ -103,7 +104,7 @@ def not_mounted(
 def _read_all(host: Host, system: str) -> List[mountinfo.Mount]:
     if system != nfs_mounted.LINUX:
         raise Absent("command:uname -s", "other mounts are only known on Linux, not on " + system)
-    return mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
+    return mountinfo.visible(mount_table.read_all(host))
 
 
 def _read_autofs(host: Host, system: str) -> List[str]:

@@ -8,7 +8,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ...probes.nfs import direct_nfs
+from ...probes.nfs import direct_nfs_processes
 from ...probes.nfs.direct_nfs import HomeDirectNfs
 from .facts import Facts, is_beneath
 from .homes import (
@@ -62,7 +62,7 @@ def _judge_library(one: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
         desired=DESIRED.get(policy.direct_nfs),
         persisted="{0} ({1})".format("linked in" if library.linked else "off", library.proof),
         running=_show_states(states),
-        evidence=one.evidence() + (direct_nfs.PROCESSES_KEY,),
+        evidence=one.evidence() + (direct_nfs_processes.PROCESSES_KEY,),
     )
 
 
@@ -239,7 +239,7 @@ def _judge_instance(
         fix=fix or None,
         desired=DESIRED.get(policy.direct_nfs),
         in_use=in_use,
-        evidence=[direct_nfs.PROCESSES_KEY, "open_files:database", "file:/proc/net/tcp"],
+        evidence=[direct_nfs_processes.PROCESSES_KEY, "open_files:database", "file:/proc/net/tcp"],
     )
 
 

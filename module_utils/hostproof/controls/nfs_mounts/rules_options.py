@@ -7,10 +7,12 @@ the other options.
 """
 
 from ...collect.answer import if_known, known, unless_absent
+from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
+from ...probes.kernel.mounts import MOUNTINFO
 from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import (
@@ -111,6 +113,8 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     """Whether this mount got the options of another one instead of its own."""
     mounted, running = layers.mount, layers.granted
     if mounted.superblock is None:
+        if facts.system == LINUX:
+            raise Unanswered("file:" + MOUNTINFO, f"{mounted.evidence[0]} shows no superblocks")
         raise Skip("Only Linux shows which mounts share a superblock.")
     others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
     paths = ", ".join(layers.sharing)

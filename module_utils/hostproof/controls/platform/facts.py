@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its platform: distribution, kernels, architecture, SELinux, targets."""
 
+import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt
+from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host, Output
-from ...errors import Absent, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import integer
 from ...parsers.unix import os_release
@@ -25,6 +26,7 @@ DEFAULT_TARGET = ["systemctl", "get-default"]
 ACTIVE_TARGETS = ["systemctl", "is-active", "multi-user.target", "graphical.target"]
 CLOCK = ["date", "+%s %z"]
 _IMAGE = "vmlinuz-"
+_ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
 
 
 class Facts(NamedTuple):
@@ -62,7 +64,7 @@ def read(host: Host, _policy: Policy) -> Facts:
         os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
         kernel=kernel,
         default_kernel=of_linux(lambda: _read_default_kernel(host)),
-        architecture=of_linux(lambda: _line(host, UNAME)),
+        architecture=of_linux(lambda: _read_architecture(host, kernel)),
         page_size=of_linux(lambda: page_size.read(host)),
         software=releases.read_software(host),
         enforce=attempt(host.read_number, ENFORCE),
@@ -94,6 +96,15 @@ def _read_default_kernel(host: Host) -> str:
     if not image or not release:
         raise Unanswered("command:" + " ".join(GRUBBY), "grubby names no file vmlinuz-RELEASE")
     return release
+
+
+def _read_architecture(host: Host, kernel: Answer[str]) -> str:
+    """As uname -m tells it; else the end of the release, where kernel packages have it."""
+    told = attempt(_line, host, UNAME)
+    if isinstance(told, HostproofError):
+        match = _ARCHITECTURE.search(if_known(kernel, ""))
+        return match.group(1) if match else known(told)
+    return told
 
 
 def _read_active(host: Host) -> List[str]:

@@ -5,8 +5,9 @@
 from datetime import date, timedelta
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ...collect.answer import known, unless_absent
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...collect.answer import known
+from ...errors import Absent, HostproofError
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from . import table
 from .facts import CLOCK, GRUBBY, OS_RELEASE, RUNNING_KERNEL, UNAME, Facts
@@ -127,12 +128,13 @@ def kernel(release: Release, facts: Facts, _policy: Policy) -> Verdict:
     said = distribution_of(facts)
     rows = _rows(release, said, known(facts.architecture))
     running = clean(known(facts.kernel))
-    default: Optional[str] = unless_absent(facts.default_kernel, None)
+    later = facts.default_kernel
+    default = None if isinstance(later, HostproofError) else later
     judged = [_build(running, "running", said, rows)]
     if default is not None:
         default = clean(default)
         judged.append(_build(default, "default boot", said, rows))
-    return Verdict(
+    verdict = Verdict(
         max((status for status, _why in judged), key=_WORST.index),
         " ".join(why for _status, why in judged if why),
         fix="install a listed kernel, make it the default (grubby --set-default), and restart",
@@ -142,6 +144,7 @@ def kernel(release: Release, facts: Facts, _policy: Policy) -> Verdict:
         reference=_sources(rows),
         evidence=["file:" + RUNNING_KERNEL, "command:" + " ".join(GRUBBY)],
     )
+    return by_layers(verdict, [("default boot", None if isinstance(later, Absent) else later)])
 
 
 def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tuple[str, str]:

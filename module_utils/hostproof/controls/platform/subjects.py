@@ -6,7 +6,7 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import if_known, known
-from ...errors import Absent, Unanswered
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Skip, Subjects
 from ...evaluate.profiles import LONG_TERM
 from ...parsers.kernel import kernel_release
@@ -80,7 +80,11 @@ def _releases(facts: Facts, policy: Policy) -> List[object]:
         same = [Release(announced, one) for one in versions if name_of(one) == announced]
         return [*same] or [Release(announced, None)]
     found: List[object] = []
-    for home in known(facts.software.homes).values():
+    installed = facts.software.homes
+    if isinstance(installed, HostproofError) and policy.profile is not None:
+        # The profile announces a database, so the host is checked. The unknown homes are an error.
+        return [Release(name_of(LONG_TERM), None), installed]
+    for home in known(installed).values():
         one = Release(name_of(home), home) if isinstance(home, tuple) else home
         if one not in found:
             found.append(one)

@@ -8,6 +8,7 @@ from ...collect.answer import if_known, known
 from ...errors import Absent
 from ...evaluate.checking import Skip, Subjects
 from ...probes.oracle import processes
+from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
 from .facts import Facts, Running
 from .policy import Policy
@@ -30,7 +31,7 @@ def skip_without_oracle(facts: Facts, _policy: Policy) -> None:
 
 
 def accounts_of(facts: Facts, _policy: Policy) -> List[Account]:
-    accounts = known(facts.accounts)
+    accounts = known(limits_probe.by_name(facts.accounts, facts.announced))
     return [accounts[name] for name in sorted(accounts)]
 
 

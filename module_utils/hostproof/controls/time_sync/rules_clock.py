@@ -109,14 +109,14 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
 )
 def clock_source(facts: Facts, policy: Policy) -> Verdict:
     now = known_or_skip(facts.clock)
-    there = known(facts.clocks)
+    there = if_known(facts.clocks, ())
     better = [one for one in there if one in _FAST]
     status, why = PASS, None
     if now in _SLOW:
         status, why = FAIL, f"It is {now}, each reading of which is a system call."
     elif now not in _FAST:
         status, why = WARN, f"It is {now}: whether it is read without a system call is not known."
-    elif now != _TSC and _TSC in there and _is_recommended(facts, policy):
+    elif now != _TSC and _is_recommended(facts, policy) and _TSC in known(facts.clocks):
         return Verdict(
             WARN,
             f"It is {now} although tsc is available, as Oracle recommends for guests.",
@@ -134,7 +134,7 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
         why,
         fix=fix,
         desired="tsc, or that of the hypervisor",
-        running=f"{now} of {', '.join(there)}",
+        running=f"{now} of {', '.join(there) or 'an unknown list'}",
         evidence=["file:" + CURRENT, "file:" + AVAILABLE],
     )
 

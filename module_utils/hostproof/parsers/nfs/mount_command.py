@@ -1,18 +1,19 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the mount commands of AIX, HP-UX and Solaris print of the mounts that there are.
+"""What the mount commands of AIX, HP-UX, Linux and Solaris print of the mounts that there are.
 
 AIX's ``mount`` is a table (node, mounted, mounted over, vfs, date and options) whose columns lose
 their places behind a long name, so a row is read around its date. ``mount -v`` of the others has
-lines: SOURCE on PATH type FSTYPE OPTIONS on DATE. Sources: AIX Commands Reference, mount; HP-UX
-Reference, mount(1M), option -v; Solaris mount(1M); OpenSolaris, usr/src/cmd/fs.d/mount.c.
+lines: SOURCE on PATH type FSTYPE OPTIONS on DATE. ``mount`` of Linux prints SOURCE on PATH type
+FSTYPE (OPTIONS). Sources: AIX Commands Reference, mount; HP-UX Reference, mount(1M), option -v;
+Solaris mount(1M); OpenSolaris, usr/src/cmd/fs.d/mount.c; util-linux sys-utils/mount.c.
 """
 
 import re
 from typing import Callable, List, NamedTuple, Pattern
 
 from ...errors import ParseError, kind_of
-from .nfs_options import AIX, HPUX, SOLARIS
+from .nfs_options import AIX, HPUX, LINUX, SOLARIS
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = re.compile(r"\d{1,2}\Z")
@@ -48,7 +49,7 @@ class _Lines(NamedTuple):
 
 
 def parse(system: str, text: str) -> List[Mount]:
-    """The mounts of AIX, HPUX or SOLARIS, in the order of mounting."""
+    """The mounts of AIX, HPUX, LINUX or SOLARIS, in the order of mounting."""
     return _table(text) if system == AIX else _lines(_VARIANTS[system], text)
 
 
@@ -86,6 +87,9 @@ def _of_solaris(options: str) -> str:
 
 
 _VARIANTS = {
+    LINUX: _Lines(
+        "mount of Linux", re.compile(r"^(.*?) on (/.*) type (\S+) \(([^()]*)\)(?: \[.*\])?$"), str
+    ),
     HPUX: _Lines("mount -v of HP-UX", _line(r"(\S*) ?"), _of_hpux),
     SOLARIS: _Lines("mount -v of Solaris", _line("(.*) "), _of_solaris),
 }

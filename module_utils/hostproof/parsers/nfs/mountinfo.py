@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/PID/mountinfo: every mount of a mount namespace.
+"""/proc/PID/mountinfo and /proc/mounts: every mount of a mount namespace.
 
-Sources: proc_pid_mountinfo(5); kernel fs/proc_namespace.c, show_mountinfo().
+Sources: proc_pid_mountinfo(5); kernel fs/proc_namespace.c, show_mountinfo(), show_vfsmnt().
 """
 
 import re
@@ -16,10 +16,12 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 _DEVICE = re.compile(r"^\d+:\d+$")
 #: What the kernel writes behind a mount point whose folder was removed.
 _REMOVED = (" (deleted)", "//deleted")
+#: Fields of a line of /proc/mounts.
+_FIELDS = 6
 
 
 class Mount(NamedTuple):
-    """One mount. ``device`` is major:minor of its superblock.
+    """One mount. ``device`` is major:minor of its superblock, "" where the source does not tell.
 
     ``options`` are those of the mount, ``super_options`` those of the superblock, which all
     mounts of it share. ``root`` is the folder of the file system that is mounted.
@@ -66,6 +68,31 @@ def _mount(line: str, number: int) -> Mount:
         source=unescape(back[1]),
         super_options=unescape(back[2]),
     )
+
+
+def parse_proc_mounts(text: str) -> List[Mount]:
+    """The mounts of /proc/mounts, which shows no superblock and no root of any."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        fields = [unescape(one) for one in line.split(" ")]
+        if line and len(fields) != _FIELDS:
+            raise ParseError("/proc/mounts", f"{kind_of(line)} has other than six fields", number)
+        if line:
+            found.append(without_superblock(number, *fields[:4]))
+    if not found:
+        raise ParseError("/proc/mounts", "holds no mount")
+    return on_top(found)
+
+
+def without_superblock(number: int, source: str, path: str, fstype: str, options: str) -> Mount:
+    """A mount as /proc/mounts and mount(8) show it. No mount has the id 0."""
+    return Mount(number, 0, "", "/", path, options, fstype, source, "")
+
+
+def on_top(mounts: List[Mount]) -> List[Mount]:
+    """The last mount of each path."""
+    last = {one.path: one for one in mounts}
+    return [one for one in mounts if last[one.path] is one]
 
 
 def unescape(text: str) -> str:

@@ -119,6 +119,11 @@ def resolve(
     return Limits(chosen["soft"], chosen["hard"])
 
 
+def is_of_group_or_id(entry: Entry) -> bool:
+    """Whether the line is for a group or for numbers of users or groups, and not for a name."""
+    return entry.domain.startswith("@") or _RANGE.match(entry.domain) is not None
+
+
 def kilobytes(value: str) -> Optional[int]:
     """The value of a memlock line (or of another item counted in kB); None is unlimited.
 

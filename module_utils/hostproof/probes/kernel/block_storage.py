@@ -15,7 +15,7 @@ from ...collect.answer import attempt, known
 from ...collect.host import Host
 from ...errors import Absent, Unanswered
 from ...parsers.nfs import mountinfo
-from ..nfs import nfs_mounted
+from . import mounts as mount_table
 
 HDD, SSD, NVME, VIRTUAL, NFS, OTHER = "hdd", "ssd", "nvme", "virtual", "nfs", "other"
 
@@ -74,18 +74,20 @@ def place_of(host: Host, path: str) -> Place:
     """The device below a file, or the device itself; the file is not touched."""
     if path.startswith("/dev/"):
         return Place(None, host.real_path(path).split("/")[-1], ())
-    mounts = mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
+    table = mount_table.read(host)
+    mounts = mountinfo.visible(table.mounts)
     # A link that leads to another mount is followed where that needs no look at a server.
     mount = _mount_of(mounts, path)
     if mount is not None and not mount.fstype.startswith("nfs"):
         mount = _mount_of(mounts, host.real_path(path))
-    evidence = ("file:" + nfs_mounted.MOUNTINFO,)
+    evidence = (table.key,)
     if mount is None:
         raise Unanswered(evidence[0], f"no mount holds {path}")
     if mount.fstype.startswith("nfs"):
         return Place(NFS, mount.source, evidence)
-    if mount.device.startswith("0:"):
-        # btrfs and others number their superblocks themselves, and name the device.
+    if not mount.device or mount.device.startswith("0:"):
+        # btrfs and others number their superblocks themselves, and name the device. /proc/mounts
+        # does not tell the number.
         if not mount.source.startswith("/dev/"):
             return Place(OTHER, f"{mount.fstype} {mount.source}", evidence)
         return Place(None, host.real_path(mount.source).split("/")[-1], evidence)

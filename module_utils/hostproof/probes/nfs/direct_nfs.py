@@ -10,38 +10,27 @@ connections show that it is in use. Sources: Oracle Database Installation Guide 
 """
 
 import ipaddress
-import re
 from collections import OrderedDict
-from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
-from ...collect.host import Host, OpenFiles
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.net import ip_addr, proc_net_tcp
 from ...parsers.net.address import is_address
 from ...parsers.nfs import oranfstab
-from ...parsers.number import clipped
 from ...parsers.oracle import orabasetab
 from ..oracle.oracle_homes import OracleHome
 from . import nfs_files
+from .direct_nfs_processes import DIRECT, PLAIN, DatabaseProcess, read_processes
 from .nfs_connections import read_connections
 
-#: Processes of a database instance, by their first argument; they do its input and output.
-BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
 GLOBAL_FILE = "/etc/oranfstab"
 
 #: The attribute whose value no evidence may hold: it opens the SNMP of the server.
 _SECRET = "community"
 
-#: The evidence key of what the processes hold.
-PROCESSES_KEY = "open_files:direct_nfs"
-
-#: In lib/ of a home: the library that oracle is linked with, and the one that is Direct NFS.
-_PLAIN = re.compile(r"libodm(\d*)\.so$")
-_DIRECT = re.compile(r"libnfsodm(\d*)\.so$")
 _ODM_FOLDER = "rdbms/lib/odm"
-_REMOVED = " (deleted)"
 
 
 class Library(NamedTuple):
@@ -81,29 +70,6 @@ class HomeDirectNfs(NamedTuple):
         return tuple("command:ls -Lin " + folder for folder in folders)
 
 
-class DatabaseProcess(NamedTuple):
-    """A process of an instance: its home if known, the ODM libraries it has mapped, its sockets."""
-
-    sid: str
-    pid: int
-    home: str
-    libraries: Tuple[str, ...]
-    sockets: Tuple[int, ...]
-
-    def has_direct_nfs(self, copies: Iterable[str]) -> Optional[bool]:
-        """Whether it runs with Direct NFS; None where what it has mapped does not tell.
-
-        ``copies`` are those of the libraries of all homes. A library that was replaced since the
-        process started could be either.
-        """
-        names = [path.rpartition("/")[2].replace(_REMOVED, "") for path in self.libraries]
-        if any(map(_DIRECT.match, names)) or set(copies) & set(self.libraries):
-            return True
-        if not names or any(path.endswith(_REMOVED) for path in self.libraries):
-            return None
-        return False
-
-
 class DirectNfs(NamedTuple):
     """What a host shows of Direct NFS.
 
@@ -131,27 +97,15 @@ def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
             if path not in files:
                 files[path] = attempt(_read_tab, host, path, named_by)
     tabs = [tab for tab in files.values() if isinstance(tab, oranfstab.Parsed)]
+    paths = [one.path for one in looked_at if not isinstance(one.path, HostproofError)]
     return DirectNfs(
         homes=looked_at,
         files=files,
-        processes=attempt(_read_processes, host, looked_at),
+        processes=attempt(read_processes, host, paths),
         connections=attempt(read_connections, host),
         addresses={name: attempt(_resolve, host, name) for name in _names(tabs)},
         own=attempt(_read_own, host) if tabs else [],
     )
-
-
-def read_users(host: Host) -> List[Tuple[DatabaseProcess, str]]:
-    """Database processes with connections of their own to NFS servers, with the addresses."""
-    remotes = {one.inode: one.remote for one in read_connections(host) if one.inode}
-    if not remotes:
-        return []
-    return [
-        (process, remotes[inode])
-        for process in _read_processes(host, ())
-        for inode in process.sockets
-        if inode in remotes
-    ]
 
 
 def mount_points(direct: DirectNfs) -> Set[str]:
@@ -211,16 +165,16 @@ def _one_for_each_path(homes: List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]:
 def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
     folder = home + "/lib"
     found = {file.name: file for file in nfs_files.list_files(host, folder, named_by)}
-    direct = sorted(name for name in found if _DIRECT.match(name))
+    direct = sorted(name for name in found if DIRECT.match(name))
     if not direct:
         raise Absent(f"command:ls -Lin {folder}/", f"{folder} holds no libnfsodm")
     odm = f"{home}/{_ODM_FOLDER}"
     loaded = unless_absent(attempt(nfs_files.list_files, host, odm, named_by), [])
     for file in loaded:
-        if _DIRECT.match(file.name) and file.size:
+        if DIRECT.match(file.name) and file.size:
             return Library(True, f"{odm}/{file.name} is there", "")
     for name in sorted(found):
-        plain = _PLAIN.match(name)
+        plain = PLAIN.match(name)
         other = f"libnfsodm{plain.group(1)}.so" if plain else ""
         if other not in found:
             continue
@@ -254,32 +208,6 @@ def _read_order(host: Host, named: OracleHome, home: str) -> Order:
 
 def _read_tab(host: Host, path: str, named_by: Tuple[str, ...]) -> oranfstab.Parsed:
     return oranfstab.parse(nfs_files.read_text_without(host, _SECRET, path, named_by))
-
-
-# -- what runs
-
-
-def _read_processes(host: Host, homes: Tuple[HomeDirectNfs, ...]) -> List[DatabaseProcess]:
-    paths = [one.path for one in homes if not isinstance(one.path, HostproofError)]
-    found = host.open_files("direct_nfs", BACKGROUND, (*paths, "socket:"), identity.ORACLE)
-    return [_database_process(process, paths) for process in found]
-
-
-def _database_process(process: OpenFiles, homes: List[str]) -> DatabaseProcess:
-    libraries = tuple(path for path in process.paths if _is_odm(path))
-    under = [home for home in homes if any(p.startswith(home + "/bin/") for p in process.paths)]
-    return DatabaseProcess(
-        sid=process.argv0.split("_", 2)[2],
-        pid=process.pid,
-        home=under[0] if under else "",
-        libraries=libraries,
-        sockets=tuple(clipped(p[8:-1]) for p in process.paths if re.match(r"socket:\[\d+\]$", p)),
-    )
-
-
-def _is_odm(path: str) -> bool:
-    name = path.rpartition("/")[2].replace(_REMOVED, "")
-    return bool(_PLAIN.match(name) or _DIRECT.match(name))
 
 
 # -- names and networks

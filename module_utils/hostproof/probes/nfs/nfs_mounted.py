@@ -11,11 +11,12 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, known
 from ...collect.host import Host
-from ...errors import Absent, Unanswered
+from ...errors import Absent, ParseError, Unanswered
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
+from ..kernel import mounts as mount_table
 
-MOUNTINFO = "/proc/self/mountinfo"
+MOUNTINFO = mount_table.MOUNTINFO
 #: What lists the mounts with their options, on the systems that have no MOUNTINFO.
 COMMANDS = {AIX: ["mount"], SOLARIS: ["mount", "-v"], HPUX: ["mount", "-v"]}
 _UNAME = ["uname", "-s"]
@@ -40,9 +41,10 @@ class Mounted(NamedTuple):
 
 def read_system(host: Host) -> str:
     """The name of the system as uname prints it: LINUX, AIX, SOLARIS, HPUX or another."""
-    mounts = attempt(host.read_text, MOUNTINFO)
+    mounts = attempt(mount_table.read_all, host)
     if not isinstance(mounts, Absent):
-        known(mounts)
+        if not isinstance(mounts, ParseError):
+            known(mounts)
         return LINUX
     output = host.run(_UNAME)
     name = output.stdout.strip()
@@ -77,7 +79,8 @@ def read_mounted(host: Host, system: str) -> List[Mounted]:
 
 
 def _read_linux(host: Host) -> List[Mounted]:
-    mounts = mountinfo.visible(mountinfo.parse(host.read_text(MOUNTINFO)))
+    table = mount_table.read(host)
+    mounts = mountinfo.visible(table.mounts)
     last = {mount.path: mount for mount in mounts}
     return [
         Mounted(
@@ -85,9 +88,9 @@ def _read_linux(host: Host) -> List[Mounted]:
             source=mount.source,
             fstype=mount.fstype,
             options=_options(mount),
-            superblock=mount.device,
+            superblock=mount.device or None,
             root=mount.root,
-            evidence=("file:" + MOUNTINFO,),
+            evidence=(table.key,),
         )
         for mount in mounts
         if mount.fstype in ("nfs", "nfs4") and last[mount.path] is mount

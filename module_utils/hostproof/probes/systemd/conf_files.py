@@ -4,7 +4,7 @@
 
 from typing import List, Optional, Sequence
 
-from ...collect.answer import attempt, known, unless_absent
+from ...collect.answer import attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent
 from ...parsers.systemd import conf_d, systemd_unit, tmpfiles_d
@@ -26,7 +26,9 @@ def paths(host: Host, folders: Sequence[str]) -> List[str]:
         names = unless_absent(attempt(host.list_dir, folder), [])
         if not names:
             continue
-        real = host.real_path(folder)
+        # The target only prevents that one directory is read twice. It may be unknown: the first
+        # file of each name is the one that counts.
+        real = if_known(attempt(host.real_path, folder), folder)
         if real not in seen:
             seen.add(real)
             found.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limits that a new login gets from pam_limits (limits.conf(5))."""
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ...collect.answer import attempt, unless_absent
+from ...collect.answer import Answer, attempt, unless_absent
 from ...collect.host import Host
-from ...errors import Unanswered
+from ...errors import HostproofError, Unanswered
 from ...parsers.unix import getent, limits_conf
 
 CONF = "/etc/security/limits.conf"
@@ -14,12 +14,16 @@ FOLDER = "/etc/security/limits.d"
 
 
 class Account(NamedTuple):
-    """An account of the host, with the names of all its groups."""
+    """An account of the host, with the names of all its groups.
+
+    ``unknown`` is the error of what its ids and groups were to be read from.
+    """
 
     name: str
     uid: int
     gid: int
     groups: List[str]
+    unknown: Optional[HostproofError] = None
 
 
 def read_accounts(host: Host, users: List[str]) -> Dict[str, Account]:
@@ -28,8 +32,21 @@ def read_accounts(host: Host, users: List[str]) -> Dict[str, Account]:
     return {account.name: account for account in found if account is not None}
 
 
+def by_name(
+    accounts: Answer[Dict[str, Account]], names: Sequence[str]
+) -> Answer[Dict[str, Account]]:
+    """The accounts. If they are unknown: the named ones, with nothing but their names."""
+    if not isinstance(accounts, HostproofError) or not names:
+        return accounts
+    return {name: Account(name, -1, -1, [], accounts) for name in names}
+
+
 def limits_of(account: Account, entries: List[limits_conf.Entry], item: str) -> limits_conf.Limits:
-    """What a login of the account gets."""
+    """What a login of the account gets; raises if that depends on an unknown group or number."""
+    if account.unknown is not None and any(
+        one.item in (item, "") and limits_conf.is_of_group_or_id(one) for one in entries
+    ):
+        raise account.unknown
     return limits_conf.resolve(
         entries, account.name, account.groups, item, account.uid, account.gid
     )

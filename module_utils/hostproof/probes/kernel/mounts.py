@@ -1,0 +1,59 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every mount of a Linux host, from the first source that answers.
+
+/proc/self/mountinfo tells everything. /proc/mounts and mount(8) name the same mounts without their
+superblocks: archives of hosts and records of others often hold these alone.
+"""
+
+from typing import Callable, List, NamedTuple, Tuple
+
+from ...collect.answer import attempt
+from ...collect.host import Host
+from ...errors import Absent, HostproofError
+from ...parsers.nfs import mount_command, mountinfo
+from ...parsers.nfs.nfs_options import LINUX
+
+MOUNTINFO = "/proc/self/mountinfo"
+MOUNTS = "/proc/mounts"
+_MOUNT = ["mount"]
+
+
+class Table(NamedTuple):
+    """The mounts in the order of the kernel, and the evidence key of where they are from."""
+
+    mounts: List[mountinfo.Mount]
+    key: str
+
+
+def read_all(host: Host) -> List[mountinfo.Mount]:
+    """Every mount, also those that no path leads to. Absent on a system other than Linux."""
+    return read(host).mounts
+
+
+def read(host: Host) -> Table:
+    """Every mount with its source. Absent on a system other than Linux."""
+    first = attempt(host.read_text, MOUNTINFO)
+    if isinstance(first, str):
+        return Table(mountinfo.parse(first), "file:" + MOUNTINFO)
+    if isinstance(first, Absent):
+        raise first
+    others: Tuple[Tuple[str, Callable[[], List[mountinfo.Mount]]], ...] = (
+        ("file:" + MOUNTS, lambda: mountinfo.parse_proc_mounts(host.read_text(MOUNTS))),
+        ("command:" + " ".join(_MOUNT), lambda: _printed(host)),
+    )
+    for key, look in others:
+        found = attempt(look)
+        if not isinstance(found, HostproofError):
+            return Table(found, key)
+    raise first
+
+
+def _printed(host: Host) -> List[mountinfo.Mount]:
+    found = mount_command.parse(LINUX, host.run(_MOUNT).stdout)
+    return mountinfo.on_top(
+        [
+            mountinfo.without_superblock(number, one.source, one.path, one.fstype, one.options)
+            for number, one in enumerate(found, 1)
+        ]
+    )

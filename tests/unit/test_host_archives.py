@@ -1,0 +1,52 @@
+"""Archives of real hosts: what stands in them is judged, whatever they lack."""
+
+import host_archives
+import pytest
+from ansible.module_utils.hostproof.evaluate.finding import ERROR
+
+#: Percent of the checks whose main source is in an archive that have a verdict other than error.
+LEAST = 42
+#: The checks that are errors of all, in percent: 84 before a reading could be replaced by another.
+MOST_ERRORS = 66
+
+
+@pytest.fixture(scope="module")
+def archives():
+    names = host_archives.names()
+    if not names:
+        pytest.skip("the archives of ../shared are not on this machine")
+    return {name: host_archives.readings_of(host_archives.FOLDER / name) for name in names}
+
+
+def test_what_stands_in_an_archive_is_judged(archives):
+    rows = host_archives.table(archives)
+    present, known = sum(row.present for row in rows), sum(row.judged for row in rows)
+    errors, checks = sum(row.errors for row in rows), sum(row.checks for row in rows)
+    assert present > 150
+    assert known * 100 >= present * LEAST, rows
+    assert errors * 100 <= checks * MOST_ERRORS, rows
+
+
+def test_a_running_value_that_is_too_low_fails(archives):
+    """Where the next boot takes the value from is unknown on every one of them."""
+    statuses = set()
+    for readings in archives.values():
+        value = int(readings["file:/proc/sys/fs/aio-max-nr"]["text"])
+        (found,) = [
+            one
+            for one in host_archives.judge(readings)
+            if one.check == "kernel_parameters.asynchronous_io"
+        ]
+        assert (found.status == "fail") == (value < 1048576)
+        assert ("Not known: after a reboot" in found.why) == (found.status == "fail")
+        statuses.add(found.status)
+    assert statuses == {"fail", "error"}
+
+
+def test_a_list_of_processes_with_holes_shows_that_nothing_is_absent(archives):
+    """Insights keeps only some lines of ps: that no instance stands there says nothing."""
+    for readings in archives.values():
+        (found,) = [
+            one for one in host_archives.judge(readings) if one.check == "hugepages.pool_covers_sga"
+        ]
+        assert found.status == ERROR
