@@ -20,6 +20,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 import gc
+import os
 import re
 import shutil
 import sys
@@ -36,6 +37,8 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 
 from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
+from hostproof_controller.policies import BadPolicy, refuse_unknown
+from hostproof_controller.report.terminal import TERMINAL
 from hostproof_controller.report.text import printable, shorten
 
 JUDGE = "verify_controls"
@@ -92,6 +95,18 @@ def deep_printable(value: Any) -> Any:
     return value
 
 
+#: Hosts whose variables are read before the run. Above this number, one host of each combination of
+#: groups is read; the others report an unknown variable in their own result.
+HOSTS_READ = 200
+
+
+def _some_hosts(hosts: list[Any]) -> list[Any]:
+    if len(hosts) <= HOSTS_READ:
+        return hosts
+    by_groups = {tuple(sorted(one.name for one in host.get_groups())): host for host in hosts}
+    return list(by_groups.values())[:HOSTS_READ]
+
+
 def _name(task: Any) -> str:
     """The module of a task, as the collection names it or a checkout."""
     return str(task.action).removeprefix("hostproof.hostproof.")
@@ -126,6 +141,8 @@ class CallbackModule(DefaultCallback):
         if not self._limit_is_known:
             self._limit_is_known = True
             self._refuse_unknown_hosts(play)
+            if TERMINAL in os.environ:
+                self._refuse_unknown_variables(play)
 
     def _refuse_unknown_hosts(self, play) -> None:
         """End a run whose --limit names a host that there is not: no host was asked yet.
@@ -139,6 +156,21 @@ class CallbackModule(DefaultCallback):
             self._display.display(f"hostproof: {sentence}", color="red", stderr=True)
         if said:
             raise SystemExit(EXIT_UNKNOWN_HOST)
+
+    def _refuse_unknown_variables(self, play) -> None:
+        """End a run of the command before it contacts a host if a variable has an unknown name."""
+        manager = play.get_variable_manager()
+        inventory = getattr(manager, "_inventory", None)
+        place = "-e: "
+        try:
+            refuse_unknown(manager.extra_vars)
+            for host in _some_hosts(inventory.get_hosts() if inventory else []):
+                place = f"{host.get_name()}: "
+                refuse_unknown(manager.get_vars(play=play, host=host, include_hostvars=False))
+        except BadPolicy as problem:
+            text = f"hostproof: {place}{problem}; no host was contacted"
+            self._display.display(text, color="red", stderr=True)
+            raise SystemExit(EXIT_UNKNOWN_HOST) from None
 
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
         if self._is_quiet(task):

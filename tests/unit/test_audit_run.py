@@ -282,6 +282,11 @@ class TestWrongUse:
             ),
             (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
             (["audit", "--limit", "localhots"], "is 'localhots'; did you mean localhost?"),
+            (
+                ["audit", "-e", '{"hugepages_instance": []}'],
+                "-e: no control takes the variable hugepages_instance: did you mean "
+                "hugepages_instances?; no host was contacted",
+            ),
             (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
             (["audit", "--limit", "zz*"], "is 'zz*'; ./hostproof audit -i INVENTORY"),
             (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
