@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hostproof_controller.remote.access import no_access
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "tiger2"
@@ -114,5 +115,28 @@ def test_without_pipelining_it_is_the_same(by_payload, tmp_path):
 
 def test_a_wrong_password_is_said(tmp_path):
     line = judged(tmp_path / "a", requiretty=False, pipelining=True, password="scott")
-    assert line["outcome"] in ("failed", "unreachable")
-    assert "password is required" in line["message"]
+    assert line["outcome"] == "unreachable"
+    assert line["message"].startswith("sudo requires a password: enter it with --ask-become-pass")
+    # The report has it, and no trace or result of Ansible is printed before.
+    assert "fatal:" not in line["output"] and "FAILED!" not in line["output"]
+
+
+@pytest.mark.parametrize(
+    ("said", "begin"),
+    [
+        ("Incorrect sudo password", "sudo rejected the password"),
+        ("sudo: 3 incorrect password attempts (exit code 1)", "sudo rejected the password"),
+        ("Missing sudo password", "sudo requires a password"),
+        ("sudo: a password is required", "sudo requires a password"),
+        ("dba is not in the sudoers file. (exit code 1)", "the login account is not permitted"),
+        ("Sorry, user dba is not allowed to execute '/bin/sh' as root", "the login account"),
+        ("sh: python3: not found; is ansible_python_interpreter a Python 3.6 or newer there?",
+         "no usable Python was found"),
+    ],
+)  # fmt: skip
+def test_each_reason_has_its_sentence(said, begin):
+    assert str(no_access(said)).startswith(begin)
+
+
+def test_any_other_error_is_not_taken_for_one_of_them():
+    assert no_access("Traceback (most recent call last)") is None

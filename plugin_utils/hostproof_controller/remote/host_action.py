@@ -23,6 +23,7 @@ from .. import custom_checks, policies, runs, selection
 from ..layout import COLLECTION, LIBRARY
 from ..report import text
 from . import output_limits, payload, response_validation, transport
+from .access import no_access
 
 
 class Failed(Exception):
@@ -65,9 +66,20 @@ class PayloadAction(transport.Task):
                 answer = self.ask(params, controls)
             return self.take(params, controls, self.checked(answer))
         except _SENTENCES as problem:
-            message = f"{self.task_name}: {problem}"
-            self.lost("failed", message)
-            return {"failed": True, "msg": message, "reported": True}
+            return self._without_answer(str(problem), no_access(str(problem)))
+        except transport.TransportError as problem:
+            sentence = no_access(str(problem))
+            if sentence is None:
+                raise
+            return self._without_answer(str(problem), sentence)
+
+    def _without_answer(self, problem: str, sentence: str | None) -> dict[str, Any]:
+        """The result of a task that failed; ``sentence`` if its host gives no access."""
+        message = f"{self.task_name}: {problem}"
+        if sentence is not None:
+            message = f"{sentence} ({one_line(problem)})"
+        self.lost("failed" if sentence is None else "unreachable", message)
+        return {"failed": True, "msg": message, "reported": True}
 
     def ended(self, outcome: str, reason: Any) -> None:
         self.lost(outcome, one_line(reason))
