@@ -45,6 +45,8 @@ JUDGE = "verify_controls"
 RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
+#: The task of playbooks/apply.yml that follows a control that was not applied.
+AFTER_REFUSAL = "Leave a refused change to the report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
 SET_STATS = "ansible.builtin.set_stats"
 #: Run on the controller, and tell what they found in lines for people.
@@ -93,6 +95,15 @@ def deep_printable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [deep_printable(one) for one in value]
     return value
+
+
+def _following(control: str) -> list[str]:
+    """The controls of this run that the playbook apply applies after this one."""
+    text = (Path(__file__).resolve().parents[1] / "playbooks/tasks/controls.yml").read_text("utf-8")
+    order = re.findall(r"^  tags: \[(\w+)\]$", text, re.MULTILINE)
+    chosen, skipped = (set(context.CLIARGS.get(name) or ()) for name in ("tags", "skip_tags"))
+    wanted = [one for one in order if one not in skipped and (chosen <= {"all"} or one in chosen)]
+    return wanted[wanted.index(control) + 1 :] if control in wanted else []
 
 
 #: Hosts whose variables are read before the run. Above this number, one host of each combination of
@@ -205,8 +216,21 @@ class CallbackModule(DefaultCallback):
             # The whole argument specification comes with it: one sentence says what is wrong.
             said = " ".join(str(result._result.get("msg")).split())
             self._display.display(f"fatal: [{result._host}]: {said}", color="red", stderr=True)
+        elif _name(result._task) == APPLY and self._is_short:
+            self._display.display(self._not_applied(result), color="red", stderr=True)
+        elif str(result._task.name).endswith(AFTER_REFUSAL) and self._is_short:
+            # The reason was printed with the control.
+            return
         elif not self._take(result, failed=True):
             super().v2_runner_on_failed(result, ignore_errors)
+
+    def _not_applied(self, result) -> str:
+        """Why a control was not applied, and the controls that were not applied because of it."""
+        said = " ".join(str(result._result.get("msg")).split()).rstrip(".")
+        control = str(result._task.args.get("control"))
+        text = f"not applied: [{result._host}]: {control}: {said}"
+        following = _following(control)
+        return f"{text}; not applied because of it: {', '.join(following)}" if following else text
 
     def v2_runner_on_unreachable(self, result) -> None:
         if not self._take(result, failed=True):
