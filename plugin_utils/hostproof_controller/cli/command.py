@@ -28,6 +28,7 @@ COMMANDS = {
     "detect_storage": "identify storage systems over SNMP",
     "init": "create a policy from a running host",
     "report": "render, merge, query and export reports",
+    "import-results": "create a report of the results of CVU or ORAchk",
     "diff": "compare two reports: new, fixed, changed, gone",
     "history": "show trends: ready hosts, open failures, expiring waivers",
     "schedule": "audit at fixed times with a systemd timer",

@@ -1,0 +1,208 @@
+"""Results of CVU and ORAchk as findings. The samples follow the format of real runs; real runs are
+read where the shared data is there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hostproof_controller.cli import command
+from hostproof_controller.other_tools import cvu, orachk
+from hostproof_controller.other_tools.foreign_finding import NotUnderstood, slug
+
+SHARED = Path(__file__).resolve().parents[3] / "shared/data/preinstall"
+
+#: No ansible-core has a part in it.
+pytestmark = pytest.mark.one_core
+
+VERBOSE = """\
+$ ./runcluvfy.sh stage -pre crsinst -n n1,n2 -verbose
+  Physical Memory ...
+  Node Name     Available                 Required                  Status
+  ------------  ------------------------  ------------------------  ----------
+  n2            19.0928GB (2.0E7KB)       8GB (8388608.0KB)         passed
+  n1            4GB (4194304.0KB)         8GB (8388608.0KB)         failed
+  Physical Memory ...FAILED (PRVF-7530)
+  Free Space: n2:/usr ...
+  Path              Node Name     Mount point   Available     Required      Status
+  ----------------  ------------  ------------  ------------  ------------  ------------
+  /usr              n2            /usr          8.2109GB      25MB          passed
+  Free Space: n2:/usr ...PASSED
+  User Equivalence ...APROVADO
+  RPM Package Manager database ...INFORMATION (PRVG-11250)
+  ORAchk checks ...INFORMATION (PRVH-1507)
+  zeroconf check ...ZORGELOOS
+
+Failures were encountered during execution of CVU verification request "stage -pre crsinst".
+
+Physical Memory ...FAILED
+n1: PRVF-7530 : Sufficient physical memory is not available on node "n1"
+      [Required = 8GB ; Found = 4GB]
+
+CVU version:                  19.27.0.0.0 (041025x8664)
+"""
+PLAIN = """\
+Verifying Swap Size ...FAILED
+rac2: PRVF-7573 : Sufficient swap size is not available on node "rac2"
+
+Verifying Package: gcc-4.8.2 ...PASSED
+Verifying Group Membership: asmadmin ...FAILED
+PRVG-10460 : User "oracle" does not belong to group "asmadmin"
+"""
+OLD = """\
+Result: Node reachability check passed from node "n1"
+Result: User "grid" is not part of "root" group. Check passed
+Result: Kernel version check failed
+"""
+
+
+def statuses(run):
+    return {(one.host, one.name): one.status for one in run.foreign}
+
+
+class TestCvu:
+    def test_a_verbose_run_by_node(self):
+        run = cvu.parse(VERBOSE)
+        found = statuses(run)
+        assert run.version == "19.27.0.0.0"
+        assert {host for host, _name in found} == {"n1", "n2"}
+        assert found["n1", "Physical Memory"] == "fail"
+        assert found["n2", "Physical Memory"] == "pass"
+        assert found["n1", "Free Space"] == "pass"
+        assert found["n1", "User Equivalence"] == "pass"
+        assert found["n1", "ORAchk checks"] == "skip"
+        (memory,) = [one for one in run.foreign if (one.host, one.status) == ("n1", "fail")]
+        assert memory.told.endswith('on node "n1" [Required = 8GB ; Found = 4GB]')
+        assert memory.number == "PRVF-7530"
+
+    def test_what_did_not_run_and_what_is_not_known_is_no_pass(self):
+        found = statuses(cvu.parse(VERBOSE))
+        assert found["n1", "RPM Package Manager database"] == "error"
+        assert found["n1", "zeroconf check"] == "error"
+
+    def test_a_short_run(self):
+        found = statuses(cvu.parse(PLAIN, "db01"))
+        assert found == {
+            ("rac2", "Swap Size"): "fail",
+            ("rac2", "Package"): "pass",
+            ("rac2", "Group Membership"): "fail",
+        }
+
+    def test_a_node_with_a_problem_counts_beside_those_of_the_command(self):
+        text = VERBOSE.replace("-n n1,n2", "-n n3")
+        found = statuses(cvu.parse(text))
+        assert found["n1", "Physical Memory"] == "fail"
+        assert found["n3", "Physical Memory"] == "pass"
+
+    def test_the_old_format(self):
+        found = statuses(cvu.parse(OLD, "db01"))
+        assert list(found.values()) == ["pass", "pass", "fail"]
+
+    @pytest.mark.parametrize(
+        ("text", "words"), [("hello\n", "no output of CVU"), (OLD, "--host"), ("", "no output")]
+    )
+    def test_what_is_not_understood(self, text, words):
+        with pytest.raises(NotUnderstood, match=words):
+            cvu.parse(text)
+
+    @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
+    def test_real_runs(self):
+        for path in sorted((SHARED / "04-cvu/logs").glob("*.txt")):
+            text = path.read_text()
+            if "post-nodedel-ol6" in path.name:
+                continue
+            run = cvu.parse(text, "db01")
+            assert {one.status for one in run.foreign} <= {"pass", "fail", "error", "skip", "warn"}
+            lines = [line for line in text.splitlines() if line.rstrip().endswith("...PASSED")]
+            passed = {one.name for one in run.foreign if one.status == "pass"}
+            assert bool(lines) <= bool(passed), path.name
+        failed = cvu.parse(
+            (SHARED / "04-cvu/logs/cvu-19.3-pre-crsinst-ol7-fragment-with-failures.txt").read_text()
+        )
+        assert sum(one.status == "fail" for one in failed.foreign) == 12
+
+
+RECORDS = [
+    {"orachkName": "Memory", "orachkStatus": "PASS", "orachkAlertType": "FAIL", "NodeName": "n1"},
+    {
+        "orachkName": "Jumbo frames",
+        "orachkStatus": "CRITICAL",
+        "orachkAlertType": "FAIL",
+        "NodeName": "n2",
+        "DBName": "racdb",
+        "orachkmessage": "MTU differs",
+        "orachkID": "AA8C",
+    },
+    {"orachkName": "Cluster", "orachkStatus": "WARNING", "orachkAlertType": "WARNING"},
+    {"orachkName": "New", "orachkStatus": "SOMEHOW", "NodeName": "n1"},
+    {"orachkName": "Notes", "orachkStatus": "INFO", "orachkAlertType": "INFO", "NodeName": "n1"},
+]
+
+
+class TestOrachk:
+    @pytest.mark.parametrize("between", [",", "\n", ""])
+    def test_with_and_without_commas(self, between):
+        run = orachk.parse("[" + between.join(map(json.dumps, RECORDS)) + "]")
+        assert statuses(run) == {
+            ("n1", "Memory"): "pass",
+            ("n2", "Jumbo frames"): "fail",
+            ("n1", "Cluster"): "warn",
+            ("n2", "Cluster"): "warn",
+            ("n1", "New"): "error",
+            ("n1", "Notes"): "skip",
+        }
+        jumbo = run.foreign[1]
+        assert (jumbo.subject, jumbo.severity, jumbo.number) == ("racdb", "critical", "AA8C")
+
+    @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "[1]", "<xml/>", "[" * 100_000])
+    def test_what_is_not_understood(self, text):
+        with pytest.raises(NotUnderstood):
+            orachk.parse(text)
+
+    @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
+    def test_both_files_of_a_real_run_say_the_same(self):
+        files = sorted((SHARED / "05-orachk").glob("run-*/rac1_orachk_*results.json"))
+        first, second = (orachk.parse(path.read_text(errors="replace")) for path in files)
+        assert first == second
+        assert sum(one.status == "fail" for one in first.foreign) == 23
+
+
+class TestCommand:
+    def test_it_makes_a_report_that_merges_with_an_audit(self, tmp_path, capsys):
+        file = tmp_path / "cvu.txt"
+        file.write_text(VERBOSE)
+        out = tmp_path / "out"
+        words = ["import-results", "--from", "cvu", "--out", str(out), str(file)]
+        assert command.main(words) == 2
+        report = json.loads((out / "report.json").read_text())
+        assert report["exit_code"] == 2
+        lines = [json.loads(line) for line in (out / "findings.jsonl").read_text().splitlines()]
+        checks = {one["check"]: one for line in lines for one in line["findings"]}
+        assert checks["cvu.physical_memory"]["reference"] == "Oracle CVU 19.27.0.0.0, PRVF-7530"
+        assert "n2:/usr: Free Space" in {one["title"] for line in lines for one in line["findings"]}
+        assert command.main(words) == 1
+        assert "exists already" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("text", "words", "says"),
+        [
+            (OLD, (), "name the host with --host"),
+            (OLD, ("--host", "a b"), "is not a host name"),
+            ("x", (), "no output of CVU"),
+        ],
+    )
+    def test_what_cannot_be_used(self, tmp_path, capsys, text, words, says):
+        file = tmp_path / "cvu.txt"
+        file.write_text(text)
+        out = tmp_path / "out"
+        given = ["import-results", "--from", "cvu", "--out", str(out), *words, str(file)]
+        assert command.main(given) == 1
+        assert says in capsys.readouterr().err
+        assert not out.exists()
+
+
+def test_names_become_ids():
+    assert slug("Free Space") == "free_space"
+    assert slug("Memória Física") == "memoria_fisica"
+    assert slug("/dev/shm mounted") == "dev_shm_mounted"
+    assert slug("") == "check_without_name"
+    assert slug("7zip") == "check_7zip"
