@@ -2,9 +2,10 @@
 
 import os
 import re
+import runpy
 import shlex
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import jmespath
@@ -335,3 +336,25 @@ class TestSettings:
     def test_variables_of_a_run_exist(self):
         named = table(ROOT / "docs/settings.md", "## Variables of a run")
         assert set(named) <= policies.OF_HOSTPROOF
+
+
+class TestSite:
+    def test_links_of_the_site_lead_to_pages_of_the_site(self):
+        hook = runpy.run_path(str(ROOT / "docs/site_links.py"))
+        outside = 0
+        for page in ROOT.glob("docs/**/*.md"):
+            name = page.relative_to(ROOT / "docs").as_posix()
+            text = FENCE.sub("", page.read_text())
+            file = SimpleNamespace(file=SimpleNamespace(src_uri=name))
+            shown = hook["on_page_markdown"](text, file)
+            outside += text.count("](../") - shown.count("](../")
+            for target in LINK.findall(shown):
+                path = target.partition("#")[0]
+                if path and not re.match(r"[a-z]+:", path):
+                    assert (page.parent / path).resolve().is_relative_to(ROOT / "docs"), target
+        assert outside > 10
+
+    def test_the_configuration_names_the_hook_and_the_plugins(self):
+        site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+        assert site["plugins"] == ["search", "offline"]
+        assert (ROOT / site["hooks"][0]).exists()
