@@ -45,6 +45,8 @@ JUDGE = "verify_controls"
 RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
+#: The task of playbooks/tasks/report.yml that prints the summary where this callback does not.
+SUMMARY = "Summary"
 #: The task of playbooks/apply.yml that follows a control that was not applied.
 AFTER_REFUSAL = "Leave a refused change to the report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
@@ -258,7 +260,8 @@ class CallbackModule(DefaultCallback):
         return self._display.verbosity < 2
 
     def _is_quiet(self, task) -> bool:
-        return bool({task.action, _name(task)} & {*QUIET}) and self._is_short
+        is_ours = bool({task.action, _name(task)} & {*QUIET}) or task.name == SUMMARY
+        return is_ours and self._is_short
 
     def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""

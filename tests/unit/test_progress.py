@@ -108,12 +108,21 @@ def callback() -> Any:
     return module.CallbackModule()
 
 
+def test_the_task_that_prints_the_summary_elsewhere_is_not_shown_here(monkeypatch):
+    shown = callback()
+    monkeypatch.setattr(shown._display, "verbosity", 0)
+    tasks = yaml.safe_load((ROOT / "playbooks/tasks/report.yml").read_text())[0]["always"]
+    last = tasks[-1]
+    assert (
+        last["name"] == "Summary" and "summary.splitlines()" in last["ansible.builtin.debug"]["msg"]
+    )
+    assert shown._is_quiet(SimpleNamespace(action="ansible.builtin.debug", name=last["name"]))
+
+
 def test_a_refused_plan_is_one_line_with_the_controls_that_were_not_applied(capsys, monkeypatch):
     shown = callback()
     monkeypatch.setattr(shown._display, "verbosity", 0)
-    task = SimpleNamespace(
-        action="apply_control", args={"control": "time_sync"}, name="Apply"
-    )
+    task = SimpleNamespace(action="apply_control", args={"control": "time_sync"}, name="Apply")
     answer = {"msg": "the plan is rejected:\n  no room.", "failed": True, "exception": "Trace"}
     shown.v2_runner_on_failed(SimpleNamespace(_task=task, _host="db01", _result=answer))
     said = capsys.readouterr().err
