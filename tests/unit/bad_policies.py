@@ -35,6 +35,12 @@ CASES = {
     "platform_old": Bad(
         "platform", {"platform_release": "18c"}, ("platform_release must be one of auto, 19c",)
     ),
+    "planned_space": Bad(
+        "space",
+        {"space_planned": [{"path": "u01", "free": "1G"}]},
+        ("space_planned", "must be an absolute path"),
+        entry=True,
+    ),
     # Names.
     "one_letter": Bad(
         "hugepages",

@@ -29,6 +29,7 @@ import nic_packs
 import oracle_packs
 import packs
 import platform_packs
+import space_packs
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
@@ -166,6 +167,7 @@ def policies() -> dict[str, Any]:
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
         "process_limits": default_policy("process_limits"),
+        "space": default_policy("space"),
         "storage_type": storage_policy(),
         "time_sync": default_policy("time_sync"),
     }
@@ -382,9 +384,21 @@ def complete(host: str) -> str:
     machine = platform_packs.supported(writing)
     found = _read(machine, found, {"platform": default_policy("platform")})
     found = _read(owners(found), found, {"accounts": default_policy("accounts")})
+    machine = space_packs.mounted(packs.linux())
+    found = _read(machine, with_kernel_mounts(found), {"space": default_policy("space")})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def with_kernel_mounts(found: Readings) -> Readings:
+    """Beside the recorded mounts those that systemd makes: /proc, /dev and /dev/shm."""
+    key = "file:/proc/self/mountinfo"
+    lines = [line for line in space_packs.MOUNTS.splitlines() if " / / " not in line]
+    recorded = found[key]["text"]
+    root = next(line.split()[0] for line in recorded.splitlines() if " / / " in line)
+    added = "".join(f"{line}\n".replace(" 27 ", f" {root} ", 1) for line in lines)
+    return {**found, key: {**found[key], "text": recorded + added}}
 
 
 def with_limit(found: Readings) -> Readings:

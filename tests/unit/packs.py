@@ -303,8 +303,9 @@ class Machine(RecordedHost):
             return {"names": self._names_in(path)}
         if kind == "link" and (path in self.files or path in self._tree()):
             return {"target": path}
-        if kind == "stat" and path in self.files:
-            size = len(self.files[path])
+        is_folder = path in self.modes and path in self._tree()
+        if kind == "stat" and (path in self.files or is_folder):
+            size = len(self.files.get(path, ""))
             stat = {"mode": self.modes[path], "uid": 0, "gid": 0, "size": size, "mtime": 0.0}
             return {"stat": stat}
         return {"error": "absent"}

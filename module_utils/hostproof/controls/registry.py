@@ -34,6 +34,7 @@ NAMES: Tuple[str, ...] = (
     "pool_validation",
     "pre_page_sga",
     "process_limits",
+    "space",
     "storage_type",
     "time_sync",
 )
@@ -61,6 +62,7 @@ def _imports_for_ansible() -> None:
     from .pool_validation import control, plan
     from .pre_page_sga import control, plan
     from .process_limits import control, plan
+    from .space import control
     from .storage_type import control
     from .time_sync import control, plan
 

@@ -1,0 +1,155 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its file systems."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host, Stat
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...parsers.nfs import fstab, mountinfo
+from ...parsers.number import integer
+from ...parsers.oracle import oracle_inventory
+from ...probes.oracle import oracle_homes
+from . import demands
+from .demands import Demand
+from .policy import Policy
+
+MOUNTINFO = "/proc/self/mountinfo"
+FSTAB = "/etc/fstab"
+STATFS = ["stat", "-f", "-c", "%S %b %a %c %d"]
+#: Seconds. A dead server keeps only this command waiting.
+_TIMEOUT = 5.0
+#: Folders whose owner and mode the installer relies on.
+DIRECTORIES = ("/var", "/tmp", "/var/tmp", "/dev/shm")
+_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
+_AUTOMOUNT = "autofs"
+_LONGEST = 64
+
+
+class Usage(NamedTuple):
+    """Bytes and inodes of a file system. ``free`` is what users other than root can use.
+
+    ``inodes`` is 0 where the file system has no fixed number of them.
+    """
+
+    size: int
+    free: int
+    inodes: int
+    inodes_free: int
+
+
+class Facts(NamedTuple):
+    """``places`` maps each path with a demand to its mount point.
+
+    ``usage`` is by mount point, ``directories`` by path. ``inventory`` is None where there is none.
+    """
+
+    mounts: Answer[List[mountinfo.Mount]]
+    fstab: Answer[List[fstab.Entry]]
+    homes: Answer[List[oracle_homes.OracleHome]]
+    inventory: Answer[Optional[str]]
+    places: Dict[str, Answer[str]]
+    usage: Dict[str, Answer[Usage]]
+    directories: Dict[str, Answer[Stat]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks need; nothing is written."""
+    mounts = attempt(lambda: mountinfo.visible(mountinfo.parse(host.read_text(MOUNTINFO))))
+    homes = attempt(oracle_homes.read_homes, host, ())
+    inventory = attempt(_read_inventory, host)
+    places: Dict[str, Answer[str]] = {}
+    usage: Dict[str, Answer[Usage]] = {}
+    directories: Dict[str, Answer[Stat]] = {}
+    if not isinstance(mounts, HostproofError):
+        asked = [Demand(path, "", size, frozenset()) for path, size in demands.INSTALLER]
+        asked += demands.planned(policy) + demands.installed(homes, inventory)
+        for one in asked:
+            if one.path not in places:
+                places[one.path] = attempt(_place_of, host, mounts, one.path)
+        by_path = {mount.path: mount for mount in mounts}
+        for place in places.values():
+            if not isinstance(place, HostproofError) and place not in usage:
+                usage[place] = attempt(_usage_of, host, by_path[place])
+        directories = {path: attempt(_stat_of, host, mounts, path) for path in DIRECTORIES}
+    return Facts(
+        mounts=mounts,
+        fstab=attempt(lambda: fstab.parse(host.read_text(FSTAB, record=fstab.kept))),
+        homes=homes,
+        inventory=inventory,
+        places=places,
+        usage=usage,
+        directories=directories,
+    )
+
+
+def _read_inventory(host: Host) -> Optional[str]:
+    for pointer in oracle_inventory.POINTERS:
+        text = unless_absent(attempt(host.read_text, pointer), None)
+        if text is not None:
+            return oracle_inventory.parse_pointer(text)
+    return None
+
+
+def _stat_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> Stat:
+    if mount_of(mounts, path).fstype in (*_NETWORK, _AUTOMOUNT):
+        raise Unanswered(
+            "stat:" + path, f"{path} is on a network file system, which is not touched"
+        )
+    return host.stat(path)
+
+
+def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:
+    """The mount point of a path, or of the directory in which it would be created."""
+    for above in _and_parents(path):
+        mount = mount_of(mounts, above)
+        if mount.fstype in _NETWORK or mount.fstype == _AUTOMOUNT:
+            return mount.path
+        found = attempt(host.real_path, above)
+        if not isinstance(found, Absent):
+            return mount_of(mounts, known(found)).path
+    return mount_of(mounts, "/").path
+
+
+def _and_parents(path: str) -> List[str]:
+    found = [path]
+    while found[-1] not in ("/", "") and len(found) < _LONGEST:
+        found.append(found[-1].rpartition("/")[0] or "/")
+    return found
+
+
+def mount_of(mounts: List[mountinfo.Mount], path: str) -> mountinfo.Mount:
+    """The mount of a path without links; of two on one place the later."""
+    best: Optional[mountinfo.Mount] = None
+    for mount in mounts:
+        below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")
+        if below and (best is None or len(mount.path) >= len(best.path)):
+            best = mount
+    if best is None:
+        raise Unanswered("file:" + MOUNTINFO, f"{MOUNTINFO} has no mount for {path}")
+    return best
+
+
+def usage_key(place: str) -> str:
+    return "command:" + " ".join([*STATFS, place])
+
+
+def _usage_of(host: Host, mount: mountinfo.Mount) -> Usage:
+    if mount.fstype == _AUTOMOUNT:
+        raise Unanswered("file:" + MOUNTINFO, f"{mount.path} is an automount that is not mounted")
+    output = host.run([*STATFS, mount.path], timeout=_TIMEOUT)
+    if output.rc != 0:
+        raise Unanswered(usage_key(mount.path), f"stat -f {mount.path} ended with {output.rc}")
+    return parse_usage(output.stdout)
+
+
+def parse_usage(text: str) -> Usage:
+    """The line of STATFS: block size, blocks, blocks for users, inodes, free inodes."""
+    fields: Tuple[str, ...] = tuple(text.split())
+    if len(fields) != 5 or not all(one.isdecimal() for one in fields):
+        raise ParseError("stat -f", "does not print five numbers")
+    block, blocks, free, inodes, inodes_free = (integer(one) for one in fields)
+    if free > blocks or inodes_free > inodes:
+        raise ParseError("stat -f", "shows more free than there is")
+    return Usage(block * blocks, block * free, inodes, inodes_free)

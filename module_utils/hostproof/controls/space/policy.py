@@ -1,0 +1,49 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Space that the paths of Oracle need: the role's variables and checks."""
+
+from typing import NamedTuple, Optional, Tuple
+
+from ...evaluate.fields import absolute_path, entries, of_profile, reader, size, whole_number
+from ...evaluate.profiles import Profile
+
+NAME = "space"
+
+
+class Planned(NamedTuple):
+    path: str = absolute_path()
+    free: int = size()
+
+
+class Policy(NamedTuple):
+    """The role's variables. ``profile`` is None where nothing says what the host is for."""
+
+    profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    With a profile the space that the installer needs is demanded too.
+
+    Default: none
+    """
+    planned: Tuple[Planned, ...] = entries(Planned)
+    """Paths that an installation will use, each with C(path) and C(free), such as C(12G).
+
+    A path need not exist. Demands of paths on the same file system are added up.
+
+    Default: []
+    """
+    oracle_free: int = size()
+    """The free space of each file system that holds an Oracle home, the inventory or a diagnostic
+    destination. Less is a warning.
+
+    Default: 2G
+    """
+    inodes_free: int = whole_number(0, 99)
+    """The share of free inodes of each file system, in percent. Less is a warning.
+
+    Default: 5
+    """
+
+
+policy_from = reader(NAME, Policy)

@@ -1,0 +1,215 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mount options, /dev/shm, /proc, /boot, and the modes of system directories."""
+
+from typing import List, Optional, Sequence
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.nfs.mountinfo import Mount
+from .facts import DIRECTORIES, FSTAB, Facts
+from .policy import NAME, Policy
+from .subjects import EVIDENCE, FILE_SYSTEMS, FileSystem, at_boot
+
+rules = Rules(NAME)
+
+_SHM, _PROC, _BOOT = "/dev/shm", "/proc", "/boot"
+_HIDEPID = "hidepid="
+#: Options of mount(8) to the options they imply.
+_IMPLIED = {
+    "user": ("noexec", "nosuid"),
+    "users": ("noexec", "nosuid"),
+    "owner": ("nosuid",),
+    "group": ("nosuid",),
+}
+_OPPOSITES = {"exec": "noexec", "suid": "nosuid", "rw": "ro"}
+_STICKY = 0o1777
+_EVERYBODY_READS = 0o555
+_OTHERS_WRITE = 0o022
+
+
+@rules.check(
+    "space.mount_options",
+    "No mount option blocks what Oracle does there",
+    "Mount option blocks what Oracle does there",
+    severity="high",
+    takes_effect="remount",
+    why="The installer, OPatch and dbca run programs from /tmp. In a home noexec and nosuid keep "
+    "oracle, oradism and extjob from running with their rights.",
+    reference="mount(8); Cluster Verification Utility, File system mount options for path",
+    each=FILE_SYSTEMS,
+)
+def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
+    unwanted = sorted({option for demand in one.demands for option in demand.blocking})
+    running = one.mount.options.split(",") + one.mount.super_options.split(",")
+    persisted = at_boot(facts, one.mount.path)
+    effective = _effective(persisted)
+    now = [option for option in unwanted if option in running]
+    then = [option for option in unwanted if option in effective]
+    sentences = [f"It is mounted with {', '.join(now)}."] if now else []
+    if then:
+        sentences.append(f"{FSTAB} sets {', '.join(then)} for the next mount.")
+    return Verdict(
+        FAIL if now else WARN if then else PASS,
+        " ".join([*sentences, f"Paths: {', '.join(each.path for each in one.demands)}."]),
+        fix=f"remove the options from {FSTAB} or from the mount unit, and remount",
+        desired=f"none of {', '.join(unwanted)}" if unwanted else None,
+        persisted=",".join(persisted) or None,
+        running=one.mount.options,
+        evidence=EVIDENCE,
+    )
+
+
+def _effective(options: Sequence[str]) -> List[str]:
+    """What remains of the options of fstab: a later one counts more than an earlier one."""
+    found: List[str] = []
+    for option in options:
+        opposite = _OPPOSITES.get(option)
+        found = [one for one in found if one != opposite]
+        found += _IMPLIED.get(option, (option,))
+    return found
+
+
+@rules.check(
+    "space.shm",
+    "/dev/shm is a tmpfs for all users",
+    "/dev/shm is not a tmpfs, or its options block Oracle",
+    severity="high",
+    takes_effect="remount",
+    why="Automatic Memory Management keeps the SGA there, and the Java VM of the database its "
+    "compiled code. With noexec that code cannot run.",
+    reference="Database Installation Guide for Linux, shared memory mounting; CVU, PRVE-0421",
+)
+def shm(facts: Facts, _policy: Policy) -> Verdict:
+    mount = _mounted(facts, _SHM)
+    persisted = at_boot(facts, _SHM)
+    problems = []
+    if mount is None or mount.fstype != "tmpfs":
+        problems.append("no tmpfs is mounted there")
+    elif {"ro"} & set(mount.options.split(",") + mount.super_options.split(",")):
+        problems.append("it is mounted ro")
+    blocked = mount is not None and "noexec" in mount.options.split(",")
+    if blocked:
+        problems.append("it is mounted noexec")
+    if "noexec" in _effective(persisted):
+        problems.append(f"{FSTAB} sets noexec for the next mount")
+    only_programs = all("noexec" in problem for problem in problems)
+    return Verdict(
+        PASS if not problems else WARN if only_programs else FAIL,
+        f"{_SHM}: {'; '.join(problems)}.",
+        fix=f"mount a tmpfs at {_SHM} without noexec, and correct its line in {FSTAB}",
+        desired="tmpfs, rw, without noexec",
+        persisted=",".join(persisted) or None,
+        running=f"{mount.fstype}, {mount.options}" if mount else "not mounted",
+        evidence=EVIDENCE,
+    )
+
+
+def _mounted(facts: Facts, path: str) -> Optional[Mount]:
+    found = [mount for mount in known(facts.mounts) if mount.path == path]
+    return found[-1] if found else None
+
+
+@rules.check(
+    "space.hidepid",
+    "/proc shows all processes to all users",
+    "/proc hides processes of other users (hidepid)",
+    severity="medium",
+    takes_effect="remount",
+    why="Agents of Clusterware and scripts of the database check processes of other users. "
+    "Where /proc hides them, a running process counts as stopped.",
+    reference="proc(5), hidepid; CVU, File system mount option hidepid for proc filesystem",
+)
+def hidepid(facts: Facts, _policy: Policy) -> Verdict:
+    mount = _mounted(facts, _PROC)
+    if mount is None:
+        raise Skip("No file system is mounted at /proc.")
+    running = _hides(mount.options.split(",") + mount.super_options.split(","))
+    persisted = _hides(at_boot(facts, _PROC))
+    exempt = "gid=" in f"{mount.options},{mount.super_options}"
+    why = f"Now: {running or 'all are shown'}. {FSTAB}: {persisted or 'nothing'}."
+    return Verdict(
+        (WARN if exempt else FAIL) if running else WARN if persisted else PASS,
+        why + (" Members of the group gid= see all processes." if exempt else ""),
+        fix=f"remove hidepid from the line of /proc in {FSTAB}, and remount",
+        commands=["mount -o remount,hidepid=0 /proc"] if running else [],
+        desired="hidepid=0",
+        persisted=persisted,
+        running=running or "hidepid=0",
+        evidence=EVIDENCE,
+    )
+
+
+def _hides(options: Sequence[str]) -> Optional[str]:
+    for option in options:
+        if option.startswith(_HIDEPID) and option[len(_HIDEPID) :] not in ("", "0", "off"):
+            return option
+    return None
+
+
+@rules.check(
+    "space.boot",
+    "/boot is mounted where fstab lists it",
+    "/boot is listed in fstab and not mounted",
+    severity="medium",
+    takes_effect="now",
+    why="A kernel or its command line that is written now lands in the directory below the mount "
+    "point, and is lost after a reboot.",
+    reference="fstab(5); Cluster Verification Utility, /boot mount",
+)
+def boot(facts: Facts, _policy: Policy) -> Verdict:
+    options = at_boot(facts, _BOOT)
+    if not options:
+        raise Skip(f"{FSTAB} has no line for {_BOOT}.")
+    is_mounted = _mounted(facts, _BOOT) is not None
+    return Verdict(
+        PASS if is_mounted or "noauto" in options else WARN,
+        f"{FSTAB} lists {_BOOT} ({','.join(options)}), and nothing is mounted there.",
+        fix="mount it before anything changes the kernel or its command line",
+        commands=["mount /boot"],
+        persisted=",".join(options),
+        running="mounted" if is_mounted else "not mounted",
+        evidence=EVIDENCE,
+    )
+
+
+DIRECTORY = Subjects(
+    lambda _facts, _policy: DIRECTORIES,
+    name=lambda path: path,
+    evidence=lambda path: ("stat:" + path,),
+)
+
+
+@rules.check(
+    "space.directories",
+    "The system directory has the owner and mode that Oracle needs",
+    "System directory has another owner or mode than Oracle needs",
+    severity="high",
+    takes_effect="now",
+    why="Clusterware and the listener keep their sockets in /var/tmp/.oracle, and the installer "
+    "unpacks to /tmp. A missing sticky bit lets any user remove these files.",
+    reference="hier(7); CVU, Path existence, ownership, permissions and attributes",
+    each=DIRECTORY,
+)
+def directories(path: str, facts: Facts, _policy: Policy) -> Verdict:
+    if path not in facts.directories or isinstance(facts.directories[path], Absent):
+        return Verdict(FAIL, f"{path} does not exist.", fix="create it", desired=_desired(path))
+    stat = known(facts.directories[path])
+    shared = path != "/var"
+    fits = stat.mode & _STICKY == _STICKY if shared else not stat.mode & _OTHERS_WRITE
+    fits = fits and stat.mode & _EVERYBODY_READS == _EVERYBODY_READS and stat.uid == 0
+    mode = "1777" if shared else "0755"
+    return Verdict(
+        PASS if fits else FAIL,
+        f"{path} belongs to uid {stat.uid} and has mode {stat.mode:04o}.",
+        fix="correct owner and mode",
+        commands=[f"chown root {path}", f"chmod {mode} {path}"],
+        desired=_desired(path),
+        running=f"uid {stat.uid}, mode {stat.mode:04o}",
+    )
+
+
+def _desired(path: str) -> str:
+    return "uid 0, mode 1777" if path != "/var" else "uid 0, mode 0755"

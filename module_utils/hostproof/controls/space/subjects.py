@@ -1,0 +1,73 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checked file systems, each with the demands of the paths on it."""
+
+from typing import Dict, List, NamedTuple, Tuple
+
+from ...collect.answer import if_known, known, unless_absent
+from ...errors import Absent, HostproofError
+from ...evaluate.checking import Skip, Subjects
+from ...parsers.nfs.mountinfo import Mount
+from . import demands
+from .demands import Demand
+from .facts import FSTAB, MOUNTINFO, Facts
+from .policy import Policy
+
+
+class FileSystem(NamedTuple):
+    mount: Mount
+    demands: Tuple[Demand, ...]
+
+    @property
+    def paths(self) -> str:
+        return ", ".join(one.text for one in self.demands)
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.mounts, Absent):
+        raise Skip("Not a Linux host: it has no " + MOUNTINFO + ".")
+    known(facts.mounts)
+    if policy.profile is None and not policy.planned and not if_known(facts.homes, True):
+        raise Skip(
+            "No Oracle home is here, and neither hostproof_profile nor space_planned announces one."
+        )
+
+
+def _file_systems(facts: Facts, policy: Policy) -> List[object]:
+    """By mount point. An unknown mount point is an error."""
+    by_path = {mount.path: mount for mount in known(facts.mounts)}
+    found: Dict[str, List[Demand]] = {}
+    unknown: List[object] = [
+        one for one in (facts.homes, facts.inventory) if isinstance(one, HostproofError)
+    ]
+    wanted = demands.of_installer(policy) + demands.planned(policy)
+    for demand in wanted + demands.installed(facts.homes, facts.inventory):
+        place = facts.places[demand.path]
+        if isinstance(place, HostproofError):
+            unknown.append(place)
+        else:
+            found.setdefault(place, []).append(demand)
+    return [
+        *(FileSystem(by_path[path], tuple(found[path])) for path in sorted(found)),
+        *unknown,
+    ]
+
+
+FILE_SYSTEMS = Subjects(
+    _file_systems,
+    name=lambda one: one.mount.path,
+    evidence=lambda _one: ("file:" + MOUNTINFO,),
+    unknown="file system",
+)
+
+
+def at_boot(facts: Facts, path: str) -> Tuple[str, ...]:
+    """The options of the last entry of fstab for a mount point; () without one."""
+    found: Tuple[str, ...] = ()
+    for entry in unless_absent(facts.fstab, []):
+        if entry.path == path:
+            found = tuple((entry.options or "defaults").split(","))
+    return found
+
+
+EVIDENCE = ("file:" + MOUNTINFO, "file:" + FSTAB)

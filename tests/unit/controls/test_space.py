@@ -1,0 +1,257 @@
+"""Free space, inodes, mount options and modes, as they are judged."""
+
+import packs
+import pytest
+import space_packs
+from ansible.module_utils.hostproof.controls.space.facts import parse_usage
+from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from ansible.module_utils.hostproof.evaluate import audit
+from default_policies import changed_policy
+from space_packs import FSTAB, GIB, mounted, usage, with_home
+
+MIB = packs.MIB
+PROFILE = "oracle_19c_single"
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, profile=PROFILE, **changes):
+        """Findings by check, and by what stands before the title."""
+        policy = changed_policy("space", profile=profile, **changes)
+        found = audit.judge_host(machine, {"space": policy})
+        for one in found:
+            validate_finding(one.as_dict())
+        return {(one.check[len("space.") :], one.title.rpartition(": ")[0]): one for one in found}
+
+    return judge_host
+
+
+def statuses(found, check):
+    return {name: one.status for (which, name), one in found.items() if which == check}
+
+
+class TestWhereItCounts:
+    def test_nothing_of_oracle_and_no_profile(self, judge):
+        found = judge(mounted(packs.linux()), "none")
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "hostproof_profile" in found["free", ""].why
+
+    def test_not_a_linux_host(self, judge):
+        assert {one.status for one in judge(packs.linux()).values()} == {"skip"}
+
+    def test_a_home_or_a_planned_path_suffices(self, judge):
+        found = judge(with_home(mounted(packs.linux())), "none")
+        assert {one.status for one in found.values()} == {"pass", "skip"}
+        assert found["free", "/"].desired == "at least 2.0 GiB free"
+        planned = [{"path": "/u01/app/grid", "free": "12G"}]
+        found = judge(mounted(packs.linux()), "none", planned=planned)
+        assert found["free", "/"].desired == "at least 12.0 GiB free"
+
+    def test_a_host_of_which_nothing_is_known(self, judge):
+        found = judge(mounted(packs.linux()).deny("/proc/self/mountinfo"))
+        assert {one.status for one in found.values()} == {"error"}
+
+    def test_an_unknown_inventory_is_an_error_beside_the_rest(self, judge):
+        machine = mounted(packs.linux()).deny("/etc/oratab")
+        for profile in (PROFILE, "none"):
+            found = judge(machine, profile)
+            assert "error" in statuses(found, "free").values()
+            assert found["shm", ""].status == "pass"
+
+
+class TestFree:
+    @pytest.mark.parametrize(
+        ("free", "status"),
+        # /usr 25, /var 5, /etc 25, /sbin 10 and /tmp 1024 MiB on one file system.
+        [(1089 * MIB, "pass"), (1089 * MIB - 4096, "fail"), (0, "fail")],
+    )
+    def test_the_installers_demands_are_added_up(self, judge, free, status):
+        found = judge(usage(mounted(packs.linux()), "/", free))["free", "/"]
+        assert (found.status, found.values["wanted"]) == (status, 1089 * MIB)
+
+    def test_by_mount_point_through_links(self, judge):
+        extra = (
+            "30 27 254:1 / /usr rw - xfs /dev/vdb rw\n31 27 0:9 / /tmp rw,nosuid - tmpfs tmpfs rw\n"
+        )
+        machine = usage(mounted(packs.linux(), extra), "/usr", 35 * MIB - 4096)
+        usage(machine, "/tmp", GIB)
+        found = judge(usage(machine, "/", 30 * MIB))
+        # /sbin leads to /usr/sbin.
+        assert statuses(found, "free") == {"/": "pass", "/tmp": "pass", "/usr": "fail"}
+        assert "/sbin" in found["free", "/usr"].why
+
+    @pytest.mark.parametrize(
+        ("free", "status"), [(2 * GIB, "pass"), (2 * GIB - 4096, "warn"), (0, "fail")]
+    )
+    def test_a_home_and_its_base(self, judge, free, status):
+        machine = usage(with_home(mounted(packs.linux())), "/", free)
+        found = judge(machine, "none")["free", "/"]
+        assert found.status == status
+        if status != "pass":
+            assert "/u01/app/oracle/diag (diagnostic destination)" in found.why
+
+    def test_a_file_system_that_gives_no_numbers(self, judge):
+        for answer, rc in (("", 1), ("4096 10 11 5 1\n", 0), ("a b c d e\n", 0)):
+            machine = mounted(packs.linux()).command(f"{space_packs.STATFS} /", answer, rc=rc)
+            found = judge(machine)
+            assert found["free", "/"].status == found["inodes", "/"].status == "error"
+
+    @pytest.mark.parametrize("text", ["", "4096 1 1 1", "4096 1 2 1 1", "1 1 1 1 -1", "1 1 1 1 2"])
+    def test_numbers_that_no_file_system_has(self, text):
+        with pytest.raises(ParseError):
+            parse_usage(text)
+
+
+class TestNetwork:
+    MOUNT = "30 27 0:50 / /u01 rw - nfs4 filer:/u01 rw,vers=4.1\n"
+
+    def test_nothing_on_it_is_touched_but_by_the_command(self, judge):
+        machine = usage(with_home(mounted(packs.linux(), self.MOUNT)), "/u01", 10 * GIB)
+        machine.deny("/u01")
+        assert statuses(judge(machine), "free") == {"/": "pass", "/u01": "pass"}
+        touched = [key for key in machine.evidence if "/u01" in key]
+        assert touched == [f"command:{space_packs.STATFS} /u01"]
+
+    def test_a_server_that_does_not_answer(self, judge):
+        machine = with_home(mounted(packs.linux(), self.MOUNT))
+        machine.refused[f"command:{space_packs.STATFS} /u01"] = "unanswered"
+        assert statuses(judge(machine), "free") == {"/": "pass", "/u01": "error"}
+
+    def test_an_automount_is_not_triggered(self, judge):
+        machine = with_home(mounted(packs.linux(), "30 27 0:50 / /u01 rw - autofs a rw\n"))
+        assert statuses(judge(machine), "free") == {"/": "pass", "/u01": "error"}
+        assert not [key for key in machine.evidence if "/u01" in key]
+
+
+class TestInodes:
+    @pytest.mark.parametrize(
+        ("inodes", "status"),
+        [((1000, 50), "pass"), ((1000, 49), "warn"), ((1000, 0), "fail"), ((0, 0), "skip")],
+    )
+    def test_share(self, judge, inodes, status):
+        machine = usage(mounted(packs.linux()), "/", 40 * GIB, inodes)
+        assert judge(machine)["inodes", "/"].status == status
+
+
+class TestMountOptions:
+    @pytest.mark.parametrize(
+        ("options", "line", "status"),
+        [
+            ("rw,nosuid", "tmpfs /tmp tmpfs defaults", "pass"),
+            ("rw,noexec", "tmpfs /tmp tmpfs defaults", "fail"),
+            ("rw,nosuid", "tmpfs /tmp tmpfs noexec", "warn"),
+            ("rw,nosuid", "tmpfs /tmp tmpfs users", "warn"),
+            ("rw,nosuid", "tmpfs /tmp tmpfs users,exec", "pass"),
+            ("rw,nosuid", "tmpfs /tmp tmpfs ro,rw", "pass"),
+        ],
+    )
+    def test_tmp(self, judge, options, line, status):
+        extra = f"31 27 0:9 / /tmp {options} - tmpfs tmpfs rw\n"
+        machine = usage(mounted(packs.linux(), extra, FSTAB + line + "\n"), "/tmp", GIB)
+        found = judge(machine)["mount_options", "/tmp"]
+        assert (found.status, found.running) == (status, options)
+
+    @pytest.mark.parametrize(
+        ("options", "status"), [("rw", "pass"), ("rw,nosuid", "fail"), ("rw,noexec", "fail")]
+    )
+    def test_home(self, judge, options, status):
+        extra = f"31 27 254:2 / /u01 {options} - xfs /dev/vdc rw\n"
+        machine = usage(with_home(mounted(packs.linux(), extra)), "/u01", 10 * GIB)
+        assert judge(machine, "none")["mount_options", "/u01"].status == status
+
+    def test_read_only_after_an_error(self, judge):
+        extra = "31 27 254:2 / /var rw - ext4 /dev/vdc ro,errors=remount-ro\n"
+        machine = usage(mounted(packs.linux(), extra), "/var", 10 * GIB)
+        found = judge(machine)["mount_options", "/var"]
+        assert (found.status, "mounted with ro" in found.why) == ("fail", True)
+
+
+class TestShm:
+    @pytest.mark.parametrize(
+        ("mount", "line", "status"),
+        [
+            ("rw,nosuid - tmpfs tmpfs rw", "", "pass"),
+            ("rw,noexec - tmpfs shm rw", "", "warn"),
+            ("rw - tmpfs tmpfs rw", "tmpfs /dev/shm tmpfs noexec\n", "warn"),
+            ("ro - tmpfs tmpfs rw", "", "fail"),
+            ("rw - ext4 /dev/vdb rw", "", "fail"),
+        ],
+    )
+    def test_mount(self, judge, mount, line, status):
+        machine = mounted(packs.linux(), fstab=FSTAB + line)
+        row = "25 24 0:23 / /dev/shm rw,nosuid,nodev - tmpfs tmpfs rw,size=24684084k"
+        text = space_packs.MOUNTS.replace(row, f"25 24 0:23 / /dev/shm {mount}")
+        assert judge(machine.file("/proc/self/mountinfo", text))["shm", ""].status == status
+
+    def test_none(self, judge):
+        machine = mounted(packs.linux())
+        lines = [line for line in space_packs.MOUNTS.splitlines() if "/dev/shm" not in line]
+        found = judge(machine.file("/proc/self/mountinfo", "\n".join(lines) + "\n"))["shm", ""]
+        assert (found.status, found.running) == ("fail", "not mounted")
+
+
+class TestProcAndBoot:
+    @pytest.mark.parametrize(
+        ("option", "line", "status"),
+        [
+            ("rw", "", "pass"),
+            ("rw,hidepid=0", "", "pass"),
+            ("rw,hidepid=2", "", "fail"),
+            ("rw,hidepid=invisible", "", "fail"),
+            ("rw,gid=54321,hidepid=2", "", "warn"),
+            ("rw", "proc /proc proc hidepid=2\n", "warn"),
+        ],
+    )
+    def test_hidepid(self, judge, option, line, status):
+        machine = mounted(packs.linux(), fstab=FSTAB + line)
+        text = space_packs.MOUNTS.replace("proc proc rw", f"proc proc {option}")
+        assert judge(machine.file("/proc/self/mountinfo", text))["hidepid", ""].status == status
+
+    def test_boot(self, judge):
+        line = "/dev/vdd /boot xfs defaults\n"
+        assert judge(mounted(packs.linux()))["boot", ""].status == "skip"
+        found = judge(mounted(packs.linux(), fstab=FSTAB + line))
+        assert found["boot", ""].status == "warn"
+        extra = "32 27 254:9 / /boot rw - xfs /dev/vdd rw\n"
+        assert judge(mounted(packs.linux(), extra, FSTAB + line))["boot", ""].status == "pass"
+        machine = mounted(packs.linux(), fstab=FSTAB + "/dev/vdd /boot xfs noauto\n")
+        assert judge(machine)["boot", ""].status == "pass"
+
+    def test_fstab_that_may_not_be_read(self, judge):
+        found = judge(mounted(packs.linux()).deny("/etc/fstab"))
+        for check in (("boot", ""), ("hidepid", ""), ("shm", ""), ("mount_options", "/")):
+            assert found[check].status == "error"
+        assert judge(mounted(packs.linux()).remove("/etc/fstab"))["shm", ""].status == "pass"
+
+
+class TestFolders:
+    @pytest.mark.parametrize(
+        ("path", "mode", "status"),
+        [
+            ("/tmp", 0o1777, "pass"),
+            ("/tmp", 0o777, "fail"),
+            ("/var/tmp", 0o1770, "fail"),
+            ("/dev/shm", 0o755, "fail"),
+            ("/var", 0o755, "pass"),
+            ("/var", 0o775, "fail"),
+            ("/var", 0o700, "fail"),
+        ],
+    )
+    def test_modes(self, judge, path, mode, status):
+        machine = mounted(packs.linux())
+        machine.modes[path] = mode
+        found = judge(machine)["directories", path]
+        assert found.status == status
+        if status == "fail":
+            assert any(line.startswith("chmod ") for line in found.commands)
+
+    def test_a_folder_that_is_not_there(self, judge):
+        machine = mounted(packs.linux()).remove("/var/tmp")
+        assert judge(machine)["directories", "/var/tmp"].status == "fail"
+
+
+def test_a_planned_path_that_cannot_be_used():
+    from ansible.module_utils.hostproof.controls.space.policy import policy_from
+
+    with pytest.raises(PolicyError, match="space_inodes_free"):
+        policy_from(changed_policy("space", inodes_free=100))
