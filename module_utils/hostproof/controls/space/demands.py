@@ -63,7 +63,7 @@ def planned(policy: Policy) -> List[Demand]:
 
 
 def installed(homes: Answer[List[OracleHome]], inventory: Answer[Optional[str]]) -> List[Demand]:
-    """``homes`` and ``inventory`` are the answers of Facts; unknown ones are errors of subjects.py."""
+    """Without what is unknown: subjects.py makes errors of it."""
     found: List[Demand] = []
     for home in if_known(homes, []):
         found.append(Demand(home.path, "Oracle home", 0, _NO_HOME))

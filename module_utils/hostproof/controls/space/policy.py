@@ -19,7 +19,7 @@ class Policy(NamedTuple):
     """The role's variables. ``profile`` is None where nothing says what the host is for."""
 
     profile: Optional[Profile] = of_profile()
-    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    """Purpose of the host, for all controls that take a policy from it. Each variable of a control
     counts more.
 
     With a profile the space that the installer needs is demanded too.

@@ -184,7 +184,7 @@ DIRECTORY = Subjects(
 
 @rules.check(
     "space.directories",
-    "The system directory has the owner and mode that Oracle needs",
+    "System directory has the owner and mode that Oracle needs",
     "System directory has another owner or mode than Oracle needs",
     severity="high",
     takes_effect="now",
