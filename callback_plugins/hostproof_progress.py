@@ -10,7 +10,7 @@ name: hostproof_progress
 type: stdout
 short_description: Progress and summary of an audit
 description:
-  - While hosts are judged it shows how many of them have answered (on a terminal only).
+  - During an audit it shows the number of hosts that have answered (on a terminal only).
   - Prints the summary of the report. Other tasks look as with the default callback, and with C(-vv)
     so do these.
 extends_documentation_fragment:
@@ -293,7 +293,7 @@ class CallbackModule(DefaultCallback):
         sys.stderr.flush()
 
     def _progress(self, width: int) -> str:
-        """How many have answered, since when, and who lets the others wait, in one line."""
+        """Number of hosts that have answered, elapsed time and slowest hosts, in one line."""
         elapsed = int(time.monotonic() - self._began)
         line = f"{self._answered} of {self._hosts} hosts, {elapsed // 60}:{elapsed % 60:02d}"
         if self._answered and self._waiting:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verbs that run a playbook: its options, its folders, and what its end means."""
+"""The verbs that run a playbook: its options, its directories, and what its end means."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ class Play:
         return found
 
     def _name_folders(self) -> None:
-        """The folders of this run; one that cannot be written is said before anything runs."""
+        """The directories of this run; one that cannot be written is said before anything runs."""
         if self.command in WITH_REPORT:
             self._name_folder("HOSTPROOF_REPORT", "reports")
         if self.command == "record":

@@ -14,6 +14,7 @@ from typing import Any
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
+    LAYERS,
     PASS,
     SEVERITIES,
     SKIP,
@@ -33,7 +34,6 @@ from .verdict import (
     VERDICT_GLYPHS,
     VERDICTS,
     HostFacts,
-    actual_layer,
     controls_of,
     status_totals,
     verdict_totals,
@@ -49,6 +49,8 @@ FEW_HOSTS = 3
 VALUES_SHOWN_OF_FEW = 20
 #: Lines of a reason, and other names in one line.
 WHY_LINES = 2
+#: Characters of the value of a layer.
+MOST_VALUE = 200
 NAMES_SHOWN = 4
 #: A command of Fix first lists at most this number of hosts after --limit.
 LIMIT_HOSTS = 20
@@ -382,17 +384,24 @@ def _wrapped(text: str, width: int, lines: int, indent: str = "") -> list[str]:
     )
 
 
+def _values(finding: dict[str, Any]) -> str:
+    """The requested value, and every layer that exists: any of them may be the wrong one."""
+    layers = [name for name in LAYERS[1:] if finding[name] is not None]
+    actual = "; ".join(
+        f"{name.replace('_', ' ')}: {shorten(one_line(finding[name]), MOST_VALUE)}"
+        for name in layers
+    )
+    desired = finding["desired"]
+    requested = "" if desired is None else f"requested: {one_line(desired)}"
+    return " → ".join(part for part in (requested, actual) if part)
+
+
 def _finding_lines(finding: dict[str, Any], group: _Group, hosts: str, width: int) -> list[str]:
     """Heading, values, reason, fix, and what else the fix resolves."""
     subject, title = _subject(heading_of(finding))
     check = finding["check"] + (f" {subject}" if subject else "")
     lines = _wrapped(f"{hosts}  {check}: {title}", width, 3)
-    layer, actual = actual_layer(finding)
-    desired = finding["desired"]
-    values = "" if desired is None else f"requested: {one_line(desired)}"
-    if layer:
-        values += (" → " if values else "") + f"{layer.replace('_', ' ')}: {one_line(actual or '')}"
-    lines += _wrapped(values, width, 3)
+    lines += _wrapped(_values(finding), width, 5)
     lines += _wrapped(f"why: {one_line(finding['why'])}", width, WHY_LINES, " " * 5)
     lines += _advice(finding, width)
     if group.rests:
