@@ -32,12 +32,16 @@ def text_of(value: Numbers) -> str:
     return " ".join(str(one) for one in value)
 
 
-def is_met(compare: str, wanted: Numbers, value: Optional[Numbers]) -> bool:
-    """Compare number by number. The two limits of ``within`` are for all numbers."""
+def is_met(compare: str, wanted: Numbers, value: Optional[Numbers], room: int = 0) -> bool:
+    """Compare number by number. The two limits of ``within`` are for all numbers.
+
+    ``room`` is the least size of a range.
+    """
     if not value:
         return False
     if compare == WITHIN:
-        return all(wanted[0] <= one <= wanted[1] for one in value)
+        is_wide = value[-1] - value[0] + 1 >= room
+        return is_wide and all(wanted[0] <= one <= wanted[1] for one in value)
     if len(value) < len(wanted):
         return False
     pairs = list(zip(value, wanted))
@@ -51,7 +55,11 @@ def is_met(compare: str, wanted: Numbers, value: Optional[Numbers]) -> bool:
 
 
 def to_write(
-    compare: str, wanted: Numbers, good: Numbers, values: Sequence[Optional[Numbers]]
+    compare: str,
+    wanted: Numbers,
+    good: Numbers,
+    values: Sequence[Optional[Numbers]],
+    room: int = 0,
 ) -> Numbers:
     """The value to set. ``good`` replaces a number that does not comply; ``values`` are the running
     and the persisted value."""
@@ -67,14 +75,14 @@ def to_write(
             min([one] + [value[place] for value in there]) for place, one in enumerate(good)
         )
     if compare == WITHIN:
-        return _within(wanted, good, [one for one in values if one])
+        return _within(wanted, good, [one for one in values if one], room)
     return good
 
 
-def _within(wanted: Numbers, good: Numbers, values: List[Numbers]) -> Numbers:
+def _within(wanted: Numbers, good: Numbers, values: List[Numbers], room: int) -> Numbers:
     """The first value within the limits, else the nearest limit for one number, else ``good``."""
     for one in values:
-        if is_met(WITHIN, wanted, one):
+        if is_met(WITHIN, wanted, one, room):
             return one
     if values and len(values[0]) == 1:
         return (min(max(values[0][0], wanted[0]), wanted[1]),)
@@ -87,8 +95,9 @@ def strictest(compare: str, several: Iterable[Numbers]) -> Numbers:
     return tuple((min if compare == AT_MOST else max)(column) for column in columns)
 
 
-def words(compare: str, wanted: Numbers) -> str:
-    """ "at least 250 32000 100 128", "from 9000 to 65535"."""
+def words(compare: str, wanted: Numbers, room: int = 0) -> str:
+    """ "at least 250 32000 100 128", "from 9000 to 65535, at least 28232 numbers"."""
     if compare == WITHIN:
-        return "from {0} to {1}".format(*wanted)
+        least = f", at least {room} numbers" if room else ""
+        return "from {0} to {1}".format(*wanted) + least
     return "{0} {1}".format(compare.replace("_", " "), text_of(wanted))

@@ -820,6 +820,34 @@ def test_the_limit_of_pause_frames_and_drops(judge):
         assert statuses(found, "drops") == [status]
 
 
+@pytest.mark.parametrize(
+    ("driver", "counter", "other"),
+    [
+        ("virtio_net", "rx_queue_1_drops", "rx_queue_1_packets"),
+        ("virtio_net", "rx_drops", "rx_queue_0_kicks"),
+        ("ena", "bw_in_allowance_exceeded", "queue_0_rx_cnt"),
+        ("ena", "pps_allowance_exceeded", "tx_timeout"),
+        ("vmxnet3", "pkts rx OOB", "ucast pkts rx"),
+    ],
+)
+def test_a_pass_on_a_virtual_interface_needs_a_counter_that_could_fail(
+    judge, driver, counter, other
+):
+    """The counters of the kernel stay at 0 there, whatever the driver or the hypervisor drops."""
+    path = "file:/sys/class/net/ens4/statistics/rx_missed_errors"
+    for before, after, status in (
+        ({counter: 4, other: 1}, {counter: 4, other: 9}, "pass"),
+        ({counter: 4, other: 1}, {counter: 5, other: 9}, "warn"),
+        ({other: 1}, {other: 9}, "skip"),
+    ):
+        host = storage_host(driver=driver).counted("ens4", before, after)
+        host.sampled("pause", path, "0", "0")
+        assert statuses(judge(host), "drops") == [status]
+    host = storage_host(driver=driver).counted("ens4", {other: 1}, {other: 9})
+    host.sampled("pause", path, "0", "7")
+    assert statuses(judge(host), "drops") == ["warn"]
+
+
 def test_counters_that_began_anew_are_no_drops(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
     host = storage_host().counted("ens4", before, dict.fromkeys(before, 0))

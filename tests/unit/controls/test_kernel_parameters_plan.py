@@ -194,10 +194,17 @@ class TestNeverLower:
         assert "fs.file-max" not in {*drop_in(plan), *values(plan)}
 
     def test_a_port_range_that_is_within_stays(self):
-        machine = sets(stock(), net__ipv4__ip_local_port_range="10000\t20000")
-        assert "net.ipv4.ip_local_port_range" not in values(plan_of(machine, **SINGLE))
-        machine = sets(stock(), net__ipv4__ip_local_port_range="1024\t65535")
-        assert values(plan_of(machine, **SINGLE))["net.ipv4.ip_local_port_range"] == "9000 65500"
+        for now, written in (
+            ("10000\t38231", None),
+            ("32768\t60999", None),
+            # Too few ports, though all of them are allowed.
+            ("10000\t38230", "9000 65500"),
+            ("60000\t61000", "9000 65500"),
+            ("1024\t65535", "9000 65500"),
+        ):
+            machine = sets(stock(), net__ipv4__ip_local_port_range=now)
+            planned = values(plan_of(machine, **SINGLE))
+            assert planned.get("net.ipv4.ip_local_port_range") == written
 
     @pytest.mark.parametrize("seed", range(40))
     def test_of_any_host(self, seed):

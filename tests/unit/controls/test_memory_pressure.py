@@ -121,6 +121,10 @@ class TestSwapUsed:
         assert judge(machine)["swapped_processes"].status == status
 
     def test_it_tells_the_numbers(self, judge):
+        for name in ("ora_dbw0_A", "ora_bw36_A", "ora_ckpt_A", "asm_lms0_+ASM1", "ora_lg01_A"):
+            machine = process(swapping(host(), 25, 5), name, 11, 2048)
+            found = judge(machine)["swapped_processes"]
+            assert (found.status, name in found.in_use) == ("fail", True)
         machine = process(swapping(host(), 25, 5), "/u01/bin/tnslsnr", 11, 2048)
         found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swapped_processes"]
         assert "tnslsnr LISTENER 2.0 MiB" in found.in_use

@@ -167,6 +167,35 @@ class TestMountsThatNobodyLists:
         assert "noac" in options["/crs"].why
         assert "noac" not in options["/u01"].desired
 
+    @pytest.mark.parametrize(
+        ("program", "path", "status"),
+        [
+            ("oracleORCL", "/backup/ORCL/0a1b_1_1", "fail"),
+            ("oracleORCL1", "/backup/ORCL/0a1b_1_1", "fail"),
+            ("ora_dm00_ORCL", "/backup/exp01.dmp", "fail"),
+            ("ora_dw01_ORCL", "/backup/exp01.dmp", "fail"),
+            # A trace file, and what no process of Oracle has open.
+            ("oracleORCL", "/backup/diag/rdbms/orcl/ORCL/trace/a.trc", None),
+            ("/usr/bin/rsync", "/backup/ORCL/0a1b_1_1", None),
+        ],
+    )
+    def test_rman_and_data_pump_on_a_soft_mount(self, judge, program, path, status):
+        machine = nfs_host().mount("/backup", "filer1:/vol/backup", shown(recovery="soft"))
+        machine.process(program, path, pid=77)
+        found = judge(machine)["safe_transport"]
+        assert [one.status for one in found] == [status or "skip"]
+        assert status is None or "backup" in found[0].why or "soft" in found[0].why
+
+    @pytest.mark.parametrize("words", ["vers=2", "nfsvers=2", "v2"])
+    def test_version_2(self, judge, words):
+        """A file of NFSv2 ends at 2 GiB, so no datafile grows beyond."""
+        options = OPTIONS.replace("vers=3", words)
+        machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02", options, shown("2"))
+        found = judge(machine, **listed())
+        (one,) = found["options_in_force"]
+        assert (one.status, "wanted is vers=3" in one.why) == ("fail", True)
+        assert [one.status for one in found["options_persisted"]] == ["fail"]
+
     def test_home_behind_a_link(self, judge):
         machine = nfs_host().mount("/nfs/app", "filer1:/vol/app", shown(recovery="soft"))
         machine.file("/etc/oratab", "ORCL:/u01/19:N\n")

@@ -7,7 +7,19 @@ import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
-from oracle_packs import PFILE, SPFILE, add_alert_log, answer, defaults, down, story
+from ansible.module_utils.hostproof.parsers.oracle import pfile
+from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
+from oracle_packs import (
+    HOME,
+    PFILE,
+    SPFILE,
+    add_alert_log,
+    answer,
+    defaults,
+    down,
+    spfile_text,
+    story,
+)
 
 ONLY = ("*", "use_large_pages", "ONLY")
 CHECKS = [check.id.split(".")[1] for check in pre_page_sga.checks]
@@ -444,3 +456,23 @@ def test_an_alert_log_that_the_policy_names(judge):
     finding = judge(machine, instances=listed)["granted_at_start"]
     assert finding.status == "fail"
     assert finding.evidence[0].endswith("/u05/alert_ORCL.log")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("SPFILE='/u02/sp.ora'\npre_page_sga=false\n", {"pre_page_sga": "false"}),
+        # The spfile overrides what stands before it.
+        ("pre_page_sga=false processes=90\nspfile=/u02/sp.ora\n", {"processes": "90"}),
+        ("spfile=/u02/sp.ora ORCL.sga_target=1G\n*.sga_target=3G\n", {"sga_target": "1G"}),
+    ],
+)
+def test_lines_around_the_spfile_of_a_text_file(text, values):
+    stored = [("*", "pre_page_sga", "TRUE"), ("*", "sga_target", "2G")]
+    machine = story().remove(SPFILE).file(PFILE, text)
+    machine.file("/u02/sp.ora", spfile_text(stored))
+    file = oracle_parameters.read_parameter_file(machine, HOME, "ORCL", "oracle")
+    wanted = {"pre_page_sga": "TRUE", "sga_target": "2G", **values}
+    found = {name: pfile.effective(file.entries, name, "ORCL").value for name in wanted}
+    assert found == wanted
+    assert (file.source, file.is_text) == ("/u02/sp.ora", False)

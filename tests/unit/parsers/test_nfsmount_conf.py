@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options, nfsmount_conf
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "nfsmount_conf"
@@ -63,3 +64,29 @@ def test_the_files_of_the_folder_by_name():
         "/etc/nfsmount.conf.d/a.conf",
         "/etc/nfsmount.conf.d/b.conf",
     ]
+
+
+class TestIncludes:
+    """Source: nfs-utils, support/nfs/conffile.c, conf_parse_line()."""
+
+    def test_an_included_file_goes_on_in_the_section_that_includes_it(self):
+        text = (
+            GLOBAL + 'Timeo=600\ninclude = extra/soft.conf\nInclude="-/etc/gone.conf"\nrsize=32k\n'
+        )
+        paths = nfsmount_conf.includes("/etc/nfsmount.conf", text)
+        assert paths == ["/etc/extra/soft.conf", "/etc/gone.conf"]
+        included = {paths[0]: 'Soft=True\n[ Server "filer" ]\nnconnect=2\n', paths[1]: None}
+        conf = nfsmount_conf.parse([("/etc/nfsmount.conf", text)], included)
+        assert conf.bad_lines == []
+        words = set(nfsmount_conf.added(conf, "rw", "filer", "/u01").split(","))
+        assert words == {"rw", "soft", "timeo=600", "rsize=32768", "nconnect=2"}
+
+    def test_a_file_that_includes_itself_ends(self):
+        text = GLOBAL + "include=/etc/nfsmount.conf\n" * 40
+        with pytest.raises(ParseError, match="include= is used more than 32 times"):
+            nfsmount_conf.parse([(nfsmount_conf.MAIN, text)], {nfsmount_conf.MAIN: text})
+
+    def test_what_evidence_keeps_says_the_same(self):
+        text = GLOBAL + "root:$6$secret:1\n# words\nSoft=True\n"
+        assert "secret" not in nfsmount_conf.kept(text)
+        assert added(nfsmount_conf.kept(text)) == added(text)

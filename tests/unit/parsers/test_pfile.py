@@ -45,6 +45,39 @@ def test_line_ends_of_windows_and_none_at_the_end():
     assert [(one.name, one.value) for one in entries] == [("a", "1"), ("b", "x y"), ("c", "3")]
 
 
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        # Oracle Database Reference, Initialization Parameter Files.
+        (
+            "PROCESSES = 100 CPU_COUNT = 1 OPEN_CURSORS=10",
+            {"processes": "100", "cpu_count": "1", "open_cursors": "10"},
+        ),
+        (
+            "*.sga_target=2G\t*.pre_page_sga = true # x=1",
+            {"sga_target": "2G", "pre_page_sga": "true"},
+        ),
+        (
+            "control_files=('/a x=1', /b) db_name='o c=2'",
+            {"control_files": "('/a x=1', /b)", "db_name": "o c=2"},
+        ),
+        (
+            "local_listener=(ADDRESS=(PROTOCOL = tcp) (PORT = 1521)) sga_target=1G",
+            {"local_listener": "(ADDRESS=(PROTOCOL = tcp) (PORT = 1521))", "sga_target": "1G"},
+        ),
+        (
+            "log_archive_dest_1='LOCATION=/a REOPEN = 5'",
+            {"log_archive_dest_1": "LOCATION=/a REOPEN = 5"},
+        ),
+        ("log_archive_dest_1=LOCATION=/a", {"log_archive_dest_1": "LOCATION=/a"}),
+    ],
+)
+def test_several_parameters_on_a_line(line, values):
+    found = pfile.parse(f"db_block_size=8192\n{line}\n")
+    assert {one.name: one.value for one in found[1:]} == values
+    assert {one.line for one in found[1:]} == {2}
+
+
 def test_nothing_set_is_an_answer():
     assert pfile.parse("") == []
     assert pfile.parse("# only words\n\n") == []

@@ -102,7 +102,7 @@ def _counted(name: str, number: Optional[int]) -> str:
 def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     traffic = known_or_skip(one.traffic)
     if not traffic.drops and not traffic.drops_anew:
-        raise Skip(f"Nothing of {one.name} counts drops.")
+        raise Skip(f"No counter of {one.name} would show a drop.", traffic.evidence)
     over = {name: n for name, n in sorted(traffic.drops.items()) if n > policy.drops_limit}
     if not over and traffic.drops_anew:
         return _began_anew(traffic, traffic.drops_anew)

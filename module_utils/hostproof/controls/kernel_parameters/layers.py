@@ -59,7 +59,8 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
         why="; ".join(problems) + ".",
         fix=fix,
         commands=commands,
-        desired=words(one.compare, demand.value) + (f" ({demand.how})" if demand.how else ""),
+        desired=words(one.compare, demand.value, one.room)
+        + (f" ({demand.how})" if demand.how else ""),
         persisted=_persisted(one, at_boot, coming),
         running=_running(one, effective, facts),
         in_use="; ".join(used.text() for used in rooms) or None,

@@ -44,7 +44,7 @@ def step_of(one: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boo
     coming.settled()
     at_boot = None if coming.winner is None else numbers(coming.winner.value)
     demand = known(one.demand)
-    good = to_write(one.compare, demand.value, demand.good, [now, at_boot])
+    good = to_write(one.compare, demand.value, demand.good, [now, at_boot], one.room)
     # A file of several numbers is always written whole.
     good += (now or ())[len(good) :]
     text = f"{one.name} = {text_of(good)}\n"

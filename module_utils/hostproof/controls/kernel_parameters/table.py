@@ -43,6 +43,7 @@ class Row(NamedTuple):
     ``default`` is what the kernel starts with, None where that is not known. ``good`` is what to
     write where ``value`` is not met, if that is not the value itself. ``unless`` is a parameter
     that counts instead, where it is not 0. ``live`` is whether a running host may be changed.
+    ``room`` is the least size of a range.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Row(NamedTuple):
     good: Optional[str] = None
     unless: Optional[str] = None
     live: bool = True
+    room: int = 0
 
 
 ROWS: Tuple[Row, ...] = (
@@ -149,6 +151,8 @@ ROWS: Tuple[Row, ...] = (
         _BOOK + "; Cluster Verification Utility 19c and 26ai",
         default="32768 60999",
         good="9000 65500",
+        # The guides show the kernel's own range as enough for few connections.
+        room=28232,
     ),
     Row(
         "net.core.rmem_default",

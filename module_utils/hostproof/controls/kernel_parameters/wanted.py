@@ -66,13 +66,14 @@ class Parameter(NamedTuple):
     advice: bool = False
     possible: Tuple[Answer[Optional[Demand]], ...] = ()
     releases: Optional[HostproofError] = None
+    room: int = 0
 
     @property
     def file(self) -> str:
         return proc_file(self.key)
 
     def meets(self, value: Optional[Numbers]) -> bool:
-        return is_met(self.compare, known(self.demand).value, value)
+        return is_met(self.compare, known(self.demand).value, value, self.room)
 
 
 # -- for whom -------------------------------------------------------------------------------------
@@ -183,6 +184,7 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
         unless=None if first.unless is None else sysctl_d.normalize(first.unless),
         live=first.live,
         advice=first.only == ADVICE,
+        room=first.room,
     )
     if wanted is None:
         return one
@@ -192,6 +194,7 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
         demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
         advice=False,
         unless=None,
+        room=0,
     )
 
 

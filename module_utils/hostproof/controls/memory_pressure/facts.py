@@ -88,9 +88,11 @@ def _read_swap_units(host: Host) -> List[str]:
 
 
 def _read_swapped(host: Host) -> List[Swapped]:
-    return [
-        Swapped(one.name, attempt(_swap_of, host, one.process.pid)) for one in processes.read(host)
-    ]
+    found = attempt(processes.read_with_writers, host)
+    if isinstance(found, Unanswered):
+        # Recordings of earlier releases have fewer processes.
+        found = processes.read(host)
+    return [Swapped(one.name, attempt(_swap_of, host, one.process.pid)) for one in known(found)]
 
 
 def _swap_of(host: Host, pid: int) -> int:

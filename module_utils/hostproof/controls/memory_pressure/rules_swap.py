@@ -123,5 +123,5 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         running=running,
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, beside "
         f"{human(ordinary(facts))} ordinary memory",
-        evidence=["file:" + SWAPS, "processes:oracle", "file:" + VMSTAT, "sample:swapping"],
+        evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
     )

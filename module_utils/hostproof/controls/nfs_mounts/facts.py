@@ -16,6 +16,8 @@ from .policy import Policy, WantedMount
 from .probes import rpc_slots
 
 #: What holds the files of a database or the voting files open, by its first argument.
+#: Server processes, which read and write for RMAN, and those of Data Pump.
+BACKUP_PROCESSES = r"^(oracle[A-Za-z]\S*|ora_d[mw]\w\w_\S+)$"
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"
 #: What Clusterware runs only in a cluster: where it runs, files are shared with other hosts.
 #: ocssd.bin runs on a single host too (Oracle Restart).
@@ -39,6 +41,7 @@ class Facts(NamedTuple):
     slots: rpc_slots.Slots
     traffic: Answer[nfs_traffic.Traffic]
     database_files: Answer[List[OpenFiles]]
+    backup_files: Answer[List[OpenFiles]]
     clusterware: Answer[bool]
     homes: Answer[List[homes_probe.OracleHome]]
     direct_nfs: direct_nfs.DirectNfs
@@ -74,6 +77,7 @@ def read(host: Host, policy: Policy) -> Facts:
         slots=rpc_slots.read_slots(host),
         traffic=attempt(lambda: _read_traffic(host, policy, known(system), paths)),
         database_files=attempt(_read_database_files, host, paths + empty),
+        backup_files=attempt(_read_backup_files, host, paths),
         clusterware=attempt(
             lambda: bool(host.processes("clusterware", CLUSTERWARE, identity.ORACLE))
         ),
@@ -162,6 +166,13 @@ def _read_traffic(host: Host, policy: Policy, system: str, paths: List[str]) -> 
 def _read_database_files(host: Host, paths: List[str]) -> List[OpenFiles]:
     """What databases hold open on the mounts or where they should be, and their sockets."""
     return host.open_files("database", DATABASE_PROCESSES, (*paths, "socket:"), identity.ORACLE)
+
+
+def _read_backup_files(host: Host, paths: List[str]) -> List[OpenFiles]:
+    """What RMAN and Data Pump hold open on the mounts; there can be thousands of processes."""
+    if not paths:
+        return []
+    return host.open_files("backup", BACKUP_PROCESSES, paths, identity.ORACLE)
 
 
 def _read_holders(

@@ -26,6 +26,8 @@ SYSTEMS = (nfs_options.LINUX, nfs_options.AIX, nfs_options.SOLARIS, nfs_options.
 UNKNOWN = "unknown"
 NOT_MOUNTED = "not mounted"
 NOTHING_AT_BOOT = "nothing mounts it at boot"
+_VERSION_2 = "2"
+_NO_VERSION_2 = "RFC 1094: a file of NFSv2 has at most 2 GiB"
 
 
 class Layers(NamedTuple):
@@ -113,6 +115,11 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
             for requirement in requirements
             if requirement.name not in nfs_options.NEVER_GRANTED
         ]
+    requested = attempt(_meaning, written, running, system)
+    if not any(one.name == "vers" for one in requirements):
+        asked = if_known(requested, None) or {}
+        if _VERSION_2 in ((running or {}).get("vers"), asked.get("vers")):
+            requirements.append(Requirement("vers", "3", EXACTLY, _NO_VERSION_2))
     return Layers(
         judged=judged,
         system=system,
@@ -122,7 +129,7 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
         persisted=facts.persisted,
         entries=entries,
         written=written,
-        requested=attempt(_meaning, written, running, system),
+        requested=requested,
     )
 
 

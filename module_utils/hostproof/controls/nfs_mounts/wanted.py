@@ -6,6 +6,7 @@ import re
 from typing import Container, Dict, List, Optional, Set
 
 from ...collect.answer import attempt, if_known, known
+from ...collect.host import OpenFiles
 from ...errors import Absent
 from ...probes.nfs import direct_nfs
 from ...probes.nfs.nfs_mounted import Mounted
@@ -43,7 +44,9 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     listed = {one.path for one in policy.wanted or ()}
     if all(path in listed for path in sources):
         return []
-    opened = _open_files(sources, facts)
+    opened = _by_mount(sources, known(facts.database_files))
+    # If these processes are unreadable, so are those of the database.
+    backups = _by_mount(sources, if_known(facts.backup_files, []))
     homes = _homes(facts)
     with_home = {_deepest(home, sources) for home in homes}
     named = direct_nfs.mount_points(facts.direct_nfs)
@@ -53,6 +56,8 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
         file_class = _class_of(
             opened.get(path, []), voting, homes, path in with_home, path in named
         )
+        if file_class is None and _holds_backups(backups.get(path, []), homes):
+            file_class = "backup"
         if file_class is not None and path not in listed:
             wanted = WantedMount(path, source, file_class, policy.use, policy.version, {})
             found.append(_judged(wanted, mounted.get(path), facts, True))
@@ -191,14 +196,22 @@ def _deepest(name: str, points: Container[str]) -> Optional[str]:
     return folder or None
 
 
-def _open_files(points: Container[str], facts: Facts) -> Dict[str, List[str]]:
-    """What database processes hold open, by the path of the mount that it lies on."""
+def _by_mount(points: Container[str], processes: List[OpenFiles]) -> Dict[str, List[str]]:
+    """The files that processes hold open, by the path of their mount."""
     found: Dict[str, List[str]] = {}
-    for name in {name for process in known(facts.database_files) for name in process.paths}:
+    for name in {name for process in processes for name in process.paths}:
         folder = _deepest(name, points)
         if folder is not None:
             found.setdefault(folder, []).append(name)
     return found
+
+
+def _holds_backups(opened: List[str], homes: List[str]) -> bool:
+    """Whether a server process writes or reads something else than programs and diagnostics."""
+    return any(
+        not _DIAGNOSTICS.search(_plain(path)) and not any(is_beneath(path, home) for home in homes)
+        for path in opened
+    )
 
 
 def _class_of(

@@ -9,12 +9,15 @@ in the other order, and words without a value even beside their opposite (``lock
 
 import re
 from collections import OrderedDict
-from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
+from ...errors import ParseError
 from ..number import integer
 
 MAIN = "/etc/nfsmount.conf"
 FOLDER = "/etc/nfsmount.conf.d"
+#: The limit of include= lines in all files.
+MOST_INCLUDED = 32
 
 _HEADER = re.compile(r'\[\s*([^\]"\s]+)\s*(?:"([^"]*)"\s*)?\]')
 _SIZE = re.compile(r"(\d+)([kmg])$", re.IGNORECASE)
@@ -34,33 +37,77 @@ class Conf(NamedTuple):
     bad_lines: List[str]
 
 
-def parse(files: Sequence[Tuple[str, str]]) -> Conf:
-    """What all files say together: (path, text) in the order in which mount.nfs reads them.
+def parse(
+    files: Sequence[Tuple[str, str]], included: Optional[Dict[str, Optional[str]]] = None
+) -> Conf:
+    """The settings of all files: (path, text) in the order in which mount.nfs reads them.
 
-    Of two lines for one tag the later counts, and the tag then stands where that line does.
+    A later line for a tag replaces the earlier one. ``included`` are
+    the texts of included files by their path, None for a missing one (includes()).
     """
     conf = Conf(OrderedDict(), [])
     for path, text in files:
-        section = None
-        for number, line in enumerate(text.split("\n"), 1):
-            line = line.strip()
-            if not line or line[0] in "#;":
-                continue
-            header = _HEADER.match(line)
-            if header is not None:
-                subject = header.group(2) or ""
-                section = conf.sections.setdefault(
-                    (header.group(1).lower(), subject.strip().lower()), OrderedDict()
-                )
-                continue
-            tag, equals, value = line.partition("=")
-            if line.startswith("[") or not equals or section is None or not tag.strip():
-                conf.bad_lines.append(f"{path}:{number}")
-                continue
-            tag = tag.strip().lower()
-            section.pop(tag, None)
-            section[tag] = value.strip().strip('"')
+        _read(conf, path, text, None, included or {}, [])
     return conf
+
+
+def includes(path: str, text: str) -> List[str]:
+    """The files that include= names. A relative path starts at the directory of ``path``."""
+    lines = [line.strip().partition("=") for line in text.split("\n")]
+    return [_included(path, value) for tag, equals, value in lines if equals and _is_include(tag)]
+
+
+def kept(text: str) -> str:
+    """The part of the file that evidence keeps (kept_lines.py): sections and assignments."""
+    lines = text.split("\n")
+    return "\n".join(line if line.lstrip()[:1] == "[" or "=" in line else "" for line in lines)
+
+
+def _is_include(tag: str) -> bool:
+    return tag.strip().lower() == "include"
+
+
+def _included(path: str, value: str) -> str:
+    """A leading "-" says that the file can be missing."""
+    name = value.strip().strip('"')
+    name = name[1:] if name.startswith("-") else name
+    return name if name.startswith("/") else path.rpartition("/")[0] + "/" + name
+
+
+def _read(
+    conf: Conf,
+    path: str,
+    text: str,
+    section: Optional[Dict[str, str]],
+    included: Dict[str, Optional[str]],
+    done: List[str],
+) -> None:
+    """Add a file to ``conf``. An included file begins in the section that includes it."""
+    if len(done) > MOST_INCLUDED:
+        raise ParseError("nfsmount.conf", f"include= is used more than {MOST_INCLUDED} times")
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip()
+        if not line or line[0] in "#;":
+            continue
+        header = _HEADER.match(line)
+        if header is not None:
+            subject = header.group(2) or ""
+            section = conf.sections.setdefault(
+                (header.group(1).lower(), subject.strip().lower()), OrderedDict()
+            )
+            continue
+        tag, equals, value = line.partition("=")
+        if equals and _is_include(tag):
+            other = _included(path, value)
+            done.append(other)
+            _read(conf, other, included.get(other) or "", section, included, done)
+            continue
+        if line.startswith("[") or not equals or section is None or not tag.strip():
+            conf.bad_lines.append(f"{path}:{number}")
+            continue
+        tag = tag.strip().lower()
+        section.pop(tag, None)
+        section[tag] = value.strip().strip('"')
 
 
 def files(names: List[str]) -> List[str]:

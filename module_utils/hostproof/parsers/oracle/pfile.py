@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text initialization parameter files: ``[SID.]name = value``, one parameter a line.
+"""Text initialization parameter files: ``[SID.]name = value``, one or several on a line.
 
 ``#`` begins a comment outside quotes; a line goes on after a backslash at its end, and where a
 list or a quoted value is still open. An entry for a SID beats the one for all (``*``, or no
@@ -9,7 +9,7 @@ Administrator's Guide, Initialization Parameter Files; Oracle Database Reference
 """
 
 import re
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, Match, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError, kind_of
 
@@ -32,16 +32,37 @@ def parse(text: str) -> List[Entry]:
     """Every entry in the order of the file. ParseError where a line is none."""
     entries = []
     for number, line in _logical_lines(text):
-        match = _NAME.match(line)
-        if match is None:
+        if _NAME.match(line) is None:
             raise _error(f"expected [SID.]NAME = VALUE, not {kind_of(line)}", number, 1)
-        value = line[match.end() :].strip()
         if re.search(r"[\0-\x08\x0e-\x1f]", line):
             raise _error("a byte that is no text", number, 1)
-        entries.append(
-            Entry(match.group(1) or ALL, match.group(2).lower(), _unquoted(value), number)
-        )
+        for match, value in _assignments(line):
+            sid, name = match.group(1) or ALL, match.group(2).lower()
+            entries.append(Entry(sid, name, _unquoted(value), number))
     return entries
+
+
+def _assignments(line: str) -> List[Tuple[Match[str], str]]:
+    """The assignments of a line: the next one begins after a blank outside quotes and lists."""
+    found: List[Match[str]] = []
+    quote, depth, place = "", 0, 0
+    while place < len(line):
+        letter = line[place]
+        is_begin = not quote and depth == 0 and (place == 0 or line[place - 1] in " \t")
+        match = _NAME.match(line, place) if is_begin else None
+        if match is not None:
+            found.append(match)
+            place = match.end()
+            continue
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += {"(": 1, ")": -1}.get(letter, 0)
+        place += 1
+    ends = [one.start() for one in found[1:]] + [len(line)]
+    return [(one, line[one.end() : end].strip()) for one, end in zip(found, ends)]
 
 
 def kept(text: str) -> str:

@@ -6,6 +6,7 @@ Sources: systemd.link(5); systemd, link-config.c (link_config_get: the first fil
 only one that counts) and net-condition.c (net_match_config).
 """
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import glob_pattern
@@ -99,8 +100,7 @@ def _fits_one(key: str, words: List[str], device: Device) -> str:
     if key in _ADDRESSES:
         if device.mac is None:
             return UNKNOWN
-        wanted = {word.lower().replace("-", ":") for word in words}
-        return YES if device.mac.lower() in wanted else NO
+        return YES if device.mac.lower() in map(_address, words) else NO
     if key == "Kind":
         return _fits_list(words, ("",))  # a physical interface has none
     if key == "Type":
@@ -111,6 +111,14 @@ def _fits_one(key: str, words: List[str], device: Device) -> str:
         value = device.path if key == "Path" else device.driver
         return UNKNOWN if value is None else _fits_list(words, (value,))
     return UNKNOWN
+
+
+def _address(text: str) -> str:
+    """An address with colons; systemd.link(5) also has 12-34-56-78-90-ab and 1234.5678.90ab."""
+    width = 4 if "." in text else 2
+    groups = re.split("[:.-]", text.lower())
+    digits = "".join(group.rjust(width, "0") for group in groups)
+    return ":".join(digits[at : at + 2] for at in range(0, len(digits), 2))
 
 
 def _fits_name(words: List[str], names: Sequence[str]) -> str:

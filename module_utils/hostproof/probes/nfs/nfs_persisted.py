@@ -15,7 +15,7 @@ from ...parsers.kernel import kernel_release
 from ...parsers.nfs import aix_filesystems, fstab, nfs_options, nfsmount_conf, vfstab
 from ...parsers.systemd import systemd_unit
 from ..systemd import unit_files
-from . import mount_units
+from . import mount_units, nfs_files
 from .automounts import AutoMounts, Unread, read_automounts
 
 FSTAB = "/etc/fstab"
@@ -234,7 +234,15 @@ def _read_defaults(host: Host, linux: bool) -> nfsmount_conf.Conf:
         text = unless_absent(attempt(host.read_text, path), None)
         if text is not None:
             texts.append((path, text))
-    return nfsmount_conf.parse(texts)
+    included: Dict[str, Optional[str]] = {}
+    waiting = [one for path, text in texts for one in nfsmount_conf.includes(path, text)]
+    while waiting:
+        path = waiting.pop()
+        if path not in included and len(included) <= nfsmount_conf.MOST_INCLUDED:
+            answer = attempt(nfs_files.read_text, host, path, None, (), nfsmount_conf.kept)
+            included[path] = unless_absent(answer, None)
+            waiting += nfsmount_conf.includes(path, included[path] or "")
+    return nfsmount_conf.parse(texts, included)
 
 
 def _read_kernel(host: Host, linux: bool) -> kernel_release.Release:

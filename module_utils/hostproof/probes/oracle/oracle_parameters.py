@@ -207,7 +207,11 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
             f"{path} leads to {source}, which only the instance can read",
         )
     stored = spfile.parse(nfs_files.read_text(host, source, user))
-    return ParameterFile(path, source, stored, unused)
+    # The last of several entries for one parameter counts, wherever SPFILE= is among them.
+    at = entries.index(pointer)
+    around = [one for one in entries if one.name != "spfile"]
+    before = [one for one in entries[:at] if one.name != "spfile"]
+    return ParameterFile(path, source, before + stored + around[len(before) :], unused)
 
 
 def sids_with_files(host: Host, home: str, user: str) -> List[str]:

@@ -14,7 +14,7 @@ from ...collect.host import Host, Process
 
 KEY = "processes:oracle"
 _PATTERN = (
-    r"^((ora|db|asm|mdb|apx)_(pmon|lgwr)_\S+"
+    r"^((ora|db|asm|mdb|apx)_(pmon|lgwr{more})_\S+"
     r"|(\S*/)?tnslsnr|/\S+/bin/(ohasd|crsd|ocssd)\.bin)$"
 )
 
@@ -26,10 +26,23 @@ class Named(NamedTuple):
     process: Process
 
 
+#: All that a commit or a checkpoint waits for: log and database writers, their slaves, CKPT, LMS.
+_WRITERS = r"|lg\d\d|dbw[0-9a-z]|bw\d\d|ckpt|lms[0-9a-z]"
+
+
 def read(host: Host) -> List[Named]:
-    """By their names."""
+    """One or two processes of each instance, listeners and Clusterware, by their names."""
+    return _read(host, "oracle", _PATTERN.format(more=""))
+
+
+def read_with_writers(host: Host) -> List[Named]:
+    """As ``read``, with every process of an instance that others wait for."""
+    return _read(host, "oracle_writers", _PATTERN.format(more=_WRITERS))
+
+
+def _read(host: Host, name: str, pattern: str) -> List[Named]:
     found = []
-    for process in host.processes("oracle", _PATTERN, identity.ORACLE):
+    for process in host.processes(name, pattern, identity.ORACLE):
         program = process.argv0.rpartition("/")[2]
         if process.runs("oracle" if "_" in program else program) is False:
             continue

@@ -10,6 +10,7 @@ import re
 from typing import Dict, List, NamedTuple, Sequence
 
 from ....errors import ParseError, kind_of
+from ....parsers import glob_pattern
 from ....parsers.number import integer, json_tree
 
 _WHAT = "ethtool -S"
@@ -147,7 +148,26 @@ DRIVERS = {
     "atlantic": Names(("rx_pause",), ("tx_pause",), ("InDroppedDma", "InDroppedPackets")),
     "r8169": Names((), (), ("rx_missed",)),
     "vmxnet3": Names((), (), ("drv dropped rx total", "drv dropped tx total", "pkts rx OOB")),
-    "virtio_net": Names((), (), ("rx_drops", "tx_drops")),
+    "virtio_net": Names(
+        (), (), ("rx_drops", "tx_drops", "rx_queue_*_drops", "tx_queue_*_tx_timeouts")
+    ),
+    # What the limits of an EC2 instance cost is in no counter of the kernel.
+    "ena": Names(
+        (),
+        (),
+        (
+            "bw_in_allowance_exceeded",
+            "bw_out_allowance_exceeded",
+            "pps_allowance_exceeded",
+            "conntrack_allowance_exceeded",
+            "rx_drops",
+            "tx_drops",
+            "rx_overruns",
+        ),
+    ),
+    "hv_netvsc": Names((), (), ("rx_no_memory", "tx_no_memory", "rx_comp_busy")),
+    "gve": Names((), (), ("rx_dropped", "tx_dropped", "rx_desc_err_dropped_pkt")),
+    "ibmveth": Names((), (), ("rx_no_buffer", "replenish_no_mem", "tx_send_failed")),
 }
 
 #: For a driver that is not listed: the names that several drivers share.
@@ -182,10 +202,20 @@ _PRIORITY = re.compile(
 )
 
 
+def _present(names: Sequence[str], counters: Dict[str, int]) -> List[str]:
+    """The names that are there; * is the number of a queue."""
+    return [
+        one
+        for name in names
+        for one in ([name] if "*" not in name else sorted(counters))
+        if one in counters and glob_pattern.fits(one, name)
+    ]
+
+
 def names_of(driver: str, counters: Dict[str, int]) -> Names:
     """Those of the driver's names that this version of it has."""
     known = DRIVERS.get(driver, ANY_DRIVER)
-    present = [[name for name in names if name in counters] for names in known]
+    present = [_present(names, counters) for names in known]
     return Names(present[0][:1], present[1][:1], present[2])
 
 
