@@ -19,6 +19,7 @@ from ...probes.oracle import alert_logs, io_writers, next_start
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.io_writers import OpenFile, Writer
+from ...probes.oracle.monitors import PMON_KEY
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import aix_said
@@ -192,7 +193,7 @@ def _look_at(
 ) -> Subject:
     sid = listed.sid
     database = next_start.look_at(host, _asking(policy), sid, running, listed.home)
-    is_down = Absent(instances_probe.PMON_KEY, f"{sid} does not run")
+    is_down = Absent(PMON_KEY, f"{sid} does not run")
     if linux is None:
         return Subject(database, *(5 * [is_down]))
     path = attempt(alert_logs.find, host, database, listed.alert_log, "async_io_instances")

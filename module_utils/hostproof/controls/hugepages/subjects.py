@@ -7,8 +7,8 @@ from typing import List
 from ...collect.answer import known
 from ...errors import Absent
 from ...evaluate.checking import Skip, Subjects
-from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
+from ...probes.oracle.monitors import PMON_KEY
 from .facts import Facts
 from .policy import Policy
 
@@ -16,7 +16,7 @@ INSTALLATION = "Oracle Database Installation Guide for Linux"
 KERNEL = "kernel Documentation/admin-guide/mm/hugetlbpage.rst"
 
 MEMINFO = ("file:/proc/meminfo",)
-PMON = (instances_probe.PMON_KEY,)
+PMON = (PMON_KEY,)
 BOOT = ("dir:/etc/sysctl.d", "file:/proc/cmdline", "file:/etc/sysctl.conf", "lines:boot")
 
 NO_INSTANCE = "No instance runs here."

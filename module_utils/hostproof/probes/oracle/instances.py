@@ -2,27 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Oracle instances that run on a host, and where each one's SGA lies.
 
-An instance is known by its process monitor (``ora_pmon_SID``, since 23ai
-``db_pmon_SID``; ``asm_pmon_+ASM``, ``mdb_pmon_-MGMTDB``, ``apx_pmon_+APX``): it lives as long
-as the instance does, and it has every segment of the SGA mapped. Anybody can give a process that
-name: it counts only where its program is the ``oracle`` of whoever it runs as (Process.runs).
+The process monitor of an instance (monitors.py) has every segment of the SGA mapped.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect import identity
 from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host, Process
 from ...errors import Absent, Unanswered
 from ...parsers.kernel import numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
 from ..unix import accounts
-
-PMON = r"^(ora|db|asm|mdb|apx)_pmon_\S+$"
-
-#: The evidence key of the search for them.
-PMON_KEY = "processes:pmon"
-
-PROGRAM = "oracle"
+from .monitors import PMON_KEY, monitors
 
 
 class Segment(NamedTuple):
@@ -56,12 +46,6 @@ def find_instances(host: Host) -> List[Instance]:
     return sorted(
         (_look_at(host, process) for process in monitors(host)), key=lambda instance: instance.sid
     )
-
-
-def monitors(host: Host) -> List[Process]:
-    """The process monitors, without those that only have the name of one."""
-    found = host.processes("pmon", PMON, identity.ORACLE)
-    return [process for process in found if process.runs(PROGRAM) is not False]
 
 
 def read_segments(host: Host) -> List[sysvipc_shm.ShmSegment]:

@@ -17,7 +17,7 @@ from ...errors import Unanswered
 from ...parsers.kernel import open_flags
 from ...parsers.kernel.open_flags import OpenFlags
 from ...parsers.number import clipped
-from . import instances
+from . import monitors
 
 PATTERN = r"^(ora|db)_(dbw[0-9a-z]|bw\d\d|lgwr|lg\d\d)_\S+$"
 NAME = "writers"
@@ -92,7 +92,7 @@ def writers(host: Host, holders: Holders, machine: str) -> Dict[str, List[Writer
         program = programs.get(held.pid)
         if held.files is None or program is None or program.argv0 != held.argv0:
             continue
-        if program.runs(instances.PROGRAM) is not False:
+        if program.runs(monitors.PROGRAM) is not False:
             sid = held.argv0.split("_", 2)[2]
             found.setdefault(sid, []).append(_writer(held, machine))
     return found

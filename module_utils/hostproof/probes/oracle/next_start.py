@@ -18,9 +18,9 @@ from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...parsers.oracle import oratab, pfile
 from ...parsers.size import human, parse_size
 from ..nfs import nfs_files
-from . import instances as instances_probe
 from . import oracle_parameters as parameters_probe
 from .instances import Instance
+from .monitors import PMON_KEY
 from .oracle_parameters import Asked, ParameterFile, Version
 from .sqlplus import Target
 
@@ -110,7 +110,7 @@ def running_databases(instances: List[Instance]) -> Dict[str, Instance]:
     ones = [one for one in instances if one.kind in KINDS]
     running = {instance.sid: instance for instance in ones}
     if len(running) < len(ones):
-        raise Unanswered(instances_probe.PMON_KEY, "two running instances have one SID")
+        raise Unanswered(PMON_KEY, "two running instances have one SID")
     return running
 
 

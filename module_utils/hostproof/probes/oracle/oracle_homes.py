@@ -9,7 +9,7 @@ from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
 from ...parsers.oracle import oracle_inventory, oratab
 from ..nfs import nfs_files
-from .instances import monitors
+from .monitors import monitors
 
 #: The place that names the homes of the policy.
 LISTED = "nfs_mounts_oracle_homes"

@@ -7,7 +7,8 @@ from typing import Dict, List, NamedTuple
 from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host, Process
 from ...errors import Absent
-from . import instances, oracle_homes, oracle_parameters
+from . import oracle_homes, oracle_parameters
+from .monitors import monitors
 from .oracle_parameters import Version
 from .sqlplus import Target
 
@@ -27,7 +28,7 @@ class Software(NamedTuple):
 
 
 def read_software(host: Host) -> Software:
-    return Software(homes=attempt(_read_homes, host), monitors=attempt(instances.monitors, host))
+    return Software(homes=attempt(_read_homes, host), monitors=attempt(monitors, host))
 
 
 def _read_homes(host: Host) -> Dict[str, Answer[Version]]:

@@ -148,9 +148,7 @@ DRIVERS = {
     "atlantic": Names(("rx_pause",), ("tx_pause",), ("InDroppedDma", "InDroppedPackets")),
     "r8169": Names((), (), ("rx_missed",)),
     "vmxnet3": Names((), (), ("drv dropped rx total", "drv dropped tx total", "pkts rx OOB")),
-    "virtio_net": Names(
-        (), (), ("rx_drops", "tx_drops", "rx_queue_*_drops", "tx_queue_*_tx_timeouts")
-    ),
+    "virtio_net": Names((), (), ("rx_drops", "tx_drops", "rx_queue_*_drops")),
     # What the limits of an EC2 instance cost is in no counter of the kernel.
     "ena": Names(
         (),
@@ -162,12 +160,10 @@ DRIVERS = {
             "conntrack_allowance_exceeded",
             "rx_drops",
             "tx_drops",
-            "rx_overruns",
         ),
     ),
     "hv_netvsc": Names((), (), ("rx_no_memory", "tx_no_memory", "rx_comp_busy")),
     "gve": Names((), (), ("rx_dropped", "tx_dropped", "rx_desc_err_dropped_pkt")),
-    "ibmveth": Names((), (), ("rx_no_buffer", "replenish_no_mem", "tx_send_failed")),
 }
 
 #: For a driver that is not listed: the names that several drivers share.
