@@ -11,8 +11,9 @@ description:
   - Reads a report as text and tells what it says of latency, as the windows that the probes
     C(latency_tcp) and C(latency_disk) give too.
   - Knows AWR reports of 10g to 19c in their text form, of one instance, of a pluggable database or
-    of a cluster (C(awrgrpt.sql)); Statspack reports; what SLOB, Orion, oratcptest and ApacheBench
-    print; and the C(iolstats) and C(devio_stats) dumps of an Exadata cell. Pieces of them do too.
+    of a cluster (C(awrgrpt.sql)); Statspack reports; what SLOB, Orion, oratcptest, ApacheBench,
+    tcpdump and tcpstat print; and the C(iolstats) and C(devio_stats) dumps of an Exadata cell.
+    Pieces of them do too.
   - Averages are computed from time and waits, or taken from the column of averages where that one
     has more digits; C(conditions.uncertainty_us) says what the digits leave open.
   - A report that is cut off, scrambled or of another kind fails with one sentence.
@@ -38,6 +39,8 @@ options:
       - slob_db_stats
       - slob_grep
       - statspack
+      - tcpdump
+      - tcpstat
   release:
     description: The release of the database (V(19.0.0.0.0)), for a report that does not tell it.
     type: str

@@ -249,6 +249,49 @@ class TestLobsAndRedo:
         assert one.status == "skip"
 
 
+class TestTraffic:
+    def test_sizes_that_tcpdump_saw(self, judge):
+        found = judge(article("tcpdump-seed.txt"))
+        (one,) = found["payload_sizes"]
+        assert (one.status, one.in_use) == ("skip", "request_size: 80, reply_size: 110")
+        assert one.values == {"request_size bytes": 80.0, "reply_size bytes": 109.8}
+        assert "db01-vip.ncube-lm" in str(found["database"][0].in_use)
+
+    def test_sizes_that_tcpstat_saw(self, judge):
+        (one,) = judge(article("tcpstat-seed.txt"))["payload_sizes"]
+        # 230.7 bytes of a frame without 54 bytes of headers.
+        assert one.in_use == "request_size: 177, reply_size: 177"
+
+    @pytest.mark.parametrize(
+        ("sizes", "status"),
+        [((80, 110), "pass"), ((12, 12), "warn"), ((100, 60), "pass"), ((80, 400), "warn")],
+    )
+    def test_a_probe_of_other_sizes(self, tmp_path, sizes, status):
+        path = tmp_path / "tcpdump.txt"
+        path.write_text(article("tcpdump-seed.txt"))
+        tcp = dict(latency_packs.RESPONDER, request_size=sizes[0], reply_size=sizes[1])
+        probes = [{"probe": "report", "path": str(path)}, tcp]
+        policy = latency_packs.latency_policy(probes=probes, window_seconds=0)
+        found = audit.judge_host(LiveHost(), {"latency": policy})
+        (one,) = [one for one in found if one.check == "latency.payload_sizes"]
+        assert one.status == status
+        if status == "warn":
+            assert "the traffic has request_size: 80, reply_size: 110." in one.why
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            article("tcpdump-seed.txt") + "cut\n",
+            article("tcpdump-seed.txt").split("\n")[0] + "\n",
+            article("tcpdump-seed.txt").replace("oid1.50553", "oid1.http"),
+            article("tcpdump-seed.txt")
+            + article("tcpdump-seed.txt").replace("db01-vip", "db02-vip"),
+        ],
+    )
+    def test_what_is_not_understood_is_an_error(self, judge, text):
+        assert judge(text)["payload_sizes"][0].status == "error"
+
+
 def test_reads_may_come_from_the_page_cache(judge):
     """A finding of read events names async_io.direct_files if that does not pass on the host."""
     (good,) = judge(article("slob-grep-single-block.txt"))["database"]

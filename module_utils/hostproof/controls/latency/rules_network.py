@@ -6,13 +6,15 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ...collect.answer import known
 from ...collect.measured import Window
+from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import FAIL, WARN
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
 from .facts import Facts
 from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
+from .measurement.work import TRAFFIC
 from .policy import NAME, Policy
-from .subjects import TARGETS, WORDS, Probed, no_answer
+from .subjects import REPORTS, TARGETS, WORDS, Probed, no_answer
 from .thresholds import Subject
 
 rules = Rules(NAME)
@@ -174,3 +176,50 @@ def scheduling_delay(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         (subject.key,),
         around(windows),
     )
+
+
+@rules.check(
+    "latency.payload_sizes",
+    "tcp probes use the sizes of real requests and responses",
+    "A tcp probe uses other sizes than the real requests and responses",
+    severity="low",
+    takes_effect="now",
+    why="A round trip of other sizes has another duration, and a budget from it is wrong.",
+    reference="F. Hoogland, Oracle and network latency; tcpdump(8), tcpstat(1)",
+    each=REPORTS,
+)
+def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """The sizes that tcpdump or tcpstat saw, and those of the probes."""
+    told = known(subject.answer).figures
+    if told is None:
+        raise Unanswered(subject.key, "it was recorded without figures; record it again")
+    whole = told.get(TRAFFIC + "packet_bytes")
+    seen = {
+        "request_size": told.get(TRAFFIC + "request_bytes", whole),
+        "reply_size": told.get(TRAFFIC + "response_bytes", whole),
+    }
+    sizes = {name: float(one) for name, one in seen.items() if isinstance(one, (int, float))}
+    if len(sizes) < 2:
+        raise Skip("It is not an output of tcpdump or tcpstat.", (subject.key,))
+    text = ", ".join(f"{name}: {value:.0f}" for name, value in sizes.items())
+    wrong, probes = [], []
+    for probe in policy.probes:
+        if probe.kind == TCP and probe.options["mode"] == REQUEST_RESPONSE:
+            probes.append(probe.name)
+            given = {name: probe.options[name] for name in sizes}
+            if any(not 0.5 <= (given[name] or 0) / max(sizes[name], 1.0) <= 2.0 for name in sizes):
+                shown = ", ".join(f"{name}: {value}" for name, value in given.items())
+                wrong.append(f"{probe.name} has {shown}")
+    verdict = Verdict(
+        WARN if wrong else PASS,
+        why="{0}; the traffic has {1}.".format("; ".join(wrong), text) if wrong else None,
+        fix=f"set {text} in the tcp probe of latency_probes",
+        desired=f"{text} bytes, at most a factor of 2 apart",
+        in_use=text,
+        values={f"{name} bytes": round(value, 1) for name, value in sizes.items()},
+        evidence=(subject.key,),
+    )
+    if not probes:
+        why = "latency_probes has no tcp probe in mode request_response."
+        return verdict._replace(status=SKIP, why=why)
+    return verdict

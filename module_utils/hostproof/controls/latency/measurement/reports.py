@@ -42,6 +42,8 @@ _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
         "orion",
         re.compile(r"(?:^|:)M(?:axi|ini)mum (?:Large|Small) (?:MBPS|IOPS|Latency)=", re.MULTILINE),
     ),
+    ("tcpdump", re.compile(r"^\d\d:\d\d:\d\d\.\d{6} IP6? \S+ > \S+: Flags \[", re.MULTILINE)),
+    ("tcpstat", re.compile(r"^Packet/s=[\d.]+\s+min size: ", re.MULTILINE)),
     ("apachebench", re.compile(r"^Time per request:", re.MULTILINE)),
     ("slob_awr_info", re.compile(r"\A\s*FILE\|SESSIONS\|")),
     ("slob_db_stats", re.compile(r"\A\s*\d+\|\d+\|\d+\|[\d.]+\|\s*$", re.MULTILINE)),
@@ -59,6 +61,8 @@ _TOOLS = {
     "oratcptest": tool_windows.from_oratcptest,
     "orion": tool_windows.from_orion,
     "apachebench": tool_windows.from_apachebench,
+    "tcpdump": tool_windows.from_tcpdump,
+    "tcpstat": tool_windows.from_tcpstat,
     "slob_awr_info": tool_windows.from_slob_info,
     "slob_db_stats": tool_windows.from_slob_db_stats,
     "slob_grep": tool_windows.from_slob_grep,
@@ -129,7 +133,7 @@ def read(
         raise ParseError(
             _WHAT,
             "it is none of AWR (text form), Statspack, SLOB, Orion, oratcptest, ApacheBench, "
-            "iolstats or devio_stats",
+            "tcpdump, tcpstat, iolstats or devio_stats",
         )
     chosen = kinds[0]
     pieces = _runs(text) if chosen == "awr" else []

@@ -5,7 +5,15 @@
 from typing import Any, Dict, List, Optional
 
 from ....collect.measured import Window
-from ..parsers import apachebench, devio_stats, iolstats, oratcptest, orion, slob
+from ..parsers import (
+    apachebench,
+    devio_stats,
+    iolstats,
+    oratcptest,
+    orion,
+    packet_sizes,
+    slob,
+)
 from .median import median
 from .report import Report, octaves, window
 
@@ -357,6 +365,49 @@ def from_apachebench(text: str) -> Report:
         "served_us": {str(share): value for share, value in sorted(told.served.items())},
     }
     return Report("apachebench", [one], figures, [])
+
+
+def from_tcpdump(text: str) -> Report:
+    """One window of responses, with the mean sizes of requests and responses."""
+    told = packet_sizes.parse_packets(text)
+    request = sum(told.requests) / len(told.requests)
+    response = sum(told.responses) / len(told.responses)
+    times = sorted(told.times)
+    windows = []
+    if times:
+        one = window(
+            "tcp",
+            told.server,
+            "user",
+            len(times),
+            sum(times) / len(times),
+            {"tool": "tcpdump", "reply_size": round(response)},
+            size=round(request),
+            minimum=times[0],
+            maximum=times[-1],
+            p50=median(times),
+        )
+        windows.append(one)
+    figures = {
+        "server": told.server,
+        "requests": len(told.requests),
+        "request_bytes": request,
+        "responses": len(told.responses),
+        "response_bytes": response,
+    }
+    return Report("tcpdump", windows, {"traffic": figures}, [])
+
+
+def from_tcpstat(text: str) -> Report:
+    """The mean payload of a packet, from the mean frame; there is no latency in it."""
+    told = packet_sizes.parse_summaries(text)
+    rate = sum(one.per_second for one in told)
+    mean = sum(one.mean * one.per_second for one in told) / rate if rate else 0.0
+    payload = max(0.0, mean - packet_sizes.HEADERS)
+    figures = {"packets_per_second": rate / len(told), "packet_bytes": payload}
+    return Report(
+        "tcpstat", [], {"traffic": figures}, ["tcpstat tells sizes of packets, and no latency"]
+    )
 
 
 def _best(best: Optional[orion.Best]) -> Optional[Dict[str, Any]]:

@@ -30,7 +30,7 @@ _T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 
 
 
 #: Stands behind an instance for its name, and before hidden parameters and figures of tools.
-KNOWN_AS, PARAMETER, TOOL = "name", "parameter ", "tool "
+KNOWN_AS, PARAMETER, TOOL, TRAFFIC = "name", "parameter ", "tool ", "traffic "
 FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO requests"
 #: How names of figures end of which less is better.
 LESS_IS_BETTER = "ms"
@@ -73,6 +73,8 @@ def figures(report: Report, prefix: str = "") -> Figures:
                 found[f"{prefix}{run.name} {name}"] = float(value)
     for one in report.figures.get("instances", [])[:MOST]:
         found["{0}{1}{2} {3}".format(prefix, INSTANCE, one["number"], KNOWN_AS)] = one["name"]
+    for name, value in report.figures.get("traffic", {}).items():
+        found[f"{prefix}{TRAFFIC}{name}"] = value
     for name, value in _of_tools(report):
         found[f"{prefix}{TOOL}{name}"] = value
     return found
