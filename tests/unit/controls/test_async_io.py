@@ -250,6 +250,10 @@ class TestUse:
         machine.holders_of_rings[0]["files"]["0140002"] = ["/u02/oradata/ORCL/temp01.dbf"]
         assert judge(machine)["durable_files"].status == "pass"
 
+    def test_a_temporary_file_alone_proves_nothing(self, judge):
+        found = judge(story(files=("/u02/oradata/ORCL/temp01.dbf",), redo=()))["durable_files"]
+        assert (found.status, "Only temporary files" in found.why) == ("skip", True)
+
     def test_nothing_is_held(self, judge):
         found = judge(story(files=(), redo=()))
         assert found["direct_files"].status == "error"

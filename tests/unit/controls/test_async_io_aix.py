@@ -106,6 +106,7 @@ def test_who_is_not_root(judge):
 def test_concurrent_io_twice(judge):
     machine = with_instance(mounted(host(), "/u02/oradata", "rw,cio,log=INLINE"), "setall")
     found = judge(machine)["aix_cio"]
+    assert "one filesystemio_options for all instances" in found.desired
     assert found.status == "warn"
     assert "/u02/oradata is mounted with cio, and ORCL opens its files so" in found.why
 

@@ -128,7 +128,7 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
         why="; ".join(problems) + ".",
         fix="mount without cio and dio, never a home with them, and give every instance the same "
         f"{OPTIONS}: setall",
-        desired="no cio or dio in the mounts, setall in the parameters",
+        desired=f"no cio or dio in the mounts, one {OPTIONS} for all instances",
         persisted=_listed(asked) or None,
         running=", ".join(f"{path} {option}" for path, option in around)
         or "no mount with cio or dio",

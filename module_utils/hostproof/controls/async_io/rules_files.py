@@ -128,6 +128,8 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     held = _in_file_systems(subject, linux_of(facts))
     # What is lost of a temporary file nobody misses.
     counted = {kind: some for kind, some in held.items() if kind != TEMPORARY}
+    if not any(counted.values()):
+        raise Skip(f"Only temporary files of {subject.sid} are open in file systems.", KEYS)
     loose = {kind: [one for one in some if not one.flags.sync] for kind, some in counted.items()}
     some = [one for kind in _KINDS for one in loose.get(kind, [])]
     cached = [one for one in some if not one.flags.direct]
