@@ -1,0 +1,79 @@
+"""No check improves by knowing less, on every example pack.
+
+Readings are drawn by a seed, because all of them times all faults take longer than a test may.
+"""
+
+import copy
+import random
+from typing import Any
+
+import pytest
+import spoilers
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, WARN, worst
+from default_policies import default_policy
+from host_archives import EXAMPLES
+
+SEED = 40
+#: Readings of each pack that are spoilt, each by one fault.
+DRAWN = 100
+
+
+class Noted(RecordedHost):
+    """Knows which readings were asked for."""
+
+    def __init__(self, readings: dict[str, Any]) -> None:
+        super().__init__(readings)
+        self.asked: set[str] = set()
+
+    def _answer(self, key, kind, ask, record=None):
+        self.asked.add(key)
+        return super()._answer(key, kind, ask, record)
+
+
+def failed(reading: dict[str, Any]) -> dict[str, Any]:
+    """A command that ends with an error and prints nothing."""
+    return reading | {"rc": 1, "stdout": "", "stderr": "failed"}
+
+
+def faults(reading: dict[str, Any]) -> list[Any]:
+    found = [spoilers.removed, spoilers.denied, spoilers.timed_out]
+    if reading.get("kind") == "command" and "rc" in reading:
+        found.append(failed)
+    return found
+
+
+def judged(control: str, readings: dict[str, Any]) -> tuple[dict[str, str], set[str]]:
+    host = Noted(copy.deepcopy(readings))
+    found: dict[str, list[str]] = {}
+    for one in audit.judge_host(host, {control: default_policy(control, secrets=True)}):
+        found.setdefault(one.check, []).append(one.status)
+    assert control + ".audited" not in found, control
+    return {check: worst(several) for check, several in found.items()}, host.asked
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.stem)
+def test_no_check_improves_by_knowing_less(path):
+    readings = evidence.load_pack(str(path))
+    before = {name: judged(name, readings) for name in NAMES}
+    draw = random.Random(f"{SEED} {path.stem}")
+    keys = sorted(key for key in readings if "error" not in readings[key])
+    better, lost = [], 0
+    for key in draw.sample(keys, min(DRAWN, len(keys))):
+        fault = draw.choice(faults(readings[key]))
+        spoilt = {name: one for name, one in readings.items() if name != key}
+        instead = fault(readings[key])
+        if instead is not None:
+            spoilt[key] = instead
+        for name, (old, asked) in before.items():
+            if key not in asked:
+                continue
+            for check, status in judged(name, spoilt)[0].items():
+                lost += status == ERROR != old.get(check)
+                if status == PASS and old.get(check) in (FAIL, WARN, ERROR):
+                    better.append((key, fault.__name__, check, old[check]))
+    assert better == []
+    assert lost > 5, "no fault reached a check"
