@@ -250,6 +250,7 @@ def test_seconds_of_no_instant_is_zero():
 )
 def test_who_has_the_collection_alone_is_told_its_playbooks(monkeypatch, advice, typed):
     assert text.as_typed(advice) == advice
+    monkeypatch.setattr(text, "IS_CHECKOUT", False)
     monkeypatch.setattr(text, "IS_COLLECTION", True)
     monkeypatch.setattr(text, "COLLECTION", "hostproof.hostproof.")
     assert text.as_typed(advice) == typed
