@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much a database did: logical reads and read requests a second, by run or by instance.
+"""The work of a database: logical reads and read requests a second, by run or by instance.
 
 They are kept as figures by name: "run 3 logical", "before run 3 logical", "instance 2 logical".
 """

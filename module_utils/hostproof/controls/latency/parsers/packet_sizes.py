@@ -35,7 +35,7 @@ class Dialog(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of all packets: how many a second, and the mean bytes of a frame."""
+    """Of all packets: packets per second, and the mean bytes of a frame."""
 
     per_second: float
     mean: float
