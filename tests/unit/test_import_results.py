@@ -98,7 +98,7 @@ class TestCvu:
         assert list(found.values()) == ["pass", "pass", "fail"]
 
     @pytest.mark.parametrize(
-        ("text", "words"), [("hello\n", "no output of CVU"), (OLD, "--host"), ("", "no output")]
+        ("text", "words"), [("hello\n", "not output of CVU"), (OLD, "--host"), ("", "not output")]
     )
     def test_what_is_not_understood(self, text, words):
         with pytest.raises(NotUnderstood, match=words):
@@ -187,7 +187,7 @@ class TestCommand:
         [
             (OLD, (), "name the host with --host"),
             (OLD, ("--host", "a b"), "is not a host name"),
-            ("x", (), "no output of CVU"),
+            ("x", (), "not output of CVU"),
         ],
     )
     def test_what_cannot_be_used(self, tmp_path, capsys, text, words, says):

@@ -1,10 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many hosts an audit asks at once where nobody says it.
+"""The number of hosts that an audit contacts at once, if no option sets it.
 
-Its hosts wait, most of the time for the window in which rates are measured: the more are asked at
-once the sooner a fleet has answered. Each takes memory (docs/runner.md), so it is where there is
-plenty that more are asked than ansible.cfg says.
+A host spends most of the time in the sampling window, so more hosts at once end a run sooner. Each
+host needs memory (docs/runner.md). The number of ansible.cfg is exceeded only if there is enough.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def requested(typed: str | None, environment: Mapping[str, str]) -> int | None:
 
 
 def are_ours(settings: Path) -> bool:
-    """Whether this ansible.cfg says how many as we wrote it: another number is somebody's will."""
+    """Whether ansible.cfg has the number that Hostproof ships; a user may choose another."""
     return _AS_CONFIGURED.search(_text(settings)) is not None
 
 

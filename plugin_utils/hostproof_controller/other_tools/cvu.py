@@ -58,10 +58,10 @@ def parse(text: str, host: str | None = None) -> Run:
     """
     tasks, messages, nodes = _read(text.splitlines())
     if not tasks:
-        raise NotUnderstood("no line of the form 'NAME ...STATUS' is in it: it is no output of CVU")
+        raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     named = _NODES.search(text)
     known = [one for one in named["nodes"].split(",") if one != "all"] if named else []
-    # Tables of other things have similar rows, so the command line is preferred. A node with a
+    # Other tables have similar rows, so the command line is preferred. A node with a
     # problem always counts.
     others = [one for one, status in nodes if not known or status != PASS]
     hosts = [one for one in dict.fromkeys([*known, *others]) if _NODE.match(one)]

@@ -47,9 +47,9 @@ def _records(text: str) -> list[dict[str, Any]]:
         try:
             record, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as problem:
-            raise NotUnderstood(f"it is no result of ORAchk: {problem}") from None
+            raise NotUnderstood(f"it is not a result of ORAchk: {problem}") from None
         if not isinstance(record, dict) or "orachkName" not in record:
-            raise NotUnderstood("it is no result of ORAchk: an entry has no orachkName")
+            raise NotUnderstood("it is not a result of ORAchk: an entry has no orachkName")
         found.append(record)
         if len(found) > MOST:
             raise NotUnderstood(f"it has more than {MOST} results")
@@ -62,7 +62,7 @@ def _foreign(record: dict[str, Any], node: str) -> Foreign:
     word = str(record.get("orachkStatus", "")).upper()
     severity = _SEVERITIES.get(word if word == "CRITICAL" else str(record.get("orachkAlertType")))
     name = str(record["orachkName"])
-    # Of one name there are checks of the host, of databases and of homes.
+    # Checks of the host, of databases and of homes can have the same name.
     subject = str(
         record.get("InstanceName") or record.get("DBName") or record.get("HomePath") or ""
     )

@@ -32,7 +32,7 @@ from .probes.kernel_messages import Clock
 
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
 MEMINFO = "/proc/meminfo"
-#: What journalctl looks for: both lines of a server that does not answer.
+#: What journalctl searches: both lines of a server that does not answer.
 SILENCE = "(nfs|NFS):? server .* (not responding|OK)"
 MOUNT = ["mount"]
 LSDEV = ["lsdev", "-C", "-c", "disk", "-F", "name"]
@@ -45,7 +45,7 @@ MOST_DISKS = 500
 
 
 class Subject(NamedTuple):
-    """An instance to judge. What could not be read holds the error instead (answer.py).
+    """An instance to check. What could not be read holds the error instead (answer.py).
 
     ``files`` are those that the writers hold open, by kind. ``alert_log`` is its path, ``messages``
     and ``traces`` what the logs contain, also those of an instance that is down.
