@@ -70,6 +70,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     pools,
     tomcat_resources,
 )
+from ansible.module_utils.hostproof.controls.space.facts import parse_usage
 from ansible.module_utils.hostproof.controls.storage_type.parsers import ldconfig, ontap_ems
 from ansible.module_utils.hostproof.controls.time_sync.parsers import (
     chrony_conf,
@@ -334,6 +335,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (cpuinfo.parse, "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)\n\nprocessor\t: 1\n"),
     (crsconfig_params.parse, "ORACLE_OWNER=grid\nCLUSTER_NAME=rac1\nNODE_NAME_LIST=db1,db2\n"),
     (ethtool_driver.parse, "driver: ixgbe\nversion: 5.15.0\nfirmware-version: 0x800008a4\n"),
+    (parse_usage, "4096 66053021 16653679 16777216 15572116\n"),
     (os_release.parse, 'NAME="Oracle Linux Server"\n# x\nPRETTY_NAME="Oracle Linux 9.4"\n'),
     (kernel_cmdline.parse, 'ro a="b c" hugepagesz=1G hugepages=0:4,1:4\n'),
     (
