@@ -21,9 +21,9 @@ from hostproof.collect.host import LiveHost  # noqa: E402
 from hostproof.controls.cluster_nodes import facts as cluster_nodes  # noqa: E402
 from hostproof.controls.listener_rate_limit import facts as rate_limit  # noqa: E402
 from hostproof.controls.nfs_mounts import facts as nfs_mounts  # noqa: E402
+from hostproof.controls.nfs_mounts.probes import direct_nfs  # noqa: E402
 from hostproof.controls.time_sync import facts as time_sync  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.probes.nfs import direct_nfs  # noqa: E402
 from hostproof.probes.oracle import clusterware, instances, io_writers, listeners, processes  # noqa: E402
 
 SHARE = 15

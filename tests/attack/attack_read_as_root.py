@@ -16,8 +16,9 @@ from sandbox import BASE, GROUP, MALLORY, ORACLE, SECRET
 sandbox.enter()
 
 from hostproof.collect.host import LiveHost  # noqa: E402
+from hostproof.controls.nfs_mounts.probes import direct_nfs  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.probes.nfs import direct_nfs, nfs_files  # noqa: E402
+from hostproof.probes.nfs import nfs_files  # noqa: E402
 from hostproof.probes.oracle.oracle_homes import OracleHome  # noqa: E402
 
 SHARE = 20

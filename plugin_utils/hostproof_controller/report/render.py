@@ -98,21 +98,15 @@ def render_folder(
     ``as_one_page`` asks for all of it in report.html.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
-    ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten where it
-    does not agree; without either it stays as the run recorded it.
-    ``known_checks`` is asked with waivers alone: every control must be imported to tell them.
+    ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
+    differs. ``known_checks`` is called with waivers only: it imports every control.
     Every file is replaced atomically. A folder without findings.jsonl is a run without results.
-
-    Failures of a lesser severity than ``fail_on`` do not decide the exit code.
-
-    However many hosts there are, one of them is held at a time.
+    Failures of a lesser severity than ``fail_on`` do not decide the exit code. However many hosts
+    there are, one of them is held at a time.
     """
-    notes: list[str] = []
-    source = os.path.join(folder, FINDINGS_FILE)
-    results = merge(read_entries([source], notes) if os.path.exists(source) else [], notes)
+    results = _read(folder)
     instant = generated or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    recorded = results
-    results = with_clusters(results)
+    recorded, results = results, with_clusters(results)
     with ExitStack() as files:
         drafts: dict[str, Draft] = {}
 
@@ -145,6 +139,13 @@ def render_folder(
         paths,
         page,
     )
+
+
+def _read(folder: str) -> Results:
+    """The results of a run; none without findings.jsonl."""
+    notes: list[str] = []
+    source = os.path.join(folder, FINDINGS_FILE)
+    return merge(read_entries([source], notes) if os.path.exists(source) else [], notes)
 
 
 def _write_forms(

@@ -385,15 +385,15 @@ def _wrapped(text: str, width: int, lines: int, indent: str = "") -> list[str]:
 
 
 def _values(finding: dict[str, Any]) -> str:
-    """The requested value, and every layer that exists: any of them may be the wrong one."""
+    """The desired value, and every layer that exists: any of them may be the wrong one."""
     layers = [name for name in LAYERS[1:] if finding[name] is not None]
     actual = "; ".join(
         f"{name.replace('_', ' ')}: {shorten(one_line(finding[name]), MOST_VALUE)}"
         for name in layers
     )
     desired = finding["desired"]
-    requested = "" if desired is None else f"requested: {one_line(desired)}"
-    return " → ".join(part for part in (requested, actual) if part)
+    wanted = "" if desired is None else f"desired: {one_line(desired)}"
+    return " → ".join(part for part in (wanted, actual) if part)
 
 
 def _finding_lines(finding: dict[str, Any], group: _Group, hosts: str, width: int) -> list[str]:

@@ -1,7 +1,7 @@
 """oranfstab: what the guides show is right, and every mistake is found on its line."""
 
 import pytest
-from ansible.module_utils.hostproof.parsers.nfs import oranfstab
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import oranfstab
 
 
 def mistakes(*lines: str) -> list[tuple[int, str]]:

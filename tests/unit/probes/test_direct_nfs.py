@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.hostproof.collect.answer import known
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.nfs_mounts.probes import direct_nfs
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_connections
+from ansible.module_utils.hostproof.probes.nfs import nfs_connections
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
 from packs import ROOT
 

@@ -39,14 +39,14 @@ Fix first: this action makes 1 of 1 hosts ready
 
 Critical severity
 ✗ fail    db01  hugepages.pool_covers_sga: The huge page pool covers every SGA
-          requested: 30721 pages → persisted: 30721 pages; running: 447 pages
+          desired: 30721 pages → persisted: 30721 pages; running: 447 pages
           why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
                then pays for its own page tables.
           fix: sysctl -w vm.nr_hugepages=30721
 
 Medium severity
 ! warn    db01  hugepages.transparent_hugepages: The huge page pool covers every SGA
-          requested: never → running: always
+          desired: never → running: always
           why: Memory of an SGA that finds no huge page falls back to 4 KiB pages, and every process
                then pays for its own page tables.
           fix: systemctl enable --now hostproof-thp.service   [takes effect: after reboot]
@@ -105,13 +105,13 @@ def test_a_failure_says_its_problem_before_the_values():
                    running="soft", in_use=None)  # fmt: skip
     text = summary([make_line("db01", [soft])])
     assert "safe_transport /u02: Mount is soft or uses UDP\n" in text
-    assert "\n          requested: hard → persisted: hard; running: soft\n" in text
+    assert "\n          desired: hard → persisted: hard; running: soft\n" in text
 
 
 def test_the_wrong_layer_is_shown_where_the_running_value_is_right():
     one = finding(desired="at least 4194304", persisted="212992", running="4194304", in_use=None)
     text = summary([make_line("db01", [one])])
-    assert "requested: at least 4194304 → persisted: 212992; running: 4194304\n" in text
+    assert "desired: at least 4194304 → persisted: 212992; running: 4194304\n" in text
 
 
 def test_each_mount_or_instance_of_a_host_has_its_line():

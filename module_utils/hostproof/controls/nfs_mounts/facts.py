@@ -10,10 +10,10 @@ from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.nfs import mountinfo
 from ...probes.kernel import mounts as mount_table
-from ...probes.nfs import direct_nfs, nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
+from ...probes.nfs import nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
 from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
-from .probes import rpc_slots
+from .probes import direct_nfs, rpc_slots
 
 #: What holds the files of a database or the voting files open, by its first argument.
 #: Server processes, which read and write for RMAN, and those of Data Pump.

@@ -8,12 +8,12 @@ from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Skip, Verdict
 from ...evaluate.finding import ERROR
-from ...probes.nfs import direct_nfs
-from ...probes.nfs.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs.nfs_mounted import LINUX
 from ...probes.oracle.oracle_homes import LISTED
 from .facts import Facts
 from .policy import Policy
+from .probes import direct_nfs
+from .probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 
 REQUIRED, FORBIDDEN = "required", "forbidden"
 DESIRED = {

@@ -20,7 +20,7 @@ from ...evaluate.finding import PASS
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import direct_nfs, nfs_persisted
+from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from . import options_table
 from .agreement import contradictions, names_of
@@ -30,7 +30,7 @@ from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
-from .probes import persisted_options
+from .probes import direct_nfs, persisted_options
 from .remedy import new_options
 from .servers import granted_by_server, lowered
 from .wanted import judged_mounts

@@ -9,7 +9,6 @@ from ...collect.shell import line
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...probes.nfs import direct_nfs_processes
-from ...probes.nfs.direct_nfs import HomeDirectNfs
 from .facts import Facts, is_beneath
 from .homes import (
     DESIRED,
@@ -23,6 +22,7 @@ from .homes import (
     skip_unless_judged,
 )
 from .policy import NAME, Policy
+from .probes.direct_nfs import HomeDirectNfs
 from .remedy import Fix
 from .subjects import INSTALLATION
 

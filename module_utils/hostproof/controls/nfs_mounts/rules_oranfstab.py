@@ -11,13 +11,13 @@ from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged, undetermi
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.net.address import is_address
 from ...parsers.nfs import nfs_options
-from ...parsers.nfs import oranfstab as parser
-from ...probes.nfs import direct_nfs
-from ...probes.nfs.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs.nfs_mounted import Mounted
 from .facts import Facts
 from .homes import FORBIDDEN, database_homes, first_file, no_home, skip_unless_judged
+from .parsers import oranfstab as parser
 from .policy import NAME, Policy
+from .probes import direct_nfs
+from .probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from .subjects import INSTALLATION, NETAPP
 from .wanted import judged_mounts
 

@@ -8,11 +8,11 @@ from typing import Container, Dict, List, Optional, Set
 from ...collect.answer import attempt, if_known, known
 from ...collect.host import OpenFiles
 from ...errors import Absent
-from ...probes.nfs import direct_nfs
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, JudgedMount, is_beneath, not_mounted
 from .policy import Policy, WantedMount
+from .probes import direct_nfs
 
 #: Online redo logs as Oracle, OMF and most sites name them.
 _REDO = re.compile(r"(\.log|\.rdo|/(redo|onlinelog)[^/]*(/.*)?)$", re.IGNORECASE)

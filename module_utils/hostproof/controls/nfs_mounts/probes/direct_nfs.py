@@ -13,17 +13,17 @@ import ipaddress
 from collections import OrderedDict
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...collect.answer import Answer, attempt, if_known, known, unless_absent
-from ...collect.host import Host
-from ...errors import Absent, HostproofError, Unanswered
-from ...parsers.net import ip_addr, proc_net_tcp
-from ...parsers.net.address import is_address
-from ...parsers.nfs import oranfstab
-from ...parsers.oracle import orabasetab
-from ..oracle.oracle_homes import OracleHome
-from . import nfs_files
-from .direct_nfs_processes import DIRECT, PLAIN, DatabaseProcess, read_processes
-from .nfs_connections import read_connections
+from ....collect.answer import Answer, attempt, if_known, known, unless_absent
+from ....collect.host import Host
+from ....errors import Absent, HostproofError, Unanswered
+from ....parsers.net import ip_addr, proc_net_tcp
+from ....parsers.net.address import is_address
+from ....parsers.oracle import orabasetab
+from ....probes.nfs import nfs_files
+from ....probes.nfs.direct_nfs_processes import DIRECT, PLAIN, DatabaseProcess, read_processes
+from ....probes.nfs.nfs_connections import read_connections
+from ....probes.oracle.oracle_homes import OracleHome
+from ..parsers import oranfstab
 
 GLOBAL_FILE = "/etc/oranfstab"
 

@@ -16,7 +16,7 @@ import difflib
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import kind_of, name_or_kind
+from ....errors import kind_of, name_or_kind
 
 MOST_PATHS = 4
 #: NetApp, Oracle Database on ONTAP, Direct NFS: "a single path statement" with NFSv4.1. That pNFS,
