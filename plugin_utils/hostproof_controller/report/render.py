@@ -94,15 +94,13 @@ def render_folder(
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
-    Of more than ALL_IN_ONE hosts there are index.html and a page for each host too, unless
-    ``as_one_page`` asks for all of it in report.html.
+    With more than ALL_IN_ONE hosts also index.html and a page for each host, unless ``as_one_page``.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
     differs. ``known_checks`` is called with waivers only: it imports every control.
     Every file is replaced atomically. A folder without findings.jsonl is a run without results.
-    Failures of a lesser severity than ``fail_on`` do not decide the exit code. However many hosts
-    there are, one of them is held at a time.
+    Failures below ``fail_on`` do not decide the exit code. One host is in memory at a time.
     """
     results = _read(folder)
     instant = generated or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
