@@ -94,7 +94,7 @@ def render_folder(
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
-    With more than ALL_IN_ONE hosts also index.html and a page for each host, unless ``as_one_page``.
+    Above ALL_IN_ONE hosts also index.html and a page for each host, unless ``as_one_page``.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
