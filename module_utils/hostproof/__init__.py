@@ -1,5 +1,5 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hostproof: reads, judges and changes the host settings that an Oracle database depends on."""
+"""Hostproof: reads, checks and changes the host settings that an Oracle database depends on."""
 
 VERSION = "0.2.0"

@@ -18,11 +18,10 @@ class PolicyError(HostproofError):
 
 
 class BadEntry(PolicyError):
-    """One entry of a list of things to look at cannot be used, the rest of the policy can.
+    """One entry of a list of things to check cannot be used, the rest of the policy can.
 
-    An audit leaves the entry out and says so; apply refuses. ``places`` are the numbers of the
-    entries in their list, or their keys, that go together (two that contradict each other).
-    """
+    An audit leaves the entry out and says so; apply rejects. ``places`` are the numbers of the
+    entries in their list, or their keys, that go together (two that contradict each other)."""
 
     def __init__(self, message: str, field: str, places: Sequence[Union[int, str]]) -> None:
         self.field = field
@@ -80,7 +79,7 @@ class HostError(HostproofError):
 
 
 class Absent(HostError):
-    """The file, folder or command does not exist on the host: a known answer."""
+    """The file, directory or command does not exist on the host: a known answer."""
 
 
 class Denied(HostError):

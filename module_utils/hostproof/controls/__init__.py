@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controls, one folder each; registry.py names them."""
+"""The controls, one directory each; registry.py names them."""

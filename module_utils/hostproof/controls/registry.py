@@ -4,8 +4,7 @@
 """The registry of controls.
 
 A new control adds its name to ``NAMES`` and one import to ``_imports_for_ansible``. A control is
-imported when it is asked for, because importing all of them takes nearly a second.
-"""
+imported when it is required, because importing all of them takes nearly a second."""
 
 import importlib
 from collections.abc import Mapping

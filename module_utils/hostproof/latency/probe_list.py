@@ -35,7 +35,7 @@ ACTIVE = (DISK_READ, TCP, POOL)
 
 HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
 
-#: Remarks on a host that has nothing to look at: that is an answer, and no failure.
+#: Remarks on a host that has nothing to check: that is an answer, and no failure.
 NO_NFS = "nfs: no NFS file system is mounted here"
 NO_DISK = "disk: this host has no disk"
 #: What a remark on too few requests holds.

@@ -3,9 +3,8 @@
 """Patterns of names, as glob(7) has them: *, ?, [abc], [a-z], [!abc] or [^abc].
 
 Files of a host hold such patterns, of any length. The module fnmatch makes regular expressions of
-them, which before Python 3.9 take time without end, and [ without ] is looked for from each [ on.
-This takes time in proportion to the pattern, times the name, which is short.
-"""
+them, which before Python 3.9 take time without end, and [ without ] is searched for from each [ on.
+This takes time in proportion to the pattern, times the name, which is short."""
 
 from functools import lru_cache
 from typing import Any, FrozenSet, List, NamedTuple, Optional, Tuple

@@ -16,9 +16,8 @@ _MOST = 2**64
 def parse_size(value: Union[int, str]) -> int:
     """Bytes from a number or from text such as ``60G``, ``512M``, ``1.5T``, ``2048 KiB``.
 
-    Units count in 1024, as Oracle's do. Raises ValueError with words for the person who wrote
-    it; ``GB`` is refused because it means two sizes.
-    """
+    Units count in 1024, as Oracle's do. Raises ValueError with words for the person who wrote it;
+    ``GB`` is rejected because it means two sizes."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"{value!r} is not a size; write bytes or a size such as 60G")
     match = _SIZE.match(str(value).strip())

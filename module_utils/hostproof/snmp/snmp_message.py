@@ -3,9 +3,8 @@
 """The one SNMP message that needs no credentials: SNMPv3 engine discovery, and its reply.
 
 An agent that speaks SNMPv3 answers it to anybody, with its engine ID, which tells an agent that
-refuses our credentials from an address where none is. Sources: RFC 3412 section 6, RFC 3414
-section 4, RFC 3411 section 5 (SnmpEngineID); X.690 for the encoding.
-"""
+rejects our credentials from an address where none is. Sources: RFC 3412 section 6, RFC 3414 section
+4, RFC 3411 section 5 (SnmpEngineID); X.690 for the encoding."""
 
 from typing import List, Optional, Tuple
 

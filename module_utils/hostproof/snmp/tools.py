@@ -4,8 +4,7 @@
 
 Credentials reach the tool in a configuration file of its own that nobody else can read; argv,
 environment, evidence and messages have none of them. Sources: net-snmp snmpcmd(1), snmp.conf(5),
-snmplib/snmp_api.c (the texts of its errors); RFC 3414 for what SNMPv3 tells about a refusal.
-"""
+snmplib/snmp_api.c (the texts of its errors); RFC 3414 for what SNMPv3 tells about a rejection."""
 
 import ipaddress
 import re
@@ -272,7 +271,7 @@ def _quoted(text: str) -> str:
 
 # -- questions ------------------------------------------------------------------------------------
 
-#: OID asked for or found to its value; None where the agent said that it has none.
+#: OID requested or found to its value; None where the agent said that it has none.
 Values = Dict[str, Optional[Value]]
 
 

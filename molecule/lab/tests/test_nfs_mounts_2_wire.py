@@ -67,4 +67,4 @@ def test_slow_writes_are_blamed_on_the_server(nfs):
     found = verified.finding("/u02/oradata nfs_mounts.latency")
     assert "WRITE of /u02/oradata" in found["why"]
     assert "the server is slow" in found["why"]
-    assert "look at the server" in found["fix"]
+    assert "check the server" in found["fix"]

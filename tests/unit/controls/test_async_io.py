@@ -286,7 +286,7 @@ class TestLimit:
     def test_too_low_at_the_next_boot(self, judge):
         found = judge(story(persisted=None))["aio_max_nr"]
         assert found.status == "fail"
-        assert found.why.startswith("the next boot makes it 65536")
+        assert found.why.startswith("a reboot makes it 65536")
         assert found.persisted == "65536 (the kernel's own, nothing sets it)"
 
     def test_by_the_note(self, judge):

@@ -1,4 +1,4 @@
-"""Disks as they are judged: on a recorded machine with two paths to one unit, and its faults."""
+"""Disks as they are checked: on a recorded machine with two paths to one unit, and its faults."""
 
 from typing import Any
 
@@ -283,7 +283,7 @@ class TestQueues:
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="bfq"\n')
         found = judge(machine, {"name": "mpatha"})["sda scheduler"]
         assert found.status == "fail"
-        assert "60-x.rules:1 makes scheduler bfq at the next boot" in found.why
+        assert "60-x.rules:1 makes scheduler bfq at the next reboot" in found.why
 
     def test_tuned_comes_after_udev(self, judge):
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
@@ -299,7 +299,7 @@ class TestQueues:
         entry = {"name": "mpatha", "scheduler": ["mq-deadline"], "nr_requests": 256}
         found = judge(recorded(), entry)
         assert found["sda scheduler"].status == found["sda queue"].status == "fail"
-        assert "nothing sets nr_requests at the next boot" in found["sda queue"].why
+        assert "nothing sets nr_requests at the next reboot" in found["sda queue"].why
         rule = 'ENV{ID_SERIAL}=="1Linux*", ATTR{queue/scheduler}="mq-deadline", '
         machine = recorded().rule("60-x.rules", rule + 'ATTR{queue/nr_requests}="256"\n')
         found = judge(machine, entry)

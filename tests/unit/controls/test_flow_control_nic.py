@@ -862,7 +862,7 @@ def test_one_counter_that_began_anew_is_no_pass(judge):
     host = storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0})
     found = judge(host)
     assert statuses(found, "pause_frames") == ["error"]
-    assert "began anew within the sample (tx_flow_control_xoff)" in found["pause_frames"][0].why
+    assert "began again within the sample (tx_flow_control_xoff)" in found["pause_frames"][0].why
     assert statuses(found, "drops") == ["pass"]
     found = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
     assert statuses(found, "pause_frames") == ["pass"]

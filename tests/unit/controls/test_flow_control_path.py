@@ -233,7 +233,7 @@ class TestLink:
         assert {one.status for one in judge(facts())} == {SKIP}
 
     def test_no_linux(self, judge):
-        seen = facts()._replace(interfaces=Absent("command:uname -s", "AIX is not judged"))
+        seen = facts()._replace(interfaces=Absent("command:uname -s", "AIX is not checked"))
         assert {one.status for one in judge(seen)} == {SKIP}
 
     def test_unknown_interfaces(self, judge):

@@ -41,7 +41,7 @@ def files(plan: Plan) -> dict[str, str | None]:
 
 
 def done(host: Host, plan: Plan) -> Host:
-    """The host after the plan: what ethtool shows and what the files hold. A new look at it."""
+    """The host after the plan: what ethtool shows and what the files hold. A new check it."""
     for path, content in files(plan).items():
         assert content is not None
         host.file(path, content)
@@ -186,7 +186,7 @@ def test_a_link_file_changed_behind_ours_is_told(plan):
 def test_an_old_systemd_gets_an_udev_rule(plan):
     host = storage_host()
     host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
-    with pytest.raises(Unanswered, match="ethtool is in no folder"):
+    with pytest.raises(Unanswered, match="ethtool is in no directory"):
         plan(host)
     host.file("/usr/sbin/ethtool", "")
     path = "/etc/udev/rules.d/99-hostproof-pause-ens4.rules"
@@ -260,7 +260,7 @@ NEGOTIATED_OFF = ("RX negotiated: off", "TX negotiated: off")
 
 @pytest.mark.parametrize("partner", ["Not told", "No"])
 def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
-    """Negotiation gives what is wanted, and only because the other end offers nothing."""
+    """Negotiation gives what is required, and only because the other end offers nothing."""
     settings = fixture("settings-partner.txt").replace(
         "partner advertised pause frame use: Symmetric",
         f"partner advertised pause frame use: {partner}",
@@ -359,8 +359,8 @@ def test_without_a_link_negotiation_stays_as_it_is(plan):
 
 def test_tx_of_an_intel_driver_is_not_promised_for_the_next_link(plan):
     rule = [{"role": "storage", "rx": False, "tx": True, "autoneg": False}]
-    assert any("works out anew" in one for one in plan(storage_host(), wanted=rule).pending)
-    assert not any("works out anew" in one for one in plan(storage_host()).pending)
+    assert any("works out again" in one for one in plan(storage_host(), wanted=rule).pending)
+    assert not any("works out again" in one for one in plan(storage_host()).pending)
 
 
 def test_priority_flow_control_and_virtual_interfaces_are_left_alone(plan):

@@ -239,7 +239,7 @@ POOL = (
         {},
         "pool_persisted",
         "fail",
-        ("nothing sets it", "The next boot makes 0 pages, 8194 too few."),
+        ("nothing sets it", "A reboot makes 0 pages, 8194 too few."),
     ),
     Story(
         "persisted: a file that is read later wins",
@@ -278,7 +278,7 @@ POOL = (
         ("8000 pages from", "not used: kernel command line hugepages=8194"),
     ),
     Story(
-        "persisted: the next boot makes more",
+        "persisted: a reboot makes more",
         database(sysctl="vm.nr_hugepages=9000\n"),
         {},
         "pool_persisted",
@@ -430,7 +430,7 @@ POOL = (
         {},
         "single_source",
         "error",
-        ("tuned's active profile lost is in none of its folders",),
+        ("tuned's active profile lost is in none of its directories",),
     ),
     Story("not wasted: nothing is left", database(), {}, "pool_not_wasted", "pass"),
     Story(
@@ -479,7 +479,7 @@ POOL = (
     ),
     Story("share: just not too much", database(pool=(22937, 0)), {}, "ram_share", "pass"),
     Story(
-        "share: too much after the next boot",
+        "share: too much after a reboot",
         database(sysctl="vm.nr_hugepages = 30000\n"),
         {},
         "ram_share",
@@ -487,7 +487,7 @@ POOL = (
         ("92 percent (58.6 GiB)",),
     ),
     Story(
-        "share: too much now, whatever the next boot makes",
+        "share: too much now, whatever a reboot makes",
         database(pool=(22938, 0), deny=["/proc/cmdline"]),
         {},
         "ram_share",
@@ -636,7 +636,7 @@ INSTANCES = (
         ("ORCL: ", "run again with --become"),
     ),
     Story(
-        "sga: the process ended while it was looked at",
+        "sga: the process ended while it was checked",
         database(without=["/proc/2101/maps"]),
         {},
         "sga_in_huge_pages",
@@ -817,7 +817,7 @@ INSTANCES = (
         "fail",
     ),
     Story(
-        "group: gone after the next boot",
+        "group: gone after a reboot",
         database(kernel=NEW_KERNEL, sysctl="vm.nr_hugepages=8194\n"),
         {},
         "shm_group",
@@ -936,12 +936,12 @@ TRANSPARENT = (
         ("Allocations by khugepaged stall processes", "No database is here yet."),
     ),
     Story(
-        "thp: always after the next boot",
+        "thp: always after a reboot",
         database(without=["/etc/tmpfiles.d/thp.conf"]),
         {},
         "transparent_hugepages",
         "fail",
-        ("The next boot turns them on", "always from kernel default"),
+        ("A reboot turns them on", "always from kernel default"),
     ),
     Story(
         "thp: the kernel command line",
@@ -1019,7 +1019,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("'madvise' now and 'never' after the next boot are safe",),
+        ("'madvise' now and 'never' after a reboot are safe",),
     ),
     Story(
         "thp: UEK7 wants madvise",
@@ -1050,7 +1050,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("'never' now and 'never' after the next boot are safe, but not what is asked",),
+        ("'never' now and 'never' after a reboot are safe, but not what is asked",),
     ),
     Story(
         "thp: UEK7 below a database of 18c wants never",

@@ -1,4 +1,4 @@
-"""What decides the next boot after sysctl.d: TuneD, numbers that the kernel refuses, and scripts.
+"""What decides the next reboot after sysctl.d: TuneD, numbers that the kernel refuses, and scripts.
 
 Each row tells a host that 0.1.0 could take for ready: the drop-in of Hostproof sets 8194 pages, and
 something else decides. ``truth`` says what that host really does, and where that is written.
@@ -304,7 +304,7 @@ NUMBER = (
         ("22737 from",),
     ),
     Row(
-        "a value beyond the pool, at the next boot",
+        "a value beyond the pool, at the next reboot",
         {OTHER: "vm.nr_overcommit_hugepages = 0x10\n"},
         "no_overcommit",
         "warn",
@@ -655,7 +655,7 @@ BESIDE = (
         "ram_share",
         "fail",
         f"40 GiB: {PROFILES}",
-        ("those of the next boot", "40.0 GiB of it in pages of other sizes"),
+        ("those of the next reboot", "40.0 GiB of it in pages of other sizes"),
         profile=f"[sysfs]\n{GIGANTIC}=40\n",
     ),
     Row(
@@ -767,7 +767,7 @@ WRONG_ANYWAY = (
         "ram_share",
         "fail",
         "kernel hugetlbpage.rst: 50 GiB of 64 GiB, and some pool beside them",
-        ("those of the next boot",),
+        ("those of the next reboot",),
     ),
     Row(
         "transparent huge pages that are on now are wrong whatever cron does",

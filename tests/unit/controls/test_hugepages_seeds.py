@@ -36,7 +36,7 @@ def test_a_thousand_pages_for_60_gb_fail_and_say_what_they_cost(judge_pack):
     assert "each process that touches all of it costs 120.0 MiB of page tables" in pool.why
     assert "PageTables is 3.5 GiB now" in pool.why
     assert pool.in_use == "0 of 1000 pages committed (total 1000 - free 1000 + reserved 0)"
-    assert pool.fix.startswith("the pool has to have 30724 pages: apply would refuse, so first: ")
+    assert pool.fix.startswith("the pool must have 30724 pages: apply is blocked. First: ")
     assert "can be had without compacting memory" in pool.fix
     assert pool.commands == ()
     assert "The whole SGA (60.0 GiB)" in findings["sga_in_huge_pages"].why

@@ -73,7 +73,7 @@ HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
 
 
 def judge(host: RecordedHost, **policy: Any) -> dict[str, list[Finding]]:
-    """Without the look at the schema, which the other tests take: this runs thousands of times."""
+    """Without the check the schema, which the other tests take: this runs thousands of times."""
     found: dict[str, list[Finding]] = {}
     for one in audit.judge_host(host, {"hugepages": packs.hugepages_policy(**policy)}):
         found.setdefault(one.check.removeprefix("hugepages."), []).append(one)

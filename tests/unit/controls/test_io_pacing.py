@@ -330,7 +330,7 @@ class TestLegacyValues:
     @pytest.mark.parametrize(
         ("pair", "said", "unsaid"),
         [
-            ((33, 24), "is what HACMP up to 5.4 asked for", "not measured"),
+            ((33, 24), "is what HACMP up to 5.4 requested", "not measured"),
             ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49 %"),
         ],
     )
@@ -764,7 +764,7 @@ class TestBufferedWriters:
         machine.file("/etc/sysctl.d/90-dirty.conf", "vm.dirty_ratio = 5\n")
         finding = judge(machine)["buffered_writers"]
         assert finding.status == "warn"
-        assert "vm.dirty_ratio is 20 now and 5 after a boot" in finding.why
+        assert "vm.dirty_ratio is 20 now and 5 after a reboot" in finding.why
 
     @pytest.mark.parametrize(
         ("path", "text", "status", "says"),

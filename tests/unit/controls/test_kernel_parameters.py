@@ -170,8 +170,8 @@ class TestFormulas:
             ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
             ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
             ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
-            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4 percent of 32.0 GiB beside"),
-            ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5 percent"),
+            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB beside"),
+            ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5%"),
             ("files_by_kernel", {}, 6100805, "about a tenth of memory"),
             ("files_by_kernel", {"files": (1 << 63) - 1}, (1 << 63) - 1, "systemd raises it"),
             ("free_by_kernel", {}, 32768, "by memory"),
@@ -209,7 +209,7 @@ class TestWhereItCounts:
     def test_of_two_releases_the_strictest_number_counts(self, judge):
         machine = with_home(with_home(stock()), "23.0.0.0.0", "/u01/app/oracle/product/23")
         found = judge(machine)
-        assert found["kernel.shmall"].desired.startswith("at least 8388608 (40 percent")
+        assert found["kernel.shmall"].desired.startswith("at least 8388608 (40%")
         assert found["kernel.panic"].status == "fail"
 
     def test_a_home_that_does_not_tell_its_release(self, judge):
@@ -296,7 +296,7 @@ class TestLayers:
         found = judge(machine)["fs.aio-max-nr"]
         assert found.status == "fail"
         assert found.persisted == "nothing sets it (the kernel's own is 65536)"
-        assert "the next boot does not bring it" in found.why
+        assert "a reboot does not bring it" in found.why
         assert found.commands == ("./hostproof apply --tags kernel_parameters",)
 
     def test_a_file_without_the_kernel(self, judge):

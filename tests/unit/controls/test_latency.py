@@ -311,7 +311,7 @@ class TestNfs:
         assert only(judge(watched(*disk("sda", *FAST)))["nfs"]).status == "skip"
 
     def test_a_mount_that_was_named_and_is_not_there_is_an_error(self, judge):
-        remark = "nfs /u09: is not mounted, or was mounted anew meanwhile"
+        remark = "nfs /u09: is not mounted, or was mounted again meanwhile"
         assert only(judge(watched(remarks=[remark]))["nfs"]).status == "error"
 
 

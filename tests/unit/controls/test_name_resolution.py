@@ -81,7 +81,7 @@ class TestOwnName:
 
     def test_the_next_boot_brings_another(self, judge):
         found = judge(node().file("/etc/hostname", "db7\n"))["hostname"]
-        assert (found.status, found.why) == ("fail", "the next boot brings db7.")
+        assert (found.status, found.why) == ("fail", "a reboot brings db7.")
         assert judge(node().remove("/etc/hostname"))["hostname"].status == "warn"
 
     def test_comments_of_the_file_are_no_name_and_an_empty_name_is_unknown(self, judge):

@@ -356,11 +356,11 @@ VARIANTS = (
         ADMIN,
     ),
     Variant(
-        "the next boot takes the pool away that the next start needs",
+        "a reboot takes the pool away that the next start needs",
         lambda: spfile(*every(("sga_target", "20G")))().pool(10242, 2050),
         "pool_persisted",
         "fail",
-        "The next boot makes 8194 pages, 2048 too few",
+        "A reboot makes 8194 pages, 2048 too few",
         KERNEL,
     ),
     Variant(
@@ -389,19 +389,19 @@ VARIANTS = (
         KERNEL,
     ),
     Variant(
-        "1 GiB pages that only the next boot makes",
+        "1 GiB pages that only a reboot makes",
         changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=40\n"}),
         "ram_share",
         "fail",
-        "those of the next boot",
+        "those of the next reboot",
         KERNEL + ": hugepagesz= with hugepages=",
     ),
     Variant(
-        "1 GiB pages that tmpfiles.d makes at the next boot",
+        "1 GiB pages that tmpfiles.d makes at the next reboot",
         changed(files={"/etc/tmpfiles.d/g.conf": f"w {SYSFS}1048576kB/nr_hugepages - - - - 40\n"}),
         "ram_share",
         "fail",
-        "those of the next boot",
+        "those of the next reboot",
         "tmpfiles.d(5)",
     ),
     Variant(
@@ -429,11 +429,11 @@ VARIANTS = (
         KERNEL,
     ),
     Variant(
-        "the next boot allows surplus pages",
+        "a reboot allows surplus pages",
         changed(sysctl="vm.nr_hugepages=8194\nvm.nr_overcommit_hugepages=20480\n"),
         "ram_share",
         "fail",
-        "those of the next boot",
+        "those of the next reboot",
         KERNEL,
     ),
     Variant(
@@ -533,7 +533,7 @@ def test_apply_makes_the_pool_of_the_next_start(plan, judge):
     assert (planned.refusals, pool.value) == ([], "10242")
     (finding,) = judge(spfile(*every(("sga_target", "20G")))())["pool_covers_sga"]
     assert finding.commands == ("./hostproof apply --tags hugepages",)
-    assert finding.fix.startswith("the pool has to have 10242 pages: apply the control")
+    assert finding.fix.startswith("the pool must have 10242 pages: apply the control")
 
 
 def test_a_pool_whose_need_is_not_known_is_not_made_smaller(plan):

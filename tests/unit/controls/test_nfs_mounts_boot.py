@@ -1,4 +1,4 @@
-"""The next boot and the next start: what mount refuses, and what may not run where it lies.
+"""The next reboot and the next start: what mount refuses, and what may not run where it lies.
 
 Each case is a host with the truth about it and where that truth comes from. What a real mount
 answers to hundreds of option texts is in test_mount_refusals.py.
@@ -251,7 +251,7 @@ RUNS = {
     "home, noexec": Run(lambda: local("/u01", "rw,noexec"), HOME, FAIL, "execve(2): EACCES"),
     "home, nodev": Run(lambda: local("/u01", "rw,nodev", fstab="nodev"), HOME, PASS, "mount(8)"),
     "home, as it should be": Run(lambda: local("/u01", "rw", fstab="defaults"), HOME, PASS, ""),
-    "home, at the next boot": Run(
+    "home, at the next reboot": Run(
         lambda: local("/u01", "rw", fstab="defaults,nosuid"), HOME, FAIL, "fstab(5)"
     ),
     "home, by user": Run(
@@ -270,7 +270,7 @@ RUNS = {
         lambda: also(local("/u01", "rw,nosuid"), "/u01/app", "rw"), HOME, PASS, "the deepest counts"
     ),
     "home on the root of the host": Run(lambda: local("/u02", "rw,nosuid"), HOME, PASS, "no /u01"),
-    "a mount that comes with the next boot": Run(
+    "a mount that comes with the next reboot": Run(
         lambda: local("/u03", "rw").file(
             FSTAB, f"/dev/a / xfs defaults 0 0\n/dev/b {HOME} xfs nosuid 0 0\n"
         ),
@@ -290,7 +290,7 @@ RUNS = {
         PASS,
         "systemd src/shared/mount-setup.c: MS_NOSUID|MS_NODEV",
     ),
-    "shared memory at the next boot": Run(
+    "shared memory at the next reboot": Run(
         lambda: also(local("/u01", "rw"), "/dev/shm", "rw", "tmpfs", "rw,noexec"),
         "/dev/shm",
         FAIL,

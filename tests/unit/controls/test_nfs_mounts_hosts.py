@@ -47,7 +47,7 @@ def test_oracle_restart_is_no_cluster(judge):
 
 
 class TestAutomounters:
-    """A path below a folder of autofs is there as soon as somebody looks, if its map has it."""
+    """A path below a directory of autofs is there as soon as somebody looks, if its map has it."""
 
     @staticmethod
     def indirect(key: str) -> NfsMachine:
@@ -265,7 +265,7 @@ class TestWhatAReaderSees:
     def test_a_version_that_is_not_mounted_yet(self, judge):
         machine = database_on(fstab=OPTIONS.replace("vers=3", "vers=4.1")).unmount("/u02")
         (one,) = judge(machine, **listed())["v4_lease"]
-        assert "The next boot mounts it with NFSv4.1" in one.why
+        assert "The next reboot mounts it with NFSv4.1" in one.why
 
 
 class TestFixes:

@@ -189,7 +189,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "fail",
-        ("there is no such folder", "mkdir -p /u02', 'mount /u02"),
+        ("there is no such directory", "mkdir -p /u02', 'mount /u02"),
     ),
     Story(
         "mounted: without root nobody knows what lies there",
@@ -366,7 +366,7 @@ LOCKS = (
         ("local_lock=flock",),
     ),
     Story(
-        "locks: only the next boot takes them away",
+        "locks: only a reboot takes them away",
         mount(asks=OPTIONS + ",nolock"),
         RAC,
         "server_locks",
@@ -381,7 +381,7 @@ LOCKS = (
         "pass",
     ),
     Story(
-        "locks: the policy asks for nolock, which it may not under RAC",
+        "locks: the policy requires nolock, which it may not under RAC",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         listed(use="rac", options="nolock"),
         "server_locks",
@@ -589,7 +589,7 @@ IN_FORCE = (
         {},
         "options_in_force",
         "fail",
-        ("Judged as datafiles of use single, a guess",),
+        ("Checked as datafiles of use single, a guess",),
     ),
 )
 
@@ -651,7 +651,7 @@ PERSISTED = (
         "options_persisted",
         "fail",
         (
-            "Nothing mounts it at the next boot",
+            "Nothing mounts it at the next reboot",
             "add to /etc/fstab: filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
             "rsize=262144,wsize=262144,vers=3 0 0",
         ),
@@ -662,7 +662,7 @@ PERSISTED = (
         {},
         "options_persisted",
         "warn",
-        ("Nothing mounts it at the next boot",),
+        ("Nothing mounts it at the next reboot",),
     ),
     Story(
         "persisted: noauto",
@@ -917,7 +917,7 @@ SIZES = (
         ("wsize: 256.0 KiB asked, the server grants 16.0 KiB", "ORA-27054"),
     ),
     Story(
-        "size: as small as it was asked for",
+        "size: as small as it was required",
         mount(shown(rsize=32768), instead("size=262144", "size=32768")),
         listed(),
         "transfer_size",
@@ -938,7 +938,7 @@ SIZES = (
         listed(),
         "transfer_size",
         "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02', 'mount"),
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was required", "umount /u02', 'mount"),
     ),
     Story(
         "size: the server grants it to a younger mount",
@@ -946,7 +946,7 @@ SIZES = (
         listed(),
         "transfer_size",
         "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02', 'mount"),
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was required", "umount /u02', 'mount"),
     ),
     Story(
         "size: the server granted it to an older mount",
@@ -997,7 +997,7 @@ LOWERED = (
         "transfer_size_lowered",
         "fail",
         (
-            "/u03 asked for as much rsize and got 64.0 KiB, this one has 256.0 KiB",
+            "/u03 requested as much rsize and got 64.0 KiB, this one has 256.0 KiB",
             "it is 86340 s younger",
         ),
     ),
@@ -1117,7 +1117,7 @@ CACHING = (
         ("noac", "MOS 359515.1", "to rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,"),
     ),
     Story(
-        "caching: the next boot switches it off for backups",
+        "caching: the next reboot switches it off for backups",
         mount(asks=OPTIONS + ",actimeo=0"),
         BACKUP,
         "caching",
@@ -1165,7 +1165,7 @@ CACHING = (
     ),
     Story("caching: RAC needs it off", mount(), RAC, "caching", "skip", ("share these files",)),
     Story(
-        "caching: the policy asks for noac",
+        "caching: the policy requires noac",
         mount(shown(cache=NO_CACHE, flags="noac"), OPTIONS + ",noac"),
         listed(options="noac", **{"class": "backup"}),
         "caching",
@@ -1215,7 +1215,7 @@ LEASE = (
         "warn",
     ),
     Story(
-        "lease: not mounted, but the next boot takes v4",
+        "lease: not mounted, but a reboot takes v4",
         told(
             unmounted,
             without_fstab,

@@ -157,7 +157,7 @@ class TestRecorded:
         assert finding.status == FAIL
         assert "at most 0.8 ms of it are the network's: the server is slow" in finding.why
         assert "0 of 744 segments (0.00 %)" in finding.why
-        assert finding.fix.startswith("look at the server")
+        assert finding.fix.startswith("check the server")
         assert story.judge("retransmissions").status == PASS
         assert story.judge("client_queue").status == PASS
 
@@ -291,7 +291,7 @@ class TestNoVerdict:
     @pytest.mark.parametrize("did", [Did(age=86400, older=-86395), Did(age=2, older=2)])
     def test_remounted(self, name, did):
         finding = Story(ready_host().did("/u02", did)).judge(name)
-        assert finding.status == SKIP and "made anew" in finding.why
+        assert finding.status == SKIP and "made again" in finding.why
 
     def test_counters_that_went_back(self):
         did = Did(read=Op(ops=-100))
@@ -391,7 +391,7 @@ class TestRetransmissionsOverUdp:
     def test_half_is_a_slow_server(self):
         finding = over_udp(40, 20).judge("retransmissions")
         assert "the server is slow" in finding.why and "lost" not in finding.why
-        assert finding.fix.startswith("look at the server")
+        assert finding.fix.startswith("check the server")
 
     def test_bad_xids_are_of_every_mount_of_the_transport(self):
         story = over_udp(40, 40)
@@ -439,7 +439,7 @@ class TestRetransmissionsOverTcp:
         story = Story().mount(all_retransmissions=64, reconnects=2)
         finding = story.judge("retransmissions")
         assert finding.status == FAIL
-        assert "the connection to 10.0.0.5 was made anew 2 times in 10 s" in finding.why
+        assert "the connection to 10.0.0.5 was made again 2 times in 10 s" in finding.why
         assert "slow" not in finding.why and "time out" not in finding.why
 
     def test_a_connection_after_a_long_idle_time_is_fine(self):
@@ -447,7 +447,7 @@ class TestRetransmissionsOverTcp:
 
     def test_a_connection_that_does_not_last(self):
         finding = Story().mount(reconnects=3).judge("retransmissions")
-        assert finding.status == WARN and "made anew 3 times" in finding.why
+        assert finding.status == WARN and "made again 3 times" in finding.why
 
     def test_lost_segments_explain_what_was_sent_again(self):
         story = Story().mount(all_retransmissions=4).connection(segments_retransmitted=400)

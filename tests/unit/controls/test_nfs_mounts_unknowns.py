@@ -92,7 +92,7 @@ HOSTS: dict[str, tuple[Callable[[], NfsMachine], dict[str, Any]]] = {
 
 
 def judge(host: RecordedHost, **policy: Any) -> dict[str, list[Finding]]:
-    """Without the look at the schema, which the other tests take: this runs many times."""
+    """Without the check the schema, which the other tests take: this runs many times."""
     found: dict[str, list[Finding]] = {}
     for one in audit.judge_host(host, {"nfs_mounts": nfs_packs.nfs_policy(**policy)}):
         found.setdefault(one.check.removeprefix("nfs_mounts."), []).append(one)

@@ -64,7 +64,7 @@ def test_a_pool_does_what_the_control_says(case: dict[str, Any]) -> None:
         return
     said = str(validated.persisted)
     if "testOnReturn" in case["attributes"]:
-        assert "nothing (" in said and "testOnReturn looks at what worked" in said
+        assert "nothing (" in said and "testOnReturn checks what worked" in said
         return
     trusted = case["kind"] == "tomcat_jdbc" and case["attributes"].get("testOnBorrow") == "true"
     if behind:

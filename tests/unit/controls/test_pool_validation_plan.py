@@ -163,7 +163,7 @@ def test_what_could_not_be_put_back_is_not_touched(plan, value):
     answers = fixture("answers.json").replace(
         '"validate-on-match" : false', '"validate-on-match" : ' + value, 1
     )
-    with pytest.raises(Unanswered, match="could not be put back"):
+    with pytest.raises(Unanswered, match="could not be restored"):
         plan(FRONT, answers=answers)
 
 

@@ -256,7 +256,7 @@ def test_a_rotated_alert_log_is_skipped_where_pmon_proves_the_pages(judge):
     add_alert_log(machine := story(alert_log=None), "no start in here\n")
     finding = judge(machine)["granted_at_start"]
     assert finding.status == "skip"
-    assert "the pages are judged from pmon" in finding.why
+    assert "the pages are checked from pmon" in finding.why
     assert "file:/proc/2101/maps" in finding.evidence
     grep = f"grep -a -n -e ^Starting ORACLE instance {oracle_packs.ALERT_LOG}"
     machine = story(alert_log=None).command(grep, "", 2)

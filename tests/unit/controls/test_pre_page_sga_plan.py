@@ -134,7 +134,7 @@ def test_a_text_file_is_for_its_administrator():
     planned = plan(machine)
     assert planned.changes == []
     (refusal,) = planned.refusals
-    assert f"write '*.pre_page_sga=FALSE' into {PFILE} by hand" in refusal.reason
+    assert f"write '*.pre_page_sga=FALSE' into {PFILE} manually" in refusal.reason
 
 
 def test_an_instance_that_is_down_waits():

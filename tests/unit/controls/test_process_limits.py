@@ -242,7 +242,7 @@ class TestUnits:
         assert f"memlock 1048576/1048576 ({drop_in}:2)" in one.persisted
         assert one.status == "fail"
         assert found["dbora.service: tasks"].status == "warn"
-        assert "the next boot sets 900" in found["dbora.service: tasks"].why
+        assert "a reboot sets 900" in found["dbora.service: tasks"].why
 
     def test_a_stack_without_a_ceiling_is_a_warning(self, judge):
         machine = unit(with_oracle(), UNIT, **{**ENOUGH, "LimitSTACK": "infinity"})
@@ -295,7 +295,7 @@ class TestInForce:
         assert "nofile 1024/65536" in told["A"].in_use
         assert "(in session-3.scope)" in told["A"].in_use
         assert "nofile 1023/524288" in told["B"].in_use
-        assert "mend dbora.service" in told["B"].fix
+        assert "fix dbora.service" in told["B"].fix
         assert "nofile 4096/4096" in told["C"].in_use
         assert "cron" in told["C"].fix
         # Who only starts a shell is no service of Oracle's.
@@ -439,8 +439,8 @@ class TestRemoveIpc:
         [
             ("b false", "[Login]\nRemoveIPC=no\n", "pass", None),
             ("b true", "[Login]\nRemoveIPC=no\n", "fail", "logind has yes"),
-            ("b false", "[Login]\nRemoveIPC=yes\n", "fail", "next boot sets yes"),
-            ("b false", "[Login]\n#RemoveIPC=yes\n", "fail", "next boot sets yes"),
+            ("b false", "[Login]\nRemoveIPC=yes\n", "fail", "a reboot sets yes"),
+            ("b false", "[Login]\n#RemoveIPC=yes\n", "fail", "a reboot sets yes"),
             ("b false", "[Login]\n#RemoveIPC=no\n", "pass", None),
             ("b false", "[Login]\n", "warn", "built with"),
             ("b maybe", "[Login]\n", "error", "does not tell"),

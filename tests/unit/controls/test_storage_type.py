@@ -196,7 +196,7 @@ class TestAnswer:
             ("snmpget: Authentication failure\n", "fail", "set passphrase and protocol"),
             ("snmpget: Unsupported security level\n", "fail", "set the level"),
             ("snmpget: Unknown host (x)\n", "error", "correct the name"),
-            ("snmpget: what\n", "error", f"ask {ADDRESS} by hand"),
+            ("snmpget: what\n", "error", f"ask {ADDRESS} manually"),
         ],
     )
     def test_none(self, judge, errors, status, fix):
@@ -205,7 +205,7 @@ class TestAnswer:
         assert fix in only(found["agent_answers"]).fix
         for check in ("identified", "hcc", "space", "discards", "cpu_busy"):
             assert only(found[check]).status == "skip"
-            assert only(found[check]).why == "Not looked at: see storage_type.agent_answers."
+            assert only(found[check]).why == "Not checked: see storage_type.agent_answers."
 
     def test_compression_that_is_required_is_not_skipped(self, judge):
         found = judge(database_host(), require_hcc=True)
@@ -485,7 +485,7 @@ class TestMountOptions:
     def test_who_gives_no_advice_of_its_own(self, judge, name):
         finding = only(judge(mounting(GOOD, Agent.of(name)))["mount_options"])
         assert finding.status == "skip"
-        assert "nfs_mounts judges them" in finding.why
+        assert "nfs_mounts checks them" in finding.why
 
     def test_nothing_is_mounted_from_an_array(self, judge):
         host = plain_host().agent("array", Agent.of("ontap-cluster"))

@@ -119,12 +119,12 @@ class TestOneDaemon:
         ("units", "status", "says"),
         [
             ({"chrony": "enabled /usr/sbin/chronyd"}, "pass", None),
-            ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next boot starts none"),
-            ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next boot starts ntpd"),
+            ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next reboot starts none"),
+            ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next reboot starts ntpd"),
             (
                 {"chrony": "enabled /usr/sbin/chronyd", "systemd_timesyncd": "enabled /x"},
                 "fail",
-                "The next boot starts chronyd and systemd-timesyncd.",
+                "The next reboot starts chronyd and systemd-timesyncd.",
             ),
         ],
     )

@@ -22,7 +22,7 @@ class TestRpc:
         assert difference == Calls(16, 2)
 
     def test_a_module_that_was_loaded_anew(self):
-        with pytest.raises(ParseError, match="anew"):
+        with pytest.raises(ParseError, match="loaded again"):
             proc_net_rpc_nfs.difference(Calls(100000, 0), Calls(10, 0))
 
     @pytest.mark.parametrize("text", ["", "net 0 0 0 0\n", "rpc 5\n", "rpc a b c\n"])

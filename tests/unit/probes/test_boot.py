@@ -1,4 +1,4 @@
-"""What the next boot sets, told by where a setting stands."""
+"""What a reboot sets, told by where a setting stands."""
 
 import packs
 import pytest

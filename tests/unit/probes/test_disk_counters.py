@@ -197,7 +197,7 @@ def test_a_device_that_was_made_anew() -> None:
     gone = Interval(3.0, {})
     windows, remarks = disk_counters.windows(["sda"], [interval(100, 10, 100, 10), gone], None)
     assert len(windows) == 2
-    assert remarks == ["sda: was made anew meanwhile, so 1 of 2 intervals count"]
+    assert remarks == ["sda: was made again meanwhile, so 1 of 2 intervals count"]
     windows, remarks = disk_counters.windows(["sda"], [gone], None)
     assert windows == []
     assert "has no counters" in remarks[0]

@@ -65,4 +65,4 @@ def test_a_mount_that_is_not_there_or_was_made_anew():
     for intervals, path in (([one], "/nowhere"), ([again], "/u01/oradata")):
         windows, remarks = nfs_latency.windows([path], intervals, None)
         assert windows == []
-        assert remarks == [f"{path}: is not mounted, or was mounted anew meanwhile"]
+        assert remarks == [f"{path}: is not mounted, or was mounted again meanwhile"]

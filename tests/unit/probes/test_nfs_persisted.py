@@ -1,4 +1,4 @@
-"""What the next boot mounts by NFS, and which of several places wins."""
+"""What the next reboot mounts by NFS, and which of several places wins."""
 
 import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.probes import persisted_options

@@ -1,4 +1,4 @@
-"""The RPC slot tables: what the kernel has, and what the next boot gives them."""
+"""The RPC slot tables: what the kernel has, and what a reboot gives them."""
 
 import pytest
 from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import modprobe_d
@@ -23,7 +23,7 @@ def host(cmdline: str = "ro quiet") -> Machine:
 
 
 def boot(machine, name=ENTRIES):
-    """The value after a boot and its place, and what loses."""
+    """The value after a reboot and its place, and what loses."""
     found = rpc_slots.at_boot(rpc_slots.read_slots(machine), name)
     return found.winner and tuple(found.winner), found.losers
 

@@ -78,7 +78,7 @@ def test_the_table_says_what_was_measured():
 
 def test_what_was_not_measured_is_called_so():
     lines = sga_cost.table(cost(size=4 * GIB, requested=60 * GIB))
-    assert lines[0] == "Measured on this host with a segment of 4.0 GiB (60.0 GiB asked for)"
+    assert lines[0] == "Measured on this host with a segment of 4.0 GiB (60.0 GiB requested)"
     assert lines[1] == "  too little memory"
     assert lines[-1] == (
         "Scaled to 60.0 GiB, not measured: 22.5 s to attach and 3.8 GiB of page tables for 32 "

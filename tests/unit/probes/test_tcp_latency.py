@@ -174,7 +174,7 @@ def test_any_payload(target, request_size, reply_size):
 
 
 def test_busy_waiting_in_the_client_is_the_hosts(target):
-    """Each look at the clock takes 3 ms more: one after the answer, which the kernel never sees."""
+    """Each check the clock takes 3 ms more: one after the answer, which the kernel never sees."""
 
     def slow():
         end = time.perf_counter_ns() + 3_000_000

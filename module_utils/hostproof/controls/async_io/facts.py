@@ -242,7 +242,7 @@ def _recent(policy: Policy, clock: Clock, messages: List[Message]) -> List[Messa
 
 
 def evidence_of(subject: Subject) -> Tuple[str, ...]:
-    """The keys of what an instance was judged by."""
+    """The keys of what an instance was checked by."""
     keys = () if subject.database.running is None else io_writers.KEYS
     return keys + next_start.evidence_of(subject.database)
 

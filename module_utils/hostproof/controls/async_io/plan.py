@@ -29,7 +29,8 @@ def wanted_events(events: aio.Events, policy: Policy) -> int:
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the host as the policy says; raises what it would have to guess."""
+    """The changes that make the host as the policy requires; raises what it would have to
+    guess."""
     known(facts.system)
     changes: List[Change] = []
     refusals: List[Refusal] = []
@@ -45,7 +46,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def by_apply(facts: Facts, policy: Policy) -> List[str]:
-    """The line that applies the control, where apply would change something and refuse nothing."""
+    """The line that applies the control, where apply would change something and reject
+    nothing."""
     planned = attempt(plan, facts, policy)
     if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
         return []
@@ -68,7 +70,7 @@ def _plan_one(
     if not policy.set_parameters:
         pending.append(
             f"{OPTIONS} of {sid} stays as it is: async_io_set_parameters is false, and the "
-            "findings judge it."
+            "findings check it."
         )
         return
     if not is_governed(places(subject, linux)):
@@ -84,7 +86,7 @@ def _plan_one(
     if asked.spfile is None:
         place = next_place(subject.database)
         reason = f"{sid} was started with a text file: write '*.{OPTIONS}={wanted}' into {place}"
-        refusals.append(Refusal(reason + " by hand", None))
+        refusals.append(Refusal(reason + " manually", None))
         return
     before = entries_of([(one.sid, one.name, one.value) for one in asked.stored], OPTIONS, sid)
     after = [(pfile.ALL, wanted), (sid, None)]

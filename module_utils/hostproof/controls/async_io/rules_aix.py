@@ -19,7 +19,7 @@ from .values import OPTIONS, persisted
 
 rules = Rules(NAME)
 
-#: What Oracle asks of AIX (installation guides 12.2 and 19c).
+#: What Oracle requires of AIX (installation guides 12.2 and 19c).
 MAXREQS = 65536
 _IOO = "command:" + " ".join(aix_said.IOO)
 _PERFORMANCE = "AIX Performance Management, "
@@ -57,7 +57,7 @@ def _by_ioo(tunables: Dict[str, str]) -> Verdict:
         why=f"aio_maxreqs is {maxreqs}"
         + (f", and {' and '.join(off)} is off: each request goes over an aioserver" if off else "")
         + ".",
-        fix=f"set aio_maxreqs to {MAXREQS}, now and at the next boot",
+        fix=f"set aio_maxreqs to {MAXREQS}, now and at the next reboot",
         commands=[line("ioo", "-p", "-o", f"aio_maxreqs={MAXREQS}")] if maxreqs < MAXREQS else [],
         desired=f"aio_maxreqs at least {MAXREQS}, the fast paths on",
         running=shown,
@@ -78,7 +78,7 @@ def _by_device(attributes: Dict[str, str]) -> Verdict:
     return Verdict(
         FAIL if is_off or maxreqs < MAXREQS else PASS,
         why=f"{AIO_DEVICE} has autoconfig {attributes['autoconfig']} and maxreqs {maxreqs}.",
-        fix="configure it, for the next boot",
+        fix="configure it, for the next reboot",
         commands=[change],
         desired=f"autoconfig available, maxreqs at least {MAXREQS}",
         persisted=", ".join(f"{name} {attributes[name]}" for name in AIO_NAMES),
@@ -197,7 +197,7 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="change the disk for the next boot, after the vendor of the storage was asked",
+        fix="change the disk for the next reboot, after the vendor of the storage was asked",
         commands=change,
         desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
         persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",

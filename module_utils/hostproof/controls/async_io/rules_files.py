@@ -60,7 +60,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if without and not asynchronous:
         return Verdict(
             SKIP,
-            f"{by[:1].upper()}{by[1:]}, or disk_asynch_io FALSE: no context is asked for.",
+            f"{by[:1].upper()}{by[1:]}, or disk_asynch_io FALSE: no context is required.",
             in_use=shown,
         )
     return Verdict(

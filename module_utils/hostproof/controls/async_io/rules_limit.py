@@ -50,7 +50,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         text
         for text, is_low in (
             (f"It is {events.limit}", events.limit < wanted),
-            (f"the next boot makes it {then}", then < wanted),
+            (f"a reboot makes it {then}", then < wanted),
         )
         if is_low
     ]
@@ -97,8 +97,8 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         why=f"{events.used} of {events.limit} events are taken ({share:.0f} percent): {left} more "
         f"contexts of {aio.CONTEXT} fit, and the next one after them fails with EAGAIN."
         + (
-            " This kernel charges more than was asked for and allows twice its limit: the messages "
-            "(async_io.aio_refused) say if it was reached."
+            " This kernel charges more than was required and allows twice its limit: the "
+            "messages (async_io.aio_refused) say if it was reached."
             if charges_more
             else ""
         ),

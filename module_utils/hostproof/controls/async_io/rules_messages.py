@@ -91,8 +91,8 @@ def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if joined else WARN if found else PASS,
         why=why + ".",
-        fix="look at storage and network, not at the parameter: the checks of nfs_mounts judge the "
-        "mount, and its wire ones the way to the server",
+        fix="check storage and network, not the parameter: the checks of nfs_mounts check "
+        "the mount, and its wire ones the way to the server",
         commands=_LOOK,
         desired="none",
         in_use=_told(found) or _none(policy),
@@ -122,7 +122,7 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if found else PASS,
         why=f"{_told(found)}."
         + (" The file system takes no asynchronous or direct I/O there." if refused else ""),
-        fix="look at the storage of the file that the alert log names beside it; where the file "
+        fix="check the storage of the file that the alert log names beside it; where the file "
         "system refuses, move the file",
         desired="none",
         in_use=_told(found) or _none(policy),
@@ -169,8 +169,8 @@ def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy)
         FAIL if is_open or users else WARN,
         why=". ".join(text[:1].upper() + text[1:] for text in texts)
         + (f". Files there are held open by {users}." if users else "."),
-        fix="find out why the server did not answer: the checks of nfs_mounts judge the mount and "
-        "the way to it",
+        fix="find out why the server did not answer: the checks of nfs_mounts check the mount "
+        "and the way to it",
         commands=_LOOK,
         desired=f"none in {policy.message_days} days",
         in_use=f"{len(found)} times, {longest:.0f} s at most; mounted at "

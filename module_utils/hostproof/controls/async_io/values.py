@@ -151,7 +151,7 @@ def _place(folder: str, linux: Linux) -> str:
 
 
 def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
-    """The mount that a folder lies in: the longest mount point above it."""
+    """The mount that a directory lies in: the longest mount point above it."""
     best = None
     for mount in known(linux.mounts):
         point = mount.path.rstrip("/") + "/"

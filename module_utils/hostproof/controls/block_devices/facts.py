@@ -55,9 +55,8 @@ class Used(NamedTuple):
     """A device as somebody uses it, by the kernel's name. ``by`` says who in words.
 
     ``asm`` is the account of an ASM that holds it open, ``entry`` the policy's. ``below`` are the
-    disks that it stands on, the nearest first. ``stable`` is a path that the next boot gives to
-    the same device, where it has one. ``opened`` is the node in use where udev did not make it.
-    """
+    disks that it stands on, the nearest first. ``stable`` is a path that a reboot gives to the same
+    device, where it has one. ``opened`` is the node in use where udev did not make it."""
 
     name: str
     by: str
@@ -85,7 +84,7 @@ class Daemon(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``found`` is the error of what hides who uses which disks. ``rules`` are the files of udev that
     set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group NAME".
@@ -176,7 +175,7 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
     else:
         _find_named(host, policy.devices, users)
     for one in problems:
-        # What the policy names can be judged though it is not known who has it open.
+        # What the policy names can be checked though it is not known who has it open.
         if policy.devices is None or not isinstance(one, Denied):
             known(one)
 

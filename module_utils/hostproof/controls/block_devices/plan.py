@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans one file of udev's rules with what the policy asks of devices, and what is in force now.
 
-What another rule, or TuneD, sets as wanted stays with that. What would lose is refused. Without
-entries of the policy nothing is changed.
-"""
+What another rule, or TuneD, sets as required stays with that. What would lose is rejected. Without
+entries of the policy nothing is changed."""
 
 from typing import List, Tuple
 
@@ -20,7 +19,8 @@ _HEADER = header(NAME)
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the disks as the policy says; raises what it would have to guess."""
+    """The changes that make the disks as the policy requires; raises what it would have to
+    guess."""
     if not facts.linux:
         return Plan([], [], ["Not a Linux host: nothing is changed."], [])
     if policy.devices is None:
@@ -58,7 +58,7 @@ def _rules_file(
 
 
 def _by_udev(path: str, before: str, after: str) -> CommandChange:
-    """udev makes it so by the rule that the next boot takes, which proves the rule."""
+    """udev makes it so by the rule that a reboot takes, which proves the rule."""
     reload = Command("udev reads its rules again", ("udevadm", "control", "--reload"))
     trigger = ("udevadm", "trigger", "--action=change", f"--name-match={path}")
     owner, mode = before.split()
@@ -73,7 +73,7 @@ def _by_udev(path: str, before: str, after: str) -> CommandChange:
         ),
         (
             reload,
-            Command(f"udev looks at {path} again", trigger),
+            Command(f"udev checks {path} again", trigger),
             Command("udev is done", ("udevadm", "settle", "--timeout=60")),
         ),
         (
@@ -86,4 +86,4 @@ def _by_udev(path: str, before: str, after: str) -> CommandChange:
 
 def _pending(later: List[ValueChange]) -> List[str]:
     waiting = [f"{one.path} = {one.value}" for one in later if one.value != one.before]
-    return ["The next boot sets: " + ", ".join(waiting)] if waiting else []
+    return ["A reboot sets: " + ", ".join(waiting)] if waiting else []

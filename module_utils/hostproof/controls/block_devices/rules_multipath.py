@@ -42,7 +42,7 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     enabled, active = known(daemon.enabled), known(daemon.active)
     problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
     if enabled == "enabled-runtime":
-        problems.append("the next boot does not start it: its link lies in /run")
+        problems.append("a reboot does not start it: its link lies in /run")
     elif not enabled.startswith(("enabled", "static", "alias", "indirect")):
         problems.append(f"no boot starts it ({enabled or 'not known to systemd'})")
     return Verdict(
@@ -87,7 +87,7 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     down = len(told) - len(working)
     problems = [f"{down} of {len(told)} paths do not work"] if down else []
     if len(working) < policy.paths:
-        problems.append(f"{len(working)} work, and {policy.paths} are asked for")
+        problems.append(f"{len(working)} work, and {policy.paths} are required")
     single = len(working) > 1 and len(hosts) == 1
     status = FAIL if problems else WARN if single else PASS
     if single:

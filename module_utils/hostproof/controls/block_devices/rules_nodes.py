@@ -63,7 +63,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
 
 def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
     """A node that is none of udev's."""
-    lost = f"udev did not make {used.opened} (mknod, raw), so the next boot has no such node"
+    lost = f"udev did not make {used.opened} (mknod, raw), so a reboot has no such node"
     return "no rule of udev makes it", [lost], []
 
 
@@ -87,13 +87,13 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
         elif not one.by_identity:
             unsafe.append(
                 f"{one.place} knows it by the kernel's name, which another disk may have at the "
-                "next boot"
+                "next reboot"
             )
-    return "; ".join(texts) or "no rule names it: root's at the next boot", lost, unsafe[:1]
+    return "; ".join(texts) or "no rule names it: root's at the next reboot", lost, unsafe[:1]
 
 
 def _number(key: str, text: str, facts: Facts) -> int:
-    """The uid, gid or mode that a rule's text stands for; -1 for another than is wanted."""
+    """The uid, gid or mode that a rule's text stands for; -1 for another than is required."""
     if key == MODE:
         return integer(text, 8)
     if text.isdecimal():
@@ -124,7 +124,7 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=f"It begins at byte {part.start}, and blocks are of {physical} (best in {coarse}).",
-        fix="make the partition anew from 1 MiB on while the disk is empty",
+        fix="make the partition again from 1 MiB on while the disk is empty",
         desired=f"a multiple of {physical} bytes, better of {coarse}",
         running=f"{part.start} bytes, {part.offset} beside the disk's blocks",
     )

@@ -22,7 +22,7 @@ _SYSFS = "Linux, Documentation/ABI/stable/sysfs-block"
 def _judge(
     target: Target, wants: Sequence[Wanted], named: bool, facts: Facts, policy: Policy
 ) -> Verdict:
-    """Each value now and after the next boot. Where nobody ``named`` it, what no rule sets is the
+    """Each value now and after a reboot. Where nobody ``named`` it, what no rule sets is the
     kernel's own choice, and no contradiction."""
     disk = target.disk
     problems: List[str] = []
@@ -37,9 +37,9 @@ def _judge(
         if one is not None:
             coming[-1] += f" from {one.place}"
             if one.value not in want.values:
-                problems.append(f"{one.place} makes {name} {one.value} at the next boot")
+                problems.append(f"{one.place} makes {name} {one.value} at the next reboot")
         elif named:
-            problems.append(f"nothing sets {name} at the next boot")
+            problems.append(f"nothing sets {name} at the next reboot")
     status = FAIL if problems else PASS
     fix, commands = remedy(step_of_target, target, facts, policy) if problems else ("", [])
     return Verdict(

@@ -42,8 +42,8 @@ _ALWAYS, _ADDED = 'ACTION!="remove"', 'ACTION=="add"'
 
 
 class Step(NamedTuple):
-    """What one of them needs: a rule of the drop-in, values of now and of the next boot; of a node
-    the states before and after.
+    """What one of them needs: a rule of the drop-in, values of now and of the next reboot; of a
+    node the states before and after.
 
     ``refusals`` speak against it.
     """
@@ -203,7 +203,8 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
 
 
 def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
-    """Owner, group and mode as stat(1) prints them: now, and as the policy says; None: the same."""
+    """Owner, group and mode as stat(1) prints them: now, and as the policy requires; None: the
+    same."""
     stat, wanted = known(used.stat), owner_of(used, facts)
     now = (stat.uid, stat.gid, stat.mode & 0o777)
     uid, gid, mode = (has if one is None else one for one, has in zip(wanted, now))
@@ -215,14 +216,14 @@ def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
 
 
 def remedy(step_of: Callable[..., Step], *of: Any) -> Tuple[str, List[str]]:
-    """(prose, the line) for a finding: never what apply would refuse."""
+    """(prose, the line) for a finding: never what apply would reject."""
     step = attempt(step_of, *of)
     if isinstance(step, HostproofError):
         return f"apply cannot plan this: {str(step).rstrip('.')}", []
     if step.refusals:
-        return "apply would refuse, so first: " + "; ".join(o.reason for o in step.refusals), []
+        return "apply is blocked. First: " + "; ".join(o.reason for o in step.refusals), []
     if step.rule is None and not step.values and step.node is None:
         if step.later:
-            return "the next boot sets it", []
+            return "a reboot sets it", []
         return "say in block_devices_devices how it shall be, and apply", []
     return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]

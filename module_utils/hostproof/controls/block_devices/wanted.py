@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of each disk and node, what it has, and what the next boot gives it."""
+"""What is asked of each disk and node, what it has, and what a reboot gives it."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -138,7 +138,8 @@ def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[
 
 
 def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
-    """What sets a value at the next boot: TuneD comes after udev; None leaves it to the kernel."""
+    """What sets a value at the next reboot: TuneD comes after udev; None leaves it to the
+    kernel."""
     by_tuned = _of_tuned(disk, facts) if key == disks.SCHEDULER else None
     if by_tuned is not None:
         return by_tuned

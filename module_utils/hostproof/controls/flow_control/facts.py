@@ -34,7 +34,7 @@ from .snmp.switch_port import Switch
 
 
 class Facts(NamedTuple):
-    """What was seen. ``nics`` are the judged interfaces by name; ``switches`` are by the name of
+    """What was seen. ``nics`` are the checked interfaces by name; ``switches`` are by the name of
     the agent and ``filers`` by the address that the host mounts from. ``unused_filers`` are those
     of the policy that no path leads to: nobody asked them. ``large_frames`` are by what the host
     mounts from, where more than what every port takes is sent there."""
@@ -63,7 +63,7 @@ def read(host: Host, policy: Policy) -> Facts:
     if system not in _PLATFORMS:
         problem = Absent(
             "command:uname -s",
-            "flow control is judged on {0}, and this is {1}".format(
+            "flow control is checked on {0}, and this is {1}".format(
                 ", ".join(sorted(_PLATFORMS)), system
             ),
         )
@@ -139,7 +139,7 @@ def _rule_of(name: str, policy: Policy, interfaces: Interfaces) -> Rule:
 
 
 def _that_matter(policy: Policy, interfaces: Interfaces) -> List[str]:
-    """The interfaces that are judged: of a bond always every member."""
+    """The interfaces that are checked: of a bond always every member."""
     found = set()
     for name in interfaces.nics:
         roles = interfaces.roles_of(name)

@@ -64,7 +64,7 @@ echo carried
 """
 
 
-#: Before WAIT_BOND on the way back: an interface is put back as it was, also where the bond of
+#: Before WAIT_BOND on the way back: an interface is restored as it was, also where the bond of
 #: then, or its other members, are no more.
 _THOSE_LEFT = r"""
 seconds=$1; bond=$2; shift 2

@@ -3,13 +3,12 @@
 """The path from a host to its filer, cable by cable: what one end sends the other must obey.
 
 PAUSE goes from one end of a cable to the other and no further, so a path host, switch, filer has
-two cables, each with a verdict of its own. Frames that a switch discards are judged with the whole
-path in view: a filer that is faster than the host overruns the port in front of the host, and
-only PAUSE from the switch that the filer obeys would slow it down. Sources: IEEE 802.3, annex 31B;
+two cables, each with a verdict of its own. Frames that a switch discards are checked with the whole
+path in view: a filer that is faster than the host overruns the port in front of the host, and only
+PAUSE from the switch that the filer obeys would slow it down. Sources: IEEE 802.3, annex 31B;
 Performance Tuning: A Case Study (Sys Admin, June 2002), The Network Examined.
 
-Nothing here looks at a host: sides in, words out.
-"""
+Nothing here checks a host: sides in, words out."""
 
 from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
@@ -256,7 +255,7 @@ def _unknown_mode(near: Side, far: Side) -> Verdict:
     return Verdict(
         ERROR,
         " ".join(said),
-        "look at the port itself (show interface flowcontrol), its agent does not tell",
+        "check the port itself (show interface flowcontrol), its agent does not tell",
     )
 
 
@@ -308,17 +307,17 @@ def _judge_uncounted(
         return Verdict(
             ERROR,
             f"What {port.name} discards could not be determined: {port.delta.fault}.",
-            "ask the switch again; look at the port itself (show interface counters errors)",
+            "ask the switch again; check the port itself (show interface counters errors)",
         )
     slow, fast, source = _speed(end, port), _speed(other, other_port), other or other_port
     if slow is None or fast is None or source is None or fast <= slow:
         return Verdict(PASS, f"What {port.name} discards was not counted.")
     return Verdict(
         ERROR,
-        f"What {port.name} discards was not counted (its agent has no Out-Discards, or they began "
-        f"anew), so whether traffic of the {fast} Mb/s end ({source.name}) overruns the port "
-        f"buffers at the {slow} Mb/s end is unknown.",
-        "look at the port itself (show interface counters errors)",
+        f"What {port.name} discards was not counted (its agent has no Out-Discards, or they "
+        f"began again), so whether traffic of the {fast} Mb/s end ({source.name}) overruns the "
+        f"port buffers at the {slow} Mb/s end is unknown.",
+        "check the port itself (show interface counters errors)",
     )
 
 

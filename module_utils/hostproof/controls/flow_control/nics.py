@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One interface that is judged: what was read of it, on whatever system, and what that says."""
+"""One interface that is checked: what was read of it, on whatever system, and what that says."""
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -22,7 +22,7 @@ RULE_FOLDER = "/etc/udev/rules.d"
 
 
 class NicFacts(NamedTuple):
-    """One interface that is judged. Every Answer may hold the error that stands in its place.
+    """One interface that is checked. Every Answer may hold the error that replaces it.
 
     ``pause`` is Absent where the driver has none. ``priorities`` are those that pause by
     themselves (802.1Qbb), or words where only that is known; Absent where nothing tells of any.
@@ -85,7 +85,7 @@ def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> P
 
 
 def why_left_alone(one: NicFacts) -> Optional[str]:
-    """Why no flow control is wanted of an interface; raises where that is not known."""
+    """Why no flow control is required of an interface; raises where that is not known."""
     if isinstance(one.pause, Absent):
         return f"{one.name}: {one.pause}."
     known(one.pause)

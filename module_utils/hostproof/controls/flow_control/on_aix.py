@@ -89,7 +89,7 @@ def _priorities(port: Port) -> List[Union[int, str]]:
 
 
 def _persisted(port: Port) -> Persisted:
-    """The next boot configures the adapter as the database has it."""
+    """The next reboot configures the adapter as the database has it."""
     name = port.nic.name
     argv = argv_attribute(name, "flow_ctrl")
     settings: Answer[List[Setting]] = []
@@ -113,4 +113,4 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
             "reboot"
         ), ()
     command = shell.line("chdev", "-l", name, "-a", "flow_ctrl=" + value, "-P")
-    return "set it for the next boot, then reboot", (command,)
+    return "set it for the next reboot, then reboot", (command,)

@@ -85,7 +85,7 @@ def _pause(port: Port) -> PauseSettings:
     force = _DIRECTIONS.get(now.effective or "")
     chosen = _DIRECTIONS.get(now.value, force)
     if chosen is None and _PRIORITY in (now.value, now.effective):
-        chosen = Direction(False, False)  # not judged: see _priorities
+        chosen = Direction(False, False)  # not checked: see _priorities
     if chosen is None:
         raise Unanswered(
             _key(port.nic.name, False),
@@ -125,7 +125,7 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
     if value is None:
         return f"set flowctrl of {name} to no, rx, tx or bi with dladm set-linkprop", ()
     command = shell.line("dladm", "set-linkprop", "-p", "flowctrl=" + value, name)
-    return "set it, which counts now and after a boot", (command,)
+    return "set it, which counts now and after a reboot", (command,)
 
 
 def _value(rule: Rule) -> Optional[str]:

@@ -41,7 +41,7 @@ class _Work(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make flow control as the policy says; raises what it would guess."""
+    """The changes that make flow control as the policy requires; raises what it would guess."""
     interfaces = facts.interfaces
     if isinstance(interfaces, Absent):
         return Plan([], [], [f"{interfaces}: nothing is changed."], [])
@@ -57,7 +57,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def _by_hand(facts: Facts) -> List[Refusal]:
-    """What differs from the policy on a system that is judged, and not set."""
+    """What differs from the policy on a system that is checked, and not set."""
     refusals = []
     for name in sorted(facts.nics):
         one = facts.nics[name]
@@ -69,7 +69,7 @@ def _by_hand(facts: Facts) -> List[Refusal]:
         if not boot or not wanted.met_by(known(one.in_force)):
             refusals.append(
                 Refusal(
-                    "{0}: {1} is wanted, and flow control of {2} is not set by apply: {3}".format(
+                    "{0}: {1} is required, and flow control of {2} is not set by apply: {3}".format(
                         name,
                         wanted.text,
                         one.system,
@@ -93,9 +93,9 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
         return
     pause = known(one.pause)
     if not has_link(one):
-        # What a driver shows without a link is not what it will use: for the boot alone.
+        # What a driver shows without a link is not what it will use: for the reboot alone.
         target = _without_link(one, wanted)
-        work.pending.append(f"{one.name} has no link: it is set for the next boot, not now.")
+        work.pending.append(f"{one.name} has no link: it is set for the next reboot, not now.")
     else:
         target = target_of(one, wanted)
         if target != Target(pause.autoneg, pause.rx, pause.tx):
@@ -108,8 +108,8 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
         target = boot_target_of(one, wanted, target)
     if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
-            f"{one.name}: the driver {one.nic.driver} works out anew what it sends (tx) whenever "
-            "the link comes up; look again after a boot."
+            f"{one.name}: the driver {one.nic.driver} works out again what it sends (tx) "
+            "whenever the link comes up; look again after a reboot."
         )
     _plan_boot(one, target, wanted, work)
 
@@ -376,7 +376,7 @@ def _cannot_take_over(
 
 def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
     """For drivers whose negotiation of PAUSE is that of the link it is left out: one that differs
-    when udev sets it would make them refuse the rest too."""
+    when udev sets it would make them reject the rest too."""
     values = [(link_file.AUTONEG, target.autoneg)]
     if one.nic.driver in NEGOTIATION_OF_LINK:
         values = []
@@ -387,10 +387,9 @@ def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
 def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
     """All that the file says which counts without ours, and flow control.
 
-    The address is the permanent one: a bond or a profile may give the interface another, and
-    udev may look again then. The driver is what the kernel tells udev (mlx4_en), not the folder
-    of sysfs (mlx4_core).
-    """
+    The address is the permanent one: a bond or a profile may give the interface another, and udev
+    may look again then. The driver is what the kernel tells udev (mlx4_en), not the directory of
+    sysfs (mlx4_core)."""
     lines = [_HEAD.format(one.name, "flow_control_wanted")]
     if base is not None:
         lines.append(f"# The rest of [Link] is that of {base.path}.\n")

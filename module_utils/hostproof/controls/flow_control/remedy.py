@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bad it is that an interface is not as wanted, and what to do about it."""
+"""How bad it is that an interface is not as required, and what to do about it."""
 
 from typing import Tuple
 

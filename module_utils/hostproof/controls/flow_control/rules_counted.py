@@ -79,7 +79,7 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _began_anew(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
-    said = "the counters began anew within the sample ({0})".format(", ".join(names))
+    said = "the counters began again within the sample ({0})".format(", ".join(names))
     return undetermined(Unanswered(traffic.evidence[0], said))._replace(
         fix="run again; a driver that is reset over and over says so in dmesg"
     )

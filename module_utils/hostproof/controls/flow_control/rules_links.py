@@ -44,8 +44,8 @@ def switch_port(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             ERROR,
             f"The port of the switch is unknown: {far.why}.",
-            fix=f"name the switch that the cable of {one.name} ends in, in flow_control_switches, "
-            "and look at it by hand",
+            fix=f"name the switch that the cable of {one.name} ends in, in "
+            "flow_control_switches, and check it manually",
             evidence=_evidence_of_switches(facts),
         )
     return links.worst(
@@ -64,7 +64,7 @@ def _as_set(side: Side) -> Verdict:
         return Verdict(
             ERROR,
             f"{side.name}: {links.mode_of(side)}.",
-            "look at the port itself (show interface flowcontrol), its agent does not tell",
+            "check the port itself (show interface flowcontrol), its agent does not tell",
         )
     if side.wanted is not None and side.wanted != side.pause:
         return Verdict(
@@ -122,8 +122,8 @@ def _evidence_of_switches(facts: Facts) -> List[str]:
 def filer_port(one: NamedFiler, facts: Facts, _policy: Policy) -> Verdict:
     if one.answer is None:
         raise Skip(
-            "No path to it is known on this host (mounted NFS, NFS of the next boot, iSCSI, NVMe), "
-            "so it was not asked."
+            "No path to it is known on this host (mounted NFS, NFS of the next reboot, iSCSI, "
+            "NVMe), so it was not asked."
         )
     filer = known(one.answer)
     may_pause = _host_may_pause(facts, one.address)
@@ -166,7 +166,8 @@ def _filer_port_text(one: FilerPort) -> str:
 
 
 class _Way(NamedTuple):
-    """A path with what it rests on. ``alone`` is the verdict where the host's end is not judged."""
+    """A path with what it rests on. ``alone`` is the verdict where the host's end is not
+    checked."""
 
     path: Path
     alone: Optional[Verdict]
@@ -257,7 +258,7 @@ def _filer_side(address: str, facts: Facts) -> Tuple[Optional[Side], str, List[s
 
 
 def _left_alone(one: NicFacts) -> Optional[Verdict]:
-    """Why the host's flow control is not judged, None where it is."""
+    """Why the host's flow control is not checked, None where it is."""
     if isinstance(one.pause, Absent):
         why = f"{one.name}: {one.pause}."
         return Verdict(SKIP, why)

@@ -143,7 +143,7 @@ def _nics(path: Path, facts: Facts) -> List[NicFacts]:
 
 
 class _Way(NamedTuple):
-    """What is known of the MTUs on a path, and what is to be said of them: what loses frames, what
+    """What is known of the MTUs on a path, and what must be said of them: what loses frames, what
     only differs, and of what nobody knows. Each hop is a name and its MTU."""
 
     hops: List[Tuple[str, int]]
@@ -205,7 +205,7 @@ def _why_of(way: _Way, mtu: int) -> str:
     if way.wrong:
         return f"This host sends up to {mtu} bytes, but {'; '.join(way.wrong)}."
     differing = "; ".join(way.differing)
-    return f"Not all have the MTU {mtu} of this host: {differing}. TCP goes by the smaller end."
+    return f"Not all have the MTU {mtu} of this host: {differing}. TCP uses the smaller end."
 
 
 def _need_switches(path: Path, filer: Optional[Filer], facts: Facts) -> None:

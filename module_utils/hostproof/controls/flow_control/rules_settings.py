@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is set of the host's own end, what is in force, and what the next boot sets."""
+"""What is set of the host's own end, what is in force, and what a reboot sets."""
 
 from typing import Optional, Tuple
 
@@ -81,7 +81,7 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     goal = wanted_of(one, facts)
     pause = known(one.pause)
     negotiates = goal.autoneg not in (ON, OFF) or pause.autoneg == (goal.autoneg == ON)
-    # While PAUSE is negotiated, rx and tx only say what is offered; what comes of it is judged by
+    # While PAUSE is negotiated, rx and tx only say what is offered; what comes of it is checked by
     # flow_control.negotiated.
     set_so = goal.met_by(Direction(pause.rx, pause.tx)) or (
         pause.autoneg and goal.met_by(if_known(one.in_force, Direction(pause.rx, pause.tx)))
@@ -98,7 +98,7 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         danger = ": if this host stalls, it makes the switch hold up what others send"
     return Verdict(
         bad(policy) if wrong else PASS,
-        why="{0}, and {1} is wanted{2}.".format(capital(" and ".join(wrong)), goal.text, danger),
+        why="{0}, and {1} is required{2}.".format(capital(" and ".join(wrong)), goal.text, danger),
         fix=fix_of(one, policy),
         commands=commands_of(one, policy),
         desired=goal.text,
@@ -124,7 +124,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     pause = known(one.pause)
     if not pause.autoneg and one.system != LINUX:
         raise Skip(
-            f"{one.system} does not tell what was negotiated; what it shows is judged by "
+            f"{one.system} does not tell what was negotiated; what it shows is checked by "
             "flow_control.configured."
         )
     if not pause.autoneg:
@@ -135,7 +135,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     force = known(one.in_force)
     return Verdict(
         PASS if goal.met_by(force) else bad(policy),
-        why=f"Negotiated is {direction_text(force)}, and {goal.text} is wanted.",
+        why=f"Negotiated is {direction_text(force)}, and {goal.text} is required.",
         fix=fix_of(one, policy),
         commands=commands_of(one, policy),
         desired=goal.text,
@@ -167,7 +167,7 @@ def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)
     wanted = wanted_of(one, facts)
     if not wanted.anything:
-        raise Skip("Nothing is wanted of it that a boot could change.")
+        raise Skip("Nothing is required of it that a boot could change.")
     status, why = _persisted_verdict(one, wanted, policy)
     settings = [item for item in known(one.persisted.settings) if not item.ignored]
     return Verdict(
@@ -223,7 +223,7 @@ def _contrary(boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
         wrong.append(f"autonegotiation {on_off(bool(autoneg))}")
     if not wrong:
         return None
-    return bad(policy), f"A boot sets {', '.join(wrong)}, and {wanted.text} is wanted."
+    return bad(policy), f"A boot sets {', '.join(wrong)}, and {wanted.text} is required."
 
 
 def _left_to_driver(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:

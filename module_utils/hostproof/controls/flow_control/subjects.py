@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of flow_control judge: interfaces, bonds, paths, filers; and what they quote."""
+"""What the rules of flow_control check: interfaces, bonds, paths, filers; and what they quote."""
 
 from operator import attrgetter
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence
@@ -35,7 +35,7 @@ _name = attrgetter("name")
 
 
 def need_nics(facts: Facts) -> None:
-    """Skip where no interface is judged; why not stands in flow_control.supported."""
+    """Skip where no interface is checked; why not stands in flow_control.supported."""
     if not facts.nics:
         unknown = known(facts.interfaces).unknown
         raise Skip("See flow_control.supported." if unknown else _NOTHING)

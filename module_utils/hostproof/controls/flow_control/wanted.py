@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wanted of one interface, and what to set so that it comes of it."""
+"""What is required of one interface, and what to set so that it comes of it."""
 
 from itertools import product
 from typing import List, NamedTuple, Optional, Set, Tuple
@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
 
     @property
     def sides(self) -> bool:
-        """Whether anything is wanted of rx or tx."""
+        """Whether anything is required of rx or tx."""
         return self.rx is not None or self.tx is not None
 
     @property
@@ -62,7 +62,7 @@ class Target(NamedTuple):
 
 
 def wanted_of(one: NicFacts, facts: Facts) -> Wanted:
-    """Raises Unanswered where the peer is to be matched and is not known."""
+    """Raises Unanswered where the peer must be matched and is not known."""
     rule = one.rule
     peer: Optional[Pause] = None
     if MATCH_PEER in (rule.rx, rule.tx):
@@ -110,7 +110,7 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
                 f"{one.name}: {problem}: autoneg: off in flow_control_wanted sets it",
             )
         elif one.nic.driver in OFFER_BOTH:
-            # It shows what is in force, and offers both whatever it is asked for.
+            # It shows what is in force, and offers both whatever it is required.
             return Target(True, pause.rx, pause.tx)
     if autoneg != pause.autoneg and one.nic.driver in NEGOTIATION_OF_LINK:
         raise Unanswered(
@@ -122,8 +122,8 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
 
 
 def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
-    """What a boot is to set where ``target`` is set now: every side as wanted, also one that is in
-    force only because the other end offers nothing else. Raises Unanswered as target_of does.
+    """What a boot is to set where ``target`` is set now: every side as required, also one that is
+    in force only because the other end offers nothing else. Raises Unanswered as target_of does.
     """
     rx = target.rx if wanted.rx is None else wanted.rx
     tx = target.tx if wanted.tx is None else wanted.tx
@@ -153,10 +153,9 @@ def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
 def given_by_boot(
     one: NicFacts, autoneg: Optional[bool], rx: Optional[bool], tx: Optional[bool]
 ) -> Optional[Set[Direction]]:
-    """All that may be in force after a boot that sets this; None where nobody knows.
+    """All that may be in force after a reboot that sets this; None where nobody knows.
 
-    None of ``autoneg``, ``rx`` and ``tx`` is what the boot leaves to the driver.
-    """
+    None of ``autoneg``, ``rx`` and ``tx`` is what the reboot leaves to the driver."""
     directions = {Direction(*both) for both in product(_may_be(rx), _may_be(tx))}
     if autoneg is False or one.system != LINUX or one.nic.driver in NEVER_NEGOTIATE:
         return directions
@@ -174,7 +173,7 @@ def given_by_boot(
         results = {force}
     else:
         return None
-    # Nobody negotiates now and the boot does not say: the driver may do either.
+    # Nobody negotiates now and the reboot does not say: the driver may do either.
     return results if autoneg or pause.autoneg else results | directions
 
 

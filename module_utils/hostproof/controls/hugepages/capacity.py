@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pool of now and of the next boot, and how large it can be beside what else takes memory.
+"""The pool of now and of the next reboot, and how large it can be beside what else takes memory.
 
 Source: kernel Documentation/admin-guide/mm/hugetlbpage.rst.
 """
@@ -29,8 +29,7 @@ def pool_at_boot(facts: Facts) -> PoolAtBoot:
 class Taken(NamedTuple):
     """Bytes that huge pages take beside ``nr_hugepages``: of other sizes, and beyond the pool.
 
-    ``unknown`` is the error of places that were not looked at and could still add to it.
-    """
+    ``unknown`` is the error of places that were not checked and could still add to it."""
 
     others: int
     beyond: int
@@ -77,14 +76,14 @@ def taken_at_boot(facts: Facts) -> Taken:
 
 
 def taken_most(facts: Facts) -> int:
-    """Bytes beside the pool that huge pages take, now or after the next boot."""
+    """Bytes beside the pool that huge pages take, now or after a reboot."""
     at_boot = taken_at_boot(facts)
     at_boot.settled()
     return max(taken_now(facts).total, at_boot.total)
 
 
 def most_pages(facts: Facts, policy: Policy, limit: Optional[int] = None) -> int:
-    """The largest pool that leaves enough: what the rules judge by, and the guards of apply."""
+    """The largest pool that leaves enough: what the rules check by, and the guards of apply."""
     share = limit or (100 if policy.allow_ram_share_over_limit else policy.ram_share_limit)
     most = known(facts.meminfo)["MemTotal"] * share // 100 - taken_most(facts)
     return max(most // known(facts.pool).page_size, 0)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hugepages: the pool covers every SGA, survives the boot, and the instances really use it."""
+"""hugepages: the pool covers every SGA, survives the reboot, and the instances really use it."""
 
 from ...evaluate.control import Control
 from . import rules_kernel, rules_permission, rules_pool, rules_sga

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its pool: who takes it, who may, and what makes it at the next boot."""
+"""What the host shows of its pool: who takes it, who may, and what makes it at the next
+reboot."""
 
 from typing import Dict, List, NamedTuple, Optional
 
@@ -35,7 +36,7 @@ SQLPLUS_SECONDS = 20.0
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place."""
+    """What the host showed. Every Answer may hold the error that replaces it."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]

@@ -28,11 +28,10 @@ class Part(NamedTuple):
 class Need(NamedTuple):
     """Pages that the instances need; ``text`` says how they add up, ``sga`` the bytes behind.
 
-    ``now`` is what policy and running instances need without a look at their next start.
-    ``raised`` says whose next start takes more than it has, ``only`` whether one of these refuses
-    small pages. ``stopped`` are more pages if every stopped instance starts, not only the largest.
-    ``unknown`` is why more could be needed than is known.
-    """
+    ``now`` is what policy and running instances need without a check their next start. ``raised``
+    says whose next start takes more than it has, ``only`` whether one of these rejects small pages.
+    ``stopped`` are more pages if every stopped instance starts, not only the largest. ``unknown``
+    is why more could be needed than is known."""
 
     pages: int
     sga: int

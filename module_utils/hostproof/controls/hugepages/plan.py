@@ -50,7 +50,8 @@ class Step(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the host as the policy says; raises what it would have to guess."""
+    """The changes that make the host as the policy requires; raises what it would have to
+    guess."""
     known(facts.meminfo)
     target = _target_pages(facts, policy)
     steps = [
@@ -67,7 +68,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals += _guard_other_settings(files, policy)
     later = policy.activation == "reboot"
     if later and values:
-        pending.append("The next boot sets: " + ", ".join(f"{v.path} = {v.value}" for v in values))
+        pending.append("A reboot sets: " + ", ".join(f"{v.path} = {v.value}" for v in values))
     if files:
         pending += [
             f"{instance.sid} keeps its limits and pages until it is restarted."
@@ -79,16 +80,15 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 def by_apply(facts: Facts, policy: Policy) -> Remedy:
     """(prose, the line) to apply the control, where apply would change something.
 
-    Where it would refuse, its own reasons are the fix.
-    """
+    Where it would reject, its own reasons are the fix."""
     planned = attempt(plan, facts, policy)
     if isinstance(planned, HostproofError):
         return f"apply cannot plan this host: {str(planned).rstrip('.')}", []
     if planned.refusals:
         reasons = "; ".join(refusal.reason for refusal in planned.refusals)
-        return f"apply would refuse, so first: {reasons}", []
+        return f"apply is blocked. First: {reasons}", []
     if not planned.changes:
-        return "the policy asks for no change: see the other findings", []
+        return "the policy requires no change: see the other findings", []
     return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]
 
 
@@ -119,7 +119,7 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
     """What a file sets that is not for this control to set."""
     text = change.before or ""
     if change.path == policy.sysctl_file:
-        # sysctl_file has looked at it.
+        # sysctl_file has checked it.
         return []
     if change.path == policy.limits_file:
         entries = limits_conf.parse(text, change.path).entries
@@ -160,7 +160,7 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
 
 
 def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
-    """The value that boot gives to one of our sysctl keys; None where nothing sets it."""
+    """The value that reboot gives to one of our sysctl keys; None where nothing sets it."""
     if key == pool_probe.KEY:
         pool = pool_probe.pool_at_boot(boot, page_size)
         pool.settled()
@@ -223,7 +223,7 @@ def _limits_content(
 ) -> str:
     value = "unlimited" if wanted is None else str(wanted)
     if policy.memlock == AUTO:
-        # MemTotal differs a little from boot to boot: whole GiB keep the limit above 90 percent.
+        # MemTotal differs a little from boot to boot: whole GiB keep the limit above 90%.
         value = str(-(-int(value) // 1048576) * 1048576)
     return _HEADER + "".join(
         f"{user.name} {kind} memlock {value}\n" for user in users for kind in ("soft", "hard")
@@ -270,7 +270,7 @@ def _plan_transparent(facts: Facts, policy: Policy) -> Step:
 
 
 def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
-    """Reasons why a pool of ``target`` pages would hurt the host."""
+    """Reasons why a pool of ``target`` pages would harm the host."""
     memory = human(known(facts.meminfo)["MemTotal"])
     pool = known(facts.pool)
     refusals = []

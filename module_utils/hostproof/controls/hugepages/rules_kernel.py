@@ -78,7 +78,8 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _sga_by_node(facts: Facts) -> Optional[str]:
-    """How many pages of the SGAs each process monitor touched on each node, if it may be read."""
+    """How many pages of the SGAs each process monitor touched on each node, if it may be
+    read."""
     touched: Dict[int, int] = {}
     for instance in if_known(facts.instances, []):
         for segment in if_known(instance.segments, []):
@@ -150,7 +151,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     status, why = _grade_transparent(wanted, mode, boot_mode)
     database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
     if status != FAIL:
-        # What is on for every process now is wrong whatever the boot does.
+        # What is on for every process now is wrong whatever the reboot does.
         known(at_boot).settled()
     elif database is False:
         status = WARN
@@ -178,10 +179,10 @@ def _grade_transparent(
     if mode == "always":
         return FAIL, None
     if boot_mode == "always":
-        return FAIL, "The next boot turns them on for every process."
+        return FAIL, "A reboot turns them on for every process."
     if boot_mode is None:
-        return WARN, f"Nothing that can be seen keeps '{mode}' over the next boot."
+        return WARN, f"Nothing that can be seen keeps '{mode}' across a reboot."
     if mode != wanted or boot_mode != wanted:
-        now = f"'{mode}' now and '{boot_mode}' after the next boot"
+        now = f"'{mode}' now and '{boot_mode}' after a reboot"
         return WARN, f"{now} are safe, but not what is asked."
     return PASS, None

@@ -30,7 +30,7 @@ GROUP_REQUIRED_SINCE = (5, 16)
 #: Kernels of distributions that have that change in an older version: Red Hat's of EL9 and SUSE's
 #: of SLES 15 SP4 and later. Not Oracle's UEK on EL9 (el9uek), which has its own base.
 _GROUP_BACKPORTED = re.compile(r"\.el9(?:_\d+)?(?:[.+]|$)|-150[4-9]00\.")
-#: From here on nobody's fallback to the memlock limit is to be relied on.
+#: From here on nobody's fallback to the memlock limit must be relied on.
 FALLBACK_BEFORE = (5, 14)
 
 
@@ -66,7 +66,7 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     verdicts = [_judge_account(accounts[user], entries, wanted, floor) for user in sorted(accounts)]
     if any(one.status != PASS for one in verdicts):
         fix, commands = by_apply(facts, policy)
-        fix += "; then log in anew" if commands else ""
+        fix += "; then log in again" if commands else ""
         verdicts = [one._replace(fix=fix, commands=commands) for one in verdicts]
     missing = [user for user in policy.users if user not in accounts]
     verdicts = [_missing_account(user, wanted) for user in missing] + verdicts

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the pool is large enough, now and after the next boot, and not too large."""
+"""Whether the pool is large enough, now and after a reboot, and not too large."""
 
 import re
 from typing import List, Optional, Tuple
@@ -131,13 +131,13 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     running = pages_set(pool)
     least = 0
     if needed is not None:
-        # A pool that is as short now as after the boot is for pool_covers_sga to tell.
+        # A pool that is as short now as after the reboot is for pool_covers_sga to tell.
         least = needed.pages if at_boot.pages < running else needed.now
     status = PASS if at_boot.pages == running else WARN
-    why = f"The next boot changes the pool from {in_pages(running)} to {at_boot.pages}."
+    why = f"A reboot changes the pool from {in_pages(running)} to {at_boot.pages}."
     if at_boot.pages < least:
         status = FAIL
-        why = f"The next boot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
+        why = f"A reboot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
     else:
         at_boot.settled()
     remedy = ("", []) if status == PASS else _fix_of_persisted(facts, policy, at_boot, needed)
@@ -154,7 +154,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
-    """The fix of a pool that is too small: never a pool that apply would refuse to make."""
+    """The fix of a pool that is too small: never a pool that apply would reject to make."""
     page = known(facts.pool).page_size
     # Where other huge pages are not known, all of the share is the most that can be hoped for.
     share = 100 if policy.allow_ram_share_over_limit else policy.ram_share_limit
@@ -167,7 +167,7 @@ def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
             [],
         )
     how, commands = by_apply(facts, policy)
-    fix = f"the pool has to have {in_pages(needed.pages)}: {how}"
+    fix = f"the pool must have {in_pages(needed.pages)}: {how}"
     return fix + ("; then restart the instance" if commands else ""), commands
 
 
@@ -263,7 +263,7 @@ def _look_at(losers: List[str]) -> List[str]:
     takes_effect="now",
     why="PGA, processes and page cache run short of memory. The host swaps, then the OOM "
     "killer ends processes.",
-    reference=INSTALLATION + ", Configuring HugePages (at most 70 percent of memory)",
+    reference=INSTALLATION + ", Configuring HugePages (at most 70% of memory)",
 )
 def ram_share(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
@@ -274,7 +274,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     beside_later = attempt(taken_at_boot, facts)
     needed = attempt(need, facts, policy)
     unknown = [one for one in (at_boot, beside_later) if isinstance(one, HostproofError)]
-    # What is known of it is at least what the boot makes.
+    # What is known of it is at least what the reboot makes.
     later_beside = if_known(beside_later, Taken(0, 0))
     later_pages = 0 if isinstance(at_boot, HostproofError) else at_boot.pages
     now = pool.total * pool.page_size + beside.total
@@ -285,7 +285,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         wanted = needed.now * pool.page_size + max(beside.total, later_beside.total)
     sizes = {
         "the pages of now": now,
-        "those of the next boot": later,
+        "those of the next reboot": later,
         "those that policy and instances ask for": wanted,
     }
     over = [words for words, size in sizes.items() if size > limit]
@@ -302,7 +302,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         desired=f"at most {policy.ram_share_limit} percent of memory ({human(limit)})",
         persisted="unknown" if unknown else _share(later, memory) + later_beside.text(),
         running=_share(now, memory) + beside.text(),
-        in_use=None if not wanted else _share(wanted, memory) + " asked for",
+        in_use=None if not wanted else _share(wanted, memory) + " requested",
         evidence=MEMINFO + BOOT,
         values={
             "limit": limit,

@@ -57,8 +57,8 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
         status,
         why=why,
         fix=_fix_of_parameter(instance, database)
-        + "look at hugepages.pool_covers_sga, memlock and shm_group, then restart "
-        f"{instance.sid}; its alert log says what it asked for and got",
+        + f"check hugepages.pool_covers_sga, memlock and shm_group, then restart {instance.sid}; "
+        "its alert log says what it requested and got",
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
         values={"huge": huge, "small": small, "unit": "bytes"},
@@ -71,7 +71,7 @@ def _database_of(instance: Instance, facts: Facts) -> Optional[Database]:
 
 
 def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
-    """What comes first where the instance itself refuses huge pages."""
+    """What comes first where the instance itself rejects huge pages."""
     if database is None:
         return ""
     refuses = if_known(attempt(next_start.refuses_large_pages, database), False)
@@ -127,7 +127,7 @@ def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
         WARN if now > total * PAGE_TABLES_SHARE else PASS,
         why=f"Page tables take {100.0 * now / total:.1f} percent of memory.",
         fix="put the SGA in huge pages (hugepages.sga_in_huge_pages)",
-        desired=f"at most {human(int(total * PAGE_TABLES_SHARE))} (1 percent of memory)",
+        desired=f"at most {human(int(total * PAGE_TABLES_SHARE))} (1% of memory)",
         running=human(now),
         in_use=_cost_if_small(facts, policy),
         values={"page_tables": now, "memory": total, "unit": "bytes"},

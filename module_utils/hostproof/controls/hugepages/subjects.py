@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of hugepages judge: a Linux host, and its instances; and what they quote."""
+"""What the rules of hugepages check: a Linux host, and its instances; and what they quote."""
 
 from typing import List
 

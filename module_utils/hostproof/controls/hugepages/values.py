@@ -15,7 +15,7 @@ SHM_GROUP = "vm.hugetlb_shm_group"
 
 NO_DATABASE = "No instance runs here and hugepages_instances lists none."
 
-#: The first Unbreakable Enterprise Kernel (UEK7) for which Oracle asks madvise.
+#: The first Unbreakable Enterprise Kernel (UEK7) for which Oracle requires madvise.
 UEK7 = (5, 15)
 #: The first release of the database whose guide asks it.
 MADVISE_SINCE = 19
@@ -28,7 +28,7 @@ def has_database(facts: Facts, policy: Policy) -> bool:
 
 
 def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
-    """kB that limits.d must grant; None is unlimited. Oracle asks 90 percent of memory."""
+    """kB that limits.d must grant; None is unlimited. Oracle requires 90% of memory."""
     if policy.memlock == UNLIMITED:
         return None
     if policy.memlock == AUTO:
@@ -37,13 +37,12 @@ def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
 
 
 def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
-    """(the mode that is wanted, why it is that one).
+    """(the mode that is required, why it is that one).
 
-    Oracle asks madvise on UEK7 and later, for 19c too, and never elsewhere (Grid Infrastructure
+    Oracle requires madvise on UEK7 and later, for 19c too, and never elsewhere (Grid Infrastructure
     Installation Guide 19c, "Setting and Disabling Transparent HugePages on UEK Kernels", in the
-    edition F19136 of 2024; 21c and 23ai, "Setting Transparent HugePages to madvise"). For 26ai
-    the preinstallation package sets madvise on every kernel of Oracle Linux and RHEL.
-    """
+    edition F19136 of 2024; 21c and 23ai, "Setting Transparent HugePages to madvise"). For 26ai the
+    preinstallation package sets madvise on every kernel of Oracle Linux and RHEL."""
     if policy.transparent != AUTO:
         return policy.transparent, "hugepages_transparent"
     release = known(facts.release)

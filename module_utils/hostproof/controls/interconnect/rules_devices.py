@@ -147,8 +147,8 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if here <= policy.loopback_mtu else WARN,
         f"It is {here}, and Oracle's advice against ORA-27301 is {policy.loopback_mtu}.",
-        fix="first see kernel_parameters.memory (vm.min_free_kbytes); then set the MTU of lo, also "
-        "for the next boot",
+        fix="first see kernel_parameters.memory (vm.min_free_kbytes); then set the MTU of lo, "
+        "also for the next reboot",
         commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
         desired=f"at most {policy.loopback_mtu}",
         running=str(here),

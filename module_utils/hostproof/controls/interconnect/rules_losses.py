@@ -76,7 +76,7 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
     because_of=("kernel_parameters.reverse_path",),
 )
 def reverse_path(facts: Facts, policy: Policy) -> Verdict:
-    """What the next boot sets, and how to set it: kernel_parameters.reverse_path."""
+    """What a reboot sets, and how to set it: kernel_parameters.reverse_path."""
     filters = {one.name: known(one.filter) for one in known(facts.devices)}
     strict = [name for name, value in filters.items() if value == _STRICT]
     counted: Verdict = judged(
@@ -123,7 +123,7 @@ def _judge(
     if missing:
         raise Unanswered(SAMPLE, f"{file} has no {group} {missing[0]}")
     if min(counted[name] for name in names) < 0:
-        raise Unanswered(SAMPLE, f"{group} of {file} was counted anew in the window")
+        raise Unanswered(SAMPLE, f"{group} of {file} was counted again in the window")
     lost = sum(counted[name] for name in names)
     rate = lost / losses.seconds
     told = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)

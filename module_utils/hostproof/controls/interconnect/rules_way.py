@@ -69,7 +69,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _where(way: Way) -> str:
-    """ "packets of 9000 bytes are refused by 192.0.2.1, which takes 1500"."""
+    """ "packets of 9000 bytes are rejected by 192.0.2.1, which takes 1500"."""
     lost = f"packets of {way.size} bytes are"
     rest = f"those of {way.arrives} arrive"
     if way.hop:

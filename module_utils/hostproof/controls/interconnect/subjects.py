@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of interconnect judge: its devices, their bonds, and the ways to other nodes."""
+"""What the rules of interconnect check: its devices, their bonds, and the ways to other nodes."""
 
 from operator import attrgetter
 from typing import List
@@ -39,7 +39,7 @@ def _bonds(facts: Facts, _policy: Policy) -> List[Bond]:
 def _peers(facts: Facts, policy: Policy) -> List[Peer]:
     if not policy.peers:
         raise Skip(
-            "interconnect_peers names no other node: nothing is sent unless it is asked for."
+            "interconnect_peers names no other node: nothing is sent unless it is requested."
         )
     return list(policy.peers)
 

@@ -20,7 +20,7 @@ LEGACY = 33
 #: IBM's middle, 513/256, and all below: a writer sleeps after 2 MiB pending in a file, so the
 #: heartbeat has a turn, and nobody has measured how late it may come.
 MIDDLE = 513
-#: Per cent. Wartak: a system should not use more than 80 % of its CPUs.
+#: Per cent. Wartak: a system should not use more than 80% of its CPUs.
 HEADROOM = 20.0
 
 LSLPP_KEY = "command:" + " ".join(powerha_probe.LSLPP)
@@ -58,7 +58,7 @@ def is_old(version: Version) -> bool:
 
 
 def powerha_text(aix: Aix, policy: Policy) -> str:
-    """What ``powerha_version`` goes by, for people."""
+    """What ``powerha_version`` uses, for people."""
     if not isinstance(aix.powerha, HostproofError):
         return _installed_text(aix)
     if policy.powerha_version is None:
@@ -96,7 +96,7 @@ def is_tight(pair: Pair) -> bool:
 
 
 def is_middling(pair: Pair) -> bool:
-    """Whether the marks hold a writer back, though not as tightly as an old HACMP asked for."""
+    """Whether the marks hold a writer back, though not as tightly as an old HACMP requested."""
     return LEGACY < pair.maxpout <= MIDDLE
 
 

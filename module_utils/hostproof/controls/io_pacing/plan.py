@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to change on AIX so that the host paces as the policy says, and what speaks against it."""
+"""What to change on AIX so that the host paces as the policy requires, and what speaks against
+it."""
 
 from typing import Dict, List, Tuple
 
@@ -35,7 +36,7 @@ def _changes(aix: Aix, policy: Policy) -> Tuple[List[Change], List[str]]:
         return ([] if change is None else [change]), []
     if isinstance(aix.running, HostproofError):
         return [], [
-            f"The ODM holds {policy.wanted}; whether the kernel goes by it is not known: "
+            f"The ODM holds {policy.wanted}; whether the kernel uses it is not known: "
             f"{aix.running}."
         ]
     if aix.running == policy.wanted:

@@ -15,8 +15,8 @@ LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
 RUNNING_KEY = "command:sys_parm: {0} {1}".format(*NAMES)
 MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
 
-#: Orion, 100 % writes: MB/s of large and IOPS of small ones, by 8193/4096 and by 33/24.
-COST = "measured with Orion, 100 % large writes: 213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
+#: Orion, 100% writes: MB/s of large and IOPS of small ones, by 8193/4096 and by 33/24.
+COST = "measured with Orion, 100% large writes: 213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
 #: What the marks of an old HACMP do, wherever somebody is told to set them.
 PRICE = "halves large writes (" + COST + ")"
 APPLY = "./hostproof apply --tags io_pacing"
@@ -40,14 +40,14 @@ def fix_of(aix: Aix, policy: Policy) -> str:
             f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk with "
             f"io_pacing_deadman_risk_ok: {risk}"
         )
-    told = "apply the policy, or set both marks by hand"
+    told = "apply the policy, or set both marks manually"
     if is_tight(policy.wanted):
         return f"{told}; {policy.wanted} {PRICE}"
     return told
 
 
 def commands_of(aix: Aix, policy: Policy, *flags: str) -> List[str]:
-    """The first or, by hand, the second."""
+    """The first or, manually, the second."""
     if why_not_raise(aix, policy) is not None:
         return []
     maxpout, minpout = str(policy.wanted).split()

@@ -44,7 +44,7 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
                 commands += lines
     differing = _differing(persisted, live)
     status = FAIL if problems else WARN if differing else PASS
-    why = "They win over the host's marks, and no policy asked for them: {0}.".format(
+    why = "They win over the host's marks, and no policy requested them: {0}.".format(
         "; ".join(problems)
     )
     if not problems:
@@ -70,7 +70,7 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _is_allowed(override: Override, policy: Policy) -> bool:
-    """Whether the policy asks for these marks on this file system, or for the same everywhere."""
+    """Whether the policy requires these marks on this file system, or for the same everywhere."""
     pair = override.pair()
     return pair is not None and pair == policy.overrides.get(override.path, policy.wanted)
 

@@ -105,13 +105,13 @@ def _limit(dirty: Dict[str, int], in_bytes: str, ratio: str, available: int) -> 
 
 
 def _after_boot(dirty: Dict[str, int], set_at_boot: Dict[str, Optional[str]]) -> List[str]:
-    """What the next boot changes: a value set otherwise, or one that no file sets."""
+    """What a reboot changes: a value set otherwise, or one that no file sets."""
     advice = []
     for name in DIRTY:
         coming = set_at_boot[name]
         if coming is not None:
             if set_at_boot[OTHER[name]] is None and coming != str(dirty[name]):
-                advice.append(f"vm.{name} is {dirty[name]} now and {coming} after a boot")
+                advice.append(f"vm.{name} is {dirty[name]} now and {coming} after a reboot")
         elif set_at_boot[OTHER[name]] is None and dirty[name] not in (DEFAULTS[name], 0):
             advice.append(
                 f"vm.{name} is {dirty[name]}, which no file sets: a boot brings the kernel's "

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The marks of the host: what the ODM holds, what the kernel goes by, what AIX allows."""
+"""The marks of the host: what the ODM holds, what the kernel uses, what AIX allows."""
 
 from typing import List, Optional, Tuple
 
@@ -67,7 +67,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
             f"({aix.running}); run it as root, with a Python that has ctypes",
         )
     pair = known(aix.running)
-    why = f"The kernel goes by {pair}; wanted is {policy.wanted}."
+    why = f"The kernel uses {pair}; wanted is {policy.wanted}."
     shown = None
     if not isinstance(aix.odm, HostproofError):
         shown = str(odm_pair(aix.odm))
@@ -108,7 +108,7 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         if not isinstance(allowed, HostproofError) and not allowed.allows(odm.values[name]):
             broken.append(("the ODM", f"{name} must be {allowed}"))
     said = _distinct(broken) or _distinct(odd)
-    fix = "Upgrade AIX, or judge this host by the manual of its release."
+    fix = "Upgrade AIX, or check this host by the manual of its release."
     if said:
         fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
         fix += "apply it."

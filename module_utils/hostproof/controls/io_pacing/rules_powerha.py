@@ -75,12 +75,12 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         WARN if wanted else FAIL,
         why="{0} {1}, and this host has {2}, which does not need it: {3}{4}.".format(
             tight[0],
-            "is what HACMP up to 5.4 asked for"
+            "is what HACMP up to 5.4 requested"
             if tight[0] == MEASURED
             else "is as tight as the 33/24 of HACMP up to 5.4, or tighter",
             there,
             COST,
-            " (49 % less)" if tight[0] == MEASURED else "; other marks were not measured",
+            " (49% less)" if tight[0] == MEASURED else "; other marks were not measured",
         ),
         fix="set io_pacing_profile: default, and apply it" if wanted else fix_of(aix, policy),
         commands=[APPLY] if wanted else commands_of(aix, policy),
@@ -180,7 +180,7 @@ def _tighten_mounts(aix: Aix) -> str:
     paths = _distinct_texts(one.path for one, _where in _loose_overrides(aix))
     if not paths:
         return ""
-    return "; take maxpout and minpout out of the options of {0}, and mount it anew".format(
+    return "; take maxpout and minpout out of the options of {0}, and mount it again".format(
         ", ".join(paths)
     )
 

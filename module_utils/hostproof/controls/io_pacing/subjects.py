@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of io_pacing judge: the host, if it is of their system; and what they quote."""
+"""What the rules of io_pacing check: the host, if it is of their system; and what they quote."""
 
 from typing import List
 

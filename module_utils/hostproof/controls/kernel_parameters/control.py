@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_parameters: the kernel parameters that Oracle requires, now and after the next boot."""
+"""kernel_parameters: the kernel parameters that Oracle requires, now and after a reboot."""
 
 from ...evaluate.control import Control
 from . import rules_owner, rules_parameters
@@ -8,7 +8,7 @@ from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .wanted import skip_without_oracle
 
-#: A value that is left out could be what another place is judged by.
+#: A value that is left out could be what another place is checked by.
 NEEDS_ALL = {"values": ("kernel_parameters.consistent_sources",)}
 
 CONTROL = Control(

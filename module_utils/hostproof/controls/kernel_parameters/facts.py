@@ -32,13 +32,12 @@ SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
-    parameters that it has set to the folder that says so. ``apart`` are the instances that run in
-    an IPC namespace of their own, where semaphores and shared memory have other limits.
-    """
+    parameters that it has set to the directory that says so. ``apart`` are the instances that run
+    in an IPC namespace of their own, where semaphores and shared memory have other limits."""
 
     meminfo: Answer[Dict[str, int]]
     kernel: Answer[kernel_release.Release]
@@ -165,7 +164,7 @@ def _read_apart(host: Host, software: releases.Software) -> List[str]:
 
 
 def _read_saptune(host: Host) -> Dict[str, str]:
-    """Best effort: what may not be listed is judged by what the boot files say."""
+    """Best effort: what may not be listed is checked by what the reboot files say."""
     found: Dict[str, str] = {}
     for folder in SAPTUNE:
         for name in if_known(attempt(host.list_dir, folder), []):

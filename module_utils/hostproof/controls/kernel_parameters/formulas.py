@@ -69,10 +69,10 @@ def pages_11(figures: Figures) -> Amount:
 
 
 def pages_of_memory(figures: Figures) -> Amount:
-    """kernel.shmall since 12.1: 40 percent of memory in pages, or all SGAs if they are more."""
+    """kernel.shmall since 12.1: 40% of memory in pages, or all SGAs if they are more."""
     memory, page, sga = known(figures.memory), known(figures.page), known(figures.sga)
     share = memory * 2 // 5
-    size, what = (share, f"40 percent of {human(memory)} memory")
+    size, what = (share, f"40% of {human(memory)} memory")
     if sga > share:
         size, what = sga, "all SGAs together"
     pages = -(-size // page)
@@ -87,16 +87,15 @@ def pages_of_largest(figures: Figures) -> Amount:
 
 
 def free_for_receives(figures: Figures) -> Amount:
-    """vm.min_free_kbytes: 0.4 percent of memory for each NUMA node, of what is no huge page.
+    """vm.min_free_kbytes: 0.4% of memory for each NUMA node, of what is no huge page.
 
-    More than 5 percent of that would make the kernel reclaim at once.
-    """
+    More than 5% of that would make the kernel reclaim at once."""
     memory = known(figures.memory) - known(figures.huge)
     nodes = known(figures.nodes)
     size, most = memory * 4 // 1000 * nodes, memory // 20
-    how = f"0.4 percent of {human(memory)} beside huge pages, for each of {nodes} NUMA nodes"
+    how = f"0.4% of {human(memory)} beside huge pages, for each of {nodes} NUMA nodes"
     if size > most:
-        return Amount((most // 1024,), f"{how}, but no more than 5 percent of it")
+        return Amount((most // 1024,), f"{how}, but no more than 5% of it")
     return Amount((size // 1024,), f"{how}, is {size // 1024} kB")
 
 
@@ -106,7 +105,7 @@ def free_for_receives(figures: Figures) -> Amount:
 def files_by_kernel(figures: Figures) -> Amount:
     """fs.file-max: a tenth of memory in kB, a little less for what the kernel has taken already."""
     if figures.files == LONG_MAX:
-        return Amount((LONG_MAX,), "systemd raises it as far as it goes at every boot")
+        return Amount((LONG_MAX,), "systemd raises it as far as it goes at every reboot")
     files = known(figures.memory) // 1024 // 11
     return Amount((files,), "the kernel makes about a tenth of memory in kB of it")
 

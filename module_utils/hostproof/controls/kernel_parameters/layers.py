@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One parameter, judged in its layers: what is asked, what boots, what runs, what is used of it."""
+"""One parameter, checked in its layers: what is asked, what boots, what runs, what is used of
+it."""
 
 from typing import List, Optional, Tuple
 
@@ -160,7 +161,7 @@ def _problems(
         found.append("no place sets it at boot, and what the kernel starts with is not known")
     elif not one.meets(coming):
         place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
-        found.append(f"the next boot does not bring it ({place})")
+        found.append(f"a reboot does not bring it ({place})")
     if at_boot.refused:
         found.append(f"the kernel refuses {' and '.join(at_boot.refused)}")
     return found

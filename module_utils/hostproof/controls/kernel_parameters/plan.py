@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans one drop-in with every parameter that needs it, and the values of the running kernel.
 
-What another place sets as wanted stays with that place. What would lose to another place is
-refused. Nothing is lowered that is above a minimum.
-"""
+What another place sets as required stays with that place. What would lose to another place is
+rejected. Nothing is lowered that is above a minimum."""
 
 from typing import List, Tuple
 
@@ -24,7 +23,8 @@ _SOCKETS = "net/core/"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the kernel as the policy says; raises what it would have to guess."""
+    """The changes that make the kernel as the policy requires; raises what it would have to
+    guess."""
     try:
         skip_without_oracle(facts, policy)
     except Skip as reason:
@@ -39,14 +39,14 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals += [refusal for step in steps for refusal in step.refusals]
     now = [step.value for step in steps if step.value and is_now(step, policy)]
     later = [step.value for step in steps if step.value and not is_now(step, policy)]
-    # What the boot will set already waits for it whether or not this run changed anything.
+    # What the reboot will set already waits for it whether or not this run changed anything.
     return Plan([*files, *now], refusals, _pending(now, later), later if files else [])
 
 
 def _drop_in(
     steps: List[Step], facts: Facts, policy: Policy
 ) -> Tuple[List[FileChange], List[Refusal]]:
-    """The file with the lines of all steps, and with those that are to be left as they are."""
+    """The file with the lines of all steps, and with those that must be left as they are."""
     path = policy.sysctl_file
     before = unless_absent(facts.file, None)
     is_ours = before is None or before.startswith(_HEADER)
@@ -75,7 +75,7 @@ def _pending(now: List[ValueChange], later: List[ValueChange]) -> List[str]:
     words = []
     if later:
         values = ", ".join(f"{one.path} = {one.value}".replace("\t", " ") for one in later)
-        words.append("The next boot sets: " + values)
+        words.append("A reboot sets: " + values)
     if any(_SOCKETS in one.path for one in now):
         words.append("Instances keep the socket buffers that they have until they are restarted.")
     return words

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every parameter that Oracle's documents or the policy ask for, by what it is about."""
+"""Every parameter that Oracle's documents or the policy requires, by what it is about."""
 
 from ...evaluate.checking import Rules, Verdict
 from .facts import Facts

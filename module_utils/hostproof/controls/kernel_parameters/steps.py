@@ -111,9 +111,9 @@ def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]
         return f"apply cannot plan this: {str(step).rstrip('.')}", []
     if step.refusals:
         reasons = "; ".join(refusal.reason for refusal in step.refusals)
-        return f"apply would refuse, so first: {reasons}", []
+        return f"apply is blocked. First: {reasons}", []
     if step.line is None and step.value is None:
-        return "it is as the policy says: see what uses it up", []
+        return "it is as the policy requires: see what uses it up", []
     if step.value is not None and step.line is None and not is_now(step, policy):
-        return "the next boot sets it, from the place that is named: reboot the host", []
+        return "a reboot sets it, from the place that is named: reboot the host", []
     return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]

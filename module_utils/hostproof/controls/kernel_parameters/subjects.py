@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of kernel_parameters judge: the parameters of a family, one by one."""
+"""What the rules of kernel_parameters check: the parameters of a family, one by one."""
 
 from functools import partial
 from typing import List, Tuple
@@ -23,7 +23,7 @@ def _evidence(one: Parameter) -> Tuple[str, ...]:
 
 
 def family(name: str, none: str = "No release on this host asks for it.") -> Subjects:
-    """The parameters that one check judges."""
+    """The parameters that one check checks."""
     return Subjects(
         partial(_of, name), none=none, name=lambda one: str(one.name), evidence=_evidence
     )

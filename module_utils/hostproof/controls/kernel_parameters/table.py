@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of parameters: what is asked for, of which releases, by whom. One row a parameter.
+"""The table of parameters: what is required, of which releases, by whom. One row a parameter.
 
 A parameter whose demand changed with a release has a row for each; where several releases are on
 a host, all their rows count, and the strictest number wins.
@@ -37,7 +37,8 @@ _TUNED = "TuneD, profiles/oracle/tuned.conf and profiles/throughput-performance/
 
 
 class Row(NamedTuple):
-    """``family`` is the check that judges it. ``value`` is numbers, or the formula that gives them.
+    """``family`` is the check that checks it. ``value`` is numbers, or the formula that gives
+    them.
 
     ``since`` and ``until`` are releases that it is for, both included; () is no bound.
     ``default`` is what the kernel starts with, None where that is not known. ``good`` is what to

@@ -33,7 +33,7 @@ _KERNEL = 4
 
 
 class Demand(NamedTuple):
-    """How much of a parameter is asked for. ``how`` is the formula with its numbers, or "".
+    """How much of a parameter is required. ``how`` is the formula with its numbers, or "".
 
     ``good`` is what to write where the value is not met.
     """
@@ -188,7 +188,7 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
     )
     if wanted is None:
         return one
-    # What the policy names itself is asked for, whoever else advises it.
+    # What the policy names itself is required, whoever else advises it.
     return one._replace(
         compare=wanted.compare or one.compare,
         demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
@@ -275,12 +275,12 @@ def running_of(one: Parameter, facts: Facts) -> Optional[Numbers]:
 
 
 def at_boot_of(one: Parameter, boot: boot_probe.Boot) -> boot_probe.SysctlAtBoot:
-    """The place that decides it at the next boot; raises where that is not to be told."""
+    """The place that decides it at the next reboot; raises where that is not to be told."""
     return boot_probe.sysctl_at_boot(boot, one.key)
 
 
 def value_at_boot(one: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
-    """What will count after the next boot: by its place, else the kernel's own; None: unknown."""
+    """What will count after a reboot: by its place, else the kernel's own; None: unknown."""
     at_boot = at_boot_of(one, boot)
     if one.family != REVERSE_PATH:
         return numbers(at_boot.winner.value) if at_boot.winner is not None else one.default
@@ -318,5 +318,7 @@ def counts_instead_at_boot(one: Parameter, facts: Facts) -> Optional[str]:
     name = one.unless.replace("/", ".")
     winner = boot_probe.sysctl_at_boot(facts.boot, one.unless).winner
     if winner is not None and winner.value != "0":
-        return f"{name} is {winner.value} at the next boot ({winner.place}), which counts instead."
+        return (
+            f"{name} is {winner.value} at the next reboot ({winner.place}), which counts instead."
+        )
     return None

@@ -24,9 +24,8 @@ EVIDENCE = "windows:"
 class Facts(NamedTuple):
     """``system`` is the name of the system: counters and direct reads are known on Linux alone.
 
-    ``passive`` is None where nothing is to be watched; ``active`` and ``reports`` are by the name
-    of the probe. ``storage`` is by device, and by path for reads of files.
-    """
+    ``passive`` is None where nothing must be watched; ``active`` and ``reports`` are by the name of
+    the probe. ``storage`` is by device, and by path for reads of files."""
 
     system: Answer[str]
     passive: Optional[Answer[Measured]]
@@ -79,7 +78,7 @@ def _active(probe: Probe) -> Measure:
 
 def _measure(probes: List[Probe], seconds: float) -> Measured:
     """One window of each probe. The counters it reads are not kept: the windows are."""
-    # A recording is judged without the probes, and on a host each import costs an audit time.
+    # A recording is checked without the probes, and on a host each import costs an audit time.
     from .measurement import measuring
 
     return measuring.measure_here(probes, seconds)

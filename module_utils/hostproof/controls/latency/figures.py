@@ -10,9 +10,9 @@ from ...collect.measured import Window
 
 #: As many intervals of a passive window must have been told for the least of them to bound it.
 ENOUGH_INTERVALS = 3
-#: More than half of what a 95 % interval leaves out is on neither side of it.
+#: More than half of what a 95% interval leaves out is on neither side of it.
 _OUTSIDE = 0.025
-#: Of fewer samples no rank bounds a median with 95 % confidence.
+#: Of fewer samples no rank bounds a median with 95% confidence.
 FEWEST_SAMPLES = 6
 _SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _Z = 1.959964
@@ -41,9 +41,8 @@ def tick_of(window: Window) -> Optional[float]:
 def figure_of(window: Window, name: str) -> Optional[Figure]:
     """The figure ("p50", "mean") of a window; None where the window does not tell it.
 
-    Bounds are the 95 % interval of the rank for percentiles of samples, the least and the largest
-    interval for what the kernel counts, and what the printed digits leave open for a report.
-    """
+    Bounds are the 95% interval of the rank for percentiles of samples, the least and the largest
+    interval for what the kernel counts, and what the printed digits leave open for a report."""
     value = getattr(window, name)
     if value is None:
         return None
@@ -63,11 +62,11 @@ def figure_of(window: Window, name: str) -> Optional[Figure]:
             return Figure(name, value, low, value + left_open, "digits of the report")
         return Figure(name, value, None, None, "a mean, without bounds")
     low, high = _bounds(window, _SHARES[name])
-    return Figure(name, value, low, high, "95 % interval")
+    return Figure(name, value, low, high, "95% interval")
 
 
 def _bounds(window: Window, share: float) -> Tuple[Optional[float], Optional[float]]:
-    """Order statistics that bound a quantile with 95 % confidence (normal approximation)."""
+    """Order statistics that bound a quantile with 95% confidence (normal approximation)."""
     if window.bins is None or "log2" in window.bins:
         return None, None
     histogram = Histogram.from_json(window.bins)
@@ -82,9 +81,8 @@ def _bounds(window: Window, share: float) -> Tuple[Optional[float], Optional[flo
 def certain_share(window: Window, limit_us: float) -> float:
     """The least share (0 to 1) of all round trips or reads that take longer than the limit.
 
-    That is the lower end of the 95 % interval by Clopper and Pearson, for what the histogram of
-    the window shows. 0 where the window has none of single samples, or too few of them.
-    """
+    That is the lower end of the 95% interval by Clopper and Pearson, for what the histogram of the
+    window shows. 0 where the window has none of single samples, or too few of them."""
     if window.bins is None or "layout" not in window.bins or window.n < FEWEST_SAMPLES:
         return 0.0
     histogram = Histogram.from_json(window.bins)

@@ -65,7 +65,7 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
     )
     return Verdict(
         PASS if enough else WARN,
-        why=f"{subject.target}: {allowed}; {_rate(wanted or 0.0)} are wanted.",
+        why=f"{subject.target}: {allowed}; {_rate(wanted or 0.0)} are required.",
         fix="fewer round trips (array fetches and binds, statements in one block) or a shorter way "
         "(more sessions do not make one faster). A pool that validates in the background, not at "
         "each request, saves that round trip, and " + _STALE,

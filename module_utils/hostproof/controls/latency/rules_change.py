@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a comparison of latency before and after a change is judged by.
+"""What a comparison of latency before and after a change is checked by.
 
 An audit has nothing to compare: ``compare`` and the gate make findings of these checks.
 """

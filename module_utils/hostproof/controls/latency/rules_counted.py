@@ -131,7 +131,7 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
                 nfs.check,
                 graded or [Graded(SKIP, "", "no limit", None)],
                 path,
-                "look at nfs_mounts.latency, which says who makes it late; compare with the "
+                "check nfs_mounts.latency, which says who makes it late; compare with the "
                 "filer's own figures",
                 (_KEY,),
                 around(told),

@@ -24,7 +24,7 @@ _NETWORK = ("net", "kernel")
 
 #: Of lost answers, more than this share fails.
 _MOST_LOST = 0.05
-_WANTED = "an answer to each, more than 5 % without one fails"
+_WANTED = "an answer to each, more than 5% without one fails"
 
 
 @rules.check(
@@ -62,7 +62,7 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         tcp.check,
         graded,
         subject.target,
-        "measure from another host of the same network, and look at retransmissions (nstat -az "
+        "measure from another host of the same network, and check retransmissions (nstat -az "
         "TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
         (subject.key,),
         remarks + _sent_again(windows) + around(windows),

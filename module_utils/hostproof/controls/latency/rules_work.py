@@ -28,7 +28,7 @@ _MOST_READS = 0.01
 
 _LOGICAL, _REQUESTS = "logical reads", "read requests"
 
-#: How many runs a finding tells.
+#: Number of runs a finding tells.
 _SHOWN = 6
 
 
@@ -157,7 +157,7 @@ def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
     if not worse and (few or not found):
         raise Unanswered(
             subject.key,
-            f"runs of the same differ by 2 to 3 %, so that it takes {work.FEWEST_RUNS} of each "
+            f"runs of the same differ by 2 to 3%, so that it takes {work.FEWEST_RUNS} of each "
             "number of sessions before and after: " + ", and ".join(told + few),
         )
     return Verdict(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of latency judge one by one: files that are read, targets, and reports."""
+"""What the rules of latency check one by one: files that are read, targets, and reports."""
 
 from typing import List, NamedTuple, Tuple
 
@@ -77,7 +77,7 @@ def need_window(policy: Policy) -> None:
 def _files(facts: Facts, policy: Policy) -> List[File]:
     probes = _of(policy, DISK_READ)
     if not probes:
-        raise Skip("latency_probes names no disk_read: no file is read unless it is asked for.")
+        raise Skip("latency_probes names no disk_read: no file is read unless it is requested.")
     need_linux(facts)
     need_window(policy)
     subjects = [Probed(probe, facts.active[probe.name]) for probe in probes]
@@ -87,7 +87,7 @@ def _files(facts: Facts, policy: Policy) -> List[File]:
 def _targets(facts: Facts, policy: Policy) -> List[Probed]:
     probes = _of(policy, TCP)
     if not probes:
-        raise Skip("latency_probes names no tcp: nothing is sent unless it is asked for.")
+        raise Skip("latency_probes names no tcp: nothing is sent unless it is requested.")
     need_window(policy)
     return [Probed(probe, facts.active[probe.name]) for probe in probes]
 
@@ -95,7 +95,7 @@ def _targets(facts: Facts, policy: Policy) -> List[Probed]:
 def _pools(facts: Facts, policy: Policy) -> List[Probed]:
     probes = _of(policy, POOL)
     if not probes:
-        raise Skip("latency_probes names no pool: no server is asked unless it is wanted.")
+        raise Skip("latency_probes names no pool: no server is asked unless it is required.")
     need_window(policy)
     return [Probed(probe, facts.active[probe.name]) for probe in probes]
 

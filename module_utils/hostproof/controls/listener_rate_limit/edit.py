@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The smallest edit of listener.ora that limits a listener as the policy says, and whether the
+"""The smallest edit of listener.ora that limits a listener as the policy requires, and whether the
 listener that runs knows it."""
 
 from typing import List

@@ -91,7 +91,7 @@ def _alike(pairs: List[oracle_net.Pair], listener: Listener) -> List[oracle_net.
 
 
 def twice_in_an_address(listener: Listener) -> List[str]:
-    """What an address of the listener has more than once of what is judged here."""
+    """What an address of the listener has more than once of what is checked here."""
     return [
         f"{name} in one address"
         for parameter in listener.parameters(listener.name)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks and the plan need to know of a host; the only file here that looks at one."""
+"""What the checks and the plan need to know of a host; the only file here that checks one."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -49,7 +49,7 @@ class Clusterware(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``logs`` and ``states`` are by pid; a state is what lsnrctl says of the start, read only where
     the plan may restart the listener. ``definitions``: the files that name a listener of the
@@ -149,7 +149,7 @@ def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:
     if not runs:
         raise _none(key)
     if policy.window_seconds == 0:
-        raise Absent(key, "hostproof_window_seconds is 0: the counters are not judged")
+        raise Absent(key, "hostproof_window_seconds is 0: the counters are not checked")
     sample = host.sample(SAMPLE, [NETSTAT], [], policy.window_seconds)
     source = "file:" + NETSTAT
     if source in sample.errors:

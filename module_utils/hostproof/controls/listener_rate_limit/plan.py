@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans the smallest edit of listener.ora that limits a listener as the policy says."""
+"""Plans the smallest edit of listener.ora that limits a listener as the policy requires."""
 
 from typing import Dict, List, NamedTuple
 
@@ -19,12 +19,12 @@ from .remedy import INSTEAD, drain_problems, version_problem
 from .subjects import Subject, subjects
 
 _COMPLETED = "The command completed successfully"
-#: lsnrctl stop says this where nothing runs: what it was asked for is done.
+#: lsnrctl stop says this where nothing runs: what it was required is done.
 _STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the listeners as the policy says; raises what it would guess."""
+    """The changes that make the listeners as the policy requires; raises what it would guess."""
     work = _Work()
     if policy.wanted is None:
         work.pending.append("listener_rate_limit_wanted is auto: nothing is changed.")
@@ -169,8 +169,8 @@ def _file_guards(
     if reasons:
         return [
             Refusal(
-                "listener.ora of {0} belongs to Grid Infrastructure ({1}), which writes it anew: "
-                "{2}".format(subject.title, "; ".join(reasons), INSTEAD),
+                "listener.ora of {0} belongs to Grid Infrastructure ({1}), which writes it "
+                "again: {2}".format(subject.title, "; ".join(reasons), INSTEAD),
                 None,
             )
         ]

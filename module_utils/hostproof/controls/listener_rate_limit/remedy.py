@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be done, and what apply would refuse: a fix never proposes that."""
+"""What can be done, and what apply would reject: a fix never proposes that."""
 
 from typing import List, Optional, Tuple
 
@@ -67,7 +67,7 @@ def least_rate(subject: Subject, listener: Listener) -> int:
 def why_refused(
     subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
 ) -> Optional[str]:
-    """What to do where apply would refuse: a fix never proposes that. None where it would not."""
+    """What to do where apply would reject: a fix never proposes that. None where it would not."""
     clusterware = if_known(facts.clusterware, None)
     release = if_known(listener.release, None)
     if clusterware is None or (wanted.rate and release is None):
@@ -76,7 +76,7 @@ def why_refused(
         return INSTEAD
     ports = {one.port for one in endpoints(listener)}
     if not ports or set(wanted.ports or ()) - ports:
-        return "write the addresses that are to be limited into the file, then apply the policy"
+        return "write the addresses that must be limited into the file, then apply the policy"
     if not wanted.rate or release is None:
         return None
     status, why = version_problem(release, clusterware.cluster)

@@ -119,8 +119,8 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([one.rate or 0 for one in limited] or [0])},
         why=why,
-        fix="give each address that is to be limited (RATE_LIMIT=number), or list the listener in "
-        "listener_rate_limit_wanted and apply it",
+        fix="give each address that must be limited (RATE_LIMIT=number), or list the listener "
+        "in listener_rate_limit_wanted and apply it",
         evidence=file_keys(listener),
     )
 
@@ -224,7 +224,7 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     rates = [one.rate for one in endpoints(listener) if one.rate]
     wants = subject.wanted is not None and bool(subject.wanted.rate)
     if not rates and not wants:
-        raise Skip("Nothing is limited, and the policy asks for no limit.")
+        raise Skip("Nothing is limited, and the policy requires no limit.")
     release = known(listener.release)
     status, why = version_problem(release, known(facts.clusterware).cluster)
     return Verdict(
@@ -262,7 +262,7 @@ def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if reasons else PASS,
         persisted=text,
-        why=f"{text}. Hostproof does not edit it: the agent would write it anew.",
+        why=f"{text}. Hostproof does not edit it: the agent would write it again.",
         fix=INSTEAD,
         evidence=file_keys(listener) + ["processes:ohasd"],
     )

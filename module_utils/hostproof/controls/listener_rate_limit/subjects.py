@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of listener_rate_limit judge one by one: the listeners, with their names."""
+"""What the rules of listener_rate_limit check one by one: the listeners, with their names."""
 
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -17,7 +17,7 @@ PAPER = "Oracle white paper, Oracle Net Listener Connection Rate Limiter"
 
 
 class Subject(NamedTuple):
-    """A listener to judge: what is wanted of it, and what runs, if anything."""
+    """A listener to check: what is required of it, and what runs, if anything."""
 
     name: str
     wanted: Optional[WantedListener]

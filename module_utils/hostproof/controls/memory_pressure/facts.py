@@ -41,7 +41,7 @@ class Rates(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``swap_units`` are names of units that bring swap back. ``rates`` is None where no window is
     watched.

@@ -51,7 +51,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     if now < need:
         problems.append(f"it has {human(now)} now")
     if coming < need:
-        problems.append(f"it will have {human(coming)} after the next boot")
+        problems.append(f"it will have {human(coming)} after a reboot")
     if "noexec" in options:
         problems.append("it is mounted with noexec")
     return Verdict(

@@ -56,11 +56,11 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     if on_disk * 100 < wanted * (100 - _TOLERANCE):
         problems.append(f"{human(on_disk)} are less than {human(wanted)}")
     if on_disk and not again:
-        problems.append("neither fstab nor a unit brings it back after a boot")
+        problems.append("neither fstab nor a unit brings it back after a reboot")
     return Verdict(
         WARN if problems else PASS,
         why=f"{'; '.join(problems)}.",
-        fix="add a swap area (mkswap, swapon) with its line in /etc/fstab; where the host is to "
+        fix="add a swap area (mkswap, swapon) with its line in /etc/fstab; where the host must "
         "have less, say so in memory_pressure_swap",
         desired=f"at least {human(wanted)}: {how}",
         persisted=", ".join(again) or "nothing",

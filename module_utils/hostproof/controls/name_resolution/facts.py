@@ -54,12 +54,11 @@ class Endpoint(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     Where ``wanted`` is not true nothing else was asked. ``writer`` is who says in resolv.conf that
     it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
-    servers were asked for.
-    """
+    servers were required."""
 
     wanted: Answer[bool]
     own: Answer[str] = ""
@@ -79,7 +78,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything; where no Oracle is, and none announced, no name is asked for."""
+    """Look at everything; where no Oracle is, and none announced, no name is required."""
     wanted = attempt(_is_wanted, host, policy)
     if wanted is not True:
         return Facts(wanted)

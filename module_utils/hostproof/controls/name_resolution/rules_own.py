@@ -60,7 +60,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     elif name[:1].isdigit():
         problems.append(f"the cluster's name {name[:40]} begins with a digit")
     if static and static != own:
-        problems.append(f"the next boot brings {static[:80]}")
+        problems.append(f"a reboot brings {static[:80]}")
     remarks = []
     if own != own.lower():
         remarks.append(
@@ -195,7 +195,7 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(dict.fromkeys(problems))}.",
-        fix="mend the name, then restart the listener: it stays where it was started",
+        fix="fix the name, then restart the listener: it stays where it was started",
         desired="an address of this host's interfaces",
         persisted=listed([f"{one.listener} HOST={one.name}" for one in endpoints]),
         running="; ".join(dict.fromkeys(told)),

@@ -14,7 +14,7 @@ from .options_table import CACHING, LOCKS, NOT, POLICY, Requirement
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
-#: What a kernel shows, but what cannot be compared by its value alone, or another check judges.
+#: What a kernel shows, but what cannot be compared by its value alone, or another check checks.
 _NOT_COMPARED = frozenset(
     SIZES + ("vers", "sec", "nconnect", "max_connect", "port", "softreval", "write", "xprtsec")
 )
@@ -38,11 +38,11 @@ def names_of(requirements: Iterable[Requirement]) -> List[str]:
 
 
 def is_of_other_options(requirement: Requirement, layers: Layers) -> bool:
-    """Whether a requirement is judged among the options, and not by a check of its own."""
+    """Whether a requirement is checked among the options, and not by a check of its own."""
     if requirement.name in TRANSPORT + SIZES:
         return False
     if requirement.name in LOCKS:
-        # Where hosts share files locks are judged apart, where not only what the policy names.
+        # Where hosts share files locks are checked apart, where not only what the policy names.
         return requirement.source == POLICY and not options_table.is_shared(layers.wanted)
     return not (requirement.relation == NOT and requirement.name in CACHING)
 
@@ -50,7 +50,7 @@ def is_of_other_options(requirement: Requirement, layers: Layers) -> bool:
 def wrong_of(
     requirements: List[Requirement], layers: Layers
 ) -> Tuple[List[Requirement], List[Requirement]]:
-    """What the kernel and the next boot contradict. One of them suffices, so the other may then
+    """What the kernel and the next reboot contradict. One of them suffices, so the other may then
     be unknown."""
     running = contradictions(requirements, layers.running)
     requested = if_known(layers.requested, None) if running else known(layers.requested)
@@ -96,7 +96,7 @@ def when_it_changes(layers: Layers) -> str:
 def differences(
     requested: Dict[str, str], persisted: Dict[str, str], running: Dict[str, str], system: str
 ) -> List[str]:
-    """The settings in which a mount is not what was asked for, as far as they can be compared.
+    """The settings in which a mount is not what was required, as far as they can be compared.
 
     ``requested`` is what is written, ``persisted`` what it means. Sizes that a server did not grant
     are for rules_sizes.py; a size that is larger than asked is an older mount.

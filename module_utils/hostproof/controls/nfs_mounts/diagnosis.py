@@ -28,8 +28,8 @@ SERVER = "server"
 BAD_XIDS_OF_A_SLOW_SERVER = 0.5
 #: A share of fewer events than these says nothing.
 FEWEST_EVENTS = 3
-#: Segments that arrive out of order behind one that was lost: one for small requests (5 % lost
-#: were 6 % out of order), dozens where data streams.
+#: Segments that arrive out of order behind one that was lost: one for small requests (5% lost were
+#: 6% out of order), dozens where data streams.
 OUT_OF_ORDER_PER_LOSS = 5.0
 #: TCP sends a segment again after so long at the latest, unless that is lost too (TCP_RTO_MIN).
 SEGMENT_TIMEOUT_MS = 200.0
@@ -78,7 +78,7 @@ def percent(part: int, whole: int) -> float:
 
 
 def share(part: int, whole: int, what: str) -> str:
-    """ "12 of 4000 requests (0.30 %)" """
+    """ "12 of 4000 requests (0.30%)" """
     return f"{part} of {whole} {what} ({percent(part, whole):.2f} %)"
 
 

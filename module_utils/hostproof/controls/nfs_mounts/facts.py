@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks and the plan need to know of a host; the only file here that looks at one."""
+"""What the checks and the plan need to know of a host; the only file here that checks one."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
@@ -25,14 +25,13 @@ CLUSTERWARE = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
-    ``autofs`` are the folders below which a mount is made when somebody looks. ``beneath`` holds
-    what lies where a mount is missing that is listed or that a boot makes, ``holders`` who holds
-    files open where a listed one is missing, or on one that may be changed. ``links`` are those
-    of the missing paths that lead elsewhere, to where. ``files`` are the texts of the drop-ins to
-    write. ``all_mounts`` are those of every file system, as a path leads to them.
-    """
+    ``autofs`` are the directories below which a mount is made when somebody looks. ``beneath``
+    holds what lies where a mount is missing that is listed or that a boot makes, ``holders`` who
+    holds files open where a listed one is missing, or on one that may be changed. ``links`` are
+    those of the missing paths that lead elsewhere, to where. ``files`` are the texts of the
+    drop-ins to write. ``all_mounts`` are those of every file system, as a path leads to them."""
 
     system: Answer[str]
     mounted: Answer[List[nfs_mounted.Mounted]]
@@ -132,7 +131,7 @@ def _read_links(
 def _read_beneath(
     host: Host, path: str, links: Dict[str, str], autofs: Answer[List[str]], mounts: List[str]
 ) -> List[str]:
-    """What lies in the folder over which a mount is missing.
+    """What lies in the directory over which a mount is missing.
 
     Not where the look itself would make a mount, and not on a server that may hang.
     """
@@ -140,7 +139,7 @@ def _read_beneath(
         raise Unanswered("dir:" + path, f"{path} is a link to {links[path]}")
     hidden = _is_hidden(path, autofs, mounts)
     if hidden:
-        raise Unanswered("dir:" + path, f"{path} lies below {hidden}: not looked at")
+        raise Unanswered("dir:" + path, f"{path} lies below {hidden}: not checked")
     return host.list_dir(path)
 
 
@@ -159,7 +158,7 @@ def _read_traffic(host: Host, policy: Policy, system: str, paths: List[str]) -> 
     if not paths:
         raise Absent("file:/proc/self/mountstats", "no NFS mount")
     if policy.window_seconds == 0:
-        raise Absent("policy", "hostproof_window_seconds is 0: the traffic is not judged")
+        raise Absent("policy", "hostproof_window_seconds is 0: the traffic is not checked")
     return nfs_traffic.read_traffic(host, policy.window_seconds)
 
 
@@ -180,8 +179,7 @@ def _read_holders(
 ) -> Dict[str, Answer[List[OpenFiles]]]:
     """Every process with files open on a listed mount, or where one is missing.
 
-    This looks at each process of the host, so only where a mount may be changed or is missing.
-    """
+    This checks each process of the host, so only where a mount may be changed or is missing."""
     wanted = [one.path for one in policy.wanted or ()]
     looked_at = [path for path in wanted if path in missing or policy.remount_ok]
     if not looked_at:
@@ -201,7 +199,7 @@ def is_beneath(name: str, path: str) -> bool:
 
 
 class JudgedMount(NamedTuple):
-    """A mount to judge: what is wanted of it, and what is mounted there, if anything.
+    """A mount to check: what is required of it, and what is mounted there, if anything.
 
     ``guessed``: no policy lists it, so its class follows from the files that are open on it.
     ``use_stated``: the policy says who uses it, so that it need not be guessed.

@@ -27,14 +27,13 @@ def skip_unless_judged(facts: Facts, policy: Policy) -> None:
         raise Skip("nfs_mounts_direct_nfs is unmanaged.")
     system = known(facts.system)
     if system != LINUX:
-        raise Skip(f"Direct NFS is judged on Linux only, this is {system}.")
+        raise Skip(f"Direct NFS is checked on Linux only, this is {system}.")
 
 
 def database_homes(facts: Facts) -> List[HomeDirectNfs]:
-    """The homes to judge: those of Clusterware have no database, those of clients no libnfsodm.
+    """The homes to check: those of Clusterware have no database, those of clients no libnfsodm.
 
-    A home that the policy lists is judged, so that a wrong path does not go unnoticed.
-    """
+    A home that the policy lists is checked, so that a wrong path does not go unnoticed."""
     known(facts.homes)
     return [
         one

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One mount in all its layers: what it should be, what the next boot makes, what the kernel has.
+"""One mount in all its layers: what it should be, what a reboot makes, what the kernel has.
 
 Also the words for them: what a finding shows of a layer.
 """
@@ -31,7 +31,7 @@ _NO_VERSION_2 = "RFC 1094: a file of NFSv2 has at most 2 GiB"
 
 
 class Layers(NamedTuple):
-    """A mount to judge, in all its layers.
+    """A mount to check, in all its layers.
 
     ``running`` is what the kernel's options mean, None where nothing is mounted. ``entries`` are
     all that persist the path, the one that counts first; ``written`` are the settings that stand
@@ -108,8 +108,8 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
         own_cache=system == nfs_options.LINUX and needs_own_cache(judged.wanted, facts, policy),
     )
     if any(entry.kind != "fstab" or entry.on_access for entry in if_known(entries, [])[:1]):
-        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter:
-        # systemd would make retries without end of it, and who looks at the path waits for them.
+        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter: systemd
+        # would make retries without end of it, and who checks the path waits for them.
         requirements = [
             requirement
             for requirement in requirements
@@ -151,7 +151,7 @@ def _written(entries: Answer[List[nfs_persisted.Entry]], facts: Facts) -> Option
 def _meaning(
     written: Answer[Optional[Dict[str, str]]], running: Optional[Dict[str, str]], system: str
 ) -> Optional[Dict[str, str]]:
-    """What is asked for means; some options mean another thing in the version of the mount."""
+    """What is required means; some options mean another thing in the version of the mount."""
     settings = known(written)
     if settings is None:
         return None
@@ -231,7 +231,7 @@ def persisted_words(layers: Layers, names: Iterable[str]) -> str:
 
 
 def persisted_source(layers: Layers) -> str:
-    """What the next boot mounts at the path, with its place."""
+    """What the next reboot mounts at the path, with its place."""
     if isinstance(layers.entries, HostproofError):
         return UNKNOWN
     if layers.entry is None:

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which options a mount needs, by system, by what lies on it and by who uses it, and who says so.
 
-Sources: NetApp, Oracle Database on ONTAP, "NFS mount options" of the pages Linux, AIX, Solaris
-and HP-UX; My Oracle Support 359515.1. Options of which the system takes no notice (intr on
-Linux) are not asked for. Names and values are those of parsers/nfs/nfs_options.py.
-"""
+Sources: NetApp, Oracle Database on ONTAP, "NFS mount options" of the pages Linux, AIX, Solaris and
+HP-UX; My Oracle Support 359515.1. Options of which the system takes no notice (intr on Linux) are
+not requested. Names and values are those of parsers/nfs/nfs_options.py."""
 
 from typing import Dict, List, NamedTuple, Tuple
 
@@ -18,7 +17,7 @@ EXACTLY = "exactly"
 AT_LEAST = "at least"
 NOT = "not"
 
-#: How long the kernel may believe what it knows of files and folders: actimeo sets all four.
+#: How long the kernel may believe what it knows of files and directories: actimeo sets all four.
 CACHE_TIMES = tuple(nfs_options.ATTRIBUTE_CACHE)
 #: What makes the client ask the server each time, and write each time.
 CACHING = ("noac", "sync") + CACHE_TIMES
@@ -50,7 +49,7 @@ _SETUID = (
 
 _NESTED = "NetApp, Oracle Database on Linux: Linux Direct NFS, nested mounts of one volume"
 
-#: A row of the table: what is asked for beyond what every mount needs.
+#: A row of the table: what is required beyond what every mount needs.
 Row = Dict[str, str]
 
 _ZERO = dict.fromkeys(CACHE_TIMES, "0")
@@ -193,8 +192,7 @@ def _cached(source: str) -> List[Requirement]:
 def lock_requirements(system: str, mount: WantedMount) -> List[Requirement]:
     """Files that more than one host may open need locks that reach the server.
 
-    That holds whatever the policy asks for; no requirement where only one host uses the files.
-    """
+    That holds whatever the policy requires; no requirement where only one host uses the files."""
     if not is_shared(mount):
         return []
     found = [Requirement("cto", "no", NOT, _NFS5)]
@@ -257,9 +255,8 @@ def corrections(found: List[Requirement], requested: Dict[str, str], system: str
     """What to change in a mount's options (nfs_options.edit) so that it fulfils every requirement.
 
     ``requested`` are the settings as they are written. One correction can bring about others (ac
-    also ends sync), so each is judged with those before it. A value that must not be becomes the
-    system's default.
-    """
+    also ends sync), so each is checked with those before it. A value that must not be becomes the
+    system's default."""
     defaults = nfs_options.effective({}, system)
     changed: Dict[str, str] = {}
     for requirement in found:

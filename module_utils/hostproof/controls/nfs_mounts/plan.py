@@ -43,7 +43,7 @@ _DIRECT_NFS_CLASSES = ("datafiles", "redo", "crs_voting", "backup")
 
 
 class Target(NamedTuple):
-    """A listed mount as the next boot will make it.
+    """A listed mount as a reboot will make it.
 
     ``entry`` is what persists it now, None where fstab gets a new line. ``options`` are as they
     will be written, ``requested`` what they mean on this host.
@@ -70,12 +70,13 @@ class Target(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the host as the policy says; raises what it would have to guess."""
+    """The changes that make the host as the policy requires; raises what it would have to
+    guess."""
     system = known(facts.system)
     if system != LINUX:
         reason = (
             f"apply changes the NFS mounts of Linux hosts only, this is {system}: verify says "
-            "what to change by hand"
+            "what to change manually"
         )
         return Plan([], [Refusal(reason, None)], [], [])
     refusals: List[Refusal] = []
@@ -127,7 +128,7 @@ def _target(layers: Layers, facts: Facts) -> Target:
 
 
 def _with_version(settings: Dict[str, str], layers: Layers) -> Dict[str, str]:
-    """Where none is asked for, the version of the mount is the one to expect again."""
+    """Where none is required, the version of the mount is the one to expect again."""
     version = (layers.running or {}).get("vers")
     return settings if version is None or "vers" in settings else dict(settings, vers=version)
 
@@ -424,7 +425,7 @@ def _pending(
 
 
 def _state_now(target: Target) -> Optional[MountState]:
-    """What revert mounts again; of what a mount finds for itself, what somebody asked for."""
+    """What revert mounts again; of what a mount finds for itself, what somebody requested."""
     if target.mounted is None:
         return None
     requested = known(target.layers.written) or {}

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What apply does about the RPC slots: two drop-ins for the next boot, and the kernel's values.
+"""What apply does about the RPC slots: two drop-ins for the next reboot, and the kernel's
+values.
 
 Both are needed: the module takes its parameters from modprobe.d, and where nfs-utils applies
 sysctl.d once the module is loaded, that comes later and wins.
@@ -33,7 +34,7 @@ class SlotsPlan(NamedTuple):
 
 
 def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
-    """``unmounted`` are the mounts that the rest of the plan makes anew."""
+    """``unmounted`` are the mounts that the rest of the plan makes again."""
     decided = SlotsPlan([], [], [], [])
     if policy.slot_table_entries == 0 or not _is_nfs_used(facts, policy):
         return decided

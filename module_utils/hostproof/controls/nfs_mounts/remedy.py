@@ -67,7 +67,7 @@ def again(layers: Layers) -> Fix:
 
 
 def mount_lines(path: str, layers: Layers) -> List[str]:
-    """What mounts a path again, none where whoever looks at it makes that happen."""
+    """What mounts a path again, none where whoever checks it makes that happen."""
     entries = attempt(nfs_persisted.of_path, layers.persisted, path)
     entry = next(iter(if_known(entries, [])), None)
     if entry is None:
@@ -95,7 +95,7 @@ def correct(layers: Layers) -> Fix:
     steps, commands = [persist.text], list(persist.commands)
     is_listed = layers.system == nfs_options.LINUX and not layers.judged.guessed
     if is_listed and (layers.entry is None or layers.entry.kind == "fstab"):
-        steps = ["let apply write it, or by hand: " + persist.text]
+        steps = ["let apply write it, or manually: " + persist.text]
         commands = [APPLY]
     elif layers.system == nfs_options.LINUX and layers.judged.guessed:
         steps = [persist.text + " (apply does it for a mount in nfs_mounts_wanted)"]

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The connections of a mount; the RPC slots, which are the whole host's, now and after a boot."""
+"""The connections of a mount; the RPC slots, which are the whole host's, now and after a
+reboot."""
 
 from typing import List, Optional, Tuple
 
@@ -40,7 +41,7 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     if layers.running is None:
         raise Skip(f"{layers.path} is not mounted.", evidence)
     wanted = layers.wanted.overrides.get("nconnect")
-    # Where the policy names a number, what persists it is judged with the other options.
+    # Where the policy names a number, what persists it is checked with the other options.
     requested = known(layers.requested) if wanted is None else None
     goal = _number(wanted or (requested or {}).get("nconnect"))
     running = _number(layers.running.get("nconnect"))
@@ -110,7 +111,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
         for name in NAMES:
             at_boot[name].settled()
     losers = [loser for name in NAMES for loser in at_boot[name].losers]
-    why = "At the next boot {0}.".format(", ".join(wrong))
+    why = "At the next reboot {0}.".format(", ".join(wrong))
     if losers:
         why += " What does not count: {0}.".format("; ".join(losers))
     return Verdict(
@@ -127,7 +128,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
 
 def _fix(policy: Policy, places: List[str]) -> str:
     words = " ".join(f"{name}={policy.slot_table_entries}" for name in NAMES)
-    fix = f"let apply write it, or write by hand: options sunrpc {words} in {policy.modprobe_file}"
+    fix = f"let apply write it, or write manually: options sunrpc {words} in {policy.modprobe_file}"
     if places:
         fix += "; and take it out of " + ", ".join(sorted(set(places)))
     return fix
@@ -163,8 +164,8 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=" ".join(parts),
-        fix="let apply set them (by hand: {0}), then unmount every mount of the server and mount "
-        "them again, or reboot".format(
+        fix="let apply set them (manually: {0}), then unmount every mount of the server and "
+        "mount them again, or reboot".format(
             "; ".join(line("sysctl", "-w", f"sunrpc.{name}={wanted}") for name in names)
         ),
         commands=(APPLY,),

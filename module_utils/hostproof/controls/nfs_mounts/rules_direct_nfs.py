@@ -104,7 +104,8 @@ def _grade(
 
 
 def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
-    """make needs the home that it links; the folder is given, so that the line stands alone."""
+    """make needs the home that it links; the directory is given, so that the line stands
+    alone."""
     text = "stop every instance of the home, then link its ODM library {0} as its owner"
     make = line(
         "env",
@@ -220,7 +221,7 @@ def _judge_instance(
     elif state is None and policy.direct_nfs == "auto" and not _homes_of(sid, facts):
         status = SKIP
         in_use = "files open on {0}".format(", ".join(on_nfs))
-        why = f"{sid} runs from no known Oracle home, and the policy asks for nothing."
+        why = f"{sid} runs from no known Oracle home, and the policy requires nothing."
     else:
         status = ERROR
         in_use = "files open on {0}, no connection of its own".format(", ".join(on_nfs))

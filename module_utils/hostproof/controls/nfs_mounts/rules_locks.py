@@ -58,7 +58,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     status = FAIL if why else PASS
     running, requested = wrong_of(safe, layers)
     if why and all(requirement.name in overrides for requirement in running + requested):
-        # The policy asks for it: no contradiction, and dangerous all the same.
+        # The policy requires it: no contradiction, and dangerous all the same.
         status = WARN
     fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_wanted")
     return verdict_on(
@@ -218,7 +218,7 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         status = WARN
         why = "{0} {1} NFSv{2}{3}.".format(
             v4_lease.check.why,
-            "The next boot mounts it with" if layers.running is None else "Mounted with",
+            "The next reboot mounts it with" if layers.running is None else "Mounted with",
             version,
             f" and a lease of {lease} s" if lease else "",
         )

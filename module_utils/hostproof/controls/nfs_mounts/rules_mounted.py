@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a mount is there, and what happens in its folder where it is not."""
+"""Whether a mount is there, and what happens in its directory where it is not."""
 
 from typing import List, NamedTuple, Optional, Tuple, Union
 
@@ -24,7 +24,7 @@ rules = Rules(NAME)
 
 
 class _Instead(NamedTuple):
-    """What is in the folder of a mount that is missing, and what to do about it."""
+    """What is in the directory of a mount that is missing, and what to do about it."""
 
     in_use: str
     why: str
@@ -41,12 +41,12 @@ class _Unlisted(NamedTuple):
     path: str = ""
 
 
-#: A mount to judge; one that a boot makes and that is missing; an instance of unknown mounts.
+#: A mount to check; one that a boot makes and that is missing; an instance of unknown mounts.
 _Place = Union[Layers, Entry, _Unlisted]
 
 
 def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]:
-    """The mounts to judge; of others that a boot makes those that are missing.
+    """The mounts to check; of others that a boot makes those that are missing.
 
     Without a list of mounts nobody may know of a mount that Oracle uses: that is said too.
     """
@@ -163,7 +163,7 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
     if link in [mount.path for mount in known(facts.mounted)]:
         return Verdict(
             ERROR,
-            why=f"{layers.path} is a link to {link}, which is mounted: nothing of it was judged.",
+            why=f"{layers.path} is a link to {link}, which is mounted: nothing of it was checked.",
             fix=f"write {link} in place of {layers.path} in nfs_mounts_wanted",
             desired=_desired(layers),
             evidence=layers.evidence(),
@@ -206,8 +206,7 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
 def _maker_on_access(layers: Layers, facts: Facts) -> Optional[str]:
     """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd.
 
-    Raises where that is unknown: a folder of the automounter has only what its map names.
-    """
+    Raises where that is unknown: a directory of the automounter has only what its map names."""
     if not any(is_beneath(layers.path, folder) for folder in if_known(facts.autofs, [])):
         return None
     makers = [entry.place for entry in known(layers.entries) if entry.on_access]
@@ -242,15 +241,15 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
     if beneath:
         listed = ", ".join(beneath[:3]) + (", ..." if len(beneath) > 3 else "")
         return _Instead(
-            "in the folder itself: " + listed,
+            "in the directory itself: " + listed,
             f"Not mounted, and files lie beneath, which a mount hides: {listed}.",
             Fix(f"find out who wrote them, move them out of {path}, then mount it"),
             ("dir:" + path,),
         )
     if isinstance(names, Absent):
-        why = "Not mounted, and there is no such folder."
+        why = "Not mounted, and there is no such directory."
         fix = Fix(
-            "make the folder and mount it",
+            "make the directory and mount it",
             (line("mkdir", "-p", path),) + tuple(mount_lines(path, layers)),
         )
     else:

@@ -72,7 +72,7 @@ def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         if persisted is not None and not contradictions(wrong, persisted):
             why += " What is persisted is right. " + when_it_changes(layers)
         if all(requirement.name not in running for requirement in wrong):
-            # Other systems show what was asked for, and not what holds where nothing was.
+            # Other systems show what was required, and not what holds where nothing was.
             status = WARN
             why = (
                 f"mount does not show {required(wrong)} ({because(wrong)}); the system's defaults "
@@ -152,9 +152,8 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
 def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     """Whether another mount of the superblock is persisted with other options than this one.
 
-    A mount that nothing persists was made by hand with options that nobody knows; but a bind
-    mount asks for none.
-    """
+    A mount that nothing persists was made manually with options that nobody knows; but a bind mount
+    asks for none."""
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
         return not _is_bound(mount, layers, facts)
@@ -165,7 +164,8 @@ def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
 
 
 def _is_bound(mount: Mounted, layers: Layers, facts: Facts) -> bool:
-    """Whether a mount is one of a folder of this one, or fstab says that it is a bind mount."""
+    """Whether a mount is one of a directory of this one, or fstab says that it is a bind
+    mount."""
     own = layers.judged.mounted
     if own is not None and own.root != mount.root and is_beneath(mount.root, own.root):
         return True

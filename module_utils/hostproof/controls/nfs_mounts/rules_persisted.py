@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the next boot mounts, and whether the mount of now was made with that."""
+"""What the next reboot mounts, and whether the mount of now was made with that."""
 
 from typing import Dict, Iterable, List, NamedTuple, Optional
 
@@ -68,7 +68,7 @@ def options_persisted(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _persisted_mount(layers: Layers, names: Iterable[str]) -> str:
-    """Also what is mounted from where, if that is not what is wanted."""
+    """Also what is mounted from where, if that is not what is required."""
     words = persisted_words(layers, names)
     entry = layers.entry
     if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
@@ -77,7 +77,7 @@ def _persisted_mount(layers: Layers, names: Iterable[str]) -> str:
 
 
 def _is_only_small(requirement: Requirement, requested: Dict[str, str]) -> bool:
-    """A transfer size that costs time, as rules_sizes.py judges it, but breaks nothing."""
+    """A transfer size that costs time, as rules_sizes.py checks it, but breaks nothing."""
     size = requested.get(requirement.name, "")
     return (
         requirement.name in SIZES
@@ -88,7 +88,7 @@ def _is_only_small(requirement: Requirement, requested: Dict[str, str]) -> bool:
 
 
 class _Problem(NamedTuple):
-    """What is wrong with what is persisted; ``serious``: the next boot goes wrong."""
+    """What is wrong with what is persisted; ``serious``: the next reboot goes wrong."""
 
     serious: bool
     why: str
@@ -104,10 +104,10 @@ def _problems_of_persisted(
     entry = layers.entry
     refused = if_known(facts.persisted.bad_lines, [])
     if entry is None or requested is None:
-        why = "Nothing mounts it at the next boot."
+        why = "Nothing mounts it at the next reboot."
         if refused:
             why += " mount(8) refuses {0}.".format(", ".join(refused))
-        # Something else than the boot may mount what no policy lists.
+        # Something else than the reboot may mount what no policy lists.
         return [_Problem(not layers.judged.guessed, why, correct(layers))]
     problems = _other_source(layers, entry)
     if not entry.at_boot:
@@ -153,7 +153,7 @@ def _other_source(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
 
 
 def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> List[_Problem]:
-    """The words that mount refuses, so that nothing is mounted at boot."""
+    """The words that mount rejects, so that nothing is mounted at boot."""
     if layers.system != LINUX:
         return []
     found_words = _words_not_taken(entry, facts)
@@ -161,8 +161,8 @@ def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> 
     passed_over = [one for one in found_words if one.certain and one.passed_over]
     problems = []
     if refused:
-        why = "mount refuses {0} of {1}: {2}. The next boot mounts nothing there, and a database "
-        why += "starts on an empty folder."
+        why = "mount refuses {0} of {1}: {2}. The next reboot mounts nothing there, and a database "
+        why += "starts on an empty directory."
         problems.append(_refusal_problem(True, why, refused, entry))
     if passed_over:
         why = "sloppy makes mount pass over {0} of {1}, which then has no effect: {2}."
@@ -231,10 +231,10 @@ def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
         return Fix(f"take noauto out of {entry.place}")
     if reason.startswith("no unit wants"):
         name = systemd_unit.unit_name(entry.path)
-        return Fix("let the boot start it", (line("systemctl", "enable", name),))
+        return Fix("let the reboot start it", (line("systemctl", "enable", name),))
     if reason.startswith("autofs is not started"):
         return Fix(
-            "let the boot start the automounter", (line("systemctl", "enable", "autofs.service"),)
+            "let the reboot start the automounter", (line("systemctl", "enable", "autofs.service"),)
         )
     return Fix(f"correct {entry.place}: {reason}")
 

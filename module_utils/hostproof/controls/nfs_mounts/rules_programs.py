@@ -4,7 +4,7 @@
 
 An Oracle home needs setuid (oracle, oradism, extjob) and execution, /dev/shm execution (code of
 Java in the database) and /tmp execution for installers and opatch. Data, backups and diagnostics
-need neither, and nodev is fine everywhere. A home on an NFS mount that is judged is judged with
+need neither, and nodev is fine everywhere. A home on an NFS mount that is checked is checked with
 the options of that mount (options_table.py), here those on every other one.
 
 Source: Oracle Database Installation Guide for Linux; mount(8): nosuid, noexec, user.
@@ -34,10 +34,9 @@ _SEEN_IN = "file:" + nfs_mounted.MOUNTINFO
 
 
 class _Place(NamedTuple):
-    """A folder, what its mount must allow, and what it is when that is missing, and why.
+    """A directory, what its mount must allow, and what it is when that is missing, and why.
 
-    ``judged`` are the paths of NFS mounts whose options are judged.
-    """
+    ``judged`` are the paths of NFS mounts whose options are checked."""
 
     path: str
     needs: Tuple[str, ...]
@@ -57,7 +56,7 @@ _FOR_ALL_HOMES = (
         "/dev/shm",
         ("exec",),
         FAIL,
-        "Java in the database runs code from there (ORA-29516), and Oracle asks for it without "
+        "Java in the database runs code from there (ORA-29516), and Oracle requires it without "
         "noexec.",
     ),
     _Place(
@@ -71,9 +70,9 @@ _FOR_ALL_HOMES = (
 
 
 def _places(facts: Facts, policy: Policy) -> List[_Place]:
-    """Each home, and each folder that all homes need."""
+    """Each home, and each directory that all homes need."""
     if isinstance(facts.all_mounts, Absent):
-        raise Skip("Mounts of every type are judged on Linux only.")
+        raise Skip("Mounts of every type are checked on Linux only.")
     homes = oracle_homes(facts)
     if not homes:
         return []
@@ -99,7 +98,7 @@ PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda pla
 def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     mount = _mount_of(place.path, known(facts.all_mounts))
     if mount.fstype in _NFS and mount.path in place.judged:
-        raise Skip(f"It lies on the NFS mount {mount.path}, whose options are judged.", [_SEEN_IN])
+        raise Skip(f"It lies on the NFS mount {mount.path}, whose options are checked.", [_SEEN_IN])
     running = _forbidden(mount.options, place)
     entry = attempt(_entry_of, place.path, mount.path, facts)
     at_boot = if_known(entry, None) if running else known(entry)
@@ -137,7 +136,7 @@ def _forbidden(options: str, place: _Place) -> List[str]:
 
 
 def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
-    """What the next boot mounts where a path lies; None where nothing persists that mount.
+    """What the next reboot mounts where a path lies; None where nothing persists that mount.
 
     Something persisted above the mount of now says nothing of it: whoever made that, such as
     systemd itself (/dev/shm) or a cluster's manager, makes it again.
@@ -162,7 +161,7 @@ def _fix(place: _Place, mount: mountinfo.Mount, running: List[str], entry: Optio
     if running and mount.fstype in _NFS:
         steps.append(f"stop what uses {mount.path}, unmount it and mount it again")
     elif running:
-        steps.append(f"then mount {mount.path} anew in place")
+        steps.append(f"then mount {mount.path} again in place")
     return "; ".join(steps)
 
 

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The health of the mounts: how fast they answered while watched, and who held them up.
 
-Everything here is of the seconds between two readings: what the counters say of the time since
-the mount was made is never judged. What Direct NFS carries passes these counters by.
-"""
+Everything here is of the seconds between two readings: what the counters say of the time since the
+mount was made is never checked. What Direct NFS carries passes these counters by."""
 
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -37,7 +36,7 @@ _NETWORK_FIX = (
 _LOGS_FIX = "look what the kernel says of NFS and the log of the server of the same minute; "
 _FIXES = {
     diagnosis.NETWORK: Fix(_NETWORK_FIX, ("ip -s -s link",)),
-    diagnosis.SERVER: Fix("look at the server: its load, its disks and its other clients"),
+    diagnosis.SERVER: Fix("check the server: its load, its disks and its other clients"),
     None: Fix(_LOGS_FIX + _NETWORK_FIX, ("dmesg | grep -i nfs", "ip -s -s link")),
 }
 _SS_FIX = "install ss (package iproute or iproute2) and audit again"
@@ -80,7 +79,7 @@ def _traffic_of(watched: Watched) -> Tuple[Wire, MountTraffic]:
     return wire, mount
 
 
-# -- enough to judge by ---------------------------------------------------------------------------
+# -- enough to check by ---------------------------------------------------------------------------
 
 
 def _no_verdict(wire: Wire, mount: MountTraffic, policy: Policy) -> Optional[str]:
@@ -88,8 +87,8 @@ def _no_verdict(wire: Wire, mount: MountTraffic, policy: Policy) -> Optional[str
     seconds = wire.traffic.seconds
     if mount.remounted:
         return (
-            f"No verdict: the mount or its connections were made anew within the {seconds:.0f} s "
-            "of the sample; audit again."
+            f"No verdict: the mount or its connections were made again within the {seconds:.0f} "
+            "s of the sample; audit again."
         )
     ops = [mount.ops[name] for name in NAMES if name in mount.ops]
     requests = sum(rates.ops for rates in ops)
@@ -153,7 +152,7 @@ def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple
         raise Unanswered(
             EVIDENCE,
             "the counters of {0} of {1} fell below 0 or went backwards, so they tell nothing; a "
-            "new mount begins them anew".format(", ".join(lost), mount.path),
+            "new mount begins them again".format(", ".join(lost), mount.path),
         )
 
 
@@ -353,7 +352,7 @@ def _has_sessions(mount: MountTraffic) -> bool:
     severity="high",
     takes_effect="now",
     why="Each retransmitted request has first waited for a timeout.",
-    reference="nfsstat(8); M. Dawson, Performance Tuning: A Case Study (2 % bad, 0.01 % good)",
+    reference="nfsstat(8); M. Dawson, Performance Tuning: A Case Study (2% bad, 0.01% good)",
     each=WATCHED,
 )
 def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
@@ -428,9 +427,9 @@ def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     if mount.reconnects and (
         diagnosis.retransmissions_of_transport(wire, mount) or mount.reconnects > mount.connections
     ):
-        # A connection that was idle for minutes is closed, and made anew without harm.
+        # A connection that was idle for minutes is closed, and made again without harm.
         words = (
-            f"the connection to {server_name(mount)} was made anew {mount.reconnects} times in "
+            f"the connection to {server_name(mount)} was made again {mount.reconnects} times in "
             f"{wire.traffic.seconds:.0f} s"
         )
         causes.append(Cause(WARN, words, None))
@@ -441,7 +440,7 @@ def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
         if path.status or causes:
             causes.append(path)
         if again and not mount.reconnects and not path.status and _has_connection(wire, mount):
-            words = "no connection was made anew: the server let the requests time out"
+            words = "no connection was made again: the server let the requests time out"
             causes.append(Cause(None, words, diagnosis.SERVER))
     statuses = [cause.status for cause in causes]
     status = FAIL if FAIL in statuses else WARN if causes else None

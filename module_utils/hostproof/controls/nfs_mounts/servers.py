@@ -26,7 +26,7 @@ DANGER = (
 
 
 class Granted(NamedTuple):
-    """What one mount has and asked for (None: the most that there is), and its age in seconds."""
+    """What one mount has and requested (None: the most that there is), and its age in seconds."""
 
     path: str
     superblock: Optional[str]
@@ -138,6 +138,6 @@ def _requested_as_much(own: Granted, requested: Dict[str, Optional[int]], name: 
 
 def _less(own: Granted, other: Granted, name: str, age: str) -> str:
     return (
-        f"{other.path} asked for as much {name} and got {human(other.sizes[name] or 0)}, this one "
-        f"has {human(own.sizes[name] or 0)}; {age}."
+        f"{other.path} requested as much {name} and got {human(other.sizes[name] or 0)}, this "
+        f"one has {human(own.sizes[name] or 0)}; {age}."
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of nfs_mounts judge one by one: the mounts, with the path before the title."""
+"""What the rules of nfs_mounts check one by one: the mounts, with the path before the title."""
 
 from typing import Any, Callable, List, Union
 
@@ -23,7 +23,7 @@ def mounts(facts: Facts, policy: Policy) -> Any:
 
 
 def judged_layers(facts: Facts, policy: Policy) -> List[Layers]:
-    """The mounts to judge. Where these are not known no rule can judge."""
+    """The mounts to check. Where these are not known no rule can check."""
     if not isinstance(facts.system, HostproofError) and facts.system not in SYSTEMS:
         raise Skip(
             "{0} is none of the systems whose NFS mounts are known: {1}.".format(
@@ -37,7 +37,7 @@ def unlisted(
     facts: Facts, policy: Policy, matters: Callable[[JudgedMount], bool] = lambda _: True
 ) -> List[Union[Layers, HostproofError]]:
     """Each mount that holds Oracle files and that the policy's list does not have; the error in
-    their place where they are not known. ``matters`` picks those to judge."""
+    their place where they are not known. ``matters`` picks those to check."""
     if policy.wanted is None:
         return []
     others = attempt(_guessed_layers, facts, policy, matters)
@@ -62,7 +62,7 @@ def say_guess(finding: Finding, layers: Layers) -> Finding:
     if not layers.judged.guessed or finding.status not in (WARN, FAIL):
         return finding
     return finding._replace(
-        why=f"{finding.why} Judged as {layers.wanted.file_class} of use {layers.wanted.use}, a "
+        why=f"{finding.why} Checked as {layers.wanted.file_class} of use {layers.wanted.use}, a "
         "guess from what is open on it."
     )
 

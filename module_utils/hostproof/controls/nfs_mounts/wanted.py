@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which mounts are judged: those that the policy lists, or those that hold Oracle files now."""
+"""Which mounts are checked: those that the policy lists, or those that hold Oracle files now."""
 
 import re
 from typing import Container, Dict, List, Optional, Set
@@ -16,7 +16,8 @@ from .probes import direct_nfs
 
 #: Online redo logs as Oracle, OMF and most sites name them.
 _REDO = re.compile(r"(\.log|\.rdo|/(redo|onlinelog)[^/]*(/.*)?)$", re.IGNORECASE)
-#: Folders of the Automatic Diagnostic Repository and of audit trails; what processes write there.
+#: Directories of the Automatic Diagnostic Repository and of audit trails; what processes write
+#: there.
 _DIAGNOSTICS = re.compile(r"(/diag/|/adump/|/[bcu]dump/|/trace/|/incident/|\.(trc|trm|aud)$)")
 _REMOVED = " (deleted)"
 #: Clusterware's group service, which holds the voting files, in its home.
@@ -24,7 +25,7 @@ _VOTER = "/bin/ocssd.bin"
 
 
 def judged_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
-    """Every mount to judge, by path; raises where what is mounted or used is not known."""
+    """Every mount to check, by path; raises where what is mounted or used is not known."""
     if policy.wanted is None:
         return guessed_mounts(facts, policy)
     mounted = {mount.path: mount for mount in known(facts.mounted)}
@@ -82,12 +83,12 @@ def _judged(
 
 
 def why_none(facts: Facts) -> str:
-    """Why there is no mount to judge, for a skip."""
+    """Why there is no mount to check, for a skip."""
     others = sorted(mount.path for mount in if_known(facts.mounted, []))
     if not others:
         return "No NFS mount here, and nfs_mounts_wanted lists none."
     return (
-        "nfs_mounts_wanted lists no mount. Without a list those are judged that hold an open "
+        "nfs_mounts_wanted lists no mount. Without a list those are checked that hold an open "
         "database file, an Oracle home or a path of oranfstab; list what matters of: {0}.".format(
             ", ".join(others)
         )
@@ -136,7 +137,7 @@ def needs_own_cache(wanted: WantedMount, facts: Facts, policy: Policy) -> bool:
 
 
 def _nested_of_volume(wanted: WantedMount, facts: Facts) -> List[str]:
-    """The mounts of now and of the next boot that share the volume and lie above or beneath."""
+    """The mounts of now and of the next reboot that share the volume and lie above or beneath."""
     # A bind mount is no mount of its own to Direct NFS.
     mounts = [(one.path, one.source) for one in if_known(facts.mounted, []) if one.root == "/"]
     mounts += [

@@ -30,13 +30,12 @@ _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
-    ``default_kernel`` is the release of the kernel that the boot loader starts next.
-    ``enforce`` is 1 for enforcing, 0 for permissive, Absent where SELinux does not run.
-    ``active`` are the active ones of multi-user.target and graphical.target.
-    ``now`` is the host's time in seconds of the epoch.
-    """
+    ``default_kernel`` is the release of the kernel that the reboot loader starts next. ``enforce``
+    is 1 for enforcing, 0 for permissive, Absent where SELinux does not run. ``active`` are the
+    active ones of multi-user.target and graphical.target. ``now`` is the host's time in seconds of
+    the epoch."""
 
     os: Answer[Dict[str, str]]
     kernel: Answer[str]

@@ -79,8 +79,8 @@ def distribution(release: Release, facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         status,
         why,
-        fix="choose a listed distribution, or look at the certification page of My Oracle Support, "
-        "which is newer than the books",
+        fix="choose a listed distribution, or check the certification page of My Oracle "
+        "Support, which is newer than the books",
         desired=_distributions(table.ROWS, release),
         running=f"{said.text}, {architecture}",
         reference=_sources(rows),
@@ -108,7 +108,7 @@ def _listed(
     if has_minor and not fits(said.version, lowest):
         return FAIL, f"{said.text} is older than {lowest}, the oldest listed update."
     if said.rebuild:
-        return WARN, f"No book lists {said.text}. It is judged as {said.name} {said.version[0]}."
+        return WARN, f"No book lists {said.text}. It is checked as {said.name} {said.version[0]}."
     return PASS, ""
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What CVU and ORAchk look at beside the books: page size, SELinux, default target."""
+"""What CVU and ORAchk check beside the books: page size, SELinux, default target."""
 
 from typing import Optional
 
@@ -45,11 +45,11 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "platform.selinux",
     "SELinux has the same mode now and after reboot",
-    "SELinux mode changes at the next boot",
+    "SELinux mode changes at reboot",
     severity="medium",
     takes_effect="reboot",
-    why="What was installed and tested in one mode can fail in the other after the next boot. "
-    "ORAchk reports the mode, CVU does not look at it.",
+    why="What was installed and tested in one mode can fail in the other after a reboot. ORAchk "
+    "reports the mode, CVU does not check it.",
     reference="selinux(8); /etc/selinux/config; ORAchk, SELinux status",
 )
 def selinux(facts: Facts, _policy: Policy) -> Verdict:
@@ -62,7 +62,7 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
     persisted = _selinux_at_boot(facts)
     return Verdict(
         PASS if running == persisted else WARN,
-        f"SELinux is {running} now, and {persisted} after the next boot.",
+        f"SELinux is {running} now, and {persisted} after a reboot.",
         fix=f"set the mode you want in {SELINUX} and on the kernel command line, and restart",
         persisted=persisted,
         running=running,
@@ -71,7 +71,7 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _selinux_at_boot(facts: Facts) -> str:
-    """By the kernel command line, which the next boot is taken to keep, else by the file."""
+    """By the kernel command line, which the next reboot is taken to keep, else by the file."""
     options = dict(known(facts.cmdline))
     if options.get("selinux") == "0":
         return "disabled"

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which Oracle releases a host is judged, and what its distribution and kernels are."""
+"""For which Oracle releases a host is checked, and what its distribution and kernels are."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -59,7 +59,7 @@ def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
     if policy.release is None and policy.profile is None:
-        raise Skip("Neither platform_release nor hostproof_profile names a release to judge for.")
+        raise Skip("Neither platform_release nor hostproof_profile names a release to check for.")
 
 
 def name_of(version: Version) -> str:

@@ -76,7 +76,7 @@ class Running(NamedTuple):
 
 
 class Deployment(NamedTuple):
-    """A *-ds.xml in the folder that the server watches."""
+    """A *-ds.xml in the directory that the server watches."""
 
     path: str
     state: str
@@ -142,7 +142,7 @@ def measured_by(facts: Facts, policy: Policy) -> List[str]:
 
 
 def round_trip(facts: Facts, policy: Policy) -> Optional[float]:
-    """Milliseconds: as measured, else as the policy says; None where nobody was to know."""
+    """Milliseconds: as measured, else as the policy requires; None where nobody was to know."""
     if isinstance(facts.round_trip, float):
         return facts.round_trip
     if policy.round_trip_ms is None and facts.round_trip is not None:
@@ -187,7 +187,7 @@ def _read_deployments(host: Host, server: Server) -> List[Deployment]:
 
 
 def _or_none(names: Answer[List[str]]) -> List[str]:
-    """A server without such a folder watches none; what may not be read is unknown."""
+    """A server without such a directory watches none; what may not be read is unknown."""
     if isinstance(names, Absent):
         return []
     if isinstance(names, HostproofError):

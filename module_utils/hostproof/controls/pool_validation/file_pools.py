@@ -15,7 +15,7 @@ from ...parsers.number import decimal
 from .parsers.pools import DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
 from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
 
-#: Where HikariCP does not look at a connection that was used so many ms ago
+#: Where HikariCP does not check a connection that was used so many ms ago
 #: (com.zaxxer.hikari.aliveBypassWindowMs, a property of the Java that runs).
 _HIKARI_TRUSTS = 500
 
@@ -175,11 +175,11 @@ class FilePool(NamedTuple):
         return Mode(BACKGROUND, why, stale_ms=millis * max(1.0, rounds))
 
     def _only_on_return(self, why: str) -> Mode:
-        also = "; testOnReturn looks at what worked a moment ago" * self._is_set("testOnReturn")
+        also = "; testOnReturn checks what worked a moment ago" * self._is_set("testOnReturn")
         return Mode(NOTHING, why + also)
 
     def _hikaricp(self) -> Mode:
-        why = f"HikariCP looks at what was not used for {_HIKARI_TRUSTS} ms"
+        why = f"HikariCP checks what was not used for {_HIKARI_TRUSTS} ms"
         return Mode(FOREGROUND, why, trusted_ms=_HIKARI_TRUSTS)
 
     def _ucp(self) -> Mode:

@@ -38,7 +38,7 @@ class _Step(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make pools as wanted; raises what it would have to guess."""
+    """The changes that make pools as required; raises what it would have to guess."""
     changes: List[Change] = []
     refusals: List[Refusal] = []
     pending: List[str] = []
@@ -70,7 +70,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 def _server_guards(app: App) -> List[Refusal]:
     if app.server.mode == DOMAIN:
-        reason = "is a domain, whose profiles belong to many hosts: set it in its profile by hand"
+        reason = "is a domain, whose profiles belong to many hosts: set it in its profile manually"
     elif app.server.user == "root":
         reason = "runs as root, and as root nothing of others is run: give it an account"
     else:
@@ -79,7 +79,7 @@ def _server_guards(app: App) -> List[Refusal]:
 
 
 def _plan_pool(app: App, one: Wanted, policy: Policy, steps: List[_Step]) -> List[Refusal]:
-    """Adds the step of a pool that is not as wanted; or why it must not be made."""
+    """Adds the step of a pool that is not as required; or why it must not be made."""
     found = [pool for pool in known(app.running).pools if pool.name == one.pool]
     if len(found) != 1:
         many = "several data sources" if found else "no enabled data source (of a file: edit it)"
@@ -116,12 +116,12 @@ def _is_equal(now: Optional[str], then: Optional[str]) -> bool:
 
 
 def _value(app: App, pool: Pool, name: str) -> Optional[str]:
-    """What revert must be able to put back; Unanswered for what it could not."""
+    """What revert must be able to restored; Unanswered for what it could not."""
     value = pool.values.get(name)
     if name in pool.values and (value is None or not _PLAIN.match(value)):
         raise Unanswered(
             "command:" + asked(app.server),
-            f"{name} of {pool.name} is an expression or a text that could not be put back",
+            f"{name} of {pool.name} is an expression or a text that could not be restored",
         )
     return value
 
@@ -205,7 +205,7 @@ def _look(app: App, steps: List[_Step], policy: Policy) -> Command:
     ]
     if policy.reload_ok:
         operations.append(":query(select=[process-type,server-state])")
-    one = _command(app, "look at pools", operations, policy)
+    one = _command(app, "check pools", operations, policy)
     expected = (
         r"\A(\{[\s\S]*^\})" if policy.reload_ok else r'\A[^{}]*\{[^{}]*"result" : (\{[^{}]*\})'
     )

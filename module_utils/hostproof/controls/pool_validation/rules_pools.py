@@ -85,7 +85,7 @@ def _trusting(told: Mode, policy: Policy) -> Verdict:
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
         fix="trust a connection for less than the firewall does",
-        desired="looked at within the firewall's idle time",
+        desired="checked within the firewall's idle time",
         in_use=f"a round trip a connection in {told.trusted_ms:g} ms",
     )
 

@@ -43,7 +43,8 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
         wrong += differing[:20]
         if differing:
             wrong.append(
-                "the server wins until it starts again, and writes its file anew when it is changed"
+                "the server wins until it starts again, and writes its file again when it is "
+                "changed"
             )
     return Verdict(
         WARN if wrong else PASS,

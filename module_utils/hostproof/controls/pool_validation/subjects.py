@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of pool_validation judge one by one: application servers, and their pools."""
+"""What the rules of pool_validation check one by one: application servers, and their pools."""
 
 from typing import List, Tuple, Union
 

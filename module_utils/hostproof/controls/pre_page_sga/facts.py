@@ -17,7 +17,7 @@ from .policy import Policy, WantedInstance
 
 
 class Subject(NamedTuple):
-    """An instance to judge. What could not be read holds the error instead (answer.py)."""
+    """An instance to check. What could not be read holds the error instead (answer.py)."""
 
     listed: bool
     database: Database
@@ -104,6 +104,6 @@ def _look_at(
 
 
 def evidence_of(subject: Subject) -> Tuple[str, ...]:
-    """The keys of what an instance was judged by."""
+    """The keys of what an instance was checked by."""
     keys = () if subject.running is None else subject.running.evidence()
     return keys + next_start.evidence_of(subject.database)

@@ -33,7 +33,7 @@ _NAME = "pre_page_sga"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the next start as the policy says; raises what it would guess."""
+    """The changes that make the next start as the policy requires; raises what it would guess."""
     changes: List[Change] = []
     refusals: List[Refusal] = []
     pending: List[str] = []
@@ -48,7 +48,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def by_apply(facts: Facts, policy: Policy) -> List[str]:
-    """The line that applies the control, where apply would change something and refuse nothing."""
+    """The line that applies the control, where apply would change something and reject
+    nothing."""
     planned = attempt(plan, facts, policy)
     if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
         return []
@@ -60,8 +61,8 @@ _DEPRECATED = (
     "not be set: take its entries out (ALTER SYSTEM RESET) and set pre_page_sga_wanted to auto"
 )
 _TEXT_FILE = (
-    "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} by hand, or give it a "
-    "spfile (CREATE SPFILE FROM PFILE)"
+    "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} manually, or give it "
+    "a spfile (CREATE SPFILE FROM PFILE)"
 )
 
 

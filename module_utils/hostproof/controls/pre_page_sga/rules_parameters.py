@@ -205,7 +205,7 @@ def _now_and_then(running: Optional[str], coming: str) -> str:
 
 def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_login: bool) -> str:
     if policy.wanted == AUTO and not at_each_login:
-        # The default needs no entry, and from 19.22 on no entry is what Oracle asks for.
+        # The default needs no entry, and from 19.22 on no entry is what Oracle requires.
         return (
             "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry; "
             "then restart " + subject.sid

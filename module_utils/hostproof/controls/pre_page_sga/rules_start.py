@@ -61,13 +61,13 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         raise Skip(reason)
     pages = if_known(attempt(pages_now, subject, facts), None)
     if isinstance(subject.last_start, NoStart) and pages is not None and wholly_huge(pages):
-        reason = "The alert log does not reach back to the start; the pages are judged from pmon."
+        reason = "The alert log does not reach back to the start; the pages are checked from pmon."
         raise Skip(reason)
     start = known(subject.last_start)
     path = known(subject.alert_log)
     if not start.large:
         if start.use_large_pages == FALSE or _asks_for_none(subject):
-            raise Skip("The last start asked for no huge pages.")
+            raise Skip("The last start requested no huge pages.")
         raise Unanswered(
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
             f"{path} says nothing of large pages after the last start",
@@ -90,7 +90,7 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if short else PASS,
         why=why,
-        fix="look at hugepages.pool_covers_sga, hugepages.memlock_in_force and "
+        fix="check hugepages.pool_covers_sga, hugepages.memlock_in_force and "
         "hugepages.shm_group, then restart " + subject.sid,
         desired=", ".join(f"{one.asked} pages" for one in start.large),
         in_use=", ".join(_granted_text(one) for one in start.large)
@@ -281,12 +281,15 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     used = asked.spfile or "a text file (pfile)"
     if isinstance(subject.file, Absent):
         if asked.spfile is not None and asked.spfile.startswith("+"):
-            why = "Its dbs folder names no file; Clusterware starts it with what it has registered."
+            why = (
+                "Its dbs directory names no file; Clusterware starts it with what it has "
+                "registered."
+            )
             return Verdict(SKIP, why=why, running=used)
         return Verdict(
             WARN,
             why=f"A plain startup finds no parameter file: {subject.file}.",
-            fix="put initSID.ora with SPFILE='{0}' into the dbs folder of the home".format(
+            fix="put initSID.ora with SPFILE='{0}' into the dbs directory of the home".format(
                 asked.spfile or "PATH"
             ),
             desired="the file in use",

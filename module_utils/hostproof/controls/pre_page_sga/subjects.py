@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of pre_page_sga judge one by one: the instances, with the SID before the title."""
+"""What the rules of pre_page_sga check one by one: the instances, with the SID before the
+title."""
 
 from typing import List
 

@@ -56,7 +56,7 @@ def _at_least(version: Version, floor: Version) -> bool:
     if len(version) < len(floor) and version == floor[: len(version)]:
         raise Unanswered(
             "policy",
-            "release {0} is not enough to judge: give it as {1}".format(
+            "release {0} is not enough to check: give it as {1}".format(
                 release(version), "11.2.0.4 or 12.1"
             ),
         )
@@ -124,7 +124,7 @@ def pages_now(subject: Subject, facts: Facts) -> Optional[SgaPages]:
 
 
 def is_short(page: PageSize) -> bool:
-    """Whether a start got fewer pages of a size than it asked for."""
+    """Whether a start got fewer pages of a size than it requested."""
     return page.asked is None or page.granted < page.asked or page.error is not None
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Amounts of a limit: what is asked for, what a place gives, and how they compare."""
+"""Amounts of a limit: what is required, what a place gives, and how they compare."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -16,7 +16,7 @@ from .policy import Policy
 from .table import BOOK, ROWS, UNLIMITED, Row
 
 _GIB = 1 << 20
-#: kB of locked memory that are asked for where there are no huge pages.
+#: kB of locked memory that are required where there are no huge pages.
 _MEMLOCK = 3145728
 #: Each earlier release has a Linux-PAM without that.
 _FIRST_WITH_NR_OPEN = {
@@ -27,7 +27,7 @@ _SUFFIXES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P":
 
 
 class Demand(NamedTuple):
-    """A limit as this host is to have it: the least, the most of the hard one, what to write."""
+    """A limit as this host must have it: the least, the most of the hard one, what to write."""
 
     row: Row
     soft: int
@@ -59,7 +59,7 @@ def text_of(amount: Optional[int]) -> str:
 
 
 def demands(facts: Facts, policy: Policy) -> List[Demand]:
-    """What is asked for of each limit that is managed; raises what its formula needs."""
+    """What is required of each limit that is managed; raises what its formula needs."""
     return [demand_of(row, facts, policy) for row in ROWS if row.item not in policy.unmanaged]
 
 
@@ -76,7 +76,7 @@ def demand_of(row: Row, facts: Facts, policy: Policy) -> Demand:
     most = memory["MemTotal"] // 1024 * 9 // 10
     least = most if memory.get("HugePages_Total") else _MEMLOCK
     # Enough for the pool that may come. MemTotal differs a little from boot to boot: whole GiB stay
-    # above 90 percent.
+    # above 90%.
     good_most = -(-max(least, most) // _GIB) * _GIB
     return Demand(row, least, least, row.most, (good_most, good_most), BOOK)
 
@@ -100,7 +100,8 @@ def grade(demand: Demand, pair: Pair, who: str = "") -> Tuple[str, str]:
 
 
 def grade_login(demand: Demand, pair: Pair, facts: Facts) -> Tuple[str, str]:
-    """As ``grade``; with more files than fs.nr_open the kernel refuses, and so does pam_limits."""
+    """As ``grade``; with more files than fs.nr_open the kernel rejects, and so does
+    pam_limits."""
     hard = pair.hard or 0
     is_above = demand.row.item == "nofile" and known(facts.nr_open) < hard
     if is_above and (hard < UNLIMITED or _refuses_unlimited(facts)):

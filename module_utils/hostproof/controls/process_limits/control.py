@@ -10,7 +10,7 @@ from .subjects import skip_without_oracle
 
 RULES = (rules_login.rules, rules_units.rules, rules_processes.rules, rules_host.rules)
 
-#: An entry that is left out would be judged by the books' numbers instead.
+#: An entry that is left out would be checked by the books' numbers instead.
 NEEDS_ALL = {
     "values": tuple(
         rule.check.id

@@ -77,7 +77,7 @@ class UnitFacts(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
     the next boot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete

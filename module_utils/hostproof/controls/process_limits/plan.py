@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans one file of limits.d with what logins of the accounts lack.
 
-What another file grants as wanted stays there, and what would lose to another is refused. Units,
-logind and tmpfiles are judged and not written: whoever owns them restarts what they are of.
-"""
+What another file grants as required stays there, and what would lose to another is rejected. Units,
+logind and tmpfiles are checked and not written: whoever owns them restarts what they are of."""
 
 from typing import List
 
@@ -18,7 +17,7 @@ from .subjects import skip_without_oracle
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The file that makes logins as the policy says; raises what it would have to guess."""
+    """The file that makes logins as the policy requires; raises what it would have to guess."""
     try:
         skip_without_oracle(facts, policy)
     except Skip as reason:

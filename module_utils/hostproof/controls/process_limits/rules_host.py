@@ -22,7 +22,7 @@ rules = Rules(NAME)
 _SYSTEM = 999
 #: Where Oracle's software keeps its sockets; /usr/tmp is a link to /var/tmp where it is.
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
-#: Types of tmpfiles.d whose lines have an age that counts for what lies in the folder.
+#: Types of tmpfiles.d whose lines have an age that counts for what lies in the directory.
 _AGED = "dDevqQ"
 
 
@@ -46,13 +46,13 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     built = _built_in(facts)
     wrong = [f"logind has {now}"] if now == "yes" else []
     if coming == "yes" or (coming is None and built == "yes"):
-        wrong.append("the next boot sets yes")
+        wrong.append("a reboot sets yes")
     status = PASS
     if wrong:
         status = FAIL if at_risk else WARN
     elif coming is None and built is None:
         status = WARN
-        wrong.append("no file sets it, so the next boot has what systemd was built with")
+        wrong.append("no file sets it, so a reboot has what systemd was built with")
     return Verdict(
         status,
         why=f"{'; '.join(wrong)}; it is about {', '.join(at_risk) or 'no account yet'}.",
@@ -241,7 +241,7 @@ def _first_lines(entries: List[tmpfiles_d.Entry]) -> List[tmpfiles_d.Entry]:
 
 
 def _ages(one: tmpfiles_d.Entry, folder: str) -> bool:
-    """Whether a line cleans the folder, or what lies above it, by age."""
+    """Whether a line cleans the directory, or what lies above it, by age."""
     above = [folder, *("/".join(folder.split("/")[:count]) for count in (2, 3))]
     is_glob = one.type[0] == "e"
     fits = any(

@@ -80,13 +80,13 @@ def _started_in(groups: Dict[str, str]) -> str:
 
 def _fix(place: str) -> str:
     if place in proc_cgroup.SHELLS[2:]:
-        return "cron has the limits of its own stack of PAM (process_limits.pam); start it anew"
+        return "cron has the limits of its own stack of PAM (process_limits.pam); start it again"
     if place.endswith(".service"):
         return (
-            f"mend {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "
+            f"fix {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "
             "then restart what it started"
         )
-    return "mend the login (process_limits.login), log in anew, and restart it from there"
+    return "fix the login (process_limits.login), log in again, and restart it from there"
 
 
 class Group(NamedTuple):
@@ -127,7 +127,7 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     status, why = PASS, ""
     if room.tasks is not None and room.tasks.limit < least:
-        status, why = WARN, f"fewer than the {least} processes that an account is to have"
+        status, why = WARN, f"fewer than the {least} processes that an account must have"
     if room.refused:
         status, why = FAIL, f"{room.refused} forks were refused already"
     if _is_full(room.tasks):

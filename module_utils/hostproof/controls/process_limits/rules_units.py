@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Services that start Oracle's software: what systemd gives them now and at the next boot."""
+"""Services that start Oracle's software: what systemd gives them now and at the next reboot."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -59,8 +59,8 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
     session = _session_of(one)
     if session is not None:
         raise Skip(
-            f"Its processes get their limits from a session of PAM ({session}): process_limits."
-            "login, process_limits.pam and process_limits.in_force judge them."
+            f"Its processes get their limits from a session of PAM ({session}): "
+            "process_limits.login, process_limits.pam and process_limits.in_force check them."
         )
     wanted = demands(facts, policy)
     loaded = known(one.unit.loaded)
@@ -110,7 +110,7 @@ def _shown(properties: Dict[str, str], prefix: str, demand: Demand) -> Pair:
 
 
 def _at_boot(one: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
-    """The limit after the next boot and the place that sets it."""
+    """The limit after a reboot and the place that sets it."""
     key = "Limit" + demand.row.unit
     for files, section, name in (
         (one.unit.files, "Service", key),
@@ -143,10 +143,10 @@ def tasks(one: Service, facts: Facts, policy: Policy) -> Verdict:
     if now < least:
         low.append(f"it is {loaded} now")
     if not isinstance(at_boot, HostproofError) and at_boot is not None and at_boot < least:
-        low.append(f"the next boot sets {at_boot}")
+        low.append(f"a reboot sets {at_boot}")
     return Verdict(
         WARN if low else PASS,
-        why=f"Fewer than the {least} processes that an account is to have: {', '.join(low)}.",
+        why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
         fix=f"systemctl set-property {one.name} TasksMax=infinity, which counts at once",
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",

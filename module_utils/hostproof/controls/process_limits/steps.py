@@ -128,11 +128,11 @@ def _guard(later: List[limits_conf.Entry], one: Step, facts: Facts, policy: Poli
 
 
 def remedy(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
-    """(prose, the line) that makes logins as wanted: never what apply would refuse."""
+    """(prose, the line) that makes logins as required: never what apply would reject."""
     found = attempt(steps, facts, policy)
     against = attempt(lambda: refusals(known(found), facts, policy))
     if isinstance(against, HostproofError):
         return f"apply cannot plan this: {str(against).rstrip('.')}", []
     if against:
-        return f"apply would refuse, so first: {'; '.join(one.reason for one in against)}", []
-    return "apply the control, then log in anew", [line("./hostproof", "apply", "--tags", NAME)]
+        return f"apply is blocked. First: {'; '.join(one.reason for one in against)}", []
+    return "apply the control, then log in again", [line("./hostproof", "apply", "--tags", NAME)]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of process_limits judge: accounts, units and processes."""
+"""What the rules of process_limits check: accounts, units and processes."""
 
 from typing import List, Tuple
 

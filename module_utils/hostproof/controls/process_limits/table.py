@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Oracle's documents ask of the limits of accounts: a row a limit.
+"""What Oracle's documents require of the limits of accounts: a row a limit.
 
 The numbers are the same in every guide from 12.1 to 26ai. Amounts are in the units of limits.conf:
 files and processes are counted, stack and locked memory are kB; UNLIMITED is more than any.
@@ -16,9 +16,8 @@ class Row(NamedTuple):
     """A limit: ``item`` of limits.conf, its name in /proc/PID/limits and in systemd's Limit*=.
 
     ``size`` is bytes of a unit of limits.conf, as the kernel counts. ``soft`` and ``hard`` are the
-    least that is asked for, None by memory; ``most`` is the highest hard limit that is.
-    ``good`` is what Oracle's preinstallation package writes.
-    """
+    least that is required, None by memory; ``most`` is the highest hard limit that is. ``good`` is
+    what Oracle's preinstallation package writes."""
 
     item: str
     kernel: str

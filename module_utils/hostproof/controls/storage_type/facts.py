@@ -27,7 +27,8 @@ _AT_ONCE = 32
 
 
 class Mount(NamedTuple):
-    """A mount of a server: the folder that it exports, where it is, and its options in force."""
+    """A mount of a server: the directory that it exports, where it is, and its options in
+    force."""
 
     export: str
     path: str
@@ -48,7 +49,7 @@ class Server(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place."""
+    """What the host showed. Every Answer may hold the error that replaces it."""
 
     exports: Answer[Dict[str, Tuple[Mount, ...]]]
     servers: List[Server]
@@ -124,9 +125,8 @@ def _addresses_of(
     """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell.
 
     Several agents may answer on one address; what is mounted from it belongs to one of them
-    (``_of_mounts``). Nor is anybody asked for whom no credentials are left: those of the policy
-    cannot be used, which is a finding.
-    """
+    (``_of_mounts``). Nor is anybody requested whom no credentials are left: those of the policy
+    cannot be used, which is a finding."""
     listed: Dict[str, List[Address]] = {}
     for one in policy.addresses:
         listed.setdefault(one.address, []).append(one)

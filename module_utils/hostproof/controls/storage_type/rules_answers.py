@@ -26,7 +26,7 @@ _FIXES = {
     snmp.LEVEL: "set the level in storage_type_credentials as on the storage",
     snmp.NAME: "correct the name in storage_type_addresses, or the name service",
     snmp.TOOL: "install net-snmp-utils on this host (Debian, Ubuntu: snmp)",
-    snmp.FAILED: "ask {1} by hand with snmpget for its sysDescr (1.3.6.1.2.1.1.1.0)",
+    snmp.FAILED: "ask {1} manually with snmpget for its sysDescr (1.3.6.1.2.1.1.1.0)",
 }
 
 
@@ -90,7 +90,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         why = f"It is {storage.why[0]}: whether it is storage, and which, could not be determined."
         fix = (
             "tell what it is: write a definition of it (storage_type_definitions) from what the "
-            "finding names, and until then judge its space, ports and mounts by hand"
+            "finding names, and until then check its space, ports and mounts manually"
         )
     elif storage.role == storage_rules.NOT_STORAGE:
         status, why = WARN, "An agent answers that is no storage: is this the right address?"

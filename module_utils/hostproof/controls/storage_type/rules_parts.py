@@ -143,8 +143,7 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     return Verdict(
         FAIL if bad else WARN if worn else PASS,
         why=why,
-        fix="look at the storage itself"
-        + (f"; the limit is storage_type_{limit}" if limit else ""),
+        fix="check the storage itself" + (f"; the limit is storage_type_{limit}" if limit else ""),
         desired=f"at most {most}" if any(one.part.counts for one in told) else "good",
         running=", ".join((bad + worn + good)[:5]),
         values={"bad": len(bad), "warn": len(worn), "good": len(good)},

@@ -31,8 +31,8 @@ class Limits(NamedTuple):
     text: str
 
 
-#: NetApp, Oracle Database on ONTAP, capacity limits: 10 % free on flash, where nothing slows down
-#: before it is full, and 15 % on disks, which are slower from 10 % on. Where the media is not known
+#: NetApp, Oracle Database on ONTAP, capacity limits: 10% free on flash, where nothing slows down
+#: before it is full, and 15% on disks, which are slower from 10% on. Where the media is not known
 #: the warning is that of disks, and the failure that of both.
 _BY_MEDIA = {
     storage_rules.SSD: Limits(90, 98, "flash"),
@@ -177,7 +177,7 @@ def _judge_pools(
         return FAIL, [why]
     if any(one.kind == storage_rules.AGGREGATE for one in full):
         why += " Thick volumes and LUNs make an aggregate look full, and what they do not use yet "
-        why += "is free as well: look at the filer (storage aggregate show-space)."
+        why += "is free as well: check the filer (storage aggregate show-space)."
     return WARN, [why]
 
 
@@ -199,9 +199,9 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
     if elsewhere:
         reasons.append(
             f"{_names(elsewhere)} is at {limit} percent or more and is not mounted here: it may "
-            "hold a LUN of this host. A full volume slows sequential reads on disks, whatever is "
-            "free in its aggregate. Space-reserved LUNs fill a volume by design: look at the filer "
-            "(lun show)."
+            "hold a LUN of this host. A full volume slows sequential reads on disks, whatever "
+            "is free in its aggregate. Space-reserved LUNs fill a volume by design: check the "
+            "filer (lun show)."
         )
     slow = [one for one in mounted if one.percent >= _SANE_ON_DISKS and one not in full]
     if slow and media == storage_rules.HDD:

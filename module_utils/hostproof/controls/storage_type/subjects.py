@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of storage_type judge one by one: the addresses, which stand before the title."""
+"""What the rules of storage_type check one by one: the addresses, which stand before the
+title."""
 
 from typing import List
 
@@ -48,7 +49,7 @@ AGENTS = Subjects(_agents, name=_target)
 
 def need_answer(server: Server) -> None:
     if server.storage.outcome == NO_ANSWER:
-        raise Skip("Not looked at: see storage_type.agent_answers.", server.storage.evidence)
+        raise Skip("Not checked: see storage_type.agent_answers.", server.storage.evidence)
 
 
 def health_of(server: Server) -> Health:

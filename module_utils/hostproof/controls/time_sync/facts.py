@@ -74,7 +74,7 @@ class Unit(NamedTuple):
 
 
 class Chrony(NamedTuple):
-    """Every file of the configuration by its path, the names in the folders that it names, and
+    """Every file of the configuration by its path, the names in the directories that it names, and
     when the newest of them was written (seconds of the epoch)."""
 
     path: str
@@ -99,7 +99,7 @@ class Sync(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that stands in its place.
+    """What the host showed. Every Answer may hold the error that replaces it.
 
     ``keepers`` are the daemons that set the clock; ``sync`` is what the only one says, None where
     it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no Clusterware
@@ -185,10 +185,9 @@ def _arguments_of(
 ) -> Tuple[str, ...]:
     """The options of a daemon: those of the unit that started it, which only root can write.
 
-    Without a unit (a container, a start by hand) they are not known, unless the process runs as
+    Without a unit (a container, a start manually) they are not known, unless the process runs as
     root: then root chose the arguments that it shows. A file that these name is not read all the
-    same. None of these programs takes a secret.
-    """
+    same. None of these programs takes a secret."""
     if process.unit is None:  # a record of an older version
         return _read_arguments(host, process.pid)
     if not process.unit:

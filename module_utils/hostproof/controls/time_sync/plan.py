@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans one drop-in that bounds the steps of chronyd, in a folder that its configuration reads.
+"""Plans one drop-in that bounds the steps of chronyd, in a directory that its configuration
+reads.
 
 No configuration of anybody else is written, no daemon is started, stopped or restarted: a chronyd
-that starts may step the clock, and databases run. What would lose to another place is refused.
-"""
+that starts may step the clock, and databases run. What would lose to another place is rejected."""
 
 from typing import List, Optional, Tuple
 
@@ -19,13 +19,14 @@ from .policy import CHRONYD, NAME, Policy
 from .subjects import applies, is_too_long, steps
 
 _HEADER = header(NAME)
-#: What a boot makes anew.
+#: What a boot makes again.
 _LOST = ("/run", "/var/run", "/tmp", "/dev/shm")
 _FILE = f"/zz-hostproof-{NAME}.conf"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The change that makes chronyd slew as the policy says; raises what it would have to guess."""
+    """The change that makes chronyd slew as the policy requires; raises what it would have to
+    guess."""
     try:
         applies(facts, policy)
     except Skip as reason:

@@ -73,10 +73,10 @@ def _fault(
     if not running:
         return "No daemon keeps the clock.", _START, []
     if len(enabled) > 1:
-        return f"The next boot starts {' and '.join(enabled)}.", stop, []
+        return f"The next reboot starts {' and '.join(enabled)}.", stop, []
     if enabled != running:
         what = enabled[0] if enabled else "none"
-        return f"{running[0]} runs, and the next boot starts {what}.", f"enable {running[0]}", []
+        return f"{running[0]} runs, and the next reboot starts {what}.", f"enable {running[0]}", []
     return None, None, []
 
 
@@ -166,11 +166,11 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
         f"{' '.join(argv)} from {', '.join((units[0].id, *units[0].files))}" if by_unit else None
     )
     if well and persisted is None:
-        status, why = WARN, "It slews now; with what the next boot starts it was not to be told."
+        status, why = WARN, "It slews now; with what the next reboot starts it was not to be told."
     elif well:
         status, why = PASS, None
     else:
-        where = "runs" if not _slews(running) else "is started by the next boot"
+        where = "runs" if not _slews(running) else "is started by the next reboot"
         status = FAIL if is_node(facts, policy) else WARN
         why = f"ntpd {where} without -x, so it steps the clock from 128 ms on."
     return Verdict(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts are judged, and what the rules and the plan of time_sync share."""
+"""Which hosts are checked, and what the rules and the plan of time_sync share."""
 
 from typing import List, Optional
 
@@ -27,7 +27,7 @@ def applies(facts: Facts, policy: Policy) -> None:
 
 
 def is_node(facts: Facts, policy: Policy) -> bool:
-    """Whether the host is, or is to be, a node of a cluster."""
+    """Whether the host is, or must be, a node of a cluster."""
     return (policy.profile is not None and policy.profile.cluster) or bool(known(facts.cluster))
 
 

@@ -47,13 +47,12 @@ def last(params: List[Tuple[str, Optional[str]]], name: str) -> Optional[str]:
 
 
 def hugepages(params: List[Tuple[str, Optional[str]]], default_size: int) -> Dict[int, int]:
-    """Huge pages asked for at boot: page size in bytes to a number of pages.
+    """Huge pages requested at boot: page size in bytes to a number of pages.
 
-    ``default_size`` is the architecture's own default in bytes (2 MiB on x86-64). A
-    ``hugepages=`` belongs to the ``hugepagesz=`` or ``default_hugepagesz=`` before it, and to
-    the default size if it is the first of them. Counts by node (``0:512,1:512``) are summed. The
-    rules are those of kernels since 5.8; which sizes a processor supports is not judged here.
-    """
+    ``default_size`` is the architecture's own default in bytes (2 MiB on x86-64). A ``hugepages=``
+    belongs to the ``hugepagesz=`` or ``default_hugepagesz=`` before it, and to the default size if
+    it is the first of them. Counts by node (``0:512,1:512``) are summed. The rules are those of
+    kernels since 5.8; which sizes a processor supports is not checked here."""
     requested = _BootPools(default_size)
     for name, value in params:
         name = name.replace("-", "_")

@@ -4,9 +4,8 @@
 
 Source: Linux, kernel/sysctl.c: proc_get_long(), strtoul_lenient(), __do_proc_dointvec() and
 __do_proc_doulongvec_minmax(); lib/kstrtox.c: _parse_integer_fixup_radix(), kstrtouint(), which
-reads the parameters of modules; mm/hugetlb.c: nr_hugepages_store_common(). What the kernel
-refuses leaves the value as it was.
-"""
+reads the parameters of modules; mm/hugetlb.c: nr_hugepages_store_common(). What the kernel rejects
+leaves the value as it was."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -18,7 +17,7 @@ from ..number import clipped
 _SPACE = " \t\n\v\f\r"
 #: What may stand behind a number (proc_wspace_sep).
 _BEHIND = " \t\n"
-#: The kernel looks at no more than these characters of a number (TMPBUFLEN - 1).
+#: The kernel checks no more than these characters of a number (TMPBUFLEN - 1).
 _LONGEST = 21
 
 _DIGITS = {8: re.compile("[0-7]*"), 10: re.compile("[0-9]*"), 16: re.compile("[0-9a-fA-F]*")}
@@ -33,7 +32,7 @@ class Limits(NamedTuple):
 
 
 class Number(NamedTuple):
-    """``value`` is None where the kernel refuses the text; ``remark`` says why.
+    """``value`` is None where the kernel rejects the text; ``remark`` says why.
 
     With a value, ``remark`` says what a reader of the text could take otherwise, if anything.
     """
@@ -52,7 +51,7 @@ _LONG_MAX = (1 << 63) - 1
 _PORT = Limits(1, 65535)
 _BUFFER = Limits(1, INT.most)
 
-#: What the kernel takes for the keys that are judged here, by their path below /proc/sys
+#: What the kernel takes for the keys that are checked here, by their path below /proc/sys
 #: (fs/aio.c, fs/file_table.c, ipc/ipc_sysctl.c, kernel/panic.c, kernel/sched/core.c, mm/hugetlb.c,
 #: mm/page-writeback.c, mm/swap.c, net/core/sysctl_net_core.c, net/ipv4/ip_fragment.c,
 #: net/sunrpc/xprtsock.c).
@@ -148,7 +147,7 @@ def read(text: str, limits: Limits) -> Number:
 
 
 def read_parameter(text: str, limits: Limits) -> Number:
-    """What a module's parameter becomes; if it is refused, the module is not loaded."""
+    """What a module's parameter becomes; if it is rejected, the module is not loaded."""
     start = 1 if text.startswith("+") else 0
     base, value, end = _digits(text, start)
     if end == start or text[end:] not in ("", "\n"):

@@ -40,7 +40,7 @@ class MasterEntry(NamedTuple):
 
 
 class Include(NamedTuple):
-    """A "+" line: another map, or with the kind "dir" a folder of them."""
+    """A "+" line: another map, or with the kind "dir" a directory of them."""
 
     kind: str
     name: str

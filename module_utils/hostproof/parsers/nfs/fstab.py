@@ -72,7 +72,7 @@ def _kept_line(line: _Line) -> str:
 
 
 def bad_lines(text: str) -> List[int]:
-    """Lines that mount(8) refuses: too few fields, or no numbers behind the options.
+    """Lines that mount(8) rejects: too few fields, or no numbers behind the options.
 
     The second kind is an entry all the same: at boot systemd takes what stands before them. It
     comes from a blank within the options ("rw,bg, hard").
@@ -116,7 +116,7 @@ def with_source(text: str, path: str, source: str, line: int = 0) -> str:
 
 
 def with_entry(text: str, source: str, path: str, fstype: str, options: str) -> str:
-    """The text with one more entry at its end, which neither dump nor fsck looks at."""
+    """The text with one more entry at its end, which neither dump nor fsck checks."""
     newline = "\r\n" if "\r\n" in text else "\n"
     fields = [encode(field) for field in (source, path, fstype, options or "defaults")]
     if text and not text.endswith("\n"):

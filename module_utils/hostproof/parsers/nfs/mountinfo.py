@@ -14,7 +14,7 @@ from ..number import integer
 _WHAT = "mountinfo"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _DEVICE = re.compile(r"^\d+:\d+$")
-#: What the kernel writes behind a mount point whose folder was removed.
+#: What the kernel writes behind a mount point whose directory was removed.
 _REMOVED = (" (deleted)", "//deleted")
 #: Fields of a line of /proc/mounts.
 _FIELDS = 6
@@ -23,9 +23,8 @@ _FIELDS = 6
 class Mount(NamedTuple):
     """One mount. ``device`` is major:minor of its superblock, "" where the source does not tell.
 
-    ``options`` are those of the mount, ``super_options`` those of the superblock, which all
-    mounts of it share. ``root`` is the folder of the file system that is mounted.
-    """
+    ``options`` are those of the mount, ``super_options`` those of the superblock, which all mounts
+    of it share. ``root`` is the directory of the file system that is mounted."""
 
     id: int
     parent: int
@@ -105,10 +104,10 @@ def unescape(text: str) -> str:
 
 
 def visible(mounts: List[Mount]) -> List[Mount]:
-    """The mounts that a path leads to: none that another one covers, none on a removed folder.
+    """The mounts that a path leads to: none that another one covers, none on a removed
+    directory.
 
-    A mount is covered by one on its own root, and hidden by one over a folder above it.
-    """
+    A mount is covered by one on its own root, and hidden by one over a directory above it."""
     by_id = {mount.id: mount for mount in mounts}
     points = {(mount.parent, mount.path) for mount in mounts if mount.parent != mount.id}
     reached: Dict[int, bool] = {}
@@ -141,7 +140,7 @@ def _is_reached(
 
 
 def _is_shadowed(mount: Mount, parent: Mount, points: Set[Tuple[int, str]]) -> bool:
-    """Whether another mount of the same parent lies over a folder on the way to this one."""
+    """Whether another mount of the same parent lies over a directory on the way to this one."""
     above = mount.path
     while len(above) > len(parent.path):
         above = above.rpartition("/")[0] or "/"

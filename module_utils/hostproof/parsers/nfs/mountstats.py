@@ -4,9 +4,8 @@
 
 Sources: kernel fs/proc_namespace.c, show_vfsstat(); fs/nfs/super.c, nfs_show_stats();
 net/sunrpc/stats.c, rpc_clnt_show_stats() and rpc_count_iostats_metrics(); print_stats of
-net/sunrpc/xprtsock.c and net/sunrpc/xprtrdma/transport.c. A busy host has half a million
-counters here, so only those are read that somebody judges.
-"""
+net/sunrpc/xprtsock.c and net/sunrpc/xprtrdma/transport.c. A busy host has half a million counters
+here, so only those are read that somebody checks."""
 
 import re
 from typing import Dict, List, Match, NamedTuple, Optional, Tuple

@@ -107,7 +107,7 @@ KNOWN = GRANTED.union(
 )
 
 _LARGEST_TRANSFER = 1048576
-#: Oracle refuses files behind smaller requests (ORA-27054).
+#: Oracle rejects files behind smaller requests (ORA-27054).
 LEAST_TRANSFER = 32768
 
 
@@ -189,7 +189,7 @@ def edit(text: str, wanted: Dict[str, str]) -> str:
         if settings.get(name, "no" if name in _ONLY_YES else None) != value:
             changed[_group(name)] = []
     for group in changed:
-        # Names of one group share words (actimeo), so the group is written anew as a whole.
+        # Names of one group share words (actimeo), so the group is written again as a whole.
         final = {name: settings[name] for name in settings if _group(name) == group}
         final.update((name, wanted[name]) for name in wanted if _group(name) == group)
         if "vers" in final:

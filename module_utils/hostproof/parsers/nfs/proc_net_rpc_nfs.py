@@ -32,8 +32,8 @@ def parse(text: str) -> Calls:
 
 
 def difference(first: Calls, second: Calls) -> Calls:
-    """What was counted between two readings; ParseError where the counters began anew."""
+    """What was counted between two readings; ParseError where the counters began again."""
     calls, retransmissions = [(after - before) % _WRAP for before, after in zip(first, second)]
     if max(calls, retransmissions) >= _WRAP // 2:
-        raise ParseError(_WHAT, "went back: the NFS client was loaded anew between two readings")
+        raise ParseError(_WHAT, "went back: the NFS client was loaded again between two readings")
     return Calls(calls, retransmissions)

@@ -24,7 +24,7 @@ class Home(NamedTuple):
 
 
 def parse_pointer(text: str) -> str:
-    """The folder of the inventory that oraInst.loc names."""
+    """The directory of the inventory that oraInst.loc names."""
     for line in text.split("\n"):
         name, _, value = line.partition("=")
         if name.strip() == "inventory_loc" and value.strip().startswith("/"):

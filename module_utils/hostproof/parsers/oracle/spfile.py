@@ -4,10 +4,9 @@
 
 Read only, and never to be written: every block has a checksum of its own. What is known of the
 format is public lore, not a manual: the first block holds no parameters; a block may begin with
-Oracle's common block header (20 bytes: type 0x43, format 0x22, the number of the block) and a
-value then runs over it; the rest of the last block is NUL. Whatever is not so is refused, for a
-wrong value is worse than none: ``create pfile from spfile`` tells in any case.
-"""
+Oracle's common block header (20 bytes: type 0x43, format 0x22, the number of the block) and a value
+then runs over it; the rest of the last block is NUL. Whatever is not so is rejected, for a wrong
+value is worse than none: ``create pfile from spfile`` tells in any case."""
 
 import struct
 from typing import List

@@ -61,7 +61,7 @@ class Accept(NamedTuple):
 
 
 class Refuse(NamedTuple):
-    """The connection was refused, as a listener does that answers a ping.
+    """The connection was rejected, as a listener does that answers a ping.
 
     ``error`` is the number that the listener gives: 0 for a ping, None where it gives none.
     ``alias`` is the listener's name, ``release`` its release; None where they are not told.

@@ -24,7 +24,7 @@ LOAD, SET = "load", "set"
 #: Instead of files: all that ``sysctl --system`` reads, all that systemd-sysctl reads.
 PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
 
-#: A line that could do any of it. What does not match is not looked at (host.find_lines).
+#: A line that could do any of it. What does not match is not checked (host.find_lines).
 INTERESTING = (
     r"\bsysctl(?:\s|$|[\"'{])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|/proc/sys/|/sys/kernel/mm/"
     r"|\bnr_(?:overcommit_)?hugepages|\bhugetlb_shm_group\b|transparent_hugepage|\bprocps\b"
@@ -35,7 +35,7 @@ _TARGET = re.compile(
     r"(?:/proc/sys|/sys/kernel/mm|/sys/devices/system/node)/[\w./*?\[\]@:\0-]*", re.ASCII
 )
 _BARE = re.compile(r"(?:vm[./])?\b(nr_hugepages(?:_mempolicy)?|nr_overcommit_hugepages)\b")
-#: Commands that look at a file and change none, if their output is not sent into it.
+#: Commands that check a file and change none, if their output is not sent into it.
 _READERS = frozenset(
     [
         "[",

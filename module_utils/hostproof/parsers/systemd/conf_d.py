@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rule by which systemd picks the *.conf files of its drop-in folders (sysctl.d, tmpfiles.d).
+"""The rule by which systemd picks the *.conf files of its drop-in directories (sysctl.d,
+tmpfiles.d).
 
 Source: systemd, conf_files_list() in src/basic/conf-files.c; sysctl.d(5), "Configuration
 directories and precedence".
@@ -10,7 +11,7 @@ from typing import Dict, List, Tuple
 
 
 def directories(name: str) -> Tuple[str, ...]:
-    """The folders that systemd searches for such files, the one that masks the others first.
+    """The directories that systemd searches for such files, the one that masks the others first.
 
     /lib counts on distributions that keep it apart from /usr/lib; elsewhere it is a link to it.
     """
@@ -21,10 +22,10 @@ def directories(name: str) -> Tuple[str, ...]:
 def effective_files(search: Tuple[str, ...], paths: List[str]) -> List[str]:
     """Of all paths found, those that systemd reads, in the order in which it reads them.
 
-    One basename is read once, from the folder that stands first in ``search``: the others are
+    One basename is read once, from the directory that stands first in ``search``: the others are
     masked, even if that file is empty or a link to /dev/null. Files are read by basename in byte
-    order, whatever their folder. Hidden files, other suffixes and other folders are not read.
-    """
+    order, whatever their directory. Hidden files, other suffixes and other directories are not
+    read."""
     chosen: Dict[str, str] = {}
     ranks = {folder: rank for rank, folder in enumerate(search)}
     for path in paths:

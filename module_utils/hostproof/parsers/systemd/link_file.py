@@ -84,7 +84,7 @@ def fits(units: Sequence[Unit], device: Device) -> str:
 
 
 def _match_values(units: Sequence[Unit]) -> Dict[str, List[str]]:
-    """Lists grow line by line; an empty value begins them anew."""
+    """Lists grow line by line; an empty value begins them again."""
     values: Dict[str, List[str]] = {}
     for unit in units:
         for one in unit.assignments:

@@ -230,10 +230,9 @@ def unquoted(text: str) -> str:
 
 
 def folders(text: str, usual: Sequence[str]) -> List[str]:
-    """Where profiles are looked for, first the folder that counts most.
+    """Where profiles are searched for, first the directory that counts most.
 
-    ``text`` is /etc/tuned/tuned-main.conf; ``usual`` are the folders where it does not say.
-    """
+    ``text`` is /etc/tuned/tuned-main.conf; ``usual`` are the directories where it does not say."""
     config = _read(f"[{_SECTION}]\n{text}", "tuned-main.conf")
     given = config.get(_SECTION, "profile_dirs", fallback="")
     return list(reversed([one for one in re.split(r"[\s,;]+", given) if one])) or list(usual)

@@ -173,7 +173,7 @@ _RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
 
 class Assigned(NamedTuple):
     """A value and its place. ``by_identity``: its rule asks which device it is, and not only for
-    the kernel's name, which depends on the order of a boot."""
+    the kernel's name, which depends on the order of a reboot."""
 
     value: str
     place: str

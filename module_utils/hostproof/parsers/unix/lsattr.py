@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What AIX's lsattr prints: the attributes of a device, and the values that one may take.
 
--E tells what the configuration database (ODM) holds; whether the device goes by it, lsattr does not
-know after chdev -P or -T. Source: AIX Commands Reference, lsattr.
-"""
+-E tells what the configuration database (ODM) holds; whether the device uses it, lsattr does not
+know after chdev -P or -T. Source: AIX Commands Reference, lsattr."""
 
 import re
 from typing import List, NamedTuple, Tuple

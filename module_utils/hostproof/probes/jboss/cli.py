@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The management of WildFly and JBoss EAP, through the classes of jboss-cli.
 
-They are started as the account that runs the server: who may read its folder of challenges may ask
-(local authentication). The script jboss-cli.sh would look for its home beside itself, and where it
-is run by descriptor there is nothing.
-"""
+They are started as the account that runs the server: who may read its directory of challenges may
+ask (local authentication). The script jboss-cli.sh would look for its home beside itself, and where
+it is run by descriptor there is nothing."""
 
 from typing import NamedTuple, Sequence
 

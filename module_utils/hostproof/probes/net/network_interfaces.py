@@ -177,7 +177,7 @@ def _nfs_aims(host: Host) -> List[_Aim]:
 
 
 def _nfs_boot_aims(host: Host) -> List[_Aim]:
-    """What a boot mounts and is not mounted now: its server's name is to be resolved."""
+    """What a boot mounts and is not mounted now: its server's name must be resolved."""
     mounted = {mount.path for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX)}
     persisted = nfs_persisted.read_persisted(host, nfs_mounted.LINUX)
     found = []
@@ -269,7 +269,7 @@ def _path_to(
     host: Host, aim: _Aim, neighbours: List[ip_neigh.Neighbour], names: List[str], source: str = ""
 ) -> Optional[Path]:
     """None where the address is this host's own. ``source`` is what is sent from, if it is set:
-    rules of policy routing may go by it."""
+    rules of policy routing may use it."""
     argv = ["ip", "-o", "route", "get", aim.address]
     argv += (["from", source] if source else []) + (["oif", aim.over] if aim.over else [])
     key = "command:" + " ".join(argv)
@@ -378,7 +378,7 @@ def _read_permanent_mac(host: Host, name: str) -> Optional[str]:
 
 
 def _read_carrier(host: Host, name: str) -> Optional[bool]:
-    """Of an interface that somebody took down the kernel refuses to tell (EINVAL)."""
+    """Of an interface that somebody took down the kernel rejects to tell (EINVAL)."""
     carrier = if_known(attempt(host.read_text, devices.place(name, "carrier")), "").strip()
     if carrier in ("0", "1"):
         return carrier == "1"

@@ -4,10 +4,9 @@
 nobody on the way may cut into pieces, sent from sockets of this process.
 
 Only an answer proves an arrival: a switch that takes less loses a frame without a word. The kernel
-says which machine on the way refused one, and whether an answer came in pieces: a peer may cut up
+says which machine on the way rejected one, and whether an answer came in pieces: a peer may cut up
 its answers. Sources: RFC 792, RFC 4443 (echo), RFC 1191, RFC 8201 (the MTU of a path); ip(7),
-IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c.
-"""
+IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c."""
 
 import errno
 import os
@@ -73,9 +72,8 @@ class Way(NamedTuple):
     """How far packets of ``size`` bytes (with headers) come.
 
     ``passed``: they came back. ``pieces`` is the largest piece that the answer came in, 0 where it
-    came whole. ``hop`` is the machine that refused them, "" where they were lost without a word,
-    and ``limit`` what it takes (0: it does not say). ``arrives`` is a size that does come back.
-    """
+    came whole. ``hop`` is the machine that rejected them, "" where they were lost without a word,
+    and ``limit`` what it takes (0: it does not say). ``arrives`` is a size that does come back."""
 
     size: int
     passed: bool
@@ -155,7 +153,7 @@ def _go(address: str, size: int) -> Way:
         if echo.comes_back(size):
             return Way(size, True, echo.pieces, "", 0, size)
         hop, limit = echo.hop, echo.limit
-        # What a refusal says is not sent again: it was learned.
+        # What a rejection says is not sent again: it was learned.
         arrives = STANDARD if size > STANDARD and echo.comes_back(STANDARD) else _SMALL
         return Way(size, False, 0, hop, limit, arrives)
 
@@ -208,7 +206,7 @@ class _Echo:
         return True
 
     def comes_back(self, size: int) -> bool:
-        """Whether the answer to one of these bytes comes; a refusal from the way ends it."""
+        """Whether the answer to one of these bytes comes; a rejection from the way ends it."""
         self.hop, self.limit = "", 0
         for _ in range(_TIMES):
             self._number += 1

@@ -217,7 +217,8 @@ def _sssd_is_set_up(host: Host) -> bool:
 
 
 def _starts_autofs(host: Host) -> bool:
-    """Whether the next boot starts the automounter: by systemd, else by a link of runlevel 3."""
+    """Whether the next reboot starts the automounter: by systemd, else by a link of runlevel
+    3."""
     argv = ["systemctl", "is-enabled", "autofs.service"]
     output = attempt(host.run, argv)
     if isinstance(output, Absent):

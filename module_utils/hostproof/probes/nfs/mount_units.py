@@ -81,7 +81,7 @@ def pulled_in_by(host: Host, path: str) -> List[str]:
 
 
 def _mount_names(names: Dict[str, List[str]]) -> Set[str]:
-    """Of units, and of units that only have a folder of drop-ins."""
+    """Of units, and of units that only have a directory of drop-ins."""
     found = set()
     for listed in names.values():
         for name in listed:

@@ -65,7 +65,8 @@ def link_target(host: Host, path: str) -> str:
 
 
 def list_files(host: Host, folder: str, named_by: Sequence[str] = ()) -> List[File]:
-    """The plain files in a folder; links count as what they lead to, broken ones not at all."""
+    """The plain files in a directory; links count as what they lead to, broken ones not at
+    all."""
     argv = ["ls", "-Lin", folder + "/"]
     output = host.run_as_reader(argv, [folder + "/"], TIMEOUT, named_by)
     broken_links = output.rc == 1 and "Permission denied" not in output.stderr

@@ -26,9 +26,8 @@ class Mounted(NamedTuple):
     """A mount as the kernel shows it.
 
     ``options`` hold those of the mount and of its superblock, with one rw or ro for both.
-    ``superblock`` is "major:minor" and equal where mounts share one; None where the system does
-    not tell. ``root`` is the folder of the export that is mounted, "/" unless it is a bind mount.
-    """
+    ``superblock`` is "major:minor" and equal where mounts share one; None where the system does not
+    tell. ``root`` is the directory of the export that is mounted, "/" unless it is a bind mount."""
 
     path: str
     source: str

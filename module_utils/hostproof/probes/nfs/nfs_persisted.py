@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the next boot mounts by NFS: fstab, mount units and the automounter, and which of them wins.
+"""What the next reboot mounts by NFS: fstab, mount units and the automounter, and which of them
+wins.
 
 Sources: fstab(5); systemd.mount(5) and systemd-fstab-generator(8): an fstab line becomes a unit,
 and a unit file of the same name in /etc is used in its place; systemd.unit(5); autofs(8).
@@ -35,11 +36,10 @@ class Entry(NamedTuple):
     """One place that mounts a path by NFS.
 
     ``kind`` is "fstab" (also vfstab, and AIX's filesystems), "unit" or "autofs"; ``place`` is for
-    people: "/etc/fstab:12". ``at_boot`` says whether, after a boot, this place is what serves the
-    path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot``
-    says why: noauto, not enabled, or another place stands before it. ``options`` are as written
-    there. For the wildcard of an automounter map ``path`` ends in "/*".
-    """
+    people: "/etc/fstab:12". ``at_boot`` says whether, after a reboot, this place is what serves the
+    path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot`` says
+    why: noauto, not enabled, or another place stands before it. ``options`` are as written there.
+    For the wildcard of an automounter map ``path`` ends in "/*"."""
 
     path: str
     source: str
@@ -57,13 +57,12 @@ class Persisted(NamedTuple):
     """Everything that mounts by NFS at boot. Read of_path() rather than ``entries``.
 
     ``table`` is the file that lists mounts ("/etc/fstab"), ``fstab_text`` its text and
-    ``bad_lines`` its places ("/etc/fstab:7") that mount(8) refuses. ``defaults`` is
-    nfsmount.conf. ``unread`` are maps of the automounter that could not be read.
-    ``differs_from_generator`` are paths whose unit in /run/systemd/generator says something else
-    than fstab: systemctl daemon-reload is due, and until then the old options are mounted.
-    ``kernel`` reads the options; only that of Linux is known. ``local`` is what mounts other file
-    systems than NFS, in fstab and in units.
-    """
+    ``bad_lines`` its places ("/etc/fstab:7") that mount(8) rejects. ``defaults`` is nfsmount.conf.
+    ``unread`` are maps of the automounter that could not be read. ``differs_from_generator`` are
+    paths whose unit in /run/systemd/generator says something else than fstab: systemctl
+    daemon-reload is due, and until then the old options are mounted. ``kernel`` reads the options;
+    only that of Linux is known. ``local`` is what mounts other file systems than NFS, in fstab and
+    in units."""
 
     entries: Answer[List[Entry]]
     table: str
@@ -106,7 +105,7 @@ def read_persisted(host: Host, system: Answer[str]) -> Persisted:
 
 
 def of_path(persisted: Persisted, path: str) -> List[Entry]:
-    """Every place that mounts a path, what serves it after a boot first.
+    """Every place that mounts a path, what serves it after a reboot first.
 
     Of two fstab lines for one path the first comes first under systemd, which ignores the other;
     without systemd both are mounted, and the last, which ends up on top, comes first. Raises what
@@ -288,7 +287,7 @@ def _entries(
 def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[Entry]:
     """What mounts other file systems at boot; of one path only what counts."""
     if not linux:
-        raise Absent("file:" + FSTAB, "local file systems are judged on Linux only")
+        raise Absent("file:" + FSTAB, "local file systems are checked on Linux only")
     found: Dict[str, Entry] = {}
     for unit in units.units.values() if units is not None else ():
         if unit.masked or unit.options is None or _is_nfs(unit.fstype, unit.what or ""):
@@ -432,7 +431,7 @@ def _not_pulled_in(host: Host, path: str) -> str:
 
 
 def _with_parents(entries: List[Entry]) -> List[Entry]:
-    """A mount unit requires those of the folders above it: what they lack to be started."""
+    """A mount unit requires those of the directories above it: what they lack to be started."""
     started = [entry.path for entry in entries if entry.at_boot]
     unwanted = ("noauto", "no unit wants")
     return [

@@ -228,9 +228,8 @@ def _difference(
 ) -> Optional[Dict[str, Any]]:
     """What was counted between two readings, by field of MountTraffic.
 
-    None where the mount or its connections are others than before: made anew, or (on a machine
-    of 32 bits) a counter ran over.
-    """
+    None where the mount or its connections are others than before: made again, or (on a machine of
+    32 bits) a counter ran over."""
     # Both ages are rounded down to whole seconds.
     if after.age - before.age < int(seconds) - 1:
         return None
@@ -392,7 +391,7 @@ def _connections(sample: Sample, source: str) -> Dict[str, ConnectionDelta]:
 def _connection(
     before: Optional[socket_info.Connection], after: socket_info.Connection
 ) -> ConnectionDelta:
-    """What one connection counted. One that is new, or was made anew on its port, began at 0."""
+    """What one connection counted. One that is new, or was made again on its port, began at 0."""
     counters = ("segments_sent", "retransmitted", "data_received", "out_of_order")
     new = [getattr(after, name) for name in counters]
     old = [getattr(before, name) for name in counters] if before else [0, 0, 0, 0]

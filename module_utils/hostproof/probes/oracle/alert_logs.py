@@ -3,8 +3,7 @@
 """Alert logs and trace files: where they lie, and what is read of them.
 
 They can be of many gigabytes, and lie on a server that does not answer: commands with a time limit
-read them, as the owner of the home, and only what is asked for leaves the commands.
-"""
+read them, as the owner of the home, and only what is required leaves the commands."""
 
 import re
 from typing import List, Optional
@@ -20,7 +19,7 @@ from .next_start import Database
 
 #: Seconds: reading a long alert log takes a while.
 LOG_TIMEOUT = 60.0
-#: Lines after the last start that are looked at.
+#: Lines after the last start that are checked.
 LOG_LINES = 400
 
 _STARTING = "Starting ORACLE instance"
@@ -31,7 +30,7 @@ class NoStart(Unanswered):
 
 
 def find(host: Host, database: Database, given: Optional[str], variable: str) -> str:
-    """The policy's path, else where the instance says, else where the base folder has it.
+    """The policy's path, else where the instance says, else where the base directory has it.
 
     ``variable`` is the one that can list it.
     """

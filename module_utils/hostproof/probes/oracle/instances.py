@@ -54,7 +54,7 @@ def read_segments(host: Host) -> List[sysvipc_shm.ShmSegment]:
 
 
 class SgaPages(NamedTuple):
-    """Bytes of an SGA by the pages that they lie in; both 0 without a segment to judge."""
+    """Bytes of an SGA by the pages that they lie in; both 0 without a segment to check."""
 
     huge: int
     small: int

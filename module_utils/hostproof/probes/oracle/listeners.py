@@ -134,7 +134,8 @@ def read_listeners(host: Host) -> List[Listener]:
 def find_definitions(
     host: Host, name: str, homes: Iterable[str], user: Optional[str] = None
 ) -> List[str]:
-    """The files of these homes, and of the folders for all of them, that name the listener."""
+    """The files of these homes, and of the directories for all of them, that name the
+    listener."""
     folders = [home + "/network/admin" for home in homes] + list(GLOBAL_FOLDERS)
     found = []
     for folder in folders:

@@ -125,10 +125,9 @@ def homes_of_oratab(host: Host) -> Dict[str, str]:
 def stopped_of_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
     """Home by SID of each database that oratab lists and that does not run here.
 
-    Under Clusterware oratab names databases, not instances. An entry without a known instance
-    keeps its own name; its parameter file is then Absent or Unanswered, so its start is unknown.
-    A home without sqlplus or without a dbs folder holds no database.
-    """
+    Under Clusterware oratab names databases, not instances. An entry without a known instance keeps
+    its own name; its parameter file is then Absent or Unanswered, so its start is unknown. A home
+    without sqlplus or without a dbs directory holds no database."""
     homes = homes_of_oratab(host)
     waiting = not_running(homes, running)
     names = _names_of_running(host, asking, running) if waiting else []
@@ -377,9 +376,8 @@ def runs_without_large_pages(database: Database) -> bool:
 def change_of_parameter(database: Database, name: str, value: Optional[str]) -> str:
     """How an administrator sets a parameter for the next start; None resets it.
 
-    An entry for the SID beats the one for all, so it goes. A text file is edited by hand: ALTER
-    SYSTEM ends with ORA-32001 for an instance that was started with one.
-    """
+    An entry for the SID beats the one for all, so it goes. A text file is edited manually: ALTER
+    SYSTEM ends with ORA-32001 for an instance that was started with one."""
     asked = if_known(database.asked, None)
     file = if_known(database.file, None)
     entries = if_known(attempt(next_entries, database), [])
@@ -500,7 +498,7 @@ def is_rounded(running: int, stored: int) -> bool:
 
 
 def evidence_of(database: Database) -> Tuple[str, ...]:
-    """The keys of what the next start was judged by."""
+    """The keys of what the next start was checked by."""
     keys = []
     if not isinstance(database.asked, HostproofError):
         keys.append(database.asked.key)

@@ -3,10 +3,9 @@
 """Initialization parameters of the instances of a host: in force, and of the next start.
 
 A running instance is asked (sqlplus.py); for one that is down, the file is read that a plain
-startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs folder of its home. What lies in
+startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs directory of its home. What lies in
 ASM only the instance can tell. Source: Oracle Database Administrator's Guide, About Initialization
-Parameter Files and Startup; Oracle Database Installation Guide, About orabasetab.
-"""
+Parameter Files and Startup; Oracle Database Installation Guide, About orabasetab."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -61,7 +60,7 @@ class ParameterFile(NamedTuple):
         return self.source == self.path and not name.startswith("spfile")
 
 
-#: How many fields the rows have that sqlplus is asked for.
+#: How many fields the rows have that sqlplus is required.
 _FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
 
 
@@ -215,7 +214,8 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
 
 
 def sids_with_files(host: Host, home: str, user: str) -> List[str]:
-    """The instances that the home has a parameter file for; Absent if it has no such folder."""
+    """The instances that the home has a parameter file for; Absent if it has no such
+    directory."""
     names = [one.name for one in nfs_files.list_files(host, dbs_folder(host, home, user))]
     found = [re.match(r"(?:spfile|init)(.+)\.ora$", name) for name in names]
     return sorted({match.group(1) for match in found if match})

@@ -80,9 +80,8 @@ def query(target: Target, names: Iterable[str], timeout: float) -> Command:
     """Ask for the release, the parameters in force, and every entry of the spfile.
 
     Rows (parsers/oracle/sqlplus_rows.py): ``instance`` name, release, status; ``full`` the release
-    with its update; ``running`` name, value; ``stored`` SID, name, value; ``trace`` the folder of
-    the alert log.
-    """
+    with its update; ``running`` name, value; ``stored`` SID, name, value; ``trace`` the directory
+    of the alert log."""
     listed = ", ".join(f"'{_checked(_PARAMETER, name)}'" for name in sorted(set(names)))
     selects = [
         _select("instance", ("instance_name", "version", "status"), "v$instance"),
@@ -149,7 +148,7 @@ def look(
         statements.append(running.format(UNSET, name, _VALUE))
     joined = " || ' ' || ".join(f"({one})" for one in statements)
     script = f"select 'hostproof-state ' || {joined}\n  from dual;\n"
-    return command(target, "look at " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
+    return command(target, "check " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
 
 
 def alter(

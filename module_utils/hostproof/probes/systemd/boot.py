@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the next boot will set: every place that can hold a kernel setting, in the order of boot.
+"""What a reboot will set: every place that can hold a kernel setting, in the order of boot.
 
 Sources: sysctl.d(5) and tmpfiles.d(5) of systemd; tuned-main.conf(5) (``reapply_sysctl``) and
 TuneD, tuned/plugins/plugin_sysctl.py, plugin_sysfs.py and plugin_vm.py; sysctl(8) of procps;
@@ -28,7 +28,7 @@ PROC_SYS = "/proc/sys/"
 #: The options of TuneD's plugin vm that set sysctls (plugin_vm.py since 2.25).
 _TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio")
 _LOADED_BY = "loaded by "
-#: Instead of the value of an option that sets a part of what is asked for: no option holds it.
+#: Instead of the value of an option that sets a part of what is required: no option holds it.
 _PART = "\0"
 _THP_OPTIONS = ("transparent_hugepages", "transparent_hugepage")
 
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
 
 class Write(NamedTuple):
-    """One write of a boot, in the order of time.
+    """One write of a reboot, in the order of time.
 
     ``value`` is None where it is not to be told. ``certain`` is whether the write surely happens
     at this point. ``note`` says what makes it, where the place alone does not. ``by_tuned``: a
@@ -151,11 +151,10 @@ class SysctlAtBoot(NamedTuple):
     """``winner`` is None where nothing sets the key. ``losers`` say why they lose.
 
     The value of the winner is what the kernel makes of it; ``remark`` says what to know about it,
-    ``refused`` are the last writes, if the kernel would refuse those. ``later`` is whether a script
-    loads the file of the winner, so that no other name of a file would help.
-    ``unknown`` is the error of places that were not looked at and could still change it: a
-    verdict that rests on the winner being good has to call settled() first.
-    """
+    ``refused`` are the last writes, if the kernel would reject those. ``later`` is whether a script
+    loads the file of the winner, so that no other name of a file would help. ``unknown`` is the
+    error of places that were not checked and could still change it: a verdict that rests on the
+    winner being good has to call settled() first."""
 
     winner: Optional[Setting]
     losers: List[str]
@@ -204,7 +203,7 @@ def why_it_loses(at_boot: SysctlAtBoot, path: str, key: str, variable: str) -> s
     )
 
 
-#: What a kernel file makes of a text: (the value or None if refused, a remark or None).
+#: What a kernel file makes of a text: (the value or None if rejected, a remark or None).
 Reader = Callable[[str], Tuple[Optional[str], Optional[str]]]
 
 
@@ -223,7 +222,7 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     from_kernel = kernel_cmdline.last(known(boot.cmdline), "sysctl." + key)
     if from_kernel is not None:
         writes.append(Write(from_kernel, "kernel command line sysctl." + key))
-    # systemd writes the last assignment alone, so that nothing is left if the kernel refuses it.
+    # systemd writes the last assignment alone, so that nothing is left if the kernel rejects it.
     # Without systemd procps writes each of them, which comes to the same but for that.
     if resolution.winner is not None:
         writes.append(_write_of(resolution.winner))
@@ -276,7 +275,7 @@ def read_decimal(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def unseen(boot: Boot) -> Optional[HostproofError]:
-    """The error of places that may hold commands and were not looked at; None if all were."""
+    """The error of places that may hold commands and were not checked; None if all were."""
     active = known(boot.tuned)
     for answer in (boot.others, active.commands, active.known_whole):
         if isinstance(answer, HostproofError):
@@ -566,7 +565,7 @@ def _read_sysctl(host: Host) -> SysctlTree:
     if SYSCTL_CONF in list(texts) + list(links.values()):
         return SysctlTree(assignments, [], reapplied, links)
     if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
-        # Without systemd the boot scripts run procps' sysctl, which reads this file last.
+        # Without systemd the reboot scripts run procps' sysctl, which reads this file last.
         return SysctlTree(assignments + rest, [], reapplied, links)
     return SysctlTree(assignments, rest, reapplied, links)
 
@@ -638,7 +637,7 @@ def unless_unseen(answer: Answer[str]) -> Answer[bool]:
 def _chooses_itself(host: Host) -> bool:
     """Whether TuneD without an active profile takes the one that it recommends."""
     mode = attempt(host.read_text, "/etc/tuned/profile_mode")
-    # Without the file an empty profile counts as none chosen by hand.
+    # Without the file an empty profile counts as none chosen manually.
     return str(unless_absent(mode, "")).strip() != "manual"
 
 
@@ -649,7 +648,8 @@ def _load_profiles(
     profiles: List[Tuple[str, tuned.Profile]],
     loaded: List[str],
 ) -> None:
-    """Included profiles first. A profile may include the one of its own name of the next folder."""
+    """Included profiles first. A profile may include the one of its own name of the next
+    directory."""
     for name in names:
         found = _read_profile(host, name, folders, loaded)
         if found is None:
@@ -699,7 +699,7 @@ def _read_tuned_scripts(
 
 
 def _starts_tuned(host: Host) -> bool:
-    """Whether the next boot starts tuned.service (systemctl(1), is-enabled)."""
+    """Whether the next reboot starts tuned.service (systemctl(1), is-enabled)."""
     argv = ["systemctl", "is-enabled", "tuned.service"]
     output = host.run(argv)
     state = output.stdout.strip()
@@ -735,5 +735,5 @@ def _read_profile(
         return None
     raise Absent(
         missing.key if missing else name,
-        f"tuned's active profile {name} is in none of its folders; set one with tuned-adm",
+        f"tuned's active profile {name} is in none of its directories; set one with tuned-adm",
     )

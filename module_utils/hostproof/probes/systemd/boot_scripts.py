@@ -16,7 +16,7 @@ from ...parsers.systemd import boot_commands
 from ...parsers.systemd.boot_commands import Effect
 
 RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
-#: Of one name the unit of the folder that stands first counts.
+#: Of one name the unit of the directory that stands first counts.
 UNIT_FOLDERS = (
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -80,8 +80,7 @@ _UNSURE = re.compile(
 class Command(NamedTuple):
     """A line that changes settings. ``actor`` is what runs it; two actors run in any order.
 
-    ``certain`` is whether it is sure that the next boot runs the line.
-    """
+    ``certain`` is whether it is sure that the next reboot runs the line."""
 
     text: str
     place: str
@@ -185,7 +184,7 @@ def _is_unit(path: str) -> bool:
 
 
 def _runs(host: Host, path: str) -> Optional[bool]:
-    """Whether the next boot runs what a file holds; None where that is not sure."""
+    """Whether the next reboot runs what a file holds; None where that is not sure."""
     if path in RC_LOCAL:
         return None if _is_executable(host, path) else False
     if not _is_unit(path):
@@ -200,7 +199,7 @@ def _runs(host: Host, path: str) -> Optional[bool]:
 
 
 def _is_masked(host: Host, folder: str, name: str) -> bool:
-    """Whether a unit of the same name stands in a folder that counts more."""
+    """Whether a unit of the same name stands in a directory that counts more."""
     above = UNIT_FOLDERS[: UNIT_FOLDERS.index(folder)]
     for one in above:
         stat = attempt(host.stat, f"{one}/{name}")

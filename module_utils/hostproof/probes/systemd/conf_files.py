@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The *.conf files of systemd's folders, and what they say."""
+"""The *.conf files of systemd's directories, and what they say."""
 
 from typing import List, Optional, Sequence
 
@@ -19,7 +19,8 @@ def read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
 
 
 def paths(host: Host, folders: Sequence[str]) -> List[str]:
-    """Every *.conf of the folders; a folder that is another folder's link is read once."""
+    """Every *.conf of the directories; a directory that is another directory's link is read
+    once."""
     found: List[str] = []
     seen = set()
     for folder in folders:
@@ -42,11 +43,11 @@ def text_of_link(host: Host, path: str) -> Optional[str]:
 
 
 def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
-    """systemd's own settings at the next boot ("logind.conf"): the main file, then its drop-ins.
+    """systemd's own settings at the next reboot ("logind.conf"): the main file, then its
+    drop-ins.
 
-    Of the main file that counts whose folder stands first. What lies below /run does not survive a
-    boot (systemd-system.conf(5)).
-    """
+    Of the main file that counts whose directory stands first. What lies below /run does not survive
+    a boot (systemd-system.conf(5))."""
     places = [one for one in conf_d.directories("systemd") if not one.startswith("/run/")]
     found = []
     for folder in places:

@@ -32,8 +32,8 @@ class Known(NamedTuple):
 
 
 def files(host: Host, folders: Sequence[str], suffix: str) -> List[str]:
-    """By name, whatever the folder; of one name that of the first folder. Links of folders (/lib to
-    /usr/lib) hide nothing."""
+    """By name, whatever the directory; of one name that of the first directory. Links of
+    directories (/lib to /usr/lib) hide nothing."""
     chosen: Dict[str, str] = {}
     for folder in folders:
         for name in unless_absent(attempt(host.list_dir, folder), []):

@@ -1,11 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of systemd's units at the next boot, and in which order their drop-ins are read.
+"""The files of systemd's units at the next reboot, and in which order their drop-ins are read.
 
-What lies below /run does not survive a boot and is left out, but for the folders of generators,
+What lies below /run does not survive a boot and is left out, but for the directories of generators,
 which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
-unit_file_find_dropin_paths() in src/shared/dropin.c.
-"""
+unit_file_find_dropin_paths() in src/shared/dropin.c."""
 
 from collections import OrderedDict
 from typing import Dict, List
@@ -14,7 +13,7 @@ from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
 
 GENERATED = "/run/systemd/generator"
-#: The folder whose units win stands first.
+#: The directory whose units win stands first.
 FOLDERS = (
     "/etc/systemd/system.control",
     "/run/systemd/generator.early",
@@ -29,7 +28,8 @@ FOLDERS = (
 
 
 def names_by_folder(host: Host) -> Dict[str, List[str]]:
-    """What lies in each folder, the one that wins first; one that is another's link is left out."""
+    """What lies in each directory, the one that wins first; one that is another's link is left
+    out."""
     names: Dict[str, List[str]] = OrderedDict()
     for folder in FOLDERS:
         listed = unless_absent(attempt(host.list_dir, folder), [])
@@ -49,9 +49,8 @@ def place_of(names: Dict[str, List[str]], name: str) -> str:
 def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
     """The drop-ins of a unit in the order in which systemd reads them.
 
-    They are read by file name, whatever their folder. Of one name that counts which stands in the
-    folder of the higher precedence; folders for all units of the type come last.
-    """
+    They are read by file name, whatever their directory. Of one name that counts which stands in
+    the directory of the higher precedence; directories for all units of the type come last."""
     stem, _, kind = name.rpartition(".")
     own = [name + ".d"]
     for at in range(len(stem) - 1, 0, -1):

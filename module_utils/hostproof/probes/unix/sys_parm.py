@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run-time parameters of AIX's kernel, as the subroutine sys_parm tells them.
 
-lsattr shows what the configuration database holds; after chdev -P or -T the kernel goes by other
+lsattr shows what the configuration database holds; after chdev -P or -T the kernel uses other
 values, which no command tells. sys_parm does, and it looks only: SYSP_GET. It is asked by a Python
 of its own, so that whatever happens in a foreign library happens there.
 
@@ -76,7 +76,7 @@ def look_behind(first: Command, names: Tuple[str, ...]) -> Command:
 
 
 def read(host: Host, names: Tuple[str, ...]) -> Dict[str, int]:
-    """What the kernel goes by. Unanswered says why it cannot be told."""
+    """What the kernel uses. Unanswered says why it cannot be told."""
     wanted = look(names)
     key = "command:" + wanted.name
     try:

@@ -13,7 +13,7 @@ from ....parsers.oracle import alert_log
 
 #: The kernel gave no more contexts: fs.aio-max-nr on Linux, aio_maxreqs on AIX.
 LIMIT = "limit"
-#: What was asked for did not come back: the storage or the way to it stands still.
+#: What was required did not come back: the storage or the way to it stands still.
 STALLED = "stalled"
 #: The file system or the device does not take it: no asynchronous or no direct I/O there.
 REFUSED = "refused"

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The kernel's asynchronous I/O: how many events all contexts may ask for, and do.
 
-fs.aio-nr is the sum of what every io_setup(2) on the host asked for; one that would bring it
-above fs.aio-max-nr fails with EAGAIN. It is of the host: containers share it. To raise the limit
-reserves nothing. Sources: Linux, Documentation/admin-guide/sysctl/fs.rst; fs/aio.c, ioctx_alloc()
-and aio_setup_ring().
-"""
+fs.aio-nr is the sum of what every io_setup(2) on the host requested; one that would bring it above
+fs.aio-max-nr fails with EAGAIN. It is of the host: containers share it. To raise the limit reserves
+nothing. Sources: Linux, Documentation/admin-guide/sysctl/fs.rst; fs/aio.c, ioctx_alloc() and
+aio_setup_ring()."""
 
 from typing import Iterable, NamedTuple, Tuple
 
@@ -18,8 +17,8 @@ USED_FILE = "/proc/sys/fs/aio-nr"
 
 #: What one process of a database asks for when it has much to write (MOS 579108.1).
 CONTEXT = 4096
-#: Kernels from 3.12 to 4.13 charge more than was asked for, and compare with twice the limit:
-#: there aio-nr may be above aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
+#: Kernels from 3.12 to 4.13 charge more than was required, and compare with twice the limit: there
+#: aio-nr may be above aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
 CHARGED_MORE = ((3, 10), (4, 14))
 
 #: sizeof(struct io_event), and of the ring's head.
@@ -42,8 +41,8 @@ def read_events(host: Host) -> Events:
 
 
 def events_of(ring: int) -> int:
-    """The most events that a ring of so many bytes was asked for: the kernel doubles what was
-    asked, adds two, and takes whole pages."""
+    """The most events that a ring of so many bytes was required: the kernel doubles what was asked,
+    adds two, and takes whole pages."""
     return max((ring - _EVENT) // _EVENT // 2 - 1, 0)
 
 

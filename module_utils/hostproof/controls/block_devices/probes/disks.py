@@ -3,8 +3,7 @@
 """Block devices as sysfs shows them: what each stands on, and how the kernel drives it.
 
 Sources: Linux, Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm,
-Documentation/scsi/scsi_mid_low_api.rst (the names of folders, H:C:T:L).
-"""
+Documentation/scsi/scsi_mid_low_api.rst (the names of directories, H:C:T:L)."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -26,7 +25,7 @@ _ATTRIBUTES = (
     *("size", "device/state"),
 )
 _NAME = re.compile(r"[A-Za-z0-9_.!-]{1,64}\Z")
-#: The last folder of a SCSI device: host, channel, target, unit.
+#: The last directory of a SCSI device: host, channel, target, unit.
 _ADDRESS = re.compile(r".*/(\d+):(\d+):(\d+):(\d+)\Z")
 _SECTOR = 512
 
@@ -34,9 +33,8 @@ _SECTOR = 512
 class Disk(NamedTuple):
     """A whole device, or a map of the device mapper. ``slaves`` is what it stands on.
 
-    ``values`` are the files of sysfs below its folder; ``host`` is the SCSI host that it is
-    reached over.
-    """
+    ``values`` are the files of sysfs below its directory; ``host`` is the SCSI host that it is
+    reached over."""
 
     name: str
     dm_name: Optional[str]
@@ -66,7 +64,7 @@ class Disk(NamedTuple):
 
 class Partition(NamedTuple):
     """``start`` and ``offset`` are bytes: where it begins, and by how much the kernel sees it
-    beside the device's own blocks (-1: not to be mended)."""
+    beside the device's own blocks (-1: not to be fixed)."""
 
     start: int
     offset: int

@@ -3,9 +3,8 @@
 """AIX's ``entstat -d entN``: what an Ethernet adapter counts, and its link and flow control.
 
 What stands behind the general statistics is each driver's own. Of an EtherChannel its members
-follow, each as if it had been asked for. Source: AIX Commands Reference, entstat; the forms are
-those of public output of the drivers in tests/fixtures/entstat.
-"""
+follow, each as if it had been requested. Source: AIX Commands Reference, entstat; the forms are
+those of public output of the drivers in tests/fixtures/entstat."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -81,7 +80,7 @@ class Adapter(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """``first`` is what was asked for, ``members`` are those that it stands for.
+    """``first`` is what was required, ``members`` are those that it stands for.
 
     ``backup`` is the name of the member that waits, "" where there is none; ``on_backup`` says
     whether it carries the traffic, None where entstat does not tell.
@@ -94,7 +93,7 @@ class Statistics(NamedTuple):
 
 
 def parse(text: str) -> Statistics:
-    """What was asked for, and its members. ParseError for what is no output of entstat -d."""
+    """What was required, and its members. ParseError for what is no output of entstat -d."""
     sections: List[Tuple[str, int, List[str]]] = []
     backup = ""
     for number, line in enumerate(text.split("\n"), 1):

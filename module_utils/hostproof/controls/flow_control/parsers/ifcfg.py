@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ifcfg files of /etc/sysconfig/network-scripts: for which interface, and what ETHTOOL_OPTS says.
 
-A file can hold passwords: only the lines of LINES are to be read of it. Source: initscripts,
-sysconfig.txt (the files are read by a shell).
-"""
+A file can hold passwords: only the lines of LINES must be read of it. Source: initscripts,
+sysconfig.txt (the files are read by a shell)."""
 
 import shlex
 from typing import List, NamedTuple, Optional

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """NetworkManager's profiles (keyfile): which interface one is for, and the PAUSE that it sets.
 
-A profile can hold passwords: only lines that name no secret (LINES) are to be read of it. Sources:
-nm-settings-keyfile(5); nm-settings(5), connection and ethtool; GLib key files.
-"""
+A profile can hold passwords: only lines that name no secret (LINES) must be read of it. Sources:
+nm-settings-keyfile(5); nm-settings(5), connection and ethtool; GLib key files."""
 
 from typing import Dict, NamedTuple, Optional
 

@@ -3,10 +3,9 @@
 """The Ethernet adapters of AIX that carry storage and the interconnect, and their flow control.
 
 An IP interface enN is that of the adapter entN, which may be a VLAN of another, or an EtherChannel
-of several. What an adapter does now tells entstat, what the next boot sets the attribute flow_ctrl
-in the database (ODM). Sources: AIX Commands Reference, entstat, lsattr and lsdev; AIX
-Communications Guide, EtherChannel, IEEE 802.3ad Link Aggregation.
-"""
+of several. What an adapter does now tells entstat, what a reboot sets the attribute flow_ctrl in
+the database (ODM). Sources: AIX Commands Reference, entstat, lsattr and lsdev; AIX Communications
+Guide, EtherChannel, IEEE 802.3ad Link Aggregation."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -110,7 +109,7 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
     for device in devices:
         if device not in ports and device not in bonds:
             statistics = attempt(_read_statistics, host, device)
-            # A member may not be asked for by its own name; its bundle tells of it.
+            # A member may not be requested by its own name; its bundle tells of it.
             if not isinstance(statistics, HostproofError):
                 whole[device] = statistics
     for device in sorted(whole, key=lambda one: whole[one].first.type not in entstat.BUNDLES):

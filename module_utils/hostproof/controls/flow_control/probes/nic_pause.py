@@ -21,8 +21,8 @@ SAMPLE = "pause"
 KERNEL_COUNTERS = ("rx_missed_errors", "rx_fifo_errors", "rx_crc_errors", "tx_fifo_errors")
 
 #: Drivers whose rx and tx in ethtool -a are those in force, also where they are negotiated
-#: (hw->fc.current_mode in their get_pauseparam), and which offer both whatever rx and tx are asked
-#: for while they negotiate (hw->fc.requested_mode in their set_pauseparam).
+#: (hw->fc.current_mode in their get_pauseparam), and which offer both whatever rx and tx are
+#: required while they negotiate (hw->fc.requested_mode in their set_pauseparam).
 OFFER_BOTH = frozenset(("e1000", "e1000e", "igb", "igc", "ixgbe"))
 #: Drivers that take no change of autoneg with ethtool -A (i40e_set_pauseparam, ice_set_pauseparam:
 #: EOPNOTSUPP, for it is that of the link).
@@ -194,7 +194,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         raise Unanswered(
             "sample:" + SAMPLE,
             "no counter of {0} could be read twice{1}".format(
-                name, ": they began anew meanwhile" if anew or drops_anew else ""
+                name, ": they began again meanwhile" if anew or drops_anew else ""
             ),
         )
     evidence = ("sample:" + SAMPLE,)
@@ -223,8 +223,7 @@ def _grown_text(name: str, first: str, second: str, anew: List[str]) -> Optional
 def grown(name: str, before: Optional[int], after: Optional[int], anew: List[str]) -> Optional[int]:
     """What a counter counted between two readings, whatever system it is of.
 
-    None where it was not read twice, or began anew meanwhile: ``anew`` keeps the name of that.
-    """
+    None where it was not read twice, or began again meanwhile: ``anew`` keeps the name of that."""
     if before is None or after is None:
         return None
     if after < before:

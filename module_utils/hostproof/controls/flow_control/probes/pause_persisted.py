@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What sets an interface's PAUSE at boot, and which of it counts.
 
-In the order of a boot, the last that sets something wins: the first .link file that fits (udev,
+In the order of a reboot, the last that sets something wins: the first .link file that fits (udev,
 when it finds the interface), udev rules that run ethtool, then NetworkManager's profile, the
 network scripts or Debian's ifupdown when they bring it up, and at last scripts and TuneD. Sources:
 systemd.link(5); udev(7); nm-settings(5); initscripts, sysconfig.txt; interfaces(5); TuneD,
-plugin_net.py.
-"""
+plugin_net.py."""
 
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
@@ -33,7 +32,7 @@ _PROFILES = (
     "/usr/lib/NetworkManager/system-connections",
 )
 _IFCFG = "/etc/sysconfig/network-scripts"
-#: What else may run ethtool when an interface comes up or at the end of a boot.
+#: What else may run ethtool when an interface comes up or at the end of a reboot.
 _SCRIPT_FOLDERS = (
     "/etc/NetworkManager/dispatcher.d",
     "/etc/network/if-up.d",
@@ -96,11 +95,10 @@ class LinkFile(NamedTuple):
 class Persisted(NamedTuple):
     """``links`` are the .link files that fit the interface or may, the one that counts first.
 
-    ``winner`` is None where none fits. ``settings`` are in the order of a boot, ignored ones too,
-    and those that set nothing of PAUSE are left out.
-    ``profile`` is the name of NetworkManager's profile for it, None where it has none. ``systemd``
-    is the version of udev. ``ethtool`` is its path, where a rule of udev must name it.
-    """
+    ``winner`` is None where none fits. ``settings`` are in the order of a reboot, ignored ones too,
+    and those that set nothing of PAUSE are left out. ``profile`` is the name of NetworkManager's
+    profile for it, None where it has none. ``systemd`` is the version of udev. ``ethtool`` is its
+    path, where a rule of udev must name it."""
 
     links: Answer[List[LinkFile]]
     winner: Answer[Optional[LinkFile]]
@@ -171,7 +169,7 @@ def _find_ethtool(host: Host) -> str:
         path = folder + "/ethtool"
         if not isinstance(attempt(host.stat, path), HostproofError):
             return path
-    raise Unanswered("file:/usr/sbin/ethtool", "ethtool is in no folder where udev could run it")
+    raise Unanswered("file:/usr/sbin/ethtool", "ethtool is in no directory where udev could run it")
 
 
 def _that_set_something(settings: List[Setting]) -> List[Setting]:
@@ -489,7 +487,9 @@ def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[st
     if not folder.startswith("/"):
         folder = ("/etc/network/" + folder).rstrip("/")
     if re.search(r"[*?\[$~`]", folder):
-        raise Unanswered("file:" + _INTERFACES, f"{pattern} names files by a pattern of folders")
+        raise Unanswered(
+            "file:" + _INTERFACES, f"{pattern} names files by a pattern of directories"
+        )
     names = unless_absent(attempt(host.list_dir, folder), [])
     return [
         f"{folder}/{one}"

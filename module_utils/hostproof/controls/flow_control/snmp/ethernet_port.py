@@ -62,8 +62,7 @@ class Counters(NamedTuple):
     """Frames since the agent started, seen from the port; None where the agent does not count.
 
     ``uptime`` is the agent's clock in hundredths of a second; ``discontinuity`` is that clock when
-    the counters of the port began anew.
-    """
+    the counters of the port began again."""
 
     in_pause: Optional[int]
     out_pause: Optional[int]
@@ -243,7 +242,7 @@ _LONGEST_SAMPLE = 24 * 3600 * 100
 
 
 def difference(before: Counters, after: Counters) -> Delta:
-    """What was counted between two readings, unknown where the counters began anew meanwhile."""
+    """What was counted between two readings, unknown where the counters began again meanwhile."""
     seconds = None
     if before.uptime is not None and after.uptime is not None:
         # The clock starts again at 0 after 497 days, or with the agent: then it is far off.

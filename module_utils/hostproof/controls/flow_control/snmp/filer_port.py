@@ -66,7 +66,7 @@ def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer
     """
     talk = Talk(host, target)
     talk.open(_OBJECT)
-    # A table that broke off may lack the very port that is looked for, so it shows none.
+    # A table that broke off may lack the very port that is searched for, so it shows none.
     ports = _in_ontap(talk, address, mac.lower()) or _in_interfaces(talk, address, mac.lower())
     key = talk.evidence[-1]
     if talk.problems:

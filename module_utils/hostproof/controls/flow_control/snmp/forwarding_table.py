@@ -34,7 +34,7 @@ _RESERVED = range(1002, 1006)
 _ARCS = 6
 #: Behind this address the next table begins.
 _LAST_ADDRESS = ".255.255.255.255.255.255"
-#: What one switch is asked for: its tables, and VLANs that have one of their own.
+#: What one switch is required: its tables, and VLANs that have one of their own.
 _MOST_TABLES = 512
 _MOST_VLANS = 200
 #: VLANs that may give no answer before the rest is given up.
@@ -59,7 +59,7 @@ _Ports = Dict[int, str]
 
 
 class Places(NamedTuple):
-    """Each address that was asked for is in one of the two; ``missing`` says why."""
+    """Each address that was required is in one of the two; ``missing`` says why."""
 
     found: Dict[str, Place]
     missing: Dict[str, str]
@@ -116,7 +116,7 @@ def _in_q_bridge(talk: Talk, arcs: Dict[str, str]) -> Dict[str, _Ports]:
     found = _ports(talk, "addresses by table", _q_oids(tables, arcs))
     left = {mac: arc for mac, arc in arcs.items() if mac not in found}
     if left and tables:
-        # Where chassis are stacked, some agents begin anew with each one's tables.
+        # Where chassis are stacked, some agents begin again with each one's tables.
         further = [table for table in _counted_tables(talk) if table not in tables]
         found.update(_ports(talk, "addresses by further table", _q_oids(further, left)))
     return found
@@ -134,7 +134,7 @@ def _counted_tables(talk: Talk) -> List[int]:
 
 
 def _tables(talk: Talk) -> List[int]:
-    """The numbers of the tables that have a row: no VLAN is asked for that has none."""
+    """The numbers of the tables that have a row: no VLAN is required that has none."""
     tables: List[int] = []
     oid = _Q_PORT
     for number in range(_MOST_TABLES):

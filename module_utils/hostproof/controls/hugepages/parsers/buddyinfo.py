@@ -35,7 +35,7 @@ def parse(text: str) -> List[Zone]:
 
 
 def contiguous(zones: List[Zone], order: int) -> int:
-    """How many blocks of 2**order base pages are free now, larger ones taken apart.
+    """Number of blocks of 2**order base pages are free now, larger ones taken apart.
 
     What compaction could still join is not counted. Zone DMA is left out: the kernel keeps its
     16 MiB back for old devices (lowmem_reserve), so that a pool of huge pages gets none of it.

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pool of default-sized huge pages that the next boot makes.
+"""The pool of default-sized huge pages that a reboot makes.
 
 Source: Documentation/admin-guide/mm/hugetlbpage.rst: hugepages= reserves it first, and every
 later write of the sysctl changes it.
@@ -44,11 +44,10 @@ class PagesOfSize(NamedTuple):
 
 
 class OtherSizes(NamedTuple):
-    """Bytes in pages of other sizes than the default one after the next boot.
+    """Bytes in pages of other sizes than the default one after a reboot.
 
     ``pages`` are those of the pools, ``beyond`` those that may be made beyond them. ``unknown`` is
-    the error of places that were not looked at: who takes these for all has to call settled().
-    """
+    the error of places that were not checked: who takes these for all has to call settled()."""
 
     pages: int
     beyond: int
@@ -59,12 +58,11 @@ class OtherSizes(NamedTuple):
 
 
 class PoolAtBoot(NamedTuple):
-    """The pool after the next boot: ``pages`` 0 with ``place`` None where nothing sets it.
+    """The pool after a reboot: ``pages`` 0 with ``place`` None where nothing sets it.
 
-    ``remark`` says what to know about the place, ``refused`` are lines that the kernel would refuse
-    and that come after it. ``unknown`` is the error of places that were not
-    looked at: who takes the pool for good has to call settled() first.
-    """
+    ``remark`` says what to know about the place, ``refused`` are lines that the kernel would reject
+    and that come after it. ``unknown`` is the error of places that were not checked: who takes the
+    pool for good has to call settled() first."""
 
     pages: int
     place: Optional[str]
@@ -137,7 +135,7 @@ def read_page_sizes(host: Host) -> Dict[int, PagesOfSize]:
 
 
 def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
-    """What the next boot puts into pools of other page sizes than the default one."""
+    """What a reboot puts into pools of other page sizes than the default one."""
     reserved = kernel_cmdline.hugepages(known(boot.cmdline), page_size)
     sizes = {kilobytes * 1024 for kilobytes in _KILOBYTES}.union(reserved) - {page_size}
     pages = beyond = 0
@@ -148,7 +146,7 @@ def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
 
 
 def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> int:
-    """The number in a file of a page size after the next boot; ``reserved`` is the kernel's own."""
+    """The number in a file of a page size after a reboot; ``reserved`` is the kernel's own."""
     writes: List[Write] = []
     if reserved is not None:
         writes.append(Write(str(reserved), "kernel command line hugepages="))
@@ -161,7 +159,7 @@ def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> in
 
 
 def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
-    """How many pages beyond the pool the next boot allows."""
+    """How many pages beyond the pool a reboot allows."""
     name = OVERCOMMIT_KEY.rpartition(".")[2]
     for line in _sysfs_writes(boot, page_size, name):
         raise _unreadable(line.place, "sets it by sysfs: leave it to sysctl.d alone")

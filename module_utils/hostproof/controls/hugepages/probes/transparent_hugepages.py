@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transparent huge pages: what is in force and what the next boot will choose.
+"""Transparent huge pages: what is in force and what a reboot will choose.
 
 Source: Documentation/admin-guide/mm/transhuge.rst; mm/huge_memory.c, enabled_store() and
 setup_transparent_hugepage(), which take the three words and nothing else; tuned's plugin_vm,
@@ -26,9 +26,8 @@ MODES = ("always", "madvise", "never")
 class ThpAtBoot(NamedTuple):
     """``winner`` is None where neither a setting nor the kernel's own default can be seen.
 
-    ``unknown`` is the error of places that were not looked at: who takes the mode for good has to
-    call settled() first.
-    """
+    ``unknown`` is the error of places that were not checked: who takes the mode for good has to
+    call settled() first."""
 
     winner: Optional[Setting]
     losers: List[str]
@@ -56,7 +55,7 @@ def read_kernel_default(host: Host, release: str) -> Setting:
 
 
 def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
-    """The mode after the next boot, by the order in which the places act."""
+    """The mode after a reboot, by the order in which the places act."""
     writes: List[Write] = []
     if isinstance(kernel_default, Setting):
         writes.append(Write(*kernel_default))

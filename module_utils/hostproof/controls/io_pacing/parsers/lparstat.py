@@ -26,7 +26,7 @@ class Cpu(NamedTuple):
 
 
 def parse(text: str) -> Cpu:
-    """The last row. Raises ParseError without the heads, or if the four do not make 100 %."""
+    """The last row. Raises ParseError without the heads, or if the four do not make 100%."""
     lines = text.split("\n")
     heads = [number for number, line in enumerate(lines) if line.split()[:1] == ["%user"]]
     if not heads:
@@ -42,5 +42,5 @@ def parse(text: str) -> Cpu:
         raise ParseError(_WHAT, f"{kind_of(lines[number])} is no row", number + 1)
     cpu = Cpu(*(decimal(word) for word in four))
     if not 99.0 <= sum(cpu) <= 101.0:
-        raise ParseError(_WHAT, "the CPU time does not make 100 %", number + 1)
+        raise ParseError(_WHAT, "the CPU time does not make 100%", number + 1)
     return cpu

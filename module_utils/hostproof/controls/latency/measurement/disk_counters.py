@@ -33,7 +33,7 @@ DEVICES, PATHS = "devices", "paths"
 #: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
 NO_QUEUE = "the kernel counts the time of {0} " + IN_TICKS + " {1}, for want of a request queue"
 OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
-#: How many devices a remark names: hosts have hundreds.
+#: Number of devices a remark names: hosts have hundreds.
 _NAMED = 20
 #: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
 #: went to its stable releases, and may have gone to vendors' kernels of that number.
@@ -50,7 +50,7 @@ class NoSuchDevice(HostproofError):
 
 
 class Interval(NamedTuple):
-    """What each device did in ``seconds``. Devices that were made anew in between are out."""
+    """What each device did in ``seconds``. Devices that were made again in between are out."""
 
     seconds: float
     devices: Dict[str, diskstats.Difference]
@@ -94,7 +94,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
             real = name
         kernel_name: Optional[str] = real.split("/")[-1]
         if kernel_name not in known or real not in (kernel_name, "/dev/" + kernel_name):
-            # A special file of its own: made by hand, or by a device mapper without udev.
+            # A special file of its own: made manually, or by a device mapper without udev.
             kernel_name = _by_number(host, real, known)
         if kernel_name is None:
             raise NoSuchDevice(
@@ -277,11 +277,11 @@ def windows(
     for name in names:
         seen = [(one.seconds, one.devices[name]) for one in intervals if name in one.devices]
         if not seen:
-            remarks.append(f"{name}: has no counters, or was made anew meanwhile")
+            remarks.append(f"{name}: has no counters, or was made again meanwhile")
             continue
         if len(seen) < len(intervals):
             remarks.append(
-                f"{name}: was made anew meanwhile, so {len(seen)} of {len(intervals)} intervals "
+                f"{name}: was made again meanwhile, so {len(seen)} of {len(intervals)} intervals "
                 "count"
             )
         for direction in (_READ, _WRITE):

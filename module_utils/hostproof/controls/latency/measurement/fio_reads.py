@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads with more than one under way, by fio: Python itself can only wait for one.
 
-fio is told by its own option to refuse any job that writes, and neither makes nor extends a file.
+fio is told by its own option to reject any job that writes, and neither makes nor extends a file.
 """
 
 import itertools
@@ -49,7 +49,8 @@ def command(
 def read(
     run: Run, file: DirectFile, size: int, depth: int, count: int, seconds: int, seed: int
 ) -> fio_json.Reads:
-    """Run it. A file with holes is refused: fio would read those too, and no disk answers them."""
+    """Run it. A file with holes is rejected: fio would read those too, and no disk answers
+    them."""
     if file.sparse:
         raise FioFailed(
             f"{file.path} has holes, which no disk answers; for a queue deeper than 1 name a file "
@@ -71,7 +72,7 @@ def read(
 
 
 def samples(job: fio_json.Reads) -> Iterator[int]:
-    """The duration of each read in nanoseconds, as exact as fio's bins are (under 1 %)."""
+    """The duration of each read in nanoseconds, as exact as fio's bins are (under 1%)."""
     return itertools.chain.from_iterable(
         itertools.repeat(duration, count) for duration, count in job.bins
     )

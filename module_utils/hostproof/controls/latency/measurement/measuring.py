@@ -38,7 +38,7 @@ from . import conditions, disk_counters, nfs_latency, traffic
 
 __all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "measure_here"]
 
-#: What a probe may be asked for; it must stay a probe.
+#: What a probe may be requested; it must stay a probe.
 MOST_WINDOWS = 100
 MOST_SECONDS = 600
 MOST_PAUSE = 3600
@@ -61,8 +61,7 @@ def measure(
     """``windows`` windows of about ``seconds`` of each probe, ``pause`` seconds between rounds.
 
     A probe that cannot be measured is a remark that names it and says why; the others go on. No
-    window at all is for the caller to judge. PolicyError for numbers out of range.
-    """
+    window at all is for the caller to check. PolicyError for numbers out of range."""
     check_rounds(windows, seconds, pause)
     traffic.check_probes(probes, windows, seconds)
     return _rounds(host, probes, windows, seconds, pause)
@@ -121,7 +120,7 @@ def _remark(remarks: List[str], text: str) -> None:
 
 
 class _Chosen:
-    """The devices and mounts that the passive probes look at; a remark for what there is not."""
+    """The devices and mounts that the passive probes check; a remark for what there is not."""
 
     def __init__(self, host: Host, probes: List[Probe], remarks: List[str]) -> None:
         self.devices: List[str] = []
@@ -201,7 +200,7 @@ def _passive(
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):
-                _remark(remarks, f"disk {name}: has no counters, or was made anew")
+                _remark(remarks, f"disk {name}: has no counters, or was made again")
     if mounts:
         paths = chosen.paths(mounts)
         if not paths:

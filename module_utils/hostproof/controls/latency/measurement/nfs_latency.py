@@ -35,7 +35,7 @@ def windows(
     for path in paths:
         seen = [one for one in intervals if path in one.mounts and not one.mounts[path].remounted]
         if not seen:
-            remarks.append(f"{path}: is not mounted, or was mounted anew meanwhile")
+            remarks.append(f"{path}: is not mounted, or was mounted again meanwhile")
             continue
         for operation in ("READ", "WRITE"):
             rates = [

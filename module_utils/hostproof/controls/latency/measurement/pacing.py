@@ -62,10 +62,9 @@ class Schedule:
 
 @contextlib.contextmanager
 def steady(cpu: Optional[int] = None) -> Iterator[None]:
-    """No garbage collection, timers as exact as the kernel can, and on one CPU where asked for.
+    """No garbage collection, timers as exact as the kernel can, and on one CPU where requested.
 
-    All three concern this process alone, need no privilege, and are put back at the end.
-    """
+    All three concern this process alone, need no privilege, and are restored at the end."""
     collecting = gc.isenabled()
     slack = _timer_slack()
     allowed = os.sched_getaffinity(0) if cpu is not None else None

@@ -5,7 +5,7 @@
 One session of jboss-cli tests a connection of the pool (test-connection-in-pool: it is taken as a
 request takes it, so validated where a request would, and given back) and reads an attribute, in
 turns; each answer is stamped when it comes. The reading is what an operation takes anyway. Against
-what an application saw it was right within 5 % (tests/bench/pool_validation.py).
+what an application saw it was right within 5% (tests/bench/pool_validation.py).
 
 Sources: WildFly model reference, subsystem datasources (test-connection-in-pool, statistics=pool).
 """

@@ -47,7 +47,7 @@ def of_counters(host: Host, given: Given) -> Measured:
     else:
         names = disk_counters.choose(host, given["layer"])
     if not names:
-        raise ValueError("there is no disk to look at; name one with devices")
+        raise ValueError("there is no disk to check; name one with devices")
     ticks, tick = disk_counters.in_ticks(host, names), conditions.tick_us()
     deadline = time.monotonic() + given["seconds"]
     one = given["intervals"] * given["interval_seconds"]

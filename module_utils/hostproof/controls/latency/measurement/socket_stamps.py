@@ -47,7 +47,7 @@ LARGEST = 0xFFFFFFFF
 
 def prepare(stream: socket.socket) -> bool:
     """Make stamps possible, at a moment when all that was sent is acknowledged; False where the
-    kernel refuses. Only ask() makes any."""
+    kernel rejects. Only ask() makes any."""
     if not sys.platform.startswith("linux"):
         return False
     try:

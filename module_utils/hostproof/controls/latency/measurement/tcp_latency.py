@@ -91,7 +91,7 @@ class Series(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How many samples of each layer, how often and how long.
+    """Number of samples of each layer, how often and how long.
 
     ``interval`` is seconds from one request or connection to the next, 0 back to back. A sample may
     take two requests (traffic.requests_a_sample).
@@ -422,7 +422,7 @@ def _requests(
     """
     plain: List[int] = []
     stamped: List[_Stamped] = []
-    # Back to back, a request is to begin when the clock is looked at.
+    # Back to back, a request is to begin when the clock is checked.
     schedule = pacing.Schedule(plan.interval, exchange.clock)
     wait = schedule.wait if plan.interval else exchange.clock
     # In the clock of the samples, which costs nothing more to compare.

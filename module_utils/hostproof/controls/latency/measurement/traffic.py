@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much traffic round trips may make: a probe must stay one, wherever it is asked for."""
+"""How much traffic round trips may make: a probe must stay one, wherever it is required."""
 
 from typing import Any, Dict, Sequence
 
@@ -45,8 +45,8 @@ def check_probes(
 
 
 def samples_of(options: Dict[str, Any], windows: int, seconds: float) -> int:
-    """How many round trips a window of a ``tcp`` probe with these options shall have: what the list
-    says, else what is usual in so many seconds and is not too much in so many windows."""
+    """Number of round trips a window of a ``tcp`` probe with these options shall have: what the
+    list says, else what is usual in so many seconds and is not too much in so many windows."""
     if options["samples"]:
         return int(options["samples"])
     if options["mode"] != REQUEST_RESPONSE:

@@ -18,13 +18,13 @@ RUN, INSTANCE, BEFORE, SETTING = "run ", "instance ", "before ", "slob.conf "
 MOST = 500
 
 #: Of so many runs on either side a change of a few percent can be told at all: runs of the same
-#: were measured to differ by 2 to 3 % (SLOB, 11.2.0.2, 40 runs).
+#: were measured to differ by 2 to 3% (SLOB, 11.2.0.2, 40 runs).
 FEWEST_RUNS = 5
 
 _LOGICAL = ("Logical reads", "Logical read")
 _READS = ("Read IO requests", "Physical reads", "Physical read")
 
-#: Student's t for 97.5 %, by degrees of freedom from 1 on; above, that of the last one.
+#: Student's t for 97.5%, by degrees of freedom from 1 on; above, that of the last one.
 _T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131
 2.120 2.110 2.101 2.093 2.086"""
 
@@ -56,7 +56,7 @@ _SINGLE_READS = ("db file sequential read", "cell single block physical rea")
 
 
 class Change(NamedTuple):
-    """By how many percent of what was before, and between which values that lies (95 %)."""
+    """By how many percent of what was before, and between which values that lies (95%)."""
 
     percent: float
     low: float

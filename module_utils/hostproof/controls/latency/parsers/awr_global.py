@@ -104,7 +104,7 @@ class Report(NamedTuple):
 
     @property
     def seconds(self) -> Optional[float]:
-        """The mean of the instances' intervals; None where they differ by more than 1 %."""
+        """The mean of the instances' intervals; None where they differ by more than 1%."""
         told = [one.seconds for one in self.instances if one.seconds]
         if not told or len(told) < len(self.instances) or max(told) > 1.01 * min(told):
             return None

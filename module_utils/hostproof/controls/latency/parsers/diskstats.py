@@ -83,8 +83,7 @@ def difference(before: Counters, after: Counters) -> Optional[Difference]:
     """What was counted in between; None where the counters are those of another device.
 
     A counter that went down has wrapped at 32 bits if it stood in the upper half before and in the
-    lower half after, and so moved less than half way round. Else the device was made anew.
-    """
+    lower half after, and so moved less than half way round. Else the device was made again."""
     if (before.major, before.minor, before.name) != (after.major, after.minor, after.name):
         return None
     moved: Dict[str, int] = {}

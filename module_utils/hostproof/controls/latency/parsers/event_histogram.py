@@ -4,9 +4,8 @@
 
 A report spreads one histogram over several tables: the first counts all waits and lumps the long
 ones together, the "detail" tables divide those. Each table prints shares of all waits in percent,
-".0" for fewer than 0.05 % and nothing for none. A millisecond here is 1,024 microseconds, as
-WAIT_TIME_FORMAT of V$EVENT_HISTOGRAM_MICRO says ("1 millisecond" is the bin below 1,024).
-"""
+".0" for fewer than 0.05% and nothing for none. A millisecond here is 1,024 microseconds, as
+WAIT_TIME_FORMAT of V$EVENT_HISTOGRAM_MICRO says ("1 millisecond" is the bin below 1,024)."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple

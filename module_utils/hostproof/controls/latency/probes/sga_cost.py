@@ -6,9 +6,8 @@ A System V segment is made and touched once, as an instance does at its start. T
 attach it at the same time and write one byte to each page, as logins with pre_page_sga do up to
 11.2, and keep it until all are done. Told are the time of each and the page tables of all.
 
-It needs a machine: nothing here can be judged from a record. It is no part of an audit. The
-segment is removed as soon as it is attached, so that nothing outlives a kill.
-"""
+It needs a machine: nothing here can be checked from a record. It is no part of an audit. The
+segment is removed as soon as it is attached, so that nothing outlives a kill."""
 
 import ctypes
 import errno
@@ -44,7 +43,7 @@ class CannotMeasure(HostproofError):
 
 
 class Bounds(NamedTuple):
-    """The size to measure, and why it is not the size asked for."""
+    """The size to measure, and why it is not the size requested."""
 
     size: int
     huge: bool
@@ -80,7 +79,8 @@ class Cost(NamedTuple):
 
 
 def bounds(rows: Dict[str, int], requested: int, processes: int, share: int) -> Bounds:
-    """How much of ``requested`` bytes can be measured with ``share`` percent of available memory.
+    """How much of ``requested`` bytes can be measured with ``share`` percent of available
+    memory.
 
     ``rows`` are those of /proc/meminfo. Huge pages are taken from the pool that is there and not
     promised; it is never enlarged.
@@ -326,11 +326,11 @@ def ratios(cost: Cost) -> Optional[Dict[str, float]]:
 
 
 def table(cost: Cost) -> List[str]:
-    """The measurements for people, with what the size asked for would take."""
+    """The measurements for people, with what the size requested would take."""
     lines = [
         "Measured on this host with a segment of {0}{1}".format(
             human(cost.size),
-            "" if cost.size == cost.requested else f" ({human(cost.requested)} asked for)",
+            "" if cost.size == cost.requested else f" ({human(cost.requested)} requested)",
         )
     ]
     lines += ["  " + reason for reason in cost.reasons]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/vmstat: counters of the kernel's memory management since the boot (proc(5))."""
+"""/proc/vmstat: counters of the kernel's memory management since the reboot (proc(5))."""
 
 from typing import Dict
 

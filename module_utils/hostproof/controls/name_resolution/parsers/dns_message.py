@@ -25,7 +25,7 @@ NO_SUCH_NAME = 3
 
 
 class Reply(NamedTuple):
-    """``code`` is 0 where the server knows the name, 2 where it failed, 5 where it refuses."""
+    """``code`` is 0 where the server knows the name, 2 where it failed, 5 where it rejects."""
 
     code: int
     addresses: Tuple[str, ...]
@@ -66,7 +66,7 @@ def parse(message: bytes, name: str) -> Reply:
 
 
 def _number(name: str) -> int:
-    """The same for a name, so that a record is judged as the live answer was; who else could
+    """The same for a name, so that a record is checked as the live answer was; who else could
     answer is kept out by the kernel: the socket is connected, its port is drawn."""
     return zlib.crc32(name.rstrip(".").lower().encode()) & 0xFFFF
 

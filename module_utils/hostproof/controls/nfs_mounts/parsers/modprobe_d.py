@@ -13,7 +13,7 @@ from ....parsers import glob_pattern
 from ....parsers.kernel import kernel_cmdline
 from ....parsers.systemd import conf_d
 
-#: The folders that modprobe reads, the one that masks the others first.
+#: The directories that modprobe reads, the one that masks the others first.
 DIRECTORIES = conf_d.directories("modprobe.d")
 
 _COMMANDS = ("alias", "blacklist", "install", "options", "remove", "softdep", "weakdep", "config")

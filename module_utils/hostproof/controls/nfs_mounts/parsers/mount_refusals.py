@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which words of the options of an NFS mount Linux refuses, so that the mount fails at boot.
+"""Which words of the options of an NFS mount Linux rejects, so that the mount fails at boot.
 
 Three programs read them in turn: libmount keeps what is for itself (``nofail``, ``x-...``) and
 makes flags of what every file system has; mount.nfs reads version, protocol and ports; the kernel
@@ -56,9 +56,8 @@ _Look = Callable[[str, Optional[Release]], str]
 class _Option(NamedTuple):
     """An option of the kernel's NFS client or of mount.nfs.
 
-    ``word``: it may stand alone; ``no``: also with "no" in front. ``look`` judges its value, None
-    where it takes none. ``since`` is the mainline kernel that has it.
-    """
+    ``word``: it may stand alone; ``no``: also with "no" in front. ``look`` checks its value, None
+    where it takes none. ``since`` is the mainline kernel that has it."""
 
     word: bool
     no: bool

@@ -3,7 +3,7 @@
 """Direct NFS, the NFS client inside the database: linked in, configured by what, in use.
 
 Direct NFS is on where the oracle program loads libnfsodm. ``make -f ins_rdbms.mk dnfs_on`` copies
-it to rdbms/lib/odm (12.1 and later), or in place of libodm11.so (11.2); by hand libodm of any
+it to rdbms/lib/odm (12.1 and later), or in place of libodm11.so (11.2); manually libodm of any
 release is replaced or linked. It falls back to the kernel's client without a word, so only its own
 connections show that it is in use. Sources: Oracle Database Installation Guide for Linux 11.2 to
 23ai, Enabling and Disabling Direct NFS Client Control of NFS, and About Direct NFS Client Mounts.
@@ -188,7 +188,7 @@ def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
 
 
 def _read_order(host: Host, named: OracleHome, home: str) -> Order:
-    """The search order. A read-only home has its dbs folder in ORACLE_BASE_HOME.
+    """The search order. A read-only home has its dbs directory in ORACLE_BASE_HOME.
 
     The guides name ORACLE_BASE_HOME/dbs for oranfstab, but ORACLE_BASE/dbs for all else in dbs:
     a file there is reported, not trusted.

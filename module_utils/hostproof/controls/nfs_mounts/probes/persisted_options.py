@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options with which the next boot mounts what it mounts by NFS.
+"""The options with which the next reboot mounts what it mounts by NFS.
 
 Whoever only asks what is mounted where (nfs_persisted.py) need not send the tables of words.
 """

@@ -73,7 +73,7 @@ def proc_file(name: str) -> str:
 
 
 def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
-    """The value of one of NAMES after a boot, with the place that wins and those that lose.
+    """The value of one of NAMES after a reboot, with the place that wins and those that lose.
 
     In the order of boot: modprobe.d, ``sunrpc.NAME=`` on the kernel command line, sysctl.d where
     something applies it once the module is loaded, tuned, rc.local. Raises what is unknown.

@@ -13,8 +13,8 @@ from ....errors import ParseError
 
 TOMCAT_JDBC, DBCP2, HIKARICP, UCP = "tomcat_jdbc", "dbcp2", "hikaricp", "ucp"
 
-#: What each has where nobody set it, of all that the rules look at; "" is nothing. Case matters:
-#: what is written otherwise, the pools do not see.
+#: What each has where nobody set it, of all that the rules check; "" is nothing. Case matters: what
+#: is written otherwise, the pools do not see.
 DEFAULTS: Dict[str, Dict[str, str]] = {
     TOMCAT_JDBC: {
         "driverClassName": "",

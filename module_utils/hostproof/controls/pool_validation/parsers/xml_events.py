@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""XML that may be anybody's: a document type or an entity is refused, and depth is bounded.
+"""XML that may be anybody's: a document type or an entity is rejected, and depth is bounded.
 
 Source: the Python library's "XML vulnerabilities"; what no document declares, expat cannot expand.
 """

@@ -28,9 +28,8 @@ MOST = 10000
 class Layout(NamedTuple):
     """``value`` is 3 or less (well) to 10, ``threshold`` what the filer reallocates from, if told.
 
-    ``high`` is whether the filer itself says that it is to be reallocated: for its value, or for a
-    part of it that lies far worse.
-    """
+    ``high`` is whether the filer itself says that it must be reallocated: for its value, or for a
+    part of it that lies far worse."""
 
     path: str
     value: int

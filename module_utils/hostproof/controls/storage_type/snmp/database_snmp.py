@@ -1,12 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The database host's side: how Oracle asks storage over SNMP, and whether it can.
+"""The database host's side: how Oracle requires storage over SNMP, and whether it can.
 
 The database writer loads ``libnetsnmp.so`` by that very name and asks the NFS server; both leave
 lines in its trace file. Sources: Oracle Database Installation Guide, "Enabling HCC on Direct NFS
 Client"; M. Przepiorowski, "HCC on non-Exadata - How Oracle is detecting storage type" (2012), for
-the trace lines; ld.so(8) for where a name is looked for.
-"""
+the trace lines; ld.so(8) for where a name is searched for."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -44,7 +43,8 @@ class Line(NamedTuple):
 
 
 def read_library(host: Host, homes: List[OracleHome]) -> Library:
-    """Where the database finds libnetsnmp.so: lib/ of its home, the linker's cache and folders."""
+    """Where the database finds libnetsnmp.so: lib/ of its home, the linker's cache and
+    directories."""
     places = []
     broken = []
     for home in homes:
@@ -110,7 +110,8 @@ def trace_argv(folder: str) -> List[str]:
 
 
 def read_trace(host: Host, folder: str) -> List[Line]:
-    """What the database writers wrote about SNMP, some lines a file; Absent without the folder."""
+    """What the database writers wrote about SNMP, some lines a file; Absent without the
+    directory."""
     nfs_files.real_path(host, folder)
     argv = trace_argv(folder)
     output = host.run_as_reader(argv, [folder], 60.0)

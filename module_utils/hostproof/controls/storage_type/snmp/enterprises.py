@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whose an enterprise number is (IANA, Private Enterprise Numbers), of those that are met where
-storage is looked for: makers of storage, servers, switches, printers and power supplies.
+storage is searched for: makers of storage, servers, switches, printers and power supplies.
 
 The whole list has 60,000 and would be larger than all that travels. What a maker makes is told
 where it makes nothing else, as far as agents answer: a role of storage, or what is none.

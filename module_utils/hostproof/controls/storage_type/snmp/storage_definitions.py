@@ -115,7 +115,7 @@ class Rule(NamedTuple):
     health: Tuple[Part, ...] = ()
 
 
-#: Characters of a value that are looked at: sysDescr is no longer (RFC 3418, DisplayString).
+#: Characters of a value that are checked: sysDescr is no longer (RFC 3418, DisplayString).
 LOOKED_AT = 255
 #: What a list, a text and all of a definition may hold at most.
 MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES = 100, 16, 6, 64
@@ -296,7 +296,7 @@ def _oid(value: Any, name: str) -> str:
 
 # -- patterns -------------------------------------------------------------------------------------
 
-#: How many ways of matching a pattern may try at most, by what its parts allow on a value of
+#: Number of ways of matching a pattern may try at most, by what its parts allow on a value of
 #: LOOKED_AT characters: three repetitions of 2^8 ways each, and one choice.
 _MOST_BITS = 8 * 3 + 1
 _ESCAPES = "dDwWsSb"

@@ -20,7 +20,7 @@ from . import storage_rules as rules
 from .storage_definitions import ANY, EACH, LOOKED_AT, Place, Rule
 from .storage_match import before, rows_at, value_at
 
-#: Rows of a column that are asked for, and how many differing ones are told.
+#: Rows of a column that are required, and how many differing ones are told.
 _MOST_ROWS = 16
 _LONGEST = 120
 
@@ -45,7 +45,7 @@ class Agent(NamedTuple):
         self.evidence.append(snmp.key_of(self.target, question))
         answer = attempt(snmp.following, self.host, self.target, question, oids)
         found = snmp.what_came(answer)
-        # At its end an agent names the OID that it was asked for once more, without a value.
+        # At its end an agent names the OID that it was required once more, without a value.
         self.values.update({oid: one for oid, one in found.items() if one is not None})
         return None if isinstance(answer, HostproofError) else found
 

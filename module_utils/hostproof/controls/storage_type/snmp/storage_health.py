@@ -192,8 +192,7 @@ def losses(before: Counters, after: Counters) -> List[Loss]:
     """What was discarded between the two; Unanswered where that cannot be told.
 
     By the agent's clock: where it went back the agent started again, and where it stands still
-    nobody knows whether the agent looked at its counters again.
-    """
+    nobody knows whether the agent checked its counters again."""
     if after.uptime < before.uptime:
         raise Unanswered(after.evidence[0], "the agent was restarted between the two readings")
     if after.uptime == before.uptime:
@@ -328,7 +327,7 @@ def _object(target: Target, answer: Answer[Values], oid: str) -> Dict[str, str]:
 
 
 class Health(NamedTuple):
-    """Each an answer, or the error that stands in its place."""
+    """Each an answer, or the error that replaces it."""
 
     volumes: Answer[Volumes]
     before: Answer[Counters]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which family an agent's answers are of, and what has to be asked for to tell."""
+"""Which family an agent's answers are of, and what has to be requested to tell."""
 
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple

@@ -187,7 +187,7 @@ COMPELLENT: _States = [
         at="e.674.11000.2000.500.1.2.14.1.3.",
         source="DELL-STORAGE-SC-MIB scDiskStatus",
     ),
-    # A disk that is up and not healthy is to be replaced.
+    # A disk that is up and not healthy must be replaced.
     {
         "part": "disks",
         "at": "e.674.11000.2000.500.1.2.14.1.5.",

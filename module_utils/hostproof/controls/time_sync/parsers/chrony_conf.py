@@ -64,9 +64,8 @@ def follow(
 ) -> List[Directive]:
     """All directives, in order, from the file at ``path`` on; a confdir stands before its files.
 
-    ``read_text`` and ``list_dir`` give a file and the names in a folder (none where it is absent),
-    and raise what is unknown. ParseError where files include each other without end.
-    """
+    ``read_text`` and ``list_dir`` give a file and the names in a directory (none where it is
+    absent), and raise what is unknown. ParseError where files include each other without end."""
     left = [_FILES]
 
     def walk(path: str, level: int) -> Iterator[Directive]:
@@ -90,7 +89,7 @@ def _included(one: Directive, list_dir: Callable[[str], List[str]]) -> List[str]
         return [f"{folder}/{name}" for name in sorted(names)]
     if one.name != "confdir":
         return []
-    # Of one name in several folders the first counts.
+    # Of one name in several directories the first counts.
     paths: Dict[str, str] = {}
     for folder in one.words:
         for name in list_dir(folder):
