@@ -252,7 +252,7 @@ class TestWhereItCounts:
     def test_a_boot_that_is_wrong_fails_whatever_runs(self, judge):
         found = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
         assert (found.status, found.running) == ("fail", "unknown")
-        assert "the next boot does not bring it" in found.why
+        assert "a reboot does not bring it" in found.why
         assert "Not known: running kernel: " in found.why
 
     def test_a_running_value_that_is_wrong_fails_whatever_boots(self, judge):
