@@ -169,7 +169,7 @@ class TestCrash:
         findings, evidence = audited(rules_of(lambda *_: 1 / 0, lambda *_: Verdict(PASS)))
         assert [(f.check, f.status) for f in findings] == [("c.0", ERROR), ("c.1", PASS)]
         assert findings[0].why.startswith(
-            "c.0 could not be checked, for an error in Hostproof: ZeroDivisionError: "
+            "c.0 could not be judged, for an error in Hostproof: ZeroDivisionError: "
         )
         assert findings[0].evidence == ("trace:c.0",)
         assert "test_checking.py" in evidence["trace:c.0"]["text"]

@@ -146,7 +146,7 @@ def test_the_mask_does_not_become_the_right_of_the_group(machine):
 
 
 def test_a_default_access_list_of_the_folder_adds_nothing(machine, way_back):
-    """A new file in the directory would give Bob what the old file never gave."""
+    """A new file in the folder would give Bob what the old file never gave."""
     set_or_skip(machine.target.parent, DEFAULT, access_list(7, 7, 7, 7, **{f"u{BOB}": 7}))
     before = as_is(machine.target)
     machine.apply()

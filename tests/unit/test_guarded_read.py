@@ -220,7 +220,7 @@ def test_those_who_install_oracle_read_with_the_rights_that_all_of_them_have(bas
 
 
 def test_who_wrote_the_file_that_names_a_path_reads_it(base):
-    """A home of oracle's names a directory of root's: oracle reads it."""
+    """A home of oracle's names a folder of root's: oracle reads it."""
     place = folder(base / "place")
     file(place / "oranfstab", SECRET, mode=0o600)
     named = file(base / "orabasetab", uid=NOBODY.pw_uid)

@@ -658,14 +658,14 @@ class TestJournal:
         host.apply(host.plan())
         host.open_entries()[0].write_text(text)
         state = host.state()
-        with pytest.raises(HostproofError, match="0001.json: .*nothing was restored"):
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
             host.revert()
         assert host.state() == state
 
     def test_bytes_that_are_no_text(self, host):
         host.apply(host.plan())
         host.open_entries()[0].write_bytes(BINARY)
-        with pytest.raises(HostproofError, match="nothing was restored"):
+        with pytest.raises(HostproofError, match="nothing was put back"):
             host.revert()
 
     def test_no_journal_is_nothing_to_revert(self, host):

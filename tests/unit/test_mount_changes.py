@@ -518,7 +518,7 @@ class TestObstacles:
 
     def test_file_in_place_of_the_mount_point(self, host):
         (host.root / "u05").write_text("")
-        assert "is no directory" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
 
     def test_link_to_a_folder(self, host):
         (host.root / "u05").symlink_to("u02")
@@ -560,7 +560,7 @@ class TestObstacles:
             host_module, "_run_command", lambda *_given: (_ for _ in ()).throw(gone)
         )
         (told,) = mounting.obstacles([both.mount(path, DATA)])
-        assert told.startswith(f"{path} cannot be checked: ")
+        assert told.startswith(f"{path} cannot be looked at: ")
 
     def test_link_on_a_server(self, both):
         (both.root / "u02/redo/deep").symlink_to(both.root / "etc")
@@ -569,7 +569,7 @@ class TestObstacles:
 
     def test_link_that_leads_nowhere(self, host):
         (host.root / "u05").symlink_to("nowhere")
-        assert "is no directory" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
 
 
 class TestRevert:
@@ -821,7 +821,7 @@ class TestJournal:
             f'{{"schema": 1, "kind": "mount", "path": "/u", "after": null, "before": {before}}}'
         )
         both.kernel.log.clear()
-        with pytest.raises(HostproofError, match="0001.json: .*nothing was restored"):
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
             both.revert()
         assert both.kernel.log == []
 

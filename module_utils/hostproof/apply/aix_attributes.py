@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attributes of AIX devices: what to change, by which chdev, and how to tell that it was taken.
 
-The configuration database (ODM) says what a device is configured with at the next reboot; what it
-uses now can differ. chdev without a flag changes both, with -P the database alone, with -T the
-device alone. Sources: AIX Commands Reference, chdev and lsattr."""
+The configuration database (ODM) says what a device is configured with at the next boot; what it
+goes by now can differ. chdev without a flag changes both, with -P the database alone, with -T the
+device alone. Sources: AIX Commands Reference, chdev and lsattr.
+"""
 
 import re
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -130,7 +131,8 @@ def read_legal(host: Host, device: str, name: str) -> lsattr.Legal:
 def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
     """Attributes whose values may hold blanks, which divide the columns of lsattr, too.
 
-    So each value is required alone, and must be what its row begins with."""
+    So each value is asked for alone, and must be what its row begins with.
+    """
     rows = {row.name: row for row in read_rows(host, device, names)}
     values: Dict[str, str] = {}
     for name in names:
@@ -216,8 +218,9 @@ def change(
 ) -> Optional[CommandChange]:
     """The change of the database (and, for BOTH, of the device); None where it holds all of it.
 
-    ``running`` is what the kernel uses, as far as it tells: for BOTH it is read back and brought
-    back as the database is, and what differs in either is in the one chdev."""
+    ``running`` is what the kernel goes by, as far as it tells: for BOTH it is read back and brought
+    back as the database is, and what differs in either is in the one chdev.
+    """
     if when == NOW:
         raise ValueError("chdev -T leaves the database as it is: see change_now")
     device, there = attributes.device, attributes.values
@@ -228,7 +231,7 @@ def change(
     names = together(device, list(differing(attributes, wanted)) + late, wanted)
     new = {name: wanted[name] for name in names}
     undo = [chdev(device, {name: there[name] for name in names}, when)]
-    # chdev makes the kernel use the database; where it did not, that comes back, too.
+    # chdev makes the kernel go by the database; where it did not, that comes back, too.
     other = [name for name in names if name in told and told[name] != there[name]]
     if other:
         kernel = [name for name in told if name in together(device, other, told)]
@@ -263,14 +266,15 @@ def together(device: str, names: List[str], given: Dict[str, str]) -> List[str]:
 def change_now(
     attributes: Attributes, wanted: Dict[str, str], running: Dict[str, str], tell: Optional[Command]
 ) -> CommandChange:
-    """The change of the device alone, until the next reboot.
+    """The change of the device alone, until the next boot.
 
-    ``running`` are the values that come back on revert. ``tell`` tells what the device uses, in
-    lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back."""
+    ``running`` are the values that come back on revert. ``tell`` tells what the device goes by, in
+    lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back.
+    """
     device = attributes.device
     old = {name: running[name] for name in wanted}
     return CommandChange(
-        name="{0} until the next reboot: {1}".format(device, " ".join(wanted)),
+        name="{0} until the next boot: {1}".format(device, " ".join(wanted)),
         before=None if tell is None else _lines(running),
         after=None if tell is None else _lines(dict(running, **wanted)),
         look=look(device, tuple(attributes.values)) if tell is None else tell,
@@ -302,7 +306,7 @@ def _with_values(attributes: Attributes, new: Dict[str, str]) -> str:
 
 
 class Device(NamedTuple):
-    """Attributes in the database, and what the kernel uses of those that it tells.
+    """Attributes in the database, and what the kernel goes by of those that it tells.
 
     ``running`` is empty where none of them can be told, and holds the error where it failed.
     """
@@ -351,7 +355,7 @@ def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[Co
         # The database holds all of it; what the kernel tells may still differ.
         late = [name for name in late if name in told]
     else:
-        # Of what nobody tells, nobody knows whether the device uses it.
+        # Of what nobody tells, nobody knows whether the device goes by it.
         late = [name for name in wanted if name in late or name not in told]
     if not late:
         return None
@@ -385,7 +389,7 @@ def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[s
 
 
 def with_partners(device: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
-    """The names with those that they are checked with: of the kernel's marks always both."""
+    """The names with those that they are judged with: of the kernel's marks always both."""
     if device == SYSTEM and set(names) & set(sys_parm.NUMBERS):
         return names + tuple(name for name in sys_parm.NUMBERS if name not in names)
     return names

@@ -10,8 +10,9 @@ from ..collect.command import Command
 class FileChange(NamedTuple):
     """Make the file hold exactly ``content``; None removes it. ``before`` is what it holds now.
 
-    ``owner``: the uid that the file and the directories on the way must be of, or else root's; None
-    for whoever owns them, who then does the work (guarded.py)."""
+    ``owner``: the uid that the file and the folders on the way must be of, or else root's; None
+    for whoever owns them, who then does the work (guarded.py).
+    """
 
     path: str
     content: Optional[str]
@@ -55,8 +56,9 @@ class MountChange(NamedTuple):
     """Unmount what is at the path (``after`` is None), or mount there (``before`` is None).
 
     A mount that changes is two changes: mounts of one export share what the first of them
-    requested, so all of them must be gone before any is made again. ``must``: canonical settings
-    (parsers/nfs/nfs_options.py) that the kernel has to grant; rsize and wsize are the least."""
+    asked for, so all of them must be gone before any is made again. ``must``: canonical settings
+    (parsers/nfs/nfs_options.py) that the kernel has to grant; rsize and wsize are the least.
+    """
 
     path: str
     before: Optional[MountState]
@@ -108,8 +110,9 @@ class Refusal(NamedTuple):
 class Plan(NamedTuple):
     """``changes`` in the order of writing; ``pending``: what waits for a restart, in words.
 
-    ``at_boot``: values that a reboot will change because of ``changes``; they are journaled like a
-    change, so that revert can put them back after that reboot."""
+    ``at_boot``: values that the next boot will change because of ``changes``; they are
+    journaled like a change, so that revert can put them back after that boot.
+    """
 
     changes: List[Change]
     refusals: List[Refusal]

@@ -4,7 +4,8 @@
 
 A file is replaced by a new one (writer.py), which must get the access list, the SELinux label, the
 capabilities and every other extended attribute of the old one (xattr(7)). What a new file cannot
-have, such as a signature or a second name, is an obstacle: the change is rejected."""
+have, such as a signature or a second name, is an obstacle: the change is refused.
+"""
 
 import array
 import base64
@@ -102,7 +103,7 @@ def read(handle: int) -> Dict[str, str]:
 
 
 def give(handle: int, wanted: Dict[str, str], path: str) -> None:
-    """Make the extended attributes of a new file those that are required.
+    """Make the extended attributes of a new file those that are wanted.
 
     HostproofError names one that it cannot have, OSError says that the disk is full. The mode is
     set after this: the access list contains it.
@@ -130,8 +131,8 @@ def check(
     if different:
         reason = "" if problem is None else f" ({problem.strerror})"
         raise HostproofError(
-            f"{path}: {guarded.name_of(os.geteuid())} cannot keep its attribute "
-            f"{different[0]}{reason}; remove that attribute, or change the file manually"
+            f"{path}: {guarded.name_of(os.geteuid())} cannot keep its attribute {different[0]}"
+            f"{reason}; remove that attribute, or change the file by hand"
         )
 
 
@@ -172,8 +173,8 @@ def _file_obstacle(place: guarded.Place) -> Optional[str]:
         for name in _SIGNATURES:
             if name in names:
                 return (
-                    f"{path} is signed ({name}), and a changed file would not be: change and "
-                    "sign it manually"
+                    f"{path} is signed ({name}), and a changed file would not be: change and sign "
+                    "it by hand"
                 )
         if _CAPABILITY in names and os.geteuid() != 0:
             return (

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes, undoes and puts back NFS mounts for apply.py, and reads back what the kernel granted.
 
-Nothing here checks a file on an NFS mount: a server that does not answer would hang it. Sources:
-nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nfs_show_options()."""
+Nothing here looks at a file on an NFS mount: a server that does not answer would hang it.
+Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nfs_show_options().
+"""
 
 import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
@@ -21,7 +22,7 @@ from .change import FOUND_BY_MOUNT, TRANSFER_SIZES, MountChange, MountState
 from .difference import mount_text, normal_source
 from .writer import Writer
 
-#: Seconds until a server that should show a directory counts as gone.
+#: Seconds until a server that should show a folder counts as gone.
 LOOK_LIMIT = 5.0
 
 #: A mount that was journaled: its path, and what was mounted there (None: nothing).
@@ -37,8 +38,9 @@ def mounted_now() -> Dict[str, Mounted]:
 def state_of(mounted: Mounted, requested: Iterable[str] = ()) -> MountState:
     """What makes the mount again as it is.
 
-    ``requested`` are names that somebody requested although a mount can find them for itself (the
-    mountproto that a firewall lets through)."""
+    ``requested`` are names that somebody asked for although a mount can find them for itself (the
+    mountproto that a firewall lets through).
+    """
     dropped = FOUND_BY_MOUNT.difference(requested)
     settings = nfs_options.parse(mounted.options)
     kept = {name: value for name, value in settings.items() if name not in dropped}
@@ -64,8 +66,7 @@ def changed_since(changes: List[MountChange]) -> List[str]:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a server answers for the path, which may hang, and whose directories are not
-    ours."""
+    """Whether a server answers for the path, which may hang, and whose folders are not ours."""
     return any(_is_at_or_beneath(path, point) for point in mounted_now())
 
 
@@ -77,7 +78,7 @@ def not_granted(must: Dict[str, str], options: str) -> List[str]:
     """What a mount must have and has not, in words. ``options`` are as the kernel shows them."""
     granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
     return [
-        "{0}: requested {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
+        "{0}: asked for {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
         for name, wanted in sorted(must.items())
         if not _fulfils(name, wanted, granted.get(name))
     ]
@@ -97,8 +98,8 @@ def _bytes(size: Optional[str]) -> int:
 
 
 def obstacles(changes: List[MountChange]) -> List[str]:
-    """Why the machine cannot carry out the changes, in words. Mount points are checked only where
-    nothing is mounted yet."""
+    """Why the machine cannot carry out the changes, in words. Mount points are looked at only
+    where nothing is mounted yet."""
     if not changes:
         return []
     everything = mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO))
@@ -176,16 +177,16 @@ def _insecure(path: str) -> List[str]:
 
 
 def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
-    """``mounts``: where the directory lies on a server, a command with a time limit checks it."""
+    """``mounts``: where the folder lies on a server, a command with a time limit looks at it."""
     far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
     if any(path.startswith(point + "/") for point in far):
         try:
             output = LiveHost().run(["readlink", "-e", path], timeout=LOOK_LIMIT)
         except HostproofError as problem:
-            return [f"{path} cannot be checked: {problem}"]
+            return [f"{path} cannot be looked at: {problem}"]
         real = output.stdout.rstrip("\n") if output.rc == 0 else path
     elif os.path.lexists(path) and not os.path.isdir(path):
-        return [f"{path} is no directory: move it away, or mount elsewhere"]
+        return [f"{path} is no folder: move it away, or mount elsewhere"]
     else:
         real = os.path.realpath(path)
     if real != path:
@@ -234,7 +235,7 @@ def _unmount(path: str, writer: Writer) -> None:
 
 
 def _mount(path: str, state: MountState, writer: Writer) -> None:
-    """Mount it unless an automounter was quicker; what is granted is for the caller to check.
+    """Mount it unless an automounter was quicker; what is granted is for the caller to judge.
 
     In the background, mount would say that all is well and go on trying behind our back.
     """

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Carries out a plan, and puts back what the change journal holds.
 
-Every change is journaled before it is made and read back after. Whatever goes wrong on the way, a
-short grant of the kernel included, everything of this plan is restored before the error is raised.
+Every change is journaled before it is made and read back after. Whatever goes wrong on the
+way, a short grant of the kernel included, everything of this plan is put back before the
+error is raised.
 """
 
 import base64
@@ -40,11 +41,11 @@ _VALUE_LIMIT = 1024 * 1024
 
 
 class Refused(HostproofError):
-    """The plan would harm the host; nothing was changed."""
+    """The plan would hurt the host; nothing was changed."""
 
 
 class NotGranted(HostproofError):
-    """The host did not take a change; what was changed before has been restored."""
+    """The host did not take a change; what was changed before has been put back."""
 
 
 class NotMade(NotGranted):
@@ -65,7 +66,7 @@ def plan_of(
 
 
 def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
-    """Raise Rejected with every reason, and for each the variable that takes the risk.
+    """Raise Refused with every reason, and for each the variable that takes the risk.
 
     ``journal`` is that of this host, if it is not at the usual place.
     """
@@ -132,7 +133,7 @@ def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> No
 
 
 def _refuse_stale(plan: Plan, journal: Journal) -> None:
-    """Raise Rejected if what the plan was made of is no more: watching a host takes its time, and
+    """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
     the plan would undo what somebody did meanwhile."""
     odd = _odd_targets(plan, journal)
     if odd:
@@ -202,7 +203,7 @@ def _old_mounts(plan: Plan) -> Dict[str, MountState]:
 
 
 def _missing_mount_point(change: MountChange, plan: Plan) -> List[str]:
-    """The directories to make for a mount. What was mounted has one: it is not checked, since its
+    """The folders to make for a mount. What was mounted has one: it is not looked at, since its
     server may not answer."""
     if change.after is None or change.path in _old_mounts(plan):
         return []
@@ -249,7 +250,7 @@ def _write_value(change: ValueChange, writer: Writer) -> None:
     writer.write_value(change.path, change.value)
     granted = read_value(change.path)
     if granted != change.value:
-        raise NotGranted(f"{change.path}: requested {change.value}, the kernel granted {granted}")
+        raise NotGranted(f"{change.path}: asked for {change.value}, the kernel granted {granted}")
 
 
 def _run_commands(change: CommandChange, writer: Writer) -> None:
@@ -263,7 +264,7 @@ def _run_commands(change: CommandChange, writer: Writer) -> None:
     state = writer.run(change.look)
     if state == change.before if change.after is None else state != change.after:
         raise NotGranted(
-            "{0}: requested {1}, found {2}".format(
+            "{0}: asked for {1}, found {2}".format(
                 change.name, change.after or "another state", state
             )
         )
@@ -287,8 +288,7 @@ def without(
     transactions: List[Transaction], keep: List[str], only: Optional[List[str]] = None
 ) -> List[Transaction]:
     """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
-    those. Rejected where one that stays is newer than any that is restored: it may rest on
-    that."""
+    those. Refused where one that stays is newer than any that is put back: it may rest on that."""
     left = [one for one in transactions if one.name not in keep]
     if only is not None:
         left = [one for one in left if one.name in only]
@@ -296,7 +296,7 @@ def without(
     newer = sorted(name for name in staying if left and name > left[-1].name)
     if newer:
         raise Refused(
-            "refused, nothing was changed: {0} came after {1}, so that this cannot be restored "
+            "refused, nothing was changed: {0} came after {1}, so that this cannot be put back "
             "alone; put that back first, or with latency_gate_revert_later: true all of it".format(
                 ", ".join(newer), left[-1].name
             )
@@ -321,7 +321,7 @@ def restorations(transactions: List[Transaction]) -> List[Restored]:
 
 
 def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
-    """Raise Rejected if somebody changed a file after Hostproof did, or mounted something else:
+    """Raise Refused if somebody changed a file after Hostproof did, or mounted something else:
     revert would lose that."""
     edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)
     if edited:
@@ -334,8 +334,7 @@ def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
 
 
 def refuse_in_use(transactions: List[Transaction]) -> None:
-    """Raise Rejected if a database uses what revert would unmount, and umount would not
-    notice."""
+    """Raise Refused if a database uses what revert would unmount, and umount would not notice."""
     using = mounting.used_by_direct_nfs(_oldest_mounts(transactions))
     if using:
         raise Refused(
@@ -406,8 +405,9 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
     """Restore every state of the transaction, newest first, and read each back.
 
     Mounts that changed are unmounted before the files come back, and made again after: they share
-    what the first of them requested, and systemd must know the old files by then. What cannot be
-    restored keeps nothing else from it: NotGranted names it in the end."""
+    what the first of them asked for, and systemd must know the old files by then. What cannot be
+    restored keeps nothing else from it: NotGranted names it in the end.
+    """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
     entries = list(reversed(_first_values(transaction.entries)))
@@ -433,8 +433,7 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
 
 
 def _first_values(entries: List[Entry]) -> List[Entry]:
-    """Of each value the first entry alone: what was there in between, the kernel may reject
-    now."""
+    """Of each value the first entry alone: what was there in between, the kernel may refuse now."""
     seen: Set[str] = set()
     found = []
     for entry in entries:
@@ -468,12 +467,11 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
         _write_before(entry, writer)
     found = describe_file(entry.path)
     if (found is not None) if before is None else not file_attributes.is_as(found, before):
-        raise NotGranted(f"{entry.path} could not be restored")
+        raise NotGranted(f"{entry.path} could not be put back")
 
 
 def _obstacle_to(entry: Entry) -> Optional[str]:
-    """Why a file cannot be restored, where the file itself shows it: somebody made it
-    immutable."""
+    """Why a file cannot be put back, where the file itself shows it: somebody made it immutable."""
     if entry.kind != "file":
         return None
     found = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
@@ -512,7 +510,7 @@ def _restore_value(entry: Entry, writer: Writer) -> None:
 
 def _restore_folder(entry: Entry, writer: Writer) -> None:
     if mounting.is_remote(entry.path):
-        return  # its directories were there before the mount; and a check them can hang
+        return  # its folders were there before the mount; and a look at them can hang
     if guarded.as_owner(entry.path, guarded.is_empty_folder, follow=False):
         writer.remove_folder(entry.path)
 

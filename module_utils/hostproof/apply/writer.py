@@ -60,7 +60,7 @@ class Writer:
         """Replace the file as a whole. A link is written through: its target is what counts.
 
         ``attributes`` are the extended attributes that it gets (file_attributes.py); None for those
-        of the file that is replaced. Whoever owns the directories on the way does it (guarded.py).
+        of the file that is replaced. Whoever owns the folders on the way does it (guarded.py).
         """
         new = _New(content, mode, uid, gid, attributes)
         guarded.as_owner(path, partial(_write_file, new))
@@ -253,7 +253,7 @@ def _check_mode(handle: int, new: _New, path: str) -> None:
     if found != new.mode:
         raise HostproofError(
             f"{path}: {guarded.name_of(os.geteuid())} cannot make a file of mode {new.mode:04o} "
-            f"there, it gets {found:04o}; change the file manually"
+            f"there, it gets {found:04o}; change the file by hand"
         )
 
 
@@ -298,7 +298,7 @@ def _remove_unfinished(place: guarded.Place) -> None:
 
 
 def _remove_if_there(name: str, folder: int) -> None:
-    # A read-only file system rejects the removal even of what is not there (unlink(2), EROFS).
+    # A read-only file system refuses the removal even of what is not there (unlink(2), EROFS).
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -317,7 +317,7 @@ def _sync_folder(path: str, folder: Optional[int] = None) -> None:
     except OSError as problem:
         if problem.errno not in (errno.EBADF, errno.EINVAL):
             raise
-        # Only what is open for writing can be synced on some systems (AIX), and no directory is.
+        # Only what is open for writing can be synced on some systems (AIX), and no folder is.
         os.sync()
     finally:
         os.close(handle)

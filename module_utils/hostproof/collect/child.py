@@ -27,7 +27,7 @@ PARTING = 2.0
 
 _PIECE = 64 * 1024
 
-#: Who acts where a directory belongs to a number that no account has.
+#: Who acts where a folder belongs to a number that no account has.
 _NO_GROUP = 65534
 
 

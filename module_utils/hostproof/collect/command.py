@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A command that is run as the owner of what it checks or changes (``sqlplus``, ``lsnrctl``).
+"""A command that is run as the owner of what it looks at or changes (``sqlplus``, ``lsnrctl``).
 
 It gets an environment of its own, for that of whoever runs Hostproof could lead it elsewhere
 (TWO_TASK, TNS_ADMIN), and never a secret: ``argv``, ``environment`` and ``stdin`` are kept.
@@ -140,7 +140,7 @@ def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
             pipe.close()
             for piece in _pieces(reading, until, command):
                 now = int(time.monotonic() * 1e9)
-                # A mark that was not there as a whole is searched for again.
+                # A mark that was not there as a whole is looked for again.
                 begin = max(0, len(printed) - len(mark))
                 printed.extend(piece)
                 stamps.extend([now] * printed.count(b"\n" + mark, begin))
@@ -254,7 +254,7 @@ def _start(
 
 
 def _execute(handle: int, argv: Tuple[str, ...], environment: Dict[str, str]) -> None:
-    """Run what was checked, be there another file under its name by now or not.
+    """Run what was looked at, be there another file under its name by now or not.
 
     Where a descriptor cannot be run (AIX) its path is: nobody but its owner and root can change it.
     """

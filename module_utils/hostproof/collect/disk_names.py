@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which disk a file of sysfs is about: after a reboot another one may have the kernel's name.
+"""Which disk a file of sysfs is about: after a boot another one may have the kernel's name.
 
 Source: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm (dm/uuid).
 """
@@ -9,7 +9,7 @@ import os
 import re
 from typing import List, Optional
 
-#: Directory of all disks, the kernel's name, the attribute.
+#: Folder of all disks, the kernel's name, the attribute.
 _OF_DISK = re.compile(r"(.*/sys/block)/([^/]+)/(.+)\Z")
 #: What a disk tells of itself whatever its name is: maps, NVMe, SCSI, virtio, MMC.
 _IDENTITIES = ("dm/uuid", "wwid", "device/wwid", "serial", "device/serial")

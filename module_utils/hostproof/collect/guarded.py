@@ -1,13 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files are reached directory by directory from /, by descriptors, as the account that owns the
-way.
+"""Files are reached folder by folder from /, by descriptors, as the account that owns the way.
 
-Who may change a directory decides what a path below it means, at any moment. So root goes alone
-only where none but root may change anything on the way. At the first directory of another account
-that account does the work, with its own rights (child.py), and where a third one may change
-something nobody does: Untrusted says who and where. Links count where those who are trusted made
-them.
+Who may change a folder decides what a path below it means, at any moment. So root goes alone only
+where none but root may change anything on the way. At the first folder of another account that
+account does the work, with its own rights (child.py), and where a third one may change something
+nobody does: Untrusted says who and where. Links count where those who are trusted made them.
 
 Groups are those that the host's account lists show, access lists those of POSIX (Linux). What an
 NFSv4 access list allows is not seen. A FUSE file system belongs to who mounted it, whatever it
@@ -44,7 +42,7 @@ from ..errors import kind_of
 from . import child, mount_owner
 from .child import Untrusted
 
-#: Bytes of a file that we read to change it or to restore it.
+#: Bytes of a file that we read to change it or to put it back.
 FILE_LIMIT = 8 * 1024 * 1024
 
 #: Seconds for one step that another account does.
@@ -53,14 +51,14 @@ STEP_LIMIT = 30.0
 #: As the kernel has it (path_resolution(7)).
 MOST_LINKS = 40
 
-#: O_PATH needs no right to read a directory and opens no device; AIX has neither.
+#: O_PATH needs no right to read a folder and opens no device; AIX has neither.
 _LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _QUIET = os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _ROOT = 0
-#: Inode of the directory / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
+#: Inode of the folder / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
 _PROC_ROOT = 1
 
 #: Of HOME/bin/NAME, what must be the owner's.
@@ -77,8 +75,8 @@ _NO_LIST = (errno.ENODATA, errno.ENOTSUP, errno.ENOENT)
 
 
 class Place(NamedTuple):
-    """Where a path leads: an open directory and the name in it. ``found`` is None where the name
-    does not exist; ``missing`` are the directories that do not exist either, outermost first."""
+    """Where a path leads: an open folder and the name in it. ``found`` is None where the name does
+    not exist; ``missing`` are the folders that do not exist either, outermost first."""
 
     folder: int
     name: str
@@ -110,7 +108,8 @@ def as_owner(
 ) -> Any:
     """What ``step`` makes of the place, done by whoever owns the way to it.
 
-    ``owner``: the account that the file must be of, or in root's directories root; None for any."""
+    ``owner``: the account that the file must be of, or in root's folders root; None for any.
+    """
     uid = os.geteuid()
     try:
         with walked(path, uid, follow) as place:
@@ -119,14 +118,14 @@ def as_owner(
     except Belongs as belongs:
         acting = belongs.uid
     if uid != _ROOT:
-        raise Untrusted(f"{path} leads through directories of {name_of(acting)}")
+        raise Untrusted(f"{path} leads through folders of {name_of(acting)}")
     if owner is not None and acting != owner:
-        raise Untrusted(f"{path} lies in directories of {name_of(acting)}, not of {name_of(owner)}")
+        raise Untrusted(f"{path} lies in folders of {name_of(acting)}, not of {name_of(owner)}")
     return child.call(partial(_step_alone, path, step, acting, follow), STEP_LIMIT, path, acting)
 
 
 def actor(path: str) -> int:
-    """Who reads and writes the path: us, or the account whose directories it goes through."""
+    """Who reads and writes the path: us, or the account whose folders it goes through."""
     try:
         with walked(path, os.geteuid()):
             return os.geteuid()
@@ -143,14 +142,13 @@ def check_mount_point(path: str) -> None:
     acting = child.call(partial(_actor_in, above), STEP_LIMIT, above)
     if acting not in (None, os.geteuid()):
         raise Untrusted(
-            f"{path} is below a directory that {name_of(acting)} may change, who could have root "
-            "mount or unmount another place: let the directories above it belong to root"
+            f"{path} is below a folder that {name_of(acting)} may change, who could have root "
+            "mount or unmount another place: let the folders above it belong to root"
         )
 
 
 def kind(place: Place) -> str:
-    """What is there: "missing", "file", "directory", "link" (where links are not followed),
-    "odd"."""
+    """What is there: "missing", "file", "folder", "link" (where links are not followed), "odd"."""
     if place.found is None:
         return "missing"
     for name, is_one in (("file", stat.S_ISREG), ("folder", stat.S_ISDIR), ("link", stat.S_ISLNK)):
@@ -160,7 +158,7 @@ def kind(place: Place) -> str:
 
 
 def missing(place: Place) -> List[str]:
-    """The directories above the place that do not exist, outermost first."""
+    """The folders above the place that do not exist, outermost first."""
     return list(place.missing)
 
 
@@ -223,8 +221,8 @@ def program(path: str, uid: int) -> Iterator[int]:
             yield handle
     except Belongs as belongs:
         raise Untrusted(
-            f"{path} leads through a directory of {name_of(belongs.uid)}, not of {name_of(uid)}: "
-            "not run"
+            f"{path} leads through a folder of {name_of(belongs.uid)}, not of {name_of(uid)}: not "
+            "run"
         ) from None
 
 
@@ -242,7 +240,7 @@ def _installers(uid: int) -> FrozenSet[int]:
     return group[1] if group is not None and uid in group[1] else frozenset()
 
 
-#: By the paths of the files that name it, so that it is searched for once.
+#: By the paths of the files that name it, so that it is looked for once.
 _GROUPS: Dict[Tuple[str, ...], Optional[Tuple[int, FrozenSet[int]]]] = {}
 _INST_GROUP = re.compile(r"^[ \t]*inst_group[ \t]*=[ \t]*([^\s=]+)[ \t]*$", re.MULTILINE)
 
@@ -251,7 +249,7 @@ def installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
     """The group that root named when Oracle was installed (inst_group of oraInst.loc), with its
     members; None where none is named, or where another than root may write that file."""
     if _INVENTORIES not in _GROUPS:
-        # Its own way is checked without it.
+        # Its own way is looked at without it.
         _GROUPS[_INVENTORIES] = None
         _GROUPS[_INVENTORIES] = _read_installing_group()
     return _GROUPS[_INVENTORIES]
@@ -294,7 +292,7 @@ def owner_of_program(path: str) -> int:
         owners.add(look.st_uid)
     if len(owners) > 1:
         raise Untrusted(
-            "{0}, its directory and its home belong to {1}: they must have one owner".format(
+            "{0}, its folder and its home belong to {1}: they must have one owner".format(
                 path, " and ".join(sorted(name_of(uid) for uid in owners))
             )
         )
@@ -317,24 +315,24 @@ def names_of(uids: Iterable[Optional[int]]) -> str:
 
 
 def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
-    """In the child that has become the owner: it checks the whole way itself."""
+    """In the child that has become the owner: it looks at the whole way itself."""
     try:
         with walked(path, uid, follow) as place:
             if place.found is not None and place.found.st_uid != uid:
                 raise Untrusted(
-                    f"{path} belongs to {name_of(place.found.st_uid)} in a directory of "
+                    f"{path} belongs to {name_of(place.found.st_uid)} in a folder of "
                     f"{name_of(uid)}: give it one owner"
                 )
             return step(place)
     except Belongs as belongs:
         raise Untrusted(
-            f"{path} goes through directories of {name_of(uid)} and of {name_of(belongs.uid)}: "
-            "give them one owner"
+            f"{path} goes through folders of {name_of(uid)} and of {name_of(belongs.uid)}: give "
+            "them one owner"
         ) from None
 
 
 def _actor_in(path: str) -> Optional[int]:
-    """Who may change what is in a directory, us or another; None where it does not exist."""
+    """Who may change what is in a folder, us or another; None where it does not exist."""
     uid = os.geteuid()
     try:
         with walked(path, uid) as place:
@@ -343,7 +341,7 @@ def _actor_in(path: str) -> Optional[int]:
             handle = _open_folder(place.folder, place.name, place.found, path)
             try:
                 if _check_folder(handle, path, frozenset((uid, _ROOT)), uid):
-                    raise Untrusted(f"anybody may make a directory in {path}")
+                    raise Untrusted(f"anybody may make a folder in {path}")
             finally:
                 os.close(handle)
             return uid
@@ -395,7 +393,7 @@ def _walk(
     at_end: int,
     folders: bool,
 ) -> Place:
-    """``way`` holds the directories that are open, from / on."""
+    """``way`` holds the folders that are open, from / on."""
     left = [part for part in path.split("/") if part not in ("", ".")]
     links = 0
     open_to = _check_folder(way[-1], "/", trusted, uid)
@@ -443,7 +441,7 @@ def _walk(
         names.append(name)
         open_to = _check_folder(way[-1], here, trusted, uid)
     if not folders:
-        raise OSError(errno.EISDIR, f"{path} is a directory")
+        raise OSError(errno.EISDIR, f"{path} is a folder")
     return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
 
 
@@ -486,7 +484,7 @@ def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Pl
 
 
 def _end_of(path: str, here: str, way: List[int], name: str, look: os.stat_result) -> Place:
-    """The directory is opened to be read, for only then it can be synced to the disk."""
+    """The folder is opened to be read, for only then it can be synced to the disk."""
     return Place(way[-1], name, look, (), here)
 
 
@@ -497,7 +495,7 @@ def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int
         folder, found
     ):
         os.close(handle)
-        raise Untrusted(f"{here} was exchanged while it was checked")
+        raise Untrusted(f"{here} was exchanged while it was looked at")
     return handle
 
 
@@ -536,8 +534,7 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
 def _check_entry(
     look: Optional[os.stat_result], path: str, open_to_all: bool, trusted: FrozenSet[int], uid: int
 ) -> None:
-    """An entry of a sticky directory is its owner's; where there is none, anybody may make
-    one."""
+    """An entry of a sticky folder is its owner's; where there is none, anybody may make one."""
     if not open_to_all:
         return
     if look is None:
@@ -545,12 +542,12 @@ def _check_entry(
     if look.st_uid not in trusted:
         raise Belongs(look.st_uid)
     if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
-        # A hard link needs no right to the file, and who owns a directory may move what is in it.
+        # A hard link needs no right to the file, and who owns a folder may move what is in it.
         raise Untrusted(f"{path} lies where anybody may have put it, and not everybody may read it")
 
 
 def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
-    """Who of those not trusted may write a file or directory, its owner too; None is anybody."""
+    """Who of those not trusted may write a file or folder, its owner too; None is anybody."""
     found = set(_others(look, handle, trusted))
     return found if look.st_uid in trusted else found | {look.st_uid}
 

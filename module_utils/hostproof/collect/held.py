@@ -29,8 +29,9 @@ class Held(NamedTuple):
     """A process. ``rings``: inode and bytes of each context of io_setup; a forked child shows
     those of its parent, with the same inode.
 
-    ``files`` maps flags, in octal as the kernel writes them, to the paths and sockets that are open
-    with them; None of a process that was not requested, ``urings`` too."""
+    ``files`` maps flags, in octal as the kernel writes them, to the paths and sockets that are
+    open with them; None of a process that was not asked for, ``urings`` too.
+    """
 
     pid: int
     uid: int
@@ -41,7 +42,7 @@ class Held(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """``unseen`` are the processes that this user may not check, of those not requested."""
+    """``unseen`` are the processes that this user may not look at, of those not asked for."""
 
     processes: List[Held]
     unseen: int
@@ -51,7 +52,8 @@ def look(pids: List[int], pattern: str, counts: Callable[[int, str], bool]) -> D
     """The processes whose first argument matches and that count, whole, and the rings of all
     others. ``counts`` takes pid and first argument.
 
-    PermissionError where one that counts may not be checked."""
+    PermissionError where one that counts may not be looked at.
+    """
     wanted = re.compile(pattern)
     found: List[Dict[str, Any]] = []
     unseen = left = 0

@@ -3,8 +3,9 @@
 """Counts of durations in bins that are fine enough for percentiles and add up without loss.
 
 Each octave has 64 bins of the same width (as HdrHistogram divides them), so that a percentile is
-right within 0.8%. The unit is 1/64 of a microsecond: octaves then end at powers of two of a
-microsecond, which are the bins of V$EVENT_HISTOGRAM_MICRO, and ``log2_bins`` is exact."""
+right within 0.8 %. The unit is 1/64 of a microsecond: octaves then end at powers of two of a
+microsecond, which are the bins of V$EVENT_HISTOGRAM_MICRO, and ``log2_bins`` is exact.
+"""
 
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 

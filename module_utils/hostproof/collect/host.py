@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one seam to the machine: every check a host goes through a Host.
+"""The one seam to the machine: every look at a host goes through a Host.
 
-``LiveHost`` checks the machine that it runs on and records what it saw; ``RecordedHost`` answers
-from such a record, so that a control checks last month's evidence with this month's policy. Both
-answer the same calls, and both raise Absent, Denied or Unanswered (errors.py): no answer is never
-an empty answer.
+``LiveHost`` looks at the machine that it runs on and records what it saw; ``RecordedHost``
+answers from such a record, so that a control judges last month's evidence with this month's
+policy. Both answer the same calls, and both raise Absent, Denied or Unanswered (errors.py):
+no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
@@ -67,7 +67,7 @@ _OF_A_PROCESS = re.compile(
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
 
-#: Seconds for one check a file or directory, and for what checks every process.
+#: Seconds for one look at a file or folder, and for what looks at every process.
 READ_SECONDS = 10.0
 _LIMITS = {
     "processes": 30.0,
@@ -95,8 +95,8 @@ Record = Callable[[str], str]
 class Secret(NamedTuple):
     """A file that a command reads and that nobody else may: its name and its text.
 
-    ``variables`` are environment variables for the command; "{0}" in a value is the file's
-    directory."""
+    ``variables`` are environment variables for the command; "{0}" in a value is the file's folder.
+    """
 
     name: str
     text: str
@@ -104,7 +104,7 @@ class Secret(NamedTuple):
 
 
 class Stat(NamedTuple):
-    """The part of stat(2) that controls check. ``mode`` holds the permission bits only."""
+    """The part of stat(2) that controls judge. ``mode`` holds the permission bits only."""
 
     mode: int
     uid: int
@@ -149,7 +149,7 @@ class Process(NamedTuple):
 
 
 class OpenFiles(NamedTuple):
-    """What a process holds open, mapped or stands in, as far as it was required.
+    """What a process holds open, mapped or stands in, as far as it was asked for.
 
     ``paths`` are sorted and unique, as the kernel writes them: a file that was removed ends in
     " (deleted)", a socket is socket:[INODE].
@@ -176,7 +176,8 @@ class FoundLines(NamedTuple):
     """Lines that a search found: (number, text) by file.
 
     ``callers`` say of a script that was looked into because it is called from which file of the
-    places that began. ``unread`` are files and directories that may not be read."""
+    places that began. ``unread`` are files and folders that may not be read.
+    """
 
     lines: Dict[str, List[Tuple[int, str]]]
     callers: Dict[str, str]
@@ -342,8 +343,7 @@ class Host:
             raise Unanswered("file:" + path, f"{path}: {problem}") from problem
 
     def list_dir(self, path: str) -> List[str]:
-        """The sorted names in a directory. An empty directory is an answer, an unreadable one is
-        not."""
+        """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
         reading = self._answer("dir:" + path, "dir", lambda: {"names": self._read("dir", path)})
         return list(reading["names"])
 
@@ -361,7 +361,7 @@ class Host:
         return Stat(**reading["stat"])
 
     def program_owner(self, path: str) -> int:
-        """The one account (uid) that HOME/bin/NAME, its directory and its home belong to.
+        """The one account (uid) that HOME/bin/NAME, its folder and its home belong to.
 
         Unanswered where that is not one, or where one of the three is a link.
         """
@@ -408,7 +408,8 @@ class Host:
     def ask(self, wanted: command.Command, record: Optional[Record] = None) -> Output:
         """Run a command that only looks as its owner; its name stands in the evidence key.
 
-        What it answers with is for the caller to check (command.state_of), its exit code too."""
+        What it answers with is for the caller to judge (command.state_of), its exit code too.
+        """
         reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
@@ -447,10 +448,10 @@ class Host:
     ) -> Output:
         """Run a command that only looks and that needs a secret.
 
-        The secret is in a file that has no name in any directory, so that nothing of it stays
-        behind even if this process is killed; it is not in the argv, the environment or the
-        evidence. ``key`` is the evidence key. Unanswered, and not run, where ``timeout`` leaves no
-        time."""
+        The secret is in a file that has no name in any folder, so that nothing of it stays behind
+        even if this process is killed; it is not in the argv, the environment or the evidence.
+        ``key`` is the evidence key. Unanswered, and not run, where ``timeout`` leaves no time.
+        """
         reading = self._answer(key, "command", lambda: self._run_with_secret(argv, secret, timeout))
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
@@ -493,10 +494,11 @@ class Host:
         are out.
 
         Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
-        own threads. An item of ``under`` is a path, which stands for itself and what lies beneath,
-        or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd, cwd, exe,
-        root and the mapped files, by their names alone: a server that is gone does not block it.
-        Denied where one of the processes may not be checked."""
+        own threads. An item of ``under`` is a path, which stands for itself and what lies
+        beneath, or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd,
+        cwd, exe, root and the mapped files, by their names alone: a server that is gone does
+        not block it. Denied where one of the processes may not be looked at.
+        """
         wanted = sorted(set(under))
         key = "open_files:" + name
         reading = self._answer(
@@ -517,8 +519,9 @@ class Host:
     def holders(self, name: str, pattern: str, kind: identity.Kind) -> held.Holders:
         """The flags of what processes hold open, by pid, and who holds rings of AIO (held.py).
 
-        Descriptors are read of those of a kind whose first argument matches, rings of all. No file
-        that somebody holds is opened. Denied where one that matches may not be checked."""
+        Descriptors are read of those of a kind whose first argument matches, rings of all. No
+        file that somebody holds is opened. Denied where one that matches may not be looked at.
+        """
         reading = self._answer(
             "held:" + name, "held", lambda: dict(self._read("held", pattern, kind), pattern=pattern)
         )
@@ -527,10 +530,10 @@ class Host:
     def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
 
-        ``places`` are paths, with * for any name in a directory. A script is a file that begins
-        with #! and whose path stands in a file of ``places`` or in a script that one calls. Only
-        lines that match are kept, since others can hold passwords; one that goes on (\\) is one
-        line. What lies on a network file system is left out: a server that is gone would block it.
+        ``places`` are paths, with * for any name in a folder. A script is a file that begins with
+        #! and whose path stands in a file of ``places`` or in a script that one calls. Only lines
+        that match are kept, since others can hold passwords; one that goes on (\\) is one line.
+        What lies on a network file system is left out: a server that is gone would block it.
         """
         key = "lines:" + name
         reading = self._answer(
@@ -868,7 +871,7 @@ def _of_kernel(task: str, path: Any) -> Optional[Tuple[Any]]:
     if task in ("file", "dir", "stat"):
         return guarded_read.kernels(path, task)
     if task == "link" and path.startswith("/sys/") and ".." not in path:
-        # Its text alone: the links of sysfs lead to its own directories.
+        # Its text alone: the links of sysfs lead to its own folders.
         os.stat(path)
         return (os.path.realpath(path),)
     return None
@@ -927,7 +930,7 @@ def _network_mounts() -> Tuple[str, ...]:
 
 
 def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
-    """The files of some places by name. glob says nothing of directories that may not be read."""
+    """The files of some places by name. glob says nothing of folders that may not be read."""
     paths: List[str] = []
     for place in places:
         folder, _, name = place.rpartition("/")
@@ -971,11 +974,11 @@ def _text_of(
 
 
 def _is_no_file(path: str) -> bool:
-    """Whether a directory that is reached without links has no such name, or no file or link of
-    it.
+    """Whether a folder that is reached without links has no such name, or no file or link of it.
 
-    A walk that is rejected (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a
-    script names a file that is never there."""
+    A walk that is refused (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a script
+    names a file that is never there.
+    """
     folder = os.path.dirname(path)
     if os.path.realpath(folder) != folder:
         return False
@@ -1087,7 +1090,8 @@ def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
 class _OpenSecret:
     """A secret's file while commands need it; both go when nobody holds this any more.
 
-    The file has no name: the directory holds a link to it as an open file."""
+    The file has no name: the folder holds a link to it as an open file.
+    """
 
     def __init__(self, secret: Secret) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
@@ -1202,7 +1206,7 @@ def _not_measured() -> Any:
 
 
 def _nothing() -> Any:
-    """For a reading that a window has given: it is never requested."""
+    """For a reading that a window has given: it is never asked for."""
     raise ValueError("no window has passed for it")
 
 
@@ -1320,7 +1324,7 @@ def _look_at_open_files(
         owner = os.stat(folder)
         names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
         names += [folder + "/" + name for name in ("cwd", "exe", "root")]
-        # Of a million of files that an account holds open, what nobody requested is not kept.
+        # Of a million of files that an account holds open, what nobody asked for is not kept.
         held = (target for target in map(_link_target, names) if target not in ("", "/"))
         paths = set(_asked_for(held, under))
         paths.update(_asked_for(_mapped_files(folder), under))

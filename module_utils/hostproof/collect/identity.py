@@ -110,9 +110,9 @@ def is_same_file(pid: int, exe: str) -> Optional[bool]:
 def unit_of(pid: int) -> str:
     """The unit of systemd that a process belongs to, "" for none: systemd alone may put it there.
 
-    A unit within the directory of another (of a user's or a container's manager) is none, and
-    neither is the manager of a user (user@UID.service): that account arranges the directories in
-    it."""
+    A unit within the folder of another (of a user's or a container's manager) is none, and neither
+    is the manager of a user (user@UID.service): that account arranges the folders in it.
+    """
     parts = _cgroup_of(pid)
     above = _cgroup_of(1)
     if above and above[-1] == "init.scope":

@@ -70,7 +70,7 @@ _GAP = r"(?:[ \t\0]|\\\r?\n)"
 _QUOTED = r"""(?:"(?:[^"\\\n]|\\[^\n]|\\\n)*"|'[^'\n]*')"""
 #: mount.cifs takes two commas for one.
 _PIECE = r"""(?:,,|\\\r?\n[ \t]*|\\[^\n]|[^\s\0,;"'\\])"""
-#: No secret: what is switched, where accounts are searched for, and what is blank already.
+#: No secret: what is switched, where accounts are looked for, and what is blank already.
 PLAIN = (
     rf"""(?!{_GAP}{{0,8}}["'(]{{0,2}}\*\*\*)(?!["']{2}(?:[\s,;)}}\]]|\Z))(?!["']?(?:yes|no"""
     rf"""|true|false|on|off|none|null|files|compat|sss|ldap"""

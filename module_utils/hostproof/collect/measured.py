@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Union
 
 from .histogram import Histogram
 
-#: Fewer samples do not tell where the 99th of a hundred lies: with 1,000 the 95% interval of the
+#: Fewer samples do not tell where the 99th of a hundred lies: with 1,000 the 95 % interval of the
 #: rank reaches from p98.4 to p99.6.
 ENOUGH_FOR_P99 = 1000
 

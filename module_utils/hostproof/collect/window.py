@@ -108,7 +108,8 @@ def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
     """One window for all of them, with the outcome of each; none takes that of another.
 
     It is as long as ``seconds``, or longer where somebody needs longer to read: what was counted
-    must be divided by the time that passed by the clock."""
+    is to be divided by the time that passed by the clock.
+    """
     measuring = [one for one in tasks if isinstance(one, Measurement)]
     reading = [one for one in tasks if not isinstance(one, Measurement)]
     quiet, traffic, load = [

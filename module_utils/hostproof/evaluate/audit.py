@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads and checks any number of controls on one host: what audit, verify and record share."""
+"""Reads and judges any number of controls on one host: what audit, verify and record share."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ class LeftOut(NamedTuple):
     @property
     def text(self) -> str:
         problem = str(self.problem).rstrip(".")
-        return f"{problem}; {self.entry} was left out, and what it names was not checked."
+        return f"{problem}; {self.entry} was left out, and what it names was not looked at."
 
 
 def policies_from(
@@ -135,8 +135,9 @@ def judge_host(
 ) -> List[Finding]:
     """Every finding of every control.
 
-    A control that fails in a way that nobody foresaw, or takes longer than its time, is an error of
-    its own: the others are checked. ``seconds`` are those of a control and of the host."""
+    A control that fails in a way that nobody foresaw, or takes longer than its time, is an error
+    of its own: the others are judged. ``seconds`` are those of a control and of the host.
+    """
     bad: List[LeftOut] = []
     policies = policies_from(controls, secrets, bad)
     guard = partial(_guarded, _Clock(host, seconds), secrets)
@@ -157,7 +158,7 @@ def _left_out(one: LeftOut) -> Finding:
         ERROR,
         title=f"Every policy entry is valid: {one.entry}",
         why=one.text,
-        fix=f"correct {one.entry}, as roles/{one.control}/README.md says, and check again",
+        fix=f"correct {one.entry}, as roles/{one.control}/README.md says, and judge again",
     )
 
 
@@ -185,7 +186,7 @@ def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
                 status=ERROR,
                 desired=None,
                 why=f"Not known, for it rests on all entries: {one.text}",
-                fix=f"correct {one.entry}, and check again",
+                fix=f"correct {one.entry}, and judge again",
                 values=None,
                 commands=(),
                 because_of=(_bad_entry(one.control).id,),
@@ -199,7 +200,7 @@ def read_host(
     secrets: Optional[Dict[str, str]] = None,
     seconds: Tuple[float, float] = (CONTROL_SECONDS, HOST_SECONDS),
 ) -> List[str]:
-    """Read what the controls would check; the answers are the host's evidence.
+    """Read what the controls would judge; the answers are the host's evidence.
 
     Returned is what an entry of a policy that cannot be used has kept from being read.
     """
@@ -249,7 +250,7 @@ def _crashed(
 ) -> Verdict:
     """What stands for a check whose rule failed in a way that nobody foresaw."""
     why = _fault(host, check, control, secrets, problem)
-    fix = "Report it with the trace that is in the evidence; the other checks were checked."
+    fix = "Report it with the trace that is in the evidence; the other checks were judged."
     return Verdict(ERROR, why, fix, evidence=(TRACE + check,))
 
 
@@ -264,7 +265,7 @@ def _fault(
     told = _plain(_hidden(str(problem), control, secrets))[:_LONGEST]
     words = f"{type(problem).__name__}: {told}"
     _keep_trace(host, what, _trace_of(problem) + words)
-    return f"{what} could not be checked, for an error in Hostproof: {words}"
+    return f"{what} could not be judged, for an error in Hostproof: {words}"
 
 
 def _keep_trace(host: Host, what: str, trace: str) -> None:
@@ -280,7 +281,7 @@ def _guarded(
         with clock.running(name):
             return work()
     except TimeIsUp as problem:
-        why = f"{name} was not checked to its end: {problem}"
+        why = f"{name} was not judged to its end: {problem}"
         _keep_trace(host, name, _trace_of(problem))
     except (KeyboardInterrupt, Waits):
         raise
@@ -291,7 +292,7 @@ def _guarded(
         _unjudged(name),
         ERROR,
         why=why,
-        fix="Report it with the trace that is in the evidence; the other controls were checked.",
+        fix="Report it with the trace that is in the evidence; the other controls were judged.",
         evidence=[TRACE + name],
     )
 
@@ -394,8 +395,8 @@ def _grace(seconds: float) -> float:
     return min(_GRACE, seconds)
 
 
-#: The controller rejects an answer with more findings or a longer text, and with it the host: an
-#: account that makes up that much is to cost its own control.
+#: The controller refuses an answer with more findings or a longer text, and with it the host:
+#: an account that makes up that much is to cost its own control.
 MOST_FINDINGS = 19_000
 _LONGEST_TEXT = 20_000
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one loop that checks: every rule of a control over every subject that it is for.
+"""The one loop that judges: every rule of a control over every subject that it is for.
 
 Each file of rules makes one ``Rules``. A check is registered by the decorator above its rule::
 
@@ -132,13 +132,14 @@ def _finished(finding: Finding, _subject: Any) -> Finding:
 
 
 class Subjects(NamedTuple):
-    """What rules check one by one (``each=``).
+    """What rules judge one by one (``each=``).
 
     ``find`` gives them from facts and policy, or raises Skip or what is unknown, which is then so
     for every rule. A HostproofError among them stands for a subject that is not known, and
-    ``unknown`` is what that one is called. ``none`` is why nothing is checked where there is no
+    ``unknown`` is what that one is called. ``none`` is why nothing is judged where there is no
     subject. ``name`` stands before the title, ``evidence`` is for verdicts that have none, and
-    ``finish`` adds what is true of any finding on the subject."""
+    ``finish`` adds what is true of any finding on the subject.
+    """
 
     find: Callable[[Any, Any], Iterable[Any]]
     none: Union[str, Callable[[Any, Any], str]] = "There is none here."
@@ -209,15 +210,14 @@ def judge_rules(
 ) -> List[Finding]:
     """At least one finding for each rule; without ``crashed`` an unexpected exception is raised.
 
-    ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can check.
+    ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can judge.
     """
     loop = _Loop(facts, policy, crashed)
     return [finding for rule in rules for finding in loop.findings(rule, applies)]
 
 
 class _Loop:
-    """One run over facts and policy. Subjects are searched for once, however many rules take
-    them."""
+    """One run over facts and policy. Subjects are looked for once, however many rules take them."""
 
     def __init__(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> None:
         self._facts = facts

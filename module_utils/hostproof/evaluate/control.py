@@ -14,7 +14,7 @@ class Control:
     policy_from  makes a policy of plain values, or raises PolicyError
     read         reads the facts of a host for a policy
     rules        the rules of each file, in the order of the report
-    applies      raises Skip, or what is unknown, where no rule can check
+    applies      raises Skip, or what is unknown, where no rule can judge
     plan         the module of the control that has the function ``plan``. It is imported where a
                  plan is made, so an audit does not carry it. None: the control changes nothing.
     needs_all    {field of the policy: ids of the checks that need every entry of it}. A key

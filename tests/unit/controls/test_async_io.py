@@ -348,7 +348,7 @@ class TestMessages:
         found = judge(say(story(), ora(27083, NOW - 600)))["io_stalled"]
         assert (found.status, found.because_of) == ("warn", ())
         assert "the kernel's log has no NFS server silent then" in found.why
-        assert "not at the parameter" in found.fix
+        assert "not the parameter" in found.fix
         assert found.commands == ("./hostproof audit --tags nfs_mounts,async_io",)
 
     def test_the_story_of_seed_001_in_one_line(self, judge):
