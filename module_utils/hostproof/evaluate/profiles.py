@@ -12,19 +12,22 @@ class Profile(NamedTuple):
     """``release`` is what is announced beside what the host has; () leaves that to the host.
 
     ``cluster``: a node of Real Application Clusters. ``direct_nfs``: its datafiles are on NFS.
+    ``grid``: Grid Infrastructure runs on it, for a cluster or for Oracle Restart.
     """
 
     release: Tuple[int, ...]
     cluster: bool
     direct_nfs: bool
+    grid: bool
 
 
 PROFILES: Dict[str, Optional[Profile]] = {
     "none": None,
-    "oracle_19c_single": Profile((19,), False, False),
-    "rac_nfs": Profile((), True, True),
-    "rac_asm": Profile((), True, False),
+    "rac_nfs": Profile((), True, True, True),
+    "rac_asm": Profile((), True, False, True),
 }
-
-#: Where nobody tells a release: the one with long-term support that most hosts are made for.
-LONG_TERM: Tuple[int, ...] = (19,)
+for _name, _release in ("19c", (19,)), ("23ai", (23,)), ("26ai", (23, 26)):
+    for _kind in "single", "rac", "restart":
+        PROFILES[f"oracle_{_name}_{_kind}"] = Profile(
+            _release, _kind == "rac", False, _kind != "single"
+        )

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from account_packs import POLICY, bare, host, instance, inventory, judged, plan_of
+from account_packs import GROUPS, POLICY, bare, host, instance, inventory, judged, plan_of
 from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
 from ansible.module_utils.hostproof.errors import PolicyError
@@ -34,6 +34,15 @@ def test_a_profile_names_accounts_and_groups():
     # The last subject is grid, which the host does not have.
     found = judged(host(), profile="rac_asm")
     assert (found["exists"].status, found["groups"].status) == ("fail", "skip")
+    # Oracle Restart has Grid Infrastructure without a cluster: grid has to be in racdba there too.
+    for name in ("oracle_26ai_restart", "oracle_23ai_rac"):
+        assert judged(host(), profile=name)["exists"].status == "fail"
+    machine = host(*GROUPS, "racdba", "asmdba").account("grid", 54331, "oinstall", "asmadmin")
+    for number, group in enumerate(("racdba", "asmdba", "asmadmin"), 54340):
+        machine.group(group, number)
+    found = judged(machine, profile="oracle_26ai_restart")
+    assert (found["groups"].status, "not in racdba" in found["groups"].why) == ("fail", True)
+    assert judged(bare(), profile="oracle_26ai_single")["exists"].status == "fail"
     found = judged(host("oinstall", "dba"), profile="oracle_19c_single")
     assert found["groups"].status == "fail"
     assert "not in oper" in found["groups"].why

@@ -234,6 +234,11 @@ class TestWhereItCounts:
         assert found["net.ipv4.ipfrag_high_thresh"].status == "fail"
         assert ("net.ipv4.tcp_rmem" in found) is (name == "rac_nfs")
 
+    def test_profiles_of_releases_differ_in_the_parameters_of_clusters(self, judge):
+        assert "net.ipv4.ipfrag_high_thresh" in judge(stock(), profile="oracle_19c_rac")
+        for name in ("oracle_19c_single", "oracle_19c_restart"):
+            assert "net.ipv4.ipfrag_high_thresh" not in judge(stock(), profile=name)
+
     def test_direct_nfs_without_a_profile(self, judge):
         machine = with_home(stock()).file("/etc/oranfstab", "server: filer\n")
         assert judge(machine)["net.ipv4.tcp_rmem"].status == "pass"
@@ -493,7 +498,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("changes", "words"),
         [
-            ({"profile": "rac"}, "hostproof_profile must be one of none, oracle_19c_single"),
+            ({"profile": "rac"}, "hostproof_profile must be one of none, rac_nfs"),
             ({"releases": []}, "must be auto or a list of releases"),
             ({"releases": ["99"]}, "must be auto or a list of releases"),
             ({"releases": "19"}, "must be auto or a list of releases"),

@@ -98,6 +98,9 @@ class TestWhereItCounts:
         [
             ("oracle_19c_single", None, "19c"),
             ("rac_asm", None, "19c"),
+            ("oracle_23ai_rac", None, "23ai"),
+            ("oracle_26ai_restart", None, "26ai"),
+            ("oracle_26ai_single", "19.22.0.0.0", "26ai"),
             ("rac_asm", "23.26.1.0.0", "26ai (23.26.1.0.0)"),
             ("rac_asm", "23.5.0.0.0", "23ai (23.5.0.0.0)"),
             ("oracle_19c_single", "19.22.0.0.0", "19c (19.22.0.0.0)"),

@@ -46,7 +46,11 @@ class TestWhereItCounts:
 
     @pytest.mark.parametrize(
         ("profile", "names"),
-        [("oracle_19c_single", {"oracle"}), ("rac_asm", {"oracle", "grid"})],
+        [
+            ("oracle_19c_single", {"oracle"}),
+            ("rac_asm", {"oracle", "grid"}),
+            ("oracle_26ai_restart", {"oracle", "grid"}),
+        ],
     )
     def test_a_profile_announces_accounts(self, judge, profile, names):
         found = judge(with_oracle(), profile=profile)

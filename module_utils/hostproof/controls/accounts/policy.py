@@ -72,8 +72,8 @@ class Policy(NamedTuple):
     """The purpose of the host, for all controls that derive a policy from it. A variable of a
     control takes precedence.
 
-    With C(none) the accounts C(oracle) and C(grid) are checked where they exist. With
-    C(oracle_19c_single) C(oracle) and its groups must exist, with the other profiles C(grid) too.
+    With C(none) the accounts C(oracle) and C(grid) are checked where they exist. With a
+    profile of a single instance C(oracle) and its groups must exist, with the others C(grid) too.
     A profile creates nothing.
 
     Default: none
@@ -118,7 +118,7 @@ def wanted(policy: Policy) -> Tuple[Account, ...]:
         return policy.accounts
     if policy.profile is None:
         return ()
-    if not policy.profile.cluster:
+    if not policy.profile.grid:
         return (Account("oracle", None, OINSTALL, DATABASE_GROUPS, None),)
     return (
         Account("oracle", None, OINSTALL, (*DATABASE_GROUPS, "racdba", "asmdba"), None),

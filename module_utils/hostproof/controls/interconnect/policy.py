@@ -74,9 +74,10 @@ class Policy(NamedTuple):
     Any other value requires that the host is ready before software is installed, and also
     checks recommendations (swappiness, NUMA balancing, dirty pages).
 
-    C(oracle_19c_single) is a single 19c database, C(rac_nfs) a cluster node with Direct NFS,
-    C(rac_asm) a cluster node with ASM. The release of a cluster is that of the host, or 19c if
-    none is installed.
+    C(oracle_RELEASE_KIND) announces the release C(19c), C(23ai) or C(26ai) for a single instance
+    (C(single)), a cluster node with ASM (C(rac)) or Oracle Restart (C(restart)). C(rac_nfs) is a
+    cluster node with Direct NFS, C(rac_asm) one with ASM: their release is that of the host, or
+    19c if none is installed.
 
     Default: none
     """

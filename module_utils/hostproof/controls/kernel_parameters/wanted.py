@@ -9,8 +9,8 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate import comparing
 from ...evaluate.checking import Skip
 from ...evaluate.comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
-from ...evaluate.profiles import LONG_TERM
 from ...parsers.systemd import sysctl_d
+from ...probes.oracle.releases import LONG_TERM
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts, filter_key, proc_file
 from .formulas import Amount

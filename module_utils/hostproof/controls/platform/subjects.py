@@ -8,10 +8,10 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Skip, Subjects
-from ...evaluate.profiles import LONG_TERM
 from ...parsers.kernel import kernel_release
 from ...parsers.number import clipped
 from ...probes.oracle.oracle_parameters import Version
+from ...probes.oracle.releases import LONG_TERM
 from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
 from .policy import Policy
 from .table import DISTRIBUTIONS, REBUILDS, UEK_LINES

@@ -140,7 +140,7 @@ def _announced(policy: Policy) -> Tuple[str, ...]:
         return policy.accounts
     if policy.profile is None:
         return ()
-    return ("oracle", "grid") if policy.profile.cluster else ("oracle",)
+    return ("oracle", "grid") if policy.profile.grid else ("oracle",)
 
 
 def _accounts(

@@ -24,8 +24,9 @@ class Policy(NamedTuple):
     """The purpose of the host, for all controls that take a policy from it. Variables of a
     control override it.
 
-    C(rac_nfs) and C(rac_asm) are cluster nodes, whose clock must never step; elsewhere a step
-    is a warning. With C(none), a host that runs Clusterware is a cluster node.
+    C(rac_nfs), C(rac_asm) and C(oracle_RELEASE_rac) are cluster nodes, whose clock must
+    never step. Elsewhere a step is a warning. With C(none), a host that runs
+    Clusterware is a cluster node.
 
     Default: none
     """

@@ -12,6 +12,9 @@ from .monitors import monitors
 from .oracle_parameters import Version
 from .sqlplus import Target
 
+#: The release for a host without software or an announced release: the one with long-term support.
+LONG_TERM: Version = (19,)
+
 
 class Software(NamedTuple):
     """``homes`` maps each home that has a sqlplus to its release: agents and the like have none.
