@@ -22,9 +22,9 @@ import_module("hostproof_controller")  # It says where the rest is.
 
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.utils.display import Display
 from hostproof_controller import runs
 from hostproof_controller.controller_action import ControllerAction, Failed
+from hostproof_controller.remote import transport
 from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.terminal import terminal
 from hostproof_controller.report.waiver_file import load_waivers
@@ -50,7 +50,7 @@ class ActionModule(ControllerAction):
             known_checks=check_ids,
             waivers=None if waivers is None else load_waivers(waivers),
             width=shown.width,
-            verbose=shown.verbose or Display().verbosity > 0,
+            verbose=shown.verbose or transport.verbosity() > 0,
             severity=shown.severity,
             fail_on=shown.fail_on,
             strict=boolean(self.of_user("hostproof_strict", given["strict"]) or False),

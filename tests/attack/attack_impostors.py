@@ -63,7 +63,7 @@ LOOKS: tuple[tuple[str, Callable[[LiveHost], Any]], ...] = (
         writers,
     ),
     ("ora_dbw0_{0}", lambda host: nfs_mounts._read_database_files(host, [str(HERS)])),
-    ("ora_dbw0_{0}", lambda host: direct_nfs._read_processes(host, ())),
+    ("ora_dbw0_{0}", lambda host: direct_nfs.read_processes(host, ())),
     *(
         (folder + name, look)
         for folder in ("", "/usr/sbin/", "{1}/")

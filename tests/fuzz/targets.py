@@ -63,7 +63,11 @@ from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
     nsswitch,
     resolv_conf,
 )
-from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import modprobe_d, mount_refusals
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import (
+    modprobe_d,
+    mount_refusals,
+    oranfstab,
+)
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     datasources_xml,
     pool_properties,
@@ -117,7 +121,6 @@ from ansible.module_utils.hostproof.parsers.nfs import (
     mountstats,
     nfs_options,
     nfsmount_conf,
-    oranfstab,
     proc_net_rpc_nfs,
     vfstab,
 )

@@ -105,7 +105,8 @@ def test_the_far_host_gives_the_answer_of_this_machine(bench, far):
     said, mark = asked(bench, far.python)
     answer = bench.faraway.payload.answer_in(said, mark)
     judged = {finding["control"] for finding in answer["findings"]}
-    assert judged == set(bench.faraway.controls())
+    # Nobody wrote a check of his own there.
+    assert judged == set(bench.faraway.controls()) - {"custom"}
 
 
 def test_the_far_host_waits_the_longest_window_at_least(bench, far):

@@ -166,4 +166,4 @@ def test_a_verdict_that_finds_nothing_is_told(rates, monkeypatch, capsys):
         lambda *arguments: real(*arguments)._replace(verdict=rates.NO_DIFFERENT),
     )
     assert run(rates, monkeypatch) == 1
-    assert "+20 % found 0.0 %" in capsys.readouterr().out
+    assert "+20% found 0.0%" in capsys.readouterr().out

@@ -78,7 +78,7 @@ def _as_finding(tool: str, source: str, one: Foreign) -> dict[str, Any]:
         "values": None,
         "commands": [],
         "because_of": [],
-        "problem": shorten(why, 200) if is_problem else None,
+        "problem": title if is_problem else None,
     }
 
 

@@ -52,6 +52,13 @@ def inventory_sources() -> tuple[str, ...]:
     return tuple(map(str, CLIARGS.get("inventory") or ()))
 
 
+def verbosity() -> int:
+    """The number of -v."""
+    from ansible.utils.display import Display
+
+    return int(Display().verbosity)
+
+
 class Task(ActionBase):
     """A task of a play. A subclass sets the class variables and implements ``perform``."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
+from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
@@ -455,9 +456,10 @@ def _action_lines(action: Action, recorded: bool, width: int) -> list[str]:
     elif action.kind == "unknown" and action.what == DENIED:
         lines = [as_typed(f"./hostproof {'record' if recorded else 'audit'} --become{suffix}")]
     else:
-        again = f"./hostproof audit --tags {action.check.split('.')[0]}{suffix}"
-        if action.check.split(".")[0] in ("host", "run"):
-            again = f"./hostproof audit{suffix}"
+        control = action.check.split(".")[0]
+        # The run itself and the results of other tools have no tag.
+        tags = f" --tags {control}" if control in NAMES else ""
+        again = f"./hostproof audit{tags}{suffix}"
         lines = [*_wrapped(one_line(action.what), width, 4), f"then: {as_typed(again)}"]
     resolved = f"{action.findings} finding" + ("" if action.findings == 1 else "s")
     text = f"{action.title} ({action.check}); {resolved} on {named}"
