@@ -91,9 +91,8 @@ def _read(
         old = _OLD.match(line)
         begins = _BEGINS.match(line)
         message = _MESSAGE.match(line)
-        if ended or old:
-            found = ended or old
-            assert found is not None
+        found = ended or old
+        if found is not None:
             task = found["name"]
             ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", (ended and ended["ids"]) or ""))
             one = _Task(task, _status(found["word"]), ids, rows)

@@ -122,7 +122,7 @@ def test_an_instance_started_with_a_text_file_is_its_administrators(box):
     box.run(f"cat > {STATE} <<'END'\n{json.dumps(told)}\nEND")
     refused = box.apply(pre_page_sga_wanted="TRUE")
     assert refused.rc == 2
-    assert f"into {HOME}/dbs/initORCL.ora by hand" in " ".join(refused.output.split())
+    assert f"into {HOME}/dbs/initORCL.ora manually" in " ".join(refused.output.split())
     box.run(f"rm {HOME}/dbs/initORCL.ora; mv /tmp/spfileORCL.ora {SPFILE}")
     box.run(f"cat > {STATE} <<'END'\n{kept}\nEND")
 
