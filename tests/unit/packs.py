@@ -18,6 +18,7 @@ from ansible.module_utils.hostproof.collect.host import (
     Output,
     Process,
     RecordedHost,
+    matching_lines,
 )
 from ansible.module_utils.hostproof.collect.identity import Kind
 from ansible.module_utils.hostproof.collect.measured import Window
@@ -245,6 +246,15 @@ class Machine(RecordedHost):
         return self.shm_table()
 
     # -- answering
+
+    def read_lines(self, path: str, pattern: str) -> list[str]:
+        answer = self._look("file", path)
+        if "text" in answer:
+            answer = {"text": matching_lines(answer["text"], pattern)}
+        key = f"file:{pattern} in {path}"
+        reading = {"kind": "file", "at": RECORDED_AT, "message": key, **answer}
+        self.evidence.setdefault(key, reading)
+        return super().read_lines(path, pattern)
 
     def processes(self, name: str, pattern: str, kind: Kind) -> list[Process]:
         self.patterns[name] = pattern

@@ -82,6 +82,9 @@ _LIMITS = {
 #: Bytes of a path, as the kernel has it (limits.h).
 _PATH_MAX = 4096
 
+#: Characters of a line that a pattern is searched in.
+_MOST_OF_A_LINE = 4096
+
 #: Seconds that a killed command is waited for.
 PARTING = 2.0
 
@@ -195,6 +198,12 @@ class Sample(NamedTuple):
     first: Dict[str, str]
     second: Dict[str, str]
     errors: Dict[str, str]
+
+
+def matching_lines(text: str, pattern: str) -> str:
+    """The lines in which the pattern is found, without empty ones; long lines are cut."""
+    lines = (line[:_MOST_OF_A_LINE] for line in text.split("\n"))
+    return "\n".join(line for line in lines if line and re.search(pattern, line))
 
 
 def now() -> str:
@@ -331,6 +340,19 @@ class Host:
                 raise ValueError(str(problem)) from problem
 
         return str(self._answer("file:" + path, "file", ask, record)["text"])
+
+    def read_lines(self, path: str, pattern: str) -> List[str]:
+        """The lines of a file in which ``pattern`` is found; evidence holds no others.
+
+        The key names the pattern, so a recording answers no other question. It is not the key of
+        the file, which other controls read whole.
+        """
+
+        def ask() -> Dict[str, Any]:
+            return {"text": matching_lines(self._read("file", path), pattern)}
+
+        text = str(self._answer(f"file:{pattern} in {path}", "file", ask)["text"])
+        return text.split("\n") if text else []
 
     def read_number(self, path: str) -> int:
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""

@@ -1,8 +1,11 @@
 """Checks of a site: sources, comparisons, layers, and entries that cannot be used."""
 
+import os
+import pwd
+
 import packs
 import pytest
-from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host import LiveHost, Output, RecordedHost
 from ansible.module_utils.hostproof.controls.custom.commands import refusal
 from ansible.module_utils.hostproof.controls.custom.policy import policy_from
 from ansible.module_utils.hostproof.controls.custom.rules_custom import is_met
@@ -18,6 +21,7 @@ TEXTS = {
     "reference": "house rule 4.2",
 }
 SYSTEMCTL = "systemctl show -p LoadState,ActiveState,UnitFileState tuned.service"
+NOTHING = Output(1, "", "")
 MOUNTINFO = "36 25 8:1 / /u01 rw,noatime shared:1 - xfs /dev/sda1 rw,logbufs=8\n"
 
 
@@ -108,6 +112,31 @@ class TestFile:
         assert "geheim" not in str(host.evidence)
         assert "mode=fast" in str(host.evidence)
 
+    def test_another_control_still_reads_the_whole_file(self, tmp_path):
+        file = tmp_path / "hosts"
+        file.write_text("127.0.0.1 localhost\n192.0.2.1 db01\n")
+        host = LiveHost()
+        policy = {"checks": [entry(file=str(file), pattern="localhost", matches=".")]}
+        audit.judge_host(host, {"custom": {**policy, "own_commands": False}})
+        assert host.read_text(str(file)) == file.read_text()
+
+    def test_a_recording_answers_no_other_pattern(self, judge, tmp_path):
+        file = tmp_path / "app.conf"
+        file.write_text("mode=fast\nport=1\n")
+        host = LiveHost()
+        assert judge(host, file=str(file), pattern="^mode=(.*)", equals="fast").status == "pass"
+        replayed = RecordedHost(host.evidence)
+        assert judge(replayed, file=str(file), pattern="^mode=(.*)", equals="fast").status == "pass"
+        keys = {"file": str(file), "pattern": "^port=(.*)", "matches": ".", "if_absent": "pass"}
+        assert judge(replayed, **keys).status == "error"
+
+    def test_a_file_of_secrets_is_not_read(self):
+        for path in ("/etc/shadow", "/root/.pgpass", "/etc/chrony.keys"):
+            with pytest.raises(BadEntry, match="holds secrets"):
+                custom(file=path, pattern=".", matches=".")
+            with pytest.raises(BadEntry, match="holds secrets"):
+                custom(command=["cat", path], matches=".")
+
     def test_a_file_that_may_not_be_read_is_an_error(self, judge):
         machine = packs.linux().file("/etc/app.conf", "mode=fast\n")
         machine.deny("/etc/app.conf")
@@ -155,12 +184,27 @@ class TestPackage:
         assert judge(machine, package="glibc", equals="not installed").status == "error"
 
     def test_debian(self, judge):
-        machine = packs.linux().file("/var/lib/dpkg/status", "")
+        machine = packs.linux()
         argv = r"dpkg-query -W -f ${db:Status-Status} ${Version}\n "
         machine.command(argv + "nfs-common", "installed 1:2.6.2-4\n")
         machine.command(argv + "gone", "config-files 1.0\n")
         assert judge(machine, package="nfs-common", at_least="1:2.6").status == "pass"
         assert judge(machine, package="gone", equals="installed").status == "fail"
+
+    def test_the_program_of_another_distribution_hides_nothing(self, judge):
+        said = "package glibc is not installed\n"
+        machine = packs.linux().command(self.RPM + "glibc", "2.17-317.el7\n")
+        machine.command(r"dpkg-query -W -f ${db:Status-Status} ${Version}\n glibc", "", rc=1)
+        assert judge(machine, package="glibc", equals="not installed").status == "fail"
+        machine.command(self.RPM + "glibc", said, rc=1)
+        machine.command(
+            r"dpkg-query -W -f ${db:Status-Status} ${Version}\n glibc", "installed 2.36\n"
+        )
+        machine.evidence.clear()
+        assert judge(machine, package="glibc", equals="not installed").status == "fail"
+
+    def test_without_a_package_manager_nothing_is_known(self, judge):
+        assert judge(packs.linux(), package="glibc", equals="not installed").status == "error"
 
 
 class TestService:
@@ -170,7 +214,13 @@ class TestService:
             ("loaded", "active", "enabled", "running", "pass"),
             ("loaded", "active", "disabled", "running", "fail"),
             ("loaded", "inactive", "enabled", "running", "fail"),
-            ("loaded", "active", "static", "running", "pass"),
+            ("loaded", "active", "static", "running", "error"),
+            ("loaded", "inactive", "static", "running", "fail"),
+            ("loaded", "active", "enabled-runtime", "running", "fail"),
+            ("loaded", "inactive", "masked-runtime", "stopped", "error"),
+            ("loaded", "inactive", "linked", "stopped", "error"),
+            ("loaded", "active", "transient", "running", "fail"),
+            ("loaded", "inactive", "", "stopped", "error"),
             ("loaded", "failed", "enabled", "running", "fail"),
             ("loaded", "inactive", "disabled", "stopped", "pass"),
             ("masked", "inactive", "masked", "stopped", "pass"),
@@ -190,6 +240,8 @@ class TestMount:
         [
             ("noatime", {"equals": "set"}, "noatime", "pass"),
             ("noatime", {"equals": "set"}, "defaults", "fail"),
+            ("rw", {"equals": "set"}, "defaults", "pass"),
+            ("rw", {"equals": "set"}, "ro", "fail"),
             ("logbufs", {"at_least": 8}, "logbufs=8", "pass"),
             ("logbufs", {"at_least": 8}, "logbufs=4", "fail"),
             (None, {"equals": "mounted"}, "defaults", "pass"),
@@ -210,11 +262,30 @@ class TestMount:
 
 class TestCommand:
     def test_output(self, judge):
-        machine = packs.linux().command("custom.own", "Enforcing\n")
+        machine = packs.linux().command("getenforce (as nobody)", "Enforcing\n")
         assert judge(machine, command=["getenforce"], equals="Enforcing").status == "pass"
 
+    def test_as_root_is_another_reading(self, judge):
+        machine = packs.linux().command("getenforce (as nobody)", "Enforcing\n")
+        machine.command("getenforce", "Permissive\n")
+        assert judge(machine, command=["getenforce"], as_root=True, equals="Permissive").status == (
+            "pass"
+        )
+
+    def test_it_runs_as_nobody_and_without_root_as_the_account_of_the_audit(
+        self, judge, monkeypatch
+    ):
+        account = pwd.getpwuid(os.geteuid()).pw_name
+        expected = "nobody" if account == "root" else account
+        assert judge(LiveHost(), command=["id", "-un"], equals=expected).status == "pass"
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+        asked = []
+        monkeypatch.setattr(LiveHost, "ask", lambda _host, wanted: asked.append(wanted) or NOTHING)
+        judge(LiveHost(), command=["id", "-un"], equals="x")
+        assert [one.user for one in asked] == [None]
+
     def test_a_command_that_fails_is_an_error(self, judge):
-        machine = packs.linux().command("custom.own", "", rc=1)
+        machine = packs.linux().command("getenforce (as nobody)", "", rc=1)
         assert judge(machine, command=["getenforce"], equals="Enforcing").status == "error"
 
     @pytest.mark.parametrize(

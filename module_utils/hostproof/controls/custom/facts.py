@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The values that the checks of a site compare, each read from its source."""
 
+import os
 import re
-from functools import partial
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known, unless_absent
@@ -17,15 +17,15 @@ from .policy import RUNNING, STOPPED, CustomCheck, Policy
 
 FSTAB = "/etc/fstab"
 MOUNTINFO = "/proc/self/mountinfo"
-DPKG_STATUS = "/var/lib/dpkg/status"
 #: The account that runs commands without as_root.
 NOBODY = "nobody"
 MOUNTED, NOT_MOUNTED, SET, NOT_SET = "mounted", "not mounted", "set", "not set"
 #: Characters of a value, and matching lines of a file or an output.
 _MOST_VALUE, _MOST_LINES = 4096, 200
-#: States of unit files that start the unit at boot, and those that never do.
-_ENABLED = ("enabled", "alias")
-_DISABLED = ("disabled", "masked", "")
+#: States of unit files (systemctl(1), is-enabled) that start the unit at boot, and that do not: a
+#: link in /run does not survive a reboot. Other units decide for the other states, such as static.
+_ENABLED = ("enabled",)
+_DISABLED = ("disabled", "masked", "enabled-runtime", "transient")
 
 
 class Layer(NamedTuple):
@@ -52,19 +52,15 @@ class Facts(NamedTuple):
 
 def read(host: Host, policy: Policy) -> Facts:
     """Read the source of every check; nothing is written."""
-    reader = _Reader(host, policy.checks)
+    reader = _Reader(host)
     return Facts({check.id: reader.read(check) for check in policy.checks})
 
 
 class _Reader:
     """Reads what several checks share once."""
 
-    def __init__(self, host: Host, checks: Tuple[CustomCheck, ...]) -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
-        self._patterns: Dict[str, List[str]] = {}
-        for check in checks:
-            if check.file:
-                self._patterns.setdefault(check.file, []).append(str(check.pattern))
         self._boot: Optional[boot_probe.Boot] = None
 
     def read(self, check: CustomCheck) -> Reading:
@@ -91,24 +87,28 @@ class _Reader:
         )
 
     def _file(self, check: CustomCheck) -> Reading:
-        path = str(check.file)
-        keep = partial(_matching_lines, tuple(self._patterns[path]))
-        values = attempt(lambda: _values_in(self._host.read_text(path, keep), str(check.pattern)))
-        return Reading(Layer(values, ("file:" + path,)), NO_LAYER)
+        path, pattern = str(check.file), str(check.pattern)
+        values = attempt(lambda: _values_in(self._host.read_lines(path, pattern), pattern))
+        return Reading(Layer(values, (f"file:{pattern} in {path}",)), NO_LAYER)
 
     def _command(self, check: CustomCheck) -> Reading:
-        user = None if check.as_root else NOBODY
-        command = Command("custom." + check.id, check.command, user=user, timeout=20.0)
+        words = " ".join(check.command)
+        name = words if check.as_root else f"{words} (as {NOBODY})"
+        # An account other than root cannot run it as another one.
+        user = None if check.as_root or os.geteuid() != 0 else NOBODY
+        command = Command(name, check.command, user=user, timeout=20.0)
         values = attempt(_printed, self._host, command, check.pattern)
         return Reading(NO_LAYER, Layer(values, ("command:" + command.name,)))
 
     def _package(self, check: CustomCheck) -> Reading:
         name = str(check.package)
-        argv = ["rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\\n", name]
-        if not isinstance(attempt(self._host.stat, DPKG_STATUS), Absent):
-            argv = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n", name]
-        values = attempt(_versions, self._host, argv)
-        return Reading(NO_LAYER, Layer(values, ("command:" + " ".join(argv),)))
+        commands = [
+            ["rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\\n", name],
+            ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n", name],
+        ]
+        values = attempt(_installed, [attempt(_versions, self._host, one) for one in commands])
+        keys = tuple("command:" + " ".join(one) for one in commands)
+        return Reading(NO_LAYER, Layer(values, keys))
 
     def _service(self, check: CustomCheck) -> Reading:
         names = ["LoadState", "ActiveState", "UnitFileState"]
@@ -151,16 +151,10 @@ def _at_boot(
 # -- files and commands ---------------------------------------------------------------------------
 
 
-def _matching_lines(patterns: Tuple[str, ...], text: str) -> str:
-    """The lines that match a pattern of a check; evidence must not contain other lines."""
-    lines = text.splitlines()
-    return "\n".join(one for one in lines if any(re.search(pattern, one) for pattern in patterns))
-
-
-def _values_in(text: str, pattern: str) -> Tuple[str, ...]:
+def _values_in(lines: List[str], pattern: str) -> Tuple[str, ...]:
     """The first group, or the whole match, of each line that matches; () without a match."""
     found = []
-    for line in text.splitlines():
+    for line in lines:
         match = re.search(pattern, line[:_MOST_VALUE])
         if match is not None:
             group = match.group(1) if match.re.groups else match.group(0)
@@ -176,7 +170,7 @@ def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str,
     if output.rc != 0:
         raise Unanswered(key, f"{' '.join(command.argv)} ended with exit code {output.rc}")
     if pattern is not None:
-        return _values_in(output.stdout, pattern)
+        return _values_in(output.stdout.splitlines(), pattern)
     text = output.stdout.strip()
     if len(text) > _MOST_VALUE or "\n" in text:
         raise Unanswered(key, f"{command.argv[0]} printed more than one line: use a pattern")
@@ -184,6 +178,14 @@ def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str,
 
 
 # -- packages -------------------------------------------------------------------------------------
+
+
+def _installed(answers: List[Answer[Tuple[str, ...]]]) -> Tuple[str, ...]:
+    """The versions of all package managers: a host can have the program of another distribution."""
+    there = [one for one in answers if not isinstance(one, Absent)]
+    if not there:
+        raise Unanswered("", "there is neither rpm nor dpkg-query")
+    return tuple(version for one in there for version in known(one))
 
 
 def _versions(host: Host, argv: List[str]) -> Tuple[str, ...]:
@@ -207,9 +209,7 @@ def _versions(host: Host, argv: List[str]) -> Tuple[str, ...]:
 
 def _properties(host: Host, argv: List[str], names: List[str]) -> Dict[str, str]:
     output = host.run(argv)
-    found = dict(
-        line.split("=", 1) for line in output.stdout.splitlines() if "=" in line[: len(line)]
-    )
+    found = dict(line.split("=", 1) for line in output.stdout.splitlines() if "=" in line)
     if output.rc != 0 or any(name not in found for name in names):
         raise Unanswered("command:" + " ".join(argv), f"systemctl ended with {output.rc}")
     return found
@@ -221,14 +221,18 @@ def _state_of_unit(unit: Dict[str, str]) -> Tuple[str, ...]:
     return (RUNNING if unit["ActiveState"] in ("active", "reloading") else STOPPED,)
 
 
-def _at_boot_of_unit(unit: Dict[str, str]) -> Optional[Tuple[str, ...]]:
-    """The state after a reboot; None where other units start the unit (static)."""
+def _at_boot_of_unit(unit: Dict[str, str]) -> Tuple[str, ...]:
+    """The state after a reboot; Unanswered where systemd does not tell it (static, generated)."""
     if unit["LoadState"] == "not-found":
         return ()
     state = unit["UnitFileState"]
     if state in _ENABLED:
         return (RUNNING,)
-    return (STOPPED,) if state in _DISABLED else None
+    if state in _DISABLED:
+        return (STOPPED,)
+    raise Unanswered(
+        "", f"the unit file is {state or 'missing'}: another unit may start it at boot"
+    )
 
 
 # -- mounts ---------------------------------------------------------------------------------------
@@ -241,6 +245,9 @@ def _option_in(options: str, name: str) -> str:
         key, equals, value = word.partition("=")
         if key == name:
             found = value if equals else SET
+    if name == "rw" and found == NOT_SET and _option_in(options, "ro") == NOT_SET:
+        # fstab does not name what is the default (mount(8)).
+        return SET
     return found
 
 

@@ -5,6 +5,7 @@
 import re
 from typing import Any, NamedTuple, Optional, Tuple
 
+from ...collect.masking import masked
 from ...evaluate.fields import Field, checked_by, entries, flag, reader
 from ...evaluate.fields import one_of as choice
 from ...evaluate.finding import SEVERITIES, TAKES_EFFECT
@@ -142,6 +143,10 @@ def _consistent(check: CustomCheck, given: PolicyValues) -> CustomCheck:
         raise given.error("pattern", "belongs to file and command")
     if check.option is not None and source != "mount":
         raise given.error("option", "belongs to mount")
+    for path in (check.file, *check.command):
+        # All that such a file holds would be blanked, wherever it is shown.
+        if path and masked(path, "word") != "word":
+            raise given.error(source, f"{path} holds secrets, and findings are shown")
     if check.as_root and source != "command":
         raise given.error("as_root", "belongs to command")
     if source == "service" and check.equals not in SERVICE_STATES:
