@@ -93,6 +93,32 @@ class TestCvu:
         assert found["n1", "Physical Memory"] == "fail"
         assert found["n3", "Physical Memory"] == "pass"
 
+    def test_a_failure_that_no_node_explains_is_of_all(self):
+        rows = VERBOSE.replace("4GB (4194304.0KB) ", "9GB (9437184.0KB) ").replace(
+            "         failed", "         passed"
+        )
+        text = rows.partition("Failures were")[0]
+        found = statuses(cvu.parse(text))
+        assert (found["n1", "Physical Memory"], found["n2", "Physical Memory"]) == ("fail", "fail")
+        assert found["n1", "User Equivalence"] == "pass"
+
+    def test_a_row_that_is_no_node_hides_no_failure(self):
+        text = VERBOSE.partition("Failures were")[0].replace(
+            "  n1            4GB", "  eth0          4GB"
+        )
+        found = statuses(cvu.parse(text))
+        assert {host for host, _name in found} == {"n1", "n2"}
+        assert found["n1", "Physical Memory"] == "fail"
+        assert found["n2", "Physical Memory"] == "fail"
+
+    def test_names_with_an_underscore(self):
+        text = VERBOSE.replace("n1", "rac_1").replace(
+            "  rac_1            4GB", "  rac_1         4GB"
+        )
+        found = statuses(cvu.parse(text))
+        assert found["rac_1", "Physical Memory"] == "fail"
+        assert found["n2", "Physical Memory"] == "pass"
+
     def test_the_old_format(self):
         found = statuses(cvu.parse(OLD, "db01"))
         assert list(found.values()) == ["pass", "pass", "fail"]

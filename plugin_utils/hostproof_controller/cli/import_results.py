@@ -58,13 +58,13 @@ def command(tool: str, host: str | None, out: str | None, files: tuple[str, ...]
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.stat(file).st_mtime))
         lines += [_line(at, one, findings[one], len(findings)) for one in findings]
     parent = Path(os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
-    folder = Path(out) if out else parent / new_name()
-    if folder.exists():
-        raise Refused(f"{folder} exists already")
-    folder.mkdir(parents=True, mode=0o700)
+    directory = Path(out) if out else parent / new_name()
+    if directory.exists():
+        raise Refused(f"{directory} exists already")
+    directory.mkdir(parents=True, mode=0o700)
     text = "".join(json.dumps(line, sort_keys=True) + "\n" for line in lines)
-    (folder / "findings.jsonl").write_text(text, encoding="utf-8")
-    return render(["--", str(folder)])
+    (directory / "findings.jsonl").write_text(text, encoding="utf-8")
+    return render(["--", str(directory)])
 
 
 def _read(file: str) -> str:

@@ -41,7 +41,7 @@ _RULE = re.compile(r"^\s*-{4,}(?:\s+-{4,})+\s*$")
 _OLD = re.compile(r"^Result: (?P<name>.+?)\.? (?:Check )?(?P<word>passed|failed)\b.*$")
 _NODES = re.compile(r"\s-n\s+(?P<nodes>[\w.,-]+)")
 _VERSION = re.compile(r"^CVU version:\s+([\d.]+)", re.MULTILINE)
-_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}\Z")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
 class _Task(NamedTuple):
@@ -61,10 +61,10 @@ def parse(text: str, host: str | None = None) -> Run:
         raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     named = _NODES.search(text)
     known = [one for one in named["nodes"].split(",") if one != "all"] if named else []
-    # Other tables have similar rows, so the command line is preferred. A node with a
-    # problem always counts.
-    others = [one for one, status in nodes if not known or status != PASS]
-    hosts = [one for one in dict.fromkeys([*known, *others]) if _NODE.match(one)]
+    # Tables of interfaces have similar rows, so their names count only without any other name.
+    others = [node for task in messages for node in task[1:] if node]
+    hosts = [*known, *others] or list(dict.fromkeys(nodes))
+    hosts = [one for one in dict.fromkeys(hosts) if _NODE.match(one)]
     if host is not None:
         hosts = hosts or [host]
     if not hosts:
@@ -78,11 +78,11 @@ def parse(text: str, host: str | None = None) -> Run:
 
 def _read(
     lines: list[str],
-) -> tuple[dict[str, _Task], dict[tuple[str, str], list[tuple[str, str]]], list[tuple[str, str]]]:
-    """Tasks by name, messages by task and node ("" for all), and nodes with a status of theirs."""
+) -> tuple[dict[str, _Task], dict[tuple[str, str], list[tuple[str, str]]], list[str]]:
+    """Tasks by name, messages by task and node ("" for all), and the nodes of tables."""
     tasks: dict[str, _Task] = {}
     messages: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    nodes: list[tuple[str, str]] = []
+    nodes: list[str] = []
     rows: dict[str, str] = {}
     task = node = ""
     in_table = is_message = False
@@ -103,7 +103,6 @@ def _read(
         elif message:
             node, is_message = message["node"] or "", True
             messages.setdefault((task, node), []).append((message["id"], message["text"]))
-            nodes += [(node, FAIL)] if node else []
         elif _RULE.match(line):
             in_table = True
         elif not line.strip():
@@ -117,7 +116,7 @@ def _read(
             status = next((_WORDS[one] for one in map(str.lower, cells[1:]) if one in _WORDS), None)
             if place is not None and status is not None:
                 rows[place] = max(rows.get(place, PASS), status, key=_badness)
-                nodes.append((place, status))
+                nodes.append(place)
     return tasks, messages, nodes
 
 
@@ -144,14 +143,14 @@ def _of_task(
     name, _, subject = task.name.partition(": ")
     about = {host: messages.get((task.name, host), []) for host in hosts}
     shared = messages.get((task.name, ""), [])
-    is_by_node = any(about.values())
+    failed = {host for host in hosts if about[host] or task.nodes.get(host) == FAIL}
     found = []
     for host in hosts:
-        told = about[host] or ([] if is_by_node else shared)
+        told = about[host] or ([] if any(about.values()) else shared)
         status = task.status
-        if status == FAIL and (task.nodes.get(host) == PASS or (is_by_node and not about[host])):
-            # The task failed on another node.
-            status = PASS
+        if status == FAIL and failed and host not in failed:
+            # The task failed on other nodes. Without a row this node may have failed as well.
+            status = PASS if task.nodes.get(host) == PASS or any(about.values()) else FAIL
         for number in (*task.ids, *(number for number, _text in told)):
             status = _NOT_RUN.get(number, status)
         text = "; ".join(f"{number}: {text}" for number, text in told)
