@@ -57,6 +57,7 @@ class ActionModule(host_action.JudgingAction):
         findings = response_validation.with_all_controls(findings, controls)
         if self.selected is not None:
             findings = selection.selected_findings(self.selected, findings)
+            findings.append(selection.notice(self.selected))
         findings = response_validation.completed(findings, self.host, inventories)
         evidence = answer.get("evidence")
         runs.write_result(

@@ -14,7 +14,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.evaluate.finding import SKIP, found
+
 from .policies import BadPolicy, plain
+from .report.store import SELECTION
+from .report.text import shorten
 
 #: The variables of a selection.
 CHECKS, SKIPPED, SET, SETS = (
@@ -125,6 +129,14 @@ def _meant(word: str) -> str:
 
     near = difflib.get_close_matches(word, [*_ids(), *NAMES], 1, 0.6)
     return f"; did you mean {near[0]}?" if near else "; ./hostproof checks lists them"
+
+
+def notice(selection: Selection) -> dict[str, Any]:
+    """The finding about checks that were left out: a verdict must not hide them."""
+    chosen = "all checks" if selection.chosen is None else ", ".join(selection.chosen)
+    skipped = f" without {', '.join(selection.skipped)}" if selection.skipped else ""
+    why = f"This run contains {shorten(chosen + skipped, 500)}. {SELECTION.why}"
+    return found(SELECTION, SKIP, why=why)._replace(takes_effect=None).as_dict()
 
 
 def controls_of(selection: Selection, controls: Iterable[str]) -> list[str]:

@@ -86,6 +86,12 @@ def test_only_findings_of_selected_checks_stay():
     assert [one["check"] for one in kept] == ["time_sync.ctss", "time_sync.audited"]
 
 
+def test_a_verdict_does_not_hide_the_selection():
+    told = selection.notice(selected(checks=["hugepages"], skip_checks=["time_sync"]))
+    assert (told["check"], told["status"]) == ("host.selection", "skip")
+    assert "hugepages.* without time_sync.*" in told["why"]
+
+
 def test_the_variables_are_known():
     names = {selection.CHECKS, selection.SKIPPED, selection.SET, selection.SETS}
     assert names <= known_variables()

@@ -127,6 +127,17 @@ _FINISHED = Check(
 )
 
 
+#: For a run that --checks, --skip-checks or --set has narrowed.
+SELECTION = Check(
+    "host.selection",
+    "All checks were run",
+    "low",
+    "",
+    "The verdict is about the selected checks only.",
+    "docs/selection.md",
+)
+
+
 def cluster_host(name: str) -> str:
     """The pseudo host of a cluster."""
     return f"{_CLUSTER}{name})"

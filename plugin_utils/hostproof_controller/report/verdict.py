@@ -47,6 +47,10 @@ DATABASE_CONTROLS = (
     "time_sync",
 )
 
+#: DATABASE_CONTROLS that skip every check only without Oracle software and without a profile. A
+#: host with a database can skip all checks of the others, for example of pool_validation.
+WITNESSES = ("kernel_parameters", "time_sync")
+
 #: What is printed about a host with the verdict NOT_DATABASE_HOST.
 NO_DATABASE = (
     "No Oracle software, profile or configured instance was found on {0}. To audit a host before "
@@ -90,11 +94,17 @@ EXIT_MEANINGS = {
 
 
 def host_verdict(findings: list[dict[str, Any]]) -> str:
-    """The verdict of a host. A host on which no check applies is never "ready"."""
+    """The verdict of a host. A host on which no check applies is never "ready".
+
+    Without one of the WITNESSES a run does not show whether the host has a database.
+    """
     verdict = cluster_verdict(findings)
-    if verdict in (WARNINGS, READY) and _is_without_database(findings):
-        return NOT_DATABASE_HOST
-    return verdict
+    if verdict not in (WARNINGS, READY):
+        return verdict
+    needing = [one for one in findings if one["control"] in DATABASE_CONTROLS]
+    if any(one["control"] in WITNESSES for one in needing):
+        return NOT_DATABASE_HOST if _are_skipped(needing) else verdict
+    return UNDETERMINED if _are_skipped(findings) else verdict
 
 
 def cluster_verdict(findings: list[dict[str, Any]]) -> str:
@@ -109,10 +119,8 @@ def cluster_verdict(findings: list[dict[str, Any]]) -> str:
     return WARNINGS if WARN in statuses else READY
 
 
-def _is_without_database(findings: list[dict[str, Any]]) -> bool:
-    """Whether every check that needs a database, or every check at all, was skipped."""
-    needing = [one for one in findings if one["control"] in DATABASE_CONTROLS]
-    return all(one["status"] == SKIP for one in needing or findings)
+def _are_skipped(findings: list[dict[str, Any]]) -> bool:
+    return all(one["status"] == SKIP for one in findings)
 
 
 class HostFacts(NamedTuple):

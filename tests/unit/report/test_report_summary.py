@@ -2,6 +2,7 @@
 
 import re
 
+from hostproof_controller import selection
 from hostproof_controller.report.store import merge
 from report_samples import finding, fleet, make_line
 from whole_reports import render_summary
@@ -317,3 +318,10 @@ def test_a_host_without_oracle_says_how_to_name_a_profile():
 def test_eighty_columns_are_enough_but_for_commands():
     for line in summary(fleet(12, 30), width=80).splitlines():
         assert len(line) <= 80 or "--limit" in line or line.startswith(" " * 10)
+
+
+def test_a_verdict_does_not_hide_that_checks_were_left_out():
+    told = selection.notice(selection.Selection(("hugepages.*",), ("hugepages.memlock",)))
+    text = render_summary(merge([make_line("db01", [finding(status="pass"), told])]))
+    assert text.startswith("Selection: This run contains hugepages.* without hugepages.memlock.")
+    assert "1 ready" in text

@@ -30,7 +30,7 @@ def findings(*statuses):
         (("pass", "warn"), "ready with warnings"),
         (("warn", "error"), "undetermined"),
         ((), "undetermined"),
-        (("skip", "skip"), "not a database host"),
+        (("skip", "skip"), "undetermined"),
         (("error", "warn", "fail"), "not ready"),
     ],
 )
@@ -53,7 +53,11 @@ def of_control(control, status):
         ({"hugepages": "error", "time_sync": "skip"}, "undetermined", 3),
         # A run of one control that judges any host says nothing about a database.
         ({"hugepages": "pass"}, "ready", 0),
-        ({"nfs_mounts": "skip"}, "not a database host", 5),
+        # A host with a database can skip all checks of these.
+        ({"nfs_mounts": "skip"}, "undetermined", 3),
+        ({"pool_validation": "skip"}, "undetermined", 3),
+        ({"pool_validation": "skip", "hugepages": "pass"}, "ready", 0),
+        ({"time_sync": "skip"}, "not a database host", 5),
     ],
 )
 def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code):
