@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hostproof_controller.cli import command, notify
+from hostproof_controller.cli import command, notify, schedule
 from hostproof_controller.notify import message, sending
 from test_diffing import finding, line, report
 
@@ -105,6 +105,29 @@ class TestTimer:
         code, _, err = run(*words)
         assert (code, says in err, err.count("\n")) == (1, True, 1)
         assert not run.units.exists()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+    def test_root_runs_nothing_that_others_can_change(self, run, tmp_path, monkeypatch):
+        units = tmp_path / "units"
+        monkeypatch.setattr(schedule, "_directory", lambda _user: units)
+        program = tmp_path / "own/hostproof"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n")
+        monkeypatch.setattr(schedule, "_program", lambda: str(program))
+        words = ("schedule", "--on-calendar", "daily")
+        for place, owner, mode in (
+            (program, 1234, 0o755),
+            (program, 0, 0o777),
+            (run.work, 1234, 0o755),
+        ):
+            os.chown(place, owner, -1)
+            place.chmod(mode)
+            code, _, err = run(*words)
+            assert (code, f"another account can change {place}" in err) == (1, True)
+            os.chown(place, 0, -1)
+            place.chmod(0o755)
+        assert not units.exists()
+        assert run(*words)[0] == 0
 
     @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
     def test_systemd_checks_the_time(self, run):
@@ -208,6 +231,11 @@ class TestWebhook:
         file.chmod(mode)
         with pytest.raises(sending.NotSent, match=says):
             sending.webhook_in(str(file))
+
+    def test_a_name_of_a_host_is_no_link(self):
+        named = NEW._replace(new=(NEW.new[0]._replace(problem="[free](https://x.example)"),))
+        text = json.dumps(message.as_teams(named))
+        assert "](" not in text
 
     def test_many_findings_are_counted(self):
         many = NEW._replace(new=NEW.new * 60)

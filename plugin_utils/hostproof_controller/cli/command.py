@@ -59,6 +59,7 @@ VARIABLES = {
     "HOSTPROOF_CHECKS": "default of --checks",
     "HOSTPROOF_SKIP_CHECKS": "default of --skip-checks",
     "HOSTPROOF_SET": "default of --set",
+    "HOSTPROOF_FAIL_ON": "default of --fail-on",
     "HOSTPROOF_STRICT": "default of --strict",
     "ANSIBLE_INVENTORY": "your hosts, if -i is not given",
     "NO_COLOR": "no colours on a terminal",

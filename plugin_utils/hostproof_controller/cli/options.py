@@ -134,6 +134,7 @@ def with_terminal(function: _Decorated) -> _Decorated:
         click.option(
             "--fail-on",
             type=severities,
+            envvar="HOSTPROOF_FAIL_ON",
             help="exit with 2 only for failures of this severity or above",
         ),
         click.option(

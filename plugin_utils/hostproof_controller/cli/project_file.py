@@ -44,6 +44,9 @@ KEYS = {
     "checks": Key(WORDS, "HOSTPROOF_CHECKS", "--checks", "", "run only these checks"),
     "skip_checks": Key(WORDS, "HOSTPROOF_SKIP_CHECKS", "--skip-checks", "", "leave out checks"),
     "set": Key(WORDS, "HOSTPROOF_SET", "--set", "", "run only the checks of these sets"),
+    "fail_on": Key(
+        TEXT, "HOSTPROOF_FAIL_ON", "--fail-on", "low", "severity that decides the exit code"
+    ),
     "strict": Key(FLAG, "HOSTPROOF_STRICT", "--strict", "false", "treat warnings as failures"),
 }
 

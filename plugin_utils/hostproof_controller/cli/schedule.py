@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
@@ -115,6 +116,8 @@ def command(
     if prints:
         print("\n".join(f"# {directory / unit}\n{text}" for unit, text in units.items()), end="")
         return 0
+    if not user:
+        _refuse_foreign_code()
     _write(directory, units)
     _systemctl(user, "daemon-reload")
     _systemctl(user, "enable", "--now", f"{name}.timer")
@@ -178,6 +181,19 @@ def _calendar(expression: str) -> str:
                 "daily, 'Mon..Fri 02:30' and '*-*-01 04:00' (systemd.time(7))"
             )
     return expression
+
+
+def _refuse_foreign_code() -> None:
+    """Root must not run, every night, what another account can change."""
+    program = Path(_program())
+    for place in (program, *program.parents, ROOT / "plugin_utils", Path.cwd()):
+        state = place.stat()
+        is_sticky = state.st_mode & stat.S_ISVTX
+        if state.st_uid != 0 or (state.st_mode & stat.S_IWOTH and not is_sticky):
+            raise Refused(
+                f"another account can change {place}, and root would run it: use --user, or "
+                "install Hostproof as root"
+            )
 
 
 def _write(directory: Path, units: dict[str, str]) -> None:

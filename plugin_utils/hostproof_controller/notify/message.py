@@ -90,7 +90,9 @@ def as_slack(message: Message) -> dict[str, Any]:
 def as_teams(message: Message) -> dict[str, Any]:
     """For a webhook of Microsoft Teams (Workflows): an adaptive card."""
     body = [{"type": "TextBlock", "text": message.title, "weight": "bolder", "wrap": True}]
-    body += [{"type": "TextBlock", "text": line, "wrap": True} for line in message.lines()]
+    # A name of a host or an instance must not become a link.
+    lines = (line.replace("](", "] (") for line in message.lines())
+    body += [{"type": "TextBlock", "text": line, "wrap": True} for line in lines]
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
