@@ -68,3 +68,10 @@ def test_what_is_no_table_of_mounts(text):
         mountinfo.parse_proc_mounts(text)
     with pytest.raises(ParseError):
         mount_command.parse("Linux", text)
+
+
+@pytest.mark.parametrize(("printed", "code"), [("", 0), ("", 1), (PRINTED, 32)])
+def test_a_mount_command_that_fails_is_no_host_without_mounts(printed, code):
+    host = machine().command("mount", printed, rc=code)
+    with pytest.raises(HostproofError, match="mountinfo"):
+        mounts.read(host)

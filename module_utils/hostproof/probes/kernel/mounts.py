@@ -10,7 +10,7 @@ from typing import Callable, List, NamedTuple, Tuple
 
 from ...collect.answer import attempt
 from ...collect.host import Host
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import LINUX
 
@@ -50,7 +50,11 @@ def read(host: Host) -> Table:
 
 
 def _printed(host: Host) -> List[mountinfo.Mount]:
-    found = mount_command.parse(LINUX, host.run(_MOUNT).stdout)
+    output = host.run(_MOUNT)
+    found = mount_command.parse(LINUX, output.stdout)
+    if output.rc != 0 or not found:
+        # Every host has mounts: no line means that the command did not work.
+        raise Unanswered("command:mount", f"mount ended with {output.rc} and {len(found)} mounts")
     return mountinfo.on_top(
         [
             mountinfo.without_superblock(number, one.source, one.path, one.fstype, one.options)
