@@ -18,5 +18,5 @@ COLLECTION = "hostproof.hostproof." if IS_COLLECTION else ""
 LIBRARY = ROOT / ("modules" if IS_COLLECTION else "library")
 ROLES = (ROOT.parent if IS_COLLECTION else ROOT) / "roles"
 
-#: The directory of reports/, evidence/ and baselines/: nobody looks for them in an installation.
+#: The directory of reports/, evidence/ and baselines/: they are not in an installation.
 WORKPLACE = ROOT if IS_CHECKOUT else Path.cwd()

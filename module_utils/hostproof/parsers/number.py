@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Numbers as a host prints them, of a length that a number there can have.
 
-What is longer is no number of any kernel or database. Newer Pythons reject to convert more than
+No kernel and no database has a longer number. Newer Pythons do not convert more than
 4,300 digits, older ones take time that grows with their square, and from 309 on no float holds it.
 """
 

@@ -357,7 +357,7 @@ class TestMultipath:
         assert judge(recorded(), NAMED)["multipathd"].status == "pass"
         machine = recorded().command("systemctl is-enabled multipathd.service", "enabled-runtime\n")
         found = judge(machine, NAMED)["multipathd"]
-        assert (found.status, "its link lies in /run" in found.why) == ("fail", True)
+        assert (found.status, "its link is in /run" in found.why) == ("fail", True)
         found = judge(recorded("no-daemon"), NAMED)["multipathd"]
         assert found.status == "fail"
         assert "it is inactive" in found.why

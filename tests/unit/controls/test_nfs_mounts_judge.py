@@ -917,7 +917,7 @@ SIZES = (
         ("wsize: 256.0 KiB asked, the server grants 16.0 KiB", "ORA-27054"),
     ),
     Story(
-        "size: as small as it was required",
+        "size: as small as it was requested",
         mount(shown(rsize=32768), instead("size=262144", "size=32768")),
         listed(),
         "transfer_size",
@@ -938,7 +938,7 @@ SIZES = (
         listed(),
         "transfer_size",
         "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was required", "umount /u02', 'mount"),
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
     ),
     Story(
         "size: the server grants it to a younger mount",
@@ -946,7 +946,7 @@ SIZES = (
         listed(),
         "transfer_size",
         "warn",
-        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was required", "umount /u02', 'mount"),
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was requested", "umount /u02', 'mount"),
     ),
     Story(
         "size: the server granted it to an older mount",

@@ -651,7 +651,7 @@ class TestGuards:
     def test_folder_on_a_server_is_not_looked_into(self):
         machine = host().fstab("/u02/redo", REDO["source"])
         told = reasons(plan(machine, wanted=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
-        assert "/u02/redo lies below the NFS mount /u02" in told["allow_hidden_files"]
+        assert "/u02/redo is below the NFS mount /u02" in told["allow_hidden_files"]
 
     def test_database_that_writes_beneath(self):
         machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")

@@ -197,7 +197,7 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="change the disk for the next reboot, after the vendor of the storage was asked",
+        fix="ask the storage vendor, then change the disk for the next reboot",
         commands=change,
         desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
         persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",

@@ -97,7 +97,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         why=f"{events.used} of {events.limit} events are taken ({share:.0f} percent): {left} more "
         f"contexts of {aio.CONTEXT} fit, and the next one after them fails with EAGAIN."
         + (
-            " This kernel charges more than was required and allows twice its limit: the "
+            " This kernel charges more than was requested and allows twice its limit: the "
             "messages (async_io.aio_refused) say if it was reached."
             if charges_more
             else ""

@@ -42,7 +42,7 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     enabled, active = known(daemon.enabled), known(daemon.active)
     problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
     if enabled == "enabled-runtime":
-        problems.append("a reboot does not start it: its link lies in /run")
+        problems.append("a reboot does not start it: its link is in /run")
     elif not enabled.startswith(("enabled", "static", "alias", "indirect")):
         problems.append(f"no boot starts it ({enabled or 'not known to systemd'})")
     return Verdict(

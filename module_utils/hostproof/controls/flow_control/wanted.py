@@ -110,7 +110,7 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
                 f"{one.name}: {problem}: autoneg: off in flow_control_wanted sets it",
             )
         elif one.nic.driver in OFFER_BOTH:
-            # It shows what is in force, and offers both whatever it is required.
+            # It shows what is in force, and offers both, whatever is requested.
             return Target(True, pause.rx, pause.tx)
     if autoneg != pause.autoneg and one.nic.driver in NEGOTIATION_OF_LINK:
         raise Unanswered(

@@ -151,7 +151,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     status, why = _grade_transparent(wanted, mode, boot_mode)
     database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
     if status != FAIL:
-        # What is on for every process now is wrong whatever the reboot does.
+        # A mode that is on for every process now is wrong whatever a reboot sets.
         known(at_boot).settled()
     elif database is False:
         status = WARN

@@ -154,7 +154,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
-    """The fix of a pool that is too small: never a pool that apply would reject to make."""
+    """The fix of a pool that is too small: never a pool that apply would reject."""
     page = known(facts.pool).page_size
     # Where other huge pages are not known, all of the share is the most that can be hoped for.
     share = 100 if policy.allow_ram_share_over_limit else policy.ram_share_limit

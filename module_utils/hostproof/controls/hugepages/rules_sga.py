@@ -58,7 +58,7 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
         why=why,
         fix=_fix_of_parameter(instance, database)
         + f"check hugepages.pool_covers_sga, memlock and shm_group, then restart {instance.sid}; "
-        "its alert log says what it requested and got",
+        "its alert log shows what it requested and got",
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
         values={"huge": huge, "small": small, "unit": "bytes"},

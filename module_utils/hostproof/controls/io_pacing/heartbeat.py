@@ -58,7 +58,7 @@ def is_old(version: Version) -> bool:
 
 
 def powerha_text(aix: Aix, policy: Policy) -> str:
-    """What ``powerha_version`` uses, for people."""
+    """The marks of ``powerha_version`` as text."""
     if not isinstance(aix.powerha, HostproofError):
         return _installed_text(aix)
     if policy.powerha_version is None:

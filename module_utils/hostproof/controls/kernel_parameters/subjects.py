@@ -23,7 +23,7 @@ def _evidence(one: Parameter) -> Tuple[str, ...]:
 
 
 def family(name: str, none: str = "No release on this host asks for it.") -> Subjects:
-    """The parameters that one check checks."""
+    """The parameters of one check."""
     return Subjects(
         partial(_of, name), none=none, name=lambda one: str(one.name), evidence=_evidence
     )

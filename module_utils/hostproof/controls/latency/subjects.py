@@ -95,7 +95,7 @@ def _targets(facts: Facts, policy: Policy) -> List[Probed]:
 def _pools(facts: Facts, policy: Policy) -> List[Probed]:
     probes = _of(policy, POOL)
     if not probes:
-        raise Skip("latency_probes names no pool: no server is asked unless it is required.")
+        raise Skip("latency_probes names no pool: no server is queried unless it is requested.")
     need_window(policy)
     return [Probed(probe, facts.active[probe.name]) for probe in probes]
 

@@ -58,7 +58,7 @@ class Facts(NamedTuple):
 
     Where ``wanted`` is not true nothing else was asked. ``writer`` is who says in resolv.conf that
     it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
-    servers were required."""
+    servers were queried."""
 
     wanted: Answer[bool]
     own: Answer[str] = ""
@@ -78,7 +78,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything; where no Oracle is, and none announced, no name is required."""
+    """Look at everything; where no Oracle is, and none announced, no name is queried."""
     wanted = attempt(_is_wanted, host, policy)
     if wanted is not True:
         return Facts(wanted)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who is required names, and for how long: nsswitch.conf, resolv.conf and the servers in it."""
+"""Which servers are queried for names, and for how long: nsswitch.conf and resolv.conf."""
 
 from typing import List, Optional
 

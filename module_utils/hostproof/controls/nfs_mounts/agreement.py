@@ -14,7 +14,7 @@ from .options_table import CACHING, LOCKS, NOT, POLICY, Requirement
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
-#: What a kernel shows, but what cannot be compared by its value alone, or another check checks.
+#: What a kernel shows, but what cannot be compared by its value alone, or belongs to another check.
 _NOT_COMPARED = frozenset(
     SIZES + ("vers", "sec", "nconnect", "max_connect", "port", "softreval", "write", "xprtsec")
 )
@@ -96,7 +96,7 @@ def when_it_changes(layers: Layers) -> str:
 def differences(
     requested: Dict[str, str], persisted: Dict[str, str], running: Dict[str, str], system: str
 ) -> List[str]:
-    """The settings in which a mount is not what was required, as far as they can be compared.
+    """The settings in which a mount is not what was requested, as far as they can be compared.
 
     ``requested`` is what is written, ``persisted`` what it means. Sizes that a server did not grant
     are for rules_sizes.py; a size that is larger than asked is an older mount.

@@ -139,7 +139,7 @@ def _read_beneath(
         raise Unanswered("dir:" + path, f"{path} is a link to {links[path]}")
     hidden = _is_hidden(path, autofs, mounts)
     if hidden:
-        raise Unanswered("dir:" + path, f"{path} lies below {hidden}: not checked")
+        raise Unanswered("dir:" + path, f"{path} is below {hidden}: not checked")
     return host.list_dir(path)
 
 

@@ -72,7 +72,7 @@ def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         if persisted is not None and not contradictions(wrong, persisted):
             why += " What is persisted is right. " + when_it_changes(layers)
         if all(requirement.name not in running for requirement in wrong):
-            # Other systems show what was required, and not what holds where nothing was.
+            # Other systems show what was requested, and not what holds where nothing was.
             status = WARN
             why = (
                 f"mount does not show {required(wrong)} ({because(wrong)}); the system's defaults "

@@ -98,7 +98,7 @@ PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda pla
 def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     mount = _mount_of(place.path, known(facts.all_mounts))
     if mount.fstype in _NFS and mount.path in place.judged:
-        raise Skip(f"It lies on the NFS mount {mount.path}, whose options are checked.", [_SEEN_IN])
+        raise Skip(f"It is on the NFS mount {mount.path}, whose options are checked.", [_SEEN_IN])
     running = _forbidden(mount.options, place)
     entry = attempt(_entry_of, place.path, mount.path, facts)
     at_boot = if_known(entry, None) if running else known(entry)

@@ -83,7 +83,7 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
             layers,
             SKIP,
             SIZES,
-            why=f"mount of {layers.system} shows what was required; what the server granted "
+            why=f"mount of {layers.system} shows what was requested; what the server granted "
             f"shows only: nfsstat -m {layers.path}",
             desired=desired,
             running=running_words(layers, SIZES) + " (asked)",
@@ -126,14 +126,14 @@ def _size(
 def _sentence(size: _Size, older: bool) -> str:
     granted = human(size.granted)
     if size.short is not None and older:
-        return f"{size.name}: mounted with {granted}, before {human(size.short)} was required."
+        return f"{size.name}: mounted with {granted}, before {human(size.short)} was requested."
     if size.short is not None:
         return f"{size.name}: {human(size.short)} asked, the server grants {granted}."
     return f"{size.name}: mounted with {granted}, wanted is {human(size.wanted)}."
 
 
 def _is_older_than_requested(layers: Layers, requested: Dict[str, str], servers: Servers) -> bool:
-    """Whether the mount was made before its sizes were required: they say nothing of the server.
+    """Whether the mount was made before its sizes were requested: they show no limit of the server.
 
     Then it differs in other settings too, or the server grants the sizes to a younger mount.
     """

@@ -125,7 +125,7 @@ def _addresses_of(
     """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell.
 
     Several agents may answer on one address; what is mounted from it belongs to one of them
-    (``_of_mounts``). Nor is anybody requested whom no credentials are left: those of the policy
+    (``_of_mounts``). An agent without credentials is not queried: those of the policy
     cannot be used, which is a finding."""
     listed: Dict[str, List[Address]] = {}
     for one in policy.addresses:

@@ -35,8 +35,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     advice = storage_advice.advice_of(server.storage.product)
     if advice is None or not advice.requirements:
         raise Skip(
-            f"No advice of its own for mounts of {server.storage.title} is known here: "
-            "nfs_mounts checks them."
+            f"No advice for mounts of {server.storage.title} is known here: nfs_mounts checks them."
         )
     unlike: List[str] = []
     small: List[int] = []

@@ -185,7 +185,7 @@ def _arguments_of(
 ) -> Tuple[str, ...]:
     """The options of a daemon: those of the unit that started it, which only root can write.
 
-    Without a unit (a container, a start manually) they are not known, unless the process runs as
+    Without a unit (a container, a manual start) they are not known, unless the process runs as
     root: then root chose the arguments that it shows. A file that these name is not read all the
     same. None of these programs takes a secret."""
     if process.unit is None:  # a record of an older version

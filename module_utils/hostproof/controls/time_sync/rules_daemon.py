@@ -166,7 +166,7 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
         f"{' '.join(argv)} from {', '.join((units[0].id, *units[0].files))}" if by_unit else None
     )
     if well and persisted is None:
-        status, why = WARN, "It slews now; with what the next reboot starts it was not to be told."
+        status, why = WARN, "It slews now; how it starts after a reboot is unknown."
     elif well:
         status, why = PASS, None
     else:

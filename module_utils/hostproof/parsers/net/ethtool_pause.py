@@ -48,7 +48,7 @@ def is_unsupported(text: str) -> bool:
 
 
 def parse(text: str) -> PauseSettings:
-    """The settings of the one interface that was required, of text or JSON (--json)."""
+    """The settings of the one interface that was queried, from text or JSON (--json)."""
     if text.lstrip()[:1] == "[":
         return _parse_json(text)
     flags = {}

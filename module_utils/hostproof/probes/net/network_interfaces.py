@@ -378,7 +378,7 @@ def _read_permanent_mac(host: Host, name: str) -> Optional[str]:
 
 
 def _read_carrier(host: Host, name: str) -> Optional[bool]:
-    """Of an interface that somebody took down the kernel rejects to tell (EINVAL)."""
+    """The kernel does not answer for an interface that is down (EINVAL)."""
     carrier = if_known(attempt(host.read_text, devices.place(name, "carrier")), "").strip()
     if carrier in ("0", "1"):
         return carrier == "1"

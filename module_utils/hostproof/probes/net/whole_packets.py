@@ -153,7 +153,7 @@ def _go(address: str, size: int) -> Way:
         if echo.comes_back(size):
             return Way(size, True, echo.pieces, "", 0, size)
         hop, limit = echo.hop, echo.limit
-        # What a rejection says is not sent again: it was learned.
+        # The size in a rejection is known, so it is not sent again.
         arrives = STANDARD if size > STANDARD and echo.comes_back(STANDARD) else _SMALL
         return Way(size, False, 0, hop, limit, arrives)
 

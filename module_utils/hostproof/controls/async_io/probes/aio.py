@@ -41,7 +41,7 @@ def read_events(host: Host) -> Events:
 
 
 def events_of(ring: int) -> int:
-    """The most events that a ring of so many bytes was required: the kernel doubles what was asked,
+    """The most events that a ring of this size was created for: the kernel doubles the request,
     adds two, and takes whole pages."""
     return max((ring - _EVENT) // _EVENT // 2 - 1, 0)
 

@@ -80,7 +80,7 @@ class Adapter(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """``first`` is what was required, ``members`` are those that it stands for.
+    """``first`` is the adapter that was queried, ``members`` are those that it stands for.
 
     ``backup`` is the name of the member that waits, "" where there is none; ``on_backup`` says
     whether it carries the traffic, None where entstat does not tell.
@@ -93,7 +93,7 @@ class Statistics(NamedTuple):
 
 
 def parse(text: str) -> Statistics:
-    """What was required, and its members. ParseError for what is no output of entstat -d."""
+    """The adapter that was queried, and its members. ParseError for any other text."""
     sections: List[Tuple[str, int, List[str]]] = []
     backup = ""
     for number, line in enumerate(text.split("\n"), 1):

@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
 
 def parse(text: str) -> Settings:
-    """The settings of the one interface that was required."""
+    """The settings of the one interface that was queried."""
     lines = text.split("\n")
     if not lines[0].startswith("Settings for "):
         raise ParseError(_WHAT, "there is no head line", 1)

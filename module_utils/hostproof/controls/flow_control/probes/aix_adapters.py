@@ -109,7 +109,7 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
     for device in devices:
         if device not in ports and device not in bonds:
             statistics = attempt(_read_statistics, host, device)
-            # A member may not be requested by its own name; its bundle tells of it.
+            # A member cannot be queried by its own name; the output of its bundle contains it.
             if not isinstance(statistics, HostproofError):
                 whole[device] = statistics
     for device in sorted(whole, key=lambda one: whole[one].first.type not in entstat.BUNDLES):

@@ -34,7 +34,7 @@ _RESERVED = range(1002, 1006)
 _ARCS = 6
 #: Behind this address the next table begins.
 _LAST_ADDRESS = ".255.255.255.255.255.255"
-#: What one switch is required: its tables, and VLANs that have one of their own.
+#: The queries to one switch: its tables, and VLANs with a separate table.
 _MOST_TABLES = 512
 _MOST_VLANS = 200
 #: VLANs that may give no answer before the rest is given up.
@@ -59,7 +59,7 @@ _Ports = Dict[int, str]
 
 
 class Places(NamedTuple):
-    """Each address that was required is in one of the two; ``missing`` says why."""
+    """Each address that was searched for is in one of the two; ``missing`` says why."""
 
     found: Dict[str, Place]
     missing: Dict[str, str]
@@ -134,7 +134,7 @@ def _counted_tables(talk: Talk) -> List[int]:
 
 
 def _tables(talk: Talk) -> List[int]:
-    """The numbers of the tables that have a row: no VLAN is required that has none."""
+    """The numbers of the tables that have a row: a VLAN without one is not queried."""
     tables: List[int] = []
     oid = _Q_PORT
     for number in range(_MOST_TABLES):

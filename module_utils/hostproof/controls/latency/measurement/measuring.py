@@ -38,7 +38,7 @@ from . import conditions, disk_counters, nfs_latency, traffic
 
 __all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "measure_here"]
 
-#: What a probe may be requested; it must stay a probe.
+#: Limits of a probe: it must stay a probe.
 MOST_WINDOWS = 100
 MOST_SECONDS = 600
 MOST_PAUSE = 3600

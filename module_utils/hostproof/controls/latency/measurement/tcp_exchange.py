@@ -19,7 +19,7 @@ from . import socket_stamps
 class Exchange:
     """One connection to a responder, and what was sent on it. Every wait is bounded by the socket.
 
-    ``stamps``: whether the kernel may be requested time stamps. ``clock`` is in nanoseconds."""
+    ``stamps``: whether the kernel may give time stamps. ``clock`` is in nanoseconds."""
 
     def __init__(
         self, stream: socket.socket, request_size: int, reply_size: int, clock: Callable[[], int]

@@ -35,7 +35,7 @@ class Dialog(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of all packets: packets per second, and the mean bytes of a frame."""
+    """Packets per second, and the mean bytes of a frame, for all packets."""
 
     per_second: float
     mean: float

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the machine behind an SNMP agent is: storage, a server, something else, or unknown.
 
-One GET asks what every agent has and what Oracle itself asks. Who that does not show is checked
-further, and what a product says of itself is asked in one more request (storage_families.py says
-what). Before an agent is unknown, its chassis, its unit and its enterprise number are asked.
+One GET requests what every agent has and what Oracle itself requests. An agent that this does not
+identify is checked further. One more request reads the details of a product (storage_families.py).
+Before an agent is unknown, its chassis, its unit and its enterprise number are requested.
 Nothing is decided by an answer that did not come."""
 
 import re

@@ -45,7 +45,7 @@ class Agent(NamedTuple):
         self.evidence.append(snmp.key_of(self.target, question))
         answer = attempt(snmp.following, self.host, self.target, question, oids)
         found = snmp.what_came(answer)
-        # At its end an agent names the OID that it was required once more, without a value.
+        # At its end an agent repeats the OID of the request, without a value.
         self.values.update({oid: one for oid, one in found.items() if one is not None})
         return None if isinstance(answer, HostproofError) else found
 
