@@ -103,7 +103,7 @@ def test_a_password_is_given_and_the_payload_runs(by_payload):
 
 def test_where_a_terminal_is_wanted_the_module_is_sent(by_payload, tmp_path):
     line = judged(tmp_path / "a", requiretty=True, pipelining=True)
-    assert line["outcome"] == "judged", line
+    assert line["outcome"] == "judged", (line["message"], line["log"])
     assert "terminal: /dev/pts/" in line["log"]
     assert verdicts(line) == verdicts(by_payload)
 

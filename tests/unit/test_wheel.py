@@ -38,9 +38,9 @@ def run(package, where, *words, **variables):
     argv = [sys.executable, "-P", "-c", code, *words]
     if os.geteuid() == 0 and shutil.which("unshare"):
         argv = ["unshare", "--net", *argv]
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("ANSIBLE_")}
+    ours = ("ANSIBLE_", "HOSTPROOF_")
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
     environment = {**kept, "PYTHONPATH": str(package), "HOME": str(where), **variables}
-    environment.pop("HOSTPROOF_ENVIRONMENT", None)
     done = subprocess.run(
         argv, cwd=where, env=environment, capture_output=True, text=True, check=False
     )

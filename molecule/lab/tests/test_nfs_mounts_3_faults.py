@@ -18,9 +18,27 @@ def test_every_fault_is_found_and_nothing_else(verified):
     assert len(verified.worse_than_pass()) >= 14
 
 
-def test_each_fault_has_its_line_for_the_reader(verified):
+HEADING = re.compile(r"^\S (?:fail|error|warn) +lab-vm  (\S+)(?: ([^:]+))?:(?: |$)")
+RESOLVED = re.compile(r"also resolves \d+ findings?: ([^(]+?)(?=\n\S|\n\n|\Z)")
+
+
+def printed_findings(output):
+    """Each finding with a heading of its own, or named below the one that causes it."""
+    printed = []
+    for block in re.split(r"\n(?=\S)", output):
+        if heading := HEADING.match(block):
+            check, subject = heading.groups()
+            suffix = f" {subject}" if subject else ""
+            printed.append(check + suffix)
+            for names in RESOLVED.findall(block):
+                for name in " ".join(names.split()).split(", "):
+                    printed.append(name if " " in name else name + suffix)
+    return printed
+
+
+def test_each_fault_is_named_for_the_reader(verified):
     """What ``./hostproof verify`` prints; .cache/logs/lab-molecule.log keeps it if this fails."""
-    printed = re.findall(r"^\S (?:fail|error|warn) +lab-vm  (.+?):(?: |$)", verified.output, re.M)
+    printed = printed_findings(verified.output)
     seeded = {
         f"nfs_mounts.{check} {fault.path}"
         for fault in nfs_faults.FAULTS

@@ -91,8 +91,8 @@ class _Group:
     """Findings with the same text on several hosts.
 
     ``place`` and ``number`` locate the first of them (state, finding), ``hosts`` and ``findings``
-    count them, ``first`` holds the places of some hosts. ``rests`` are the checks of the findings
-    that have the first one as their cause, ``controls`` the controls of all of them.
+    count them, ``first`` holds the places of some hosts. ``rests`` names the findings that have the
+    first one as their cause, ``controls`` the controls of all of them.
     """
 
     __slots__ = (
@@ -175,7 +175,7 @@ class Summary:
             return
         same = b"" if cause["status"] == ERROR else _sameness(cause)
         if same not in groups:
-            rests = list(dict.fromkeys(one["check"] for one in group.rests))
+            rests = list(dict.fromkeys(_name_below(cause, one) for one in group.rests))
             groups[same] = _Group(self._place, number, rests, recorded)
         groups[same].add(self._place, group)
 
@@ -475,6 +475,13 @@ def _subject(title: str) -> tuple[str, str]:
     """("/u02", "Hard mount over TCP"): the mount or instance that a title begins with, if any."""
     subject, colon, rest = one_line(title).partition(": ")
     return (subject, rest) if colon else ("", subject)
+
+
+def _name_below(cause: dict[str, Any], finding: dict[str, Any]) -> str:
+    """The check of a finding that has ``cause``, and its subject if it is another one."""
+    subject, _title = _subject(heading_of(finding))
+    is_same = subject == _subject(heading_of(cause))[0]
+    return str(finding["check"]) + (f" {subject}" if subject and not is_same else "")
 
 
 #: Commands of a fix in the summary; the report has all.
