@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from .layout import WORKPLACE
@@ -111,6 +112,7 @@ def result(
         "message": message,
         "findings": findings,
         "evidence": evidence,
+        "catalogue": VERSION,
     }
 
 

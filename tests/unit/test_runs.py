@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from ansible.module_utils.hostproof import VERSION
 from hostproof_controller import runs
 
 
@@ -30,3 +31,10 @@ def test_hosts_with_a_line_of_this_run_are_known_whatever_they_said(folder):
     with (folder / "findings.jsonl").open("a") as stream:
         stream.write("\n".join(more) + "\n")
     assert runs.results_of_this_run() == {"db01", "db02", said, "db04"}
+
+
+def test_a_line_has_the_version_of_the_checks_that_judged(folder, validate_line):
+    runs.write_result("db01", 1, "failed", "no answer", [])
+    line = json.loads((folder / "findings.jsonl").read_text())
+    validate_line(line)
+    assert line["catalogue"] == VERSION

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 
+from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 
@@ -48,6 +49,7 @@ def _lines(ledger: gating.Ledger, run: str) -> list[dict]:
             "message": "the gate was cut short",
             "findings": [finding.as_dict() for finding in one.findings],
             "evidence": evidence.encode(one.evidence),
+            "catalogue": VERSION,
         }
         for one in gate_steps.leave_unjudged(ledger)
     ]

@@ -15,7 +15,8 @@
     hosts       [{"host", "verdict", "outcome", "at", "recorded_at": when the oldest evidence that
                   counts was read, or null, "findings": {status: count},
                   "controls": {control: worst status}}]
-    findings    [finding of docs/finding.schema.json, each with its "host"]
+    findings    [finding of docs/finding.schema.json, each with its "host" and the version of the
+                  checks ("catalogue") where its result has it]
 
 Findings about the run itself, about the waivers or about a cluster have the host "(run)",
 "(waivers)" or "(cluster NAME)"; these are in ``findings`` and its totals but not in ``hosts``.
@@ -26,7 +27,7 @@ from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
 
-from .host_state import HostState
+from .host_state import HostState, Part
 from .store import Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
 
@@ -65,8 +66,11 @@ class Document:
         return f'{json.dumps(head, indent=1)[:-2]},\n "hosts": {shown},\n "findings": [\n'
 
     def add(self, state: HostState) -> str:
-        host = json.dumps({"host": state.name})[:-1]
-        text = ",\n".join(f"{host}, {_text_of(finding)}" for finding in state.findings)
+        text = ",\n".join(
+            f"{json.dumps(_origin(state, part))[:-1]}, {_text_of(finding)}"
+            for part in state.parts
+            for finding in part.findings
+        )
         if text and self._begun:
             text = ",\n" + text
         self._begun = self._begun or bool(text)
@@ -82,12 +86,18 @@ def _text_of(finding: dict[str, Any]) -> str:
 
 
 def flat_findings(results: Results) -> list[dict[str, Any]]:
-    """Every finding in one list, each with its ``host`` first."""
+    """Every finding in one list, each with its ``host`` and ``catalogue`` first."""
     return [record for state in results.states for record in _flat(state)]
 
 
 def _flat(state: HostState) -> list[dict[str, Any]]:
-    return [{"host": state.name, **finding} for finding in state.findings]
+    return [_origin(state, part) | finding for part in state.parts for finding in part.findings]
+
+
+def _origin(state: HostState, part: Part) -> dict[str, Any]:
+    """The host of a finding, and the version of its check where that is known."""
+    version = part.line.get("catalogue")
+    return {"host": state.name, **({} if version is None else {"catalogue": version})}
 
 
 def _host(host: HostFacts) -> dict[str, Any]:

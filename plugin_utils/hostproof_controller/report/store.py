@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, overload
 
+from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, SKIP, Check, found
@@ -60,6 +61,8 @@ _CLUSTER = "(cluster "
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 _RESULT_KEYS_1 = {"schema", "run", "host", "at", "outcome", "message", "findings", "evidence"}
 _RESULT_KEYS = _RESULT_KEYS_1 | {"recorded_at"}
+#: Version of the checks. Older releases and results of other tools have none.
+_CATALOGUE = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}\Z")
 
 #: Bytes of one line. What twenty thousand findings with evidence take is a fraction of it.
 MOST_LINE = 256 * 1024 * 1024
@@ -705,8 +708,8 @@ def _problem_of_result(line: Any) -> str | None:
     if line.get("schema") not in (1, 2, SCHEMA) or isinstance(line["schema"], bool):
         return "schema {0!r}, this Hostproof reads schemas 1, 2 and 3".format(line.get("schema"))
     keys = _RESULT_KEYS_1 if line["schema"] == 1 else _RESULT_KEYS
-    if set(line) != keys:
-        return key_problem(line, keys)
+    if set(line) - {"catalogue"} != keys:
+        return key_problem(line, keys | {"catalogue"} & set(line))
     problem = _problem_of_run(line["run"])
     if problem:
         return problem
@@ -720,6 +723,9 @@ def _problem_of_result(line: Any) -> str | None:
             return problem
     if line["outcome"] not in ("judged", "unreachable", "failed"):
         return "unknown outcome {0!r}".format(line["outcome"])
+    version = line.get("catalogue", VERSION)
+    if not isinstance(version, str) or not _CATALOGUE.match(version):
+        return "catalogue is not a version"
     if not isinstance(line["message"], (str, type(None))):
         return "message is not a text"
     if not isinstance(line["evidence"], (str, type(None))):
@@ -891,6 +897,7 @@ def pseudo_line(results: Results, name: str) -> dict[str, Any]:
         "message": None,
         "findings": [],
         "evidence": None,
+        "catalogue": VERSION,
     }
 
 

@@ -7,6 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller.report import renamed, store
+from hostproof_controller.report.document import flat_findings
 from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.store import RUN_HOST, merge, merged_lines, natural
 from report_samples import finding, fleet, make_line, pack, write_folder
@@ -21,6 +22,20 @@ def at(minute):
 
 def run(name, hosts=1):
     return {"id": name, "started": at(0), "hosts": hosts}
+
+
+def test_a_finding_has_the_version_of_its_catalogue_in_a_list_too(tmp_path, validate):
+    """A merge of runs of several releases says which release judged which finding."""
+    old, new = make_line("db01", [finding()]), make_line("db02", [finding()])
+    new["catalogue"] = "0.2.0"
+    assert "catalogue" not in old
+    folder = write_folder(tmp_path / "run", [old, new])
+    results = merge(store.read_entries([str(folder)]))
+    listed = flat_findings(results)
+    assert [one.get("catalogue") for one in listed] == [None, "0.2.0"]
+    for one in (new, *listed):
+        validate(one)
+    assert [one.get("catalogue") for one in merged_lines(results)] == [None, "0.2.0"]
 
 
 def checks(state):
@@ -114,6 +129,9 @@ def broken(change):
         (broken(lambda r: r.update(schema=4)), "schema 4, this Hostproof reads schemas 1, 2 and 3"),
         (broken(lambda r: r.pop("outcome")), "missing outcome"),
         (broken(lambda r: r.update(extra=1)), "unknown extra"),
+        (broken(lambda r: r.update(catalogue=None)), "catalogue is not a version"),
+        (broken(lambda r: r.update(catalogue="0.2.0\n")), "catalogue is not a version"),
+        (broken(lambda r: r.update(catalogue="1" * 65)), "catalogue is not a version"),
         (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
         (broken(lambda r: r["run"].update(hosts=-1)), "run.hosts is not a count"),
         (broken(lambda r: r["run"].update(id="")), "run.id is not a text"),
