@@ -24,7 +24,7 @@ rules = Rules(NAME)
     takes_effect="remount",
     why="The vendor recommends these options for every mount of this storage. nfs_mounts "
     "checks the options that depend on the files.",
-    reference="docs/controls/storage_type.md, What vendors advise",
+    reference="docs/controls/storage_type.md, Advice of vendors",
     each=SERVERS,
     because_of=("storage_type.agent_answers",),
 )

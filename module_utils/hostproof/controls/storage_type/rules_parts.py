@@ -17,7 +17,7 @@ from .subjects import SERVERS, health_of
 
 rules = Rules(NAME)
 
-REFERENCE = "docs/controls/storage_type.md, What tells its health"
+REFERENCE = "docs/controls/storage_type.md, Health"
 _BECAUSE = ("storage_type.agent_answers",)
 
 
