@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
+from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
 from hostproof_controller.cli import checks, command, explain, releases, terminal
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
@@ -67,6 +68,56 @@ class TestChecks:
     def test_of_a_control_that_is_none(self, capsys, control, said):
         assert command.main(["checks", "--control", control]) == 1
         assert said in capsys.readouterr().err
+
+
+class TestChecksOfAProfile:
+    """./hostproof checks --profile P: what the profile requires."""
+
+    def required(self, capsys, profile: str, *more: str) -> dict[tuple[str, str], dict[str, str]]:
+        records = json.loads(
+            printed(capsys, "checks", "--profile", profile, "--format", "json", *more)
+        )
+        found = {(one["check"], one["subject"]): one for one in records}
+        assert len(found) == len(records)
+        return found
+
+    @pytest.mark.parametrize("profile", sorted(set(PROFILES) - {"none"}))
+    def test_each_row_names_a_check_a_value_and_a_source(self, capsys, profile):
+        found = self.required(capsys, profile)
+        assert {check for check, _subject in found} <= check_ids()
+        assert all(one["value"] and one["source"] for one in found.values())
+        controls = {check.partition(".")[0] for check, _subject in found}
+        asked = {name for name, one in CONTROLS.items() if one.requirements}
+        # A profile without a release leaves the platform to the host.
+        assert controls == asked - (set() if PROFILES[profile].release else {"platform"})
+
+    def test_releases_differ(self, capsys):
+        old = self.required(capsys, "oracle_19c_single")
+        new = self.required(capsys, "oracle_26ai_single")
+        panic = ("kernel_parameters.panic", "kernel.panic")
+        assert panic not in old
+        assert new[panic]["value"] == "at least 1"
+        assert ("platform.kernel", "OL 10 x86_64 UEK8") in new
+        assert ("platform.kernel", "OL 10 x86_64 UEK8") not in old
+
+    def test_kinds_differ(self, capsys):
+        single = self.required(capsys, "oracle_19c_single")
+        rac = self.required(capsys, "oracle_19c_rac")
+        assert ("accounts.exists", "grid") not in single
+        assert "asmadmin" in rac["accounts.groups", "grid"]["value"]
+        assert ("process_limits.login", "grid nofile") in rac
+        fragments = ("kernel_parameters.reassembly", "net.ipv4.ipfrag_high_thresh")
+        assert fragments in rac
+        assert fragments not in single
+
+    def test_of_one_control(self, capsys):
+        found = self.required(capsys, "oracle_19c_single", "--control", "space")
+        assert found["space.free", "/tmp"]["value"] == "1.0 GiB free"
+        assert {check for check, _subject in found} == {"space.free"}
+
+    def test_an_unknown_profile(self, capsys):
+        assert command.main(["checks", "--profile", "oracle_18c"]) == 1
+        assert "oracle_19c_single" in capsys.readouterr().err
 
 
 class TestExplain:

@@ -8,9 +8,10 @@ imported when it is required, because importing all of them takes nearly a secon
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, Callable, FrozenSet, Iterator, Tuple
+from typing import Any, Callable, FrozenSet, Iterable, Iterator, Tuple
 
 from ..apply.change import Plan
+from ..evaluate.requirement import Requirement
 
 #: The controls, in the order of the report.
 NAMES: Tuple[str, ...] = (
@@ -98,6 +99,15 @@ def planner(name: str) -> Callable[[Any, Any], Plan]:
 def _plan_nothing(_facts: Any, _policy: Any) -> Plan:
     """The plan of a control that only audits."""
     return Plan(changes=[], refusals=[], pending=[], at_boot=[])
+
+
+def requirements(name: str, policy: Any) -> Iterable[Requirement]:
+    """The requirements of a control's policy. The import is here because no host needs it."""
+    module = CONTROLS[name].requirements
+    if module is None:
+        return ()
+    found = importlib.import_module(f"{__package__}.{name}.{module}")
+    return tuple(found.requirements(policy))
 
 
 def check_ids() -> FrozenSet[str]:

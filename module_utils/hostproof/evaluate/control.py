@@ -17,6 +17,8 @@ class Control:
     applies      raises Skip, or what is unknown, where no rule can judge
     plan         the module of the control that has the function ``plan``. It is imported where a
                  plan is made, so an audit does not carry it. None: the control changes nothing.
+    requirements the module of the control that has the function ``requirements``: the values that
+                 a policy requires of any host. None: the control has no such values.
     needs_all    {field of the policy: ids of the checks that need every entry of it}. A key
                  "field.key" names one entry. An entry that cannot be used makes them an error.
     """
@@ -32,13 +34,14 @@ class Control:
         rules: Sequence[Rules],
         applies: Optional[Callable[[Any, Any], Any]] = None,
         plan: Optional[str] = None,
+        requirements: Optional[str] = None,
         needs_all: Optional[Mapping[str, Tuple[str, ...]]] = None,
     ) -> None:
         self.name = name
         self.policy, self.policy_from = policy, policy_from
         self.facts, self.read = facts, read
         self.rules: List[Rule] = [rule for group in rules for rule in group.rules]
-        self.plan = plan
+        self.plan, self.requirements = plan, requirements
         self.needs_all: Mapping[str, Tuple[str, ...]] = needs_all or {}
         self._applies = applies
         ids = [check.id for check in self.checks]

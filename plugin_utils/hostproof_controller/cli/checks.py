@@ -5,10 +5,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
-from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES, requirements
+from ansible.module_utils.hostproof.evaluate.policy import PROFILE_FIELD
+from ansible.module_utils.hostproof.evaluate.profiles import PROFILES
+from ansible.module_utils.hostproof.evaluate.requirement import Requirement
 
+from ..policies import controls
 from . import options, terminal
 from .errors import Refused
 from .explain import OWN, all_checks, own_checks
@@ -17,6 +23,7 @@ from .releases import since
 from .suggestions import did_you_mean, quoted
 
 HEADS = ("check", "title", "severity", "takes effect", "control")
+OF_PROFILE = ("check", "subject", "required", "source")
 
 
 @options.command("checks")
@@ -26,35 +33,73 @@ HEADS = ("check", "title", "severity", "takes effect", "control")
     type=ControlName(),
     help="only checks of this control",
 )
+@click.option(
+    "--profile",
+    metavar="PROFILE",
+    type=click.Choice(sorted(set(PROFILES) - {"none"})),
+    help="list what this profile requires: check, subject, required value, source",
+)
 @options.format_option("text", "json", "csv", "markdown")
 @options.own_checks_option
-def command(control: str | None, output_format: str, inventories: tuple[str, ...]) -> int:
-    """Lists every check: id, title, severity, when its fix takes effect, control."""
+def command(
+    control: str | None, profile: str | None, output_format: str, inventories: tuple[str, ...]
+) -> int:
+    """Lists every check: id, title, severity, when its fix takes effect, control.
+
+    With --profile: the values that the profile requires of a host before the installation.
+    """
     if control is not None and control not in NAMES:
         hint = did_you_mean(control, NAMES)
         raise Refused(
             f"there is no control {quoted(control)}{hint or '; there are ' + ', '.join(NAMES)}"
         )
+    if profile is not None:
+        required = [
+            one for name in NAMES if control in (None, name) for one in _required(name, profile)
+        ]
+        records = [one._asdict() for one in required]
+        _show(records, OF_PROFILE, [tuple(one) for one in required], output_format, wraps=3)
+        return 0
     own = (one.check for one in own_checks(inventories))
     checks = [check for check in (*all_checks(), *own) if control in (None, check.control)]
     rows = [
         (check.id, check.title, check.severity, check.takes_effect.replace("_", " "), check.control)
         for check in checks
     ]
+    records = [
+        {
+            **check._asdict(),
+            "control": check.control,
+            "since": None if check.control == OWN else since(check.id),
+        }
+        for check in checks
+    ]
+    _show(records, HEADS, rows, output_format, wraps=1)
+    return 0
+
+
+def _required(name: str, profile: str) -> Iterable[Requirement]:
+    """What a control requires with the defaults of its variables and this profile."""
+    if CONTROLS[name].requirements is None:
+        return ()
+    control = controls()[name]
+    values = {field: control.defaults[field] for field in control.fields}
+    return requirements(name, CONTROLS[name].policy_from({**values, PROFILE_FIELD: profile}))
+
+
+def _show(
+    records: list[dict[str, Any]],
+    heads: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    output_format: str,
+    *,
+    wraps: int,
+) -> None:
     if output_format == "json":
-        records = [
-            {
-                **check._asdict(),
-                "control": check.control,
-                "since": None if check.control == OWN else since(check.id),
-            }
-            for check in checks
-        ]
         print(json.dumps(records, indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(HEADS, rows), end="")
+        print(terminal.as_csv(heads, rows), end="")
     elif output_format == "markdown":
-        print(terminal.as_markdown(HEADS, rows), end="")
+        print(terminal.as_markdown(heads, rows), end="")
     else:
-        terminal.table(HEADS, rows, wraps=1)
-    return 0
+        terminal.table(heads, rows, wraps=wraps)

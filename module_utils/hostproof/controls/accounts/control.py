@@ -17,4 +17,5 @@ CONTROL = Control(
     applies=applies,
     rules=(rules_identity.rules, rules_environment.rules),
     plan="plan",
+    requirements="requirements",
 )

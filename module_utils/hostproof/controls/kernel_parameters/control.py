@@ -24,4 +24,5 @@ CONTROL = Control(
     ),
     plan="plan",
     needs_all=NEEDS_ALL,
+    requirements="requirements",
 )

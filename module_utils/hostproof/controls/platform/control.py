@@ -16,4 +16,5 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=(rules_books.rules, rules_host.rules),
+    requirements="requirements",
 )

@@ -17,7 +17,7 @@ from .table import BOOK, ROWS, UNLIMITED, Row
 
 _GIB = 1 << 20
 #: kB of locked memory that are required where there are no huge pages.
-_MEMLOCK = 3145728
+MEMLOCK = 3145728
 #: Each earlier release has a Linux-PAM without that.
 _FIRST_WITH_NR_OPEN = {
     **{"rhel": 8, "ol": 8, "centos": 8, "almalinux": 8, "rocky": 8},
@@ -74,7 +74,7 @@ def demand_of(row: Row, facts: Facts, policy: Policy) -> Demand:
         return Demand(row, row.soft, row.hard, row.most, good, BOOK)
     memory = known(facts.meminfo)
     most = memory["MemTotal"] // 1024 * 9 // 10
-    least = most if memory.get("HugePages_Total") else _MEMLOCK
+    least = most if memory.get("HugePages_Total") else MEMLOCK
     # Enough for the pool that may come. MemTotal differs a little from boot to boot: whole GiB stay
     # above 90%.
     good_most = -(-max(least, most) // _GIB) * _GIB

@@ -30,4 +30,5 @@ CONTROL = Control(
     rules=RULES,
     plan="plan",
     needs_all=NEEDS_ALL,
+    requirements="requirements",
 )

@@ -109,7 +109,7 @@ class Facts(NamedTuple):
 def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     running = attempt(_read_running, host)
-    announced = _announced(policy)
+    announced = announced_accounts(policy)
     groups = [known(one.groups) for one in if_known(running, []) if isinstance(one.groups, dict)]
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
@@ -135,7 +135,7 @@ def read(host: Host, policy: Policy) -> Facts:
     )
 
 
-def _announced(policy: Policy) -> Tuple[str, ...]:
+def announced_accounts(policy: Policy) -> Tuple[str, ...]:
     if policy.accounts is not None:
         return policy.accounts
     if policy.profile is None:

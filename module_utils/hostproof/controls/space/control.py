@@ -17,4 +17,5 @@ CONTROL = Control(
     applies=applies,
     rules=(rules_free.rules, rules_mounts.rules),
     needs_all={"planned": ("space.free",)},
+    requirements="requirements",
 )

@@ -1,0 +1,27 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The accounts and groups that a policy requires."""
+
+from typing import Iterator
+
+from ...evaluate.requirement import Requirement
+from . import rules_environment, rules_identity
+from .policy import Policy, wanted
+
+_SOURCES = {
+    rule.check.id: rule.check.reference
+    for rule in (*rules_identity.rules.rules, *rules_environment.rules.rules)
+}
+
+
+def requirements(policy: Policy) -> Iterator[Requirement]:
+    for one in wanted(policy):
+        for check, value in (
+            ("accounts.exists", "exists, with a login shell"),
+            ("accounts.primary_group", one.group),
+            ("accounts.groups", ", ".join(one.groups)),
+            ("accounts.not_in_root", "not in the group root"),
+            ("accounts.umask", "022"),
+        ):
+            if value:
+                yield Requirement(check, one.name, value, _SOURCES[check])

@@ -1,0 +1,41 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel parameters that a profile requires."""
+
+from typing import Dict, Iterator
+
+from ...evaluate.comparing import AT_LEAST, AT_MOST, EXACTLY, WITHIN
+from ...evaluate.profiles import Profile
+from ...evaluate.requirement import Requirement
+from ...probes.oracle.releases import LONG_TERM
+from .formulas import Formula, free_for_receives, half_of_memory, pages_of_largest, pages_of_memory
+from .policy import NAME, Policy
+from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
+from .wanted import is_for
+
+_WORDS = {AT_LEAST: "at least ", AT_MOST: "at most ", EXACTLY: "", WITHIN: "within "}
+#: The formulas of the releases that a profile names.
+FORMULAS: Dict[Formula, str] = {
+    half_of_memory: "half of memory, or the largest SGA if that is more",
+    pages_of_memory: "40% of memory in pages, or all SGAs if they are more",
+    pages_of_largest: "kernel.shmmax in pages",
+    free_for_receives: "0.4% of memory in kB for each NUMA node",
+}
+
+
+def requirements(policy: Policy) -> Iterator[Requirement]:
+    profile = policy.profile
+    if profile is None:
+        return
+    for row in ROWS:
+        if is_for(row, profile.release or LONG_TERM) and _has(profile, row):
+            value = row.value if isinstance(row.value, str) else FORMULAS[row.value]
+            if row.compare == WITHIN:
+                value = value.replace(" ", " to ")
+            check = f"{NAME}.{row.family}"
+            yield Requirement(check, row.name, _WORDS[row.compare] + value, row.source)
+
+
+def _has(profile: Profile, row: Row) -> bool:
+    only = {CLUSTER: profile.cluster, DIRECT_NFS: profile.direct_nfs, ADVICE: True}
+    return row.only is None or only[row.only]
