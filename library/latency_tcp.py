@@ -69,6 +69,23 @@ options:
     description: Bytes of an answer, for V(request_response).
     type: int
     default: 4
+  payload:
+    description:
+      - With V(auto), requests and answers have the mean sizes of the live SQL*Net traffic of
+        O(payload_port), in place of O(request_size) and O(reply_size). For V(request_response).
+      - The kernel's counters of the connections (C(ss -tin)) are read twice within 5 seconds
+        before the first window. No packet is captured. It fails where there are fewer than 20
+        round trips.
+      - Compare only windows of the same sizes, so take V(fixed) before and after a change.
+    type: str
+    choices: [fixed, auto]
+    default: fixed
+  payload_port:
+    description:
+      - The TCP port of the listener whose connections tell the sizes, on this host or on the other
+        side of its connections.
+    type: int
+    default: 1521
   timeout:
     description: Seconds to wait for one answer.
     type: float
@@ -105,6 +122,13 @@ EXAMPLES = r"""
     pause: 60
     seconds: 900
   register: network
+
+- name: A round trip with the sizes of the requests that sessions make now
+  latency_tcp:
+    host: 192.0.2.12
+    port: 7521
+    mode: request_response
+    payload: auto
 """
 
 RETURN = r"""
@@ -123,6 +147,8 @@ windows:
     - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
       largest segment (bytes).
+    - With O(payload=auto) C(conditions) has C(payload_port); C(size) is the size of a request and
+      C(conditions.reply_size) that of an answer.
   returned: success
   type: list
   elements: dict
@@ -139,13 +165,19 @@ table:
 """
 
 from ansible.module_utils.hostproof.collect import host_module, options
+from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     series,
+    sqlnet_sizes,
     traffic,
     window_table,
 )
 from ansible.module_utils.hostproof.latency import hello as latency_hello
+from ansible.module_utils.hostproof.latency.probe_list import AUTO, FIXED
+
+#: Seconds between the two readings of the counters of connections.
+LOOK = 5.0
 
 #: A probe must stay a probe.
 OPTIONS = dict(
@@ -161,6 +193,8 @@ OPTIONS = dict(
     interval=decimal(0, 30),
     request_size=whole(1, latency_hello.LONGEST, 12),
     reply_size=whole(1, latency_hello.LONGEST, 4),
+    payload={"type": "str", "choices": [FIXED, AUTO], "default": FIXED},
+    payload_port=whole(1, 65535, 1521),
     timeout=decimal(0.1, 60, 5.0),
     seconds=decimal(1, 7200, 120.0),
 )
@@ -178,6 +212,12 @@ def main():
 
 
 def measure(given, check_mode):
+    options.check({"payload_port": OPTIONS["payload_port"]}, given)
+    if given["payload"] == AUTO and given["mode"] != "request_response":
+        raise ValueError("payload: auto needs mode: request_response")
+    if given["payload"] == AUTO and not check_mode:
+        sizes = sqlnet_sizes.payload(LiveHost(), given["payload_port"], LOOK)
+        given["request_size"], given["reply_size"] = sizes
     if given["mode"] == "request_response" and given["interval"] is None:
         each = traffic.requests_a_sample(given["request_size"], given["reply_size"])
         given["interval"] = DEFAULTS["request_response"]["interval"] / each
@@ -188,6 +228,9 @@ def measure(given, check_mode):
         would = "would measure {windows} windows of {samples} samples to {host} port {port}"
         return window_table.result([], [], msg=would.format(**given))
     measured = series.of_round_trips(given)
+    if given["payload"] == AUTO:
+        for window in measured.windows:
+            window.conditions["payload_port"] = given["payload_port"]
     return window_table.result(measured.windows, measured.remarks)
 
 

@@ -10,7 +10,9 @@ Each item is a dictionary with ``probe`` and the options of that probe:
 - ``disk_read``: reads that the disk must answer. ``path``, ``sizes`` (bytes), ``reads`` (of each
   size in each window).
 - ``tcp``: round trips. ``host``, ``port``, ``mode`` (handshake, tns_ping, request_response),
-  ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes).
+  ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes), or ``payload`` (auto)
+  for the sizes of live connections of ``payload_port``.
+- ``sqlnet``: sizes of requests and responses of live connections of ``port``.
 - ``pool``: checkouts of a connection pool of WildFly or JBoss EAP. ``home``, ``user`` (who runs
   it), ``data_source``, ``xa``, ``controller`` (address:port of the management), ``java``,
   ``samples`` (in each window).
@@ -18,7 +20,8 @@ Each item is a dictionary with ``probe`` and the options of that probe:
   ``cores`` (that its instance had), ``before`` (the same of before a change), ``slob_conf`` and
   ``slob_conf_before`` (what the runs were told to do).
 
-``disk`` and ``nfs`` only look; the others but ``report`` make I/O and traffic of their own.
+``disk``, ``nfs`` and ``sqlnet`` only look; the others but ``report`` make I/O and traffic of their
+own.
 """
 
 import re
@@ -28,12 +31,16 @@ from ..errors import PolicyError
 from .hello import LONGEST
 
 DISK, NFS, DISK_READ, TCP, POOL, REPORT = "disk", "nfs", "disk_read", "tcp", "pool", "report"
+SQLNET = "sqlnet"
 
 #: What only looks, and what makes I/O or traffic of its own.
 PASSIVE = (DISK, NFS)
 ACTIVE = (DISK_READ, TCP, POOL)
 
 HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
+
+#: Whose sizes requests and responses have: those of the options, or those of live connections.
+FIXED, AUTO = "fixed", "auto"
 
 #: Remarks on a host that has nothing to check: that is an answer, and no failure.
 NO_NFS = "nfs: no NFS file system is mounted here"
@@ -128,6 +135,11 @@ def _check(given: Any) -> Probe:
             options[name] = option.read(value)
         except ValueError as problem:
             raise ValueError(f"{name} of {kind} {problem}") from problem
+    if options.get("payload") == AUTO:
+        if options["mode"] != REQUEST_RESPONSE:
+            raise ValueError(f"payload: {AUTO} needs mode: {REQUEST_RESPONSE}")
+        if given.get("request_size") is not None or given.get("reply_size") is not None:
+            raise ValueError(f"payload: {AUTO} takes no request_size and no reply_size")
     return Probe(kind, _name(kind, options), options)
 
 
@@ -138,6 +150,8 @@ def _name(kind: str, options: Dict[str, Any]) -> str:
         return "tcp {0}:{1} {2}".format(target, options["port"], options["mode"])
     if kind == POOL:
         return "pool {0} {1}".format(options["controller"], options["data_source"])
+    if kind == SQLNET:
+        return "sqlnet port {0}".format(options["port"])
     if kind in (DISK_READ, REPORT):
         return "{0} {1}".format(kind, options["path"])
     return kind
@@ -237,6 +251,8 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "samples": _may(_number(1, MOST_SAMPLES)),
         "request_size": _may(_number(1, LONGEST), 12),
         "reply_size": _may(_number(1, LONGEST), 4),
+        "payload": _may(_one_of(FIXED, AUTO), FIXED),
+        "payload_port": _may(_number(1, 65535), 1521),
     },
     POOL: {
         "home": _must(_path),
@@ -258,4 +274,5 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "slob_conf": _may(_path),
         "slob_conf_before": _may(_path),
     },
+    SQLNET: {"port": _may(_number(1, 65535), 1521)},
 }

@@ -47,6 +47,39 @@ def judge(tmp_path, validate_finding) -> Judge:
     return judge_texts
 
 
+#: What a sqlnet probe measures in 10 seconds.
+LIVE = {
+    "traffic seconds": 10.0,
+    "traffic connections": 12,
+    "traffic requests": 10000,
+    "traffic request_bytes": 80.4,
+    "traffic response_bytes": 109.8,
+    "traffic rtt_ms": 0.5,
+    "traffic least_rtt_ms": 0.1,
+    "traffic retransmitted": 3,
+    "traffic changed": 2,
+    "traffic large": 0,
+}
+
+
+@pytest.fixture
+def live(findings_of) -> Callable[..., Finding]:
+    """live(figures, remarks=, probes=): payload_sizes of a sqlnet probe; None measured nothing."""
+
+    def judge(
+        figures: dict[str, Any] | None, remarks: Any = (), probes: Any = (), **policy: Any
+    ) -> Finding:
+        host = latency_packs.machine("sda")
+        if figures is not None:
+            host.windows_of("sqlnet port 1521", remarks=remarks)
+            host.measured["sqlnet port 1521"]["figures"] = figures
+        given = latency_packs.latency_policy(probes=[{"probe": "sqlnet"}, *probes], **policy)
+        (one,) = findings_of("latency", host, given)["payload_sizes"]
+        return one
+
+    return judge
+
+
 class TestExadataCells:
     def test_slow_single_block_reads_of_cd_02_enkcel01(self, judge):
         found = judge(article("iolstats-seed-long.txt"))
@@ -277,6 +310,32 @@ class TestTraffic:
         assert one.status == status
         if status == "warn":
             assert "the traffic has request_size: 80, reply_size: 110." in one.why
+
+    @pytest.mark.parametrize(
+        ("sizes", "status"),
+        [({}, "warn"), ({"request_size": 80, "reply_size": 110}, "pass"), (None, "skip")],
+    )
+    def test_sizes_of_live_connections(self, live, sizes, status):
+        probes = [] if sizes is None else [{**latency_packs.RESPONDER, **sizes}]
+        one = live(LIVE, probes=probes)
+        assert (one.status, one.title[:11]) == (status, "port 1521: ")
+        assert one.in_use == (
+            "request_size: 80, reply_size: 110; 1000 round trips per second on 12 connections, rtt "
+            "0.5 ms, minimum 0.1 ms, 3 segments retransmitted; 2 connections do not count: they "
+            "began or ended meanwhile"
+        )
+
+    def test_a_probe_that_takes_the_sizes_itself(self, live):
+        probe = {**latency_packs.RESPONDER, "payload": "auto"}
+        assert live(LIVE, probes=[probe]).status == "pass"
+
+    def test_a_port_without_traffic(self, live):
+        one = live({}, remarks=["no connection uses port 1521"])
+        assert (one.status, one.why) == ("skip", "No connection uses port 1521.")
+
+    def test_sizes_that_were_not_measured_are_unknown(self, live):
+        assert live(None).status == "error"
+        assert live(LIVE, window_seconds=0).status == "skip"
 
     @pytest.mark.parametrize(
         "text",

@@ -98,6 +98,13 @@ def test_own_limits_come_last():
             "latency_probes, tcp db02:1521 request_response: 2622488576 bytes would be sent and",
         ),
         ({"probes": [{"probe": "report"}]}, "report needs path"),
+        ({"probes": [{"probe": "sqlnet", "port": 0}]}, "from 1 to 65535"),
+        ({"probes": [{**TCP, "payload": "auto"}]}, "payload: auto needs mode: request_response"),
+        ({"probes": [{**RESPONDER, "payload": "some"}]}, "one of fixed, auto"),
+        (
+            {"probes": [{**RESPONDER, "payload": "auto", "reply_size": 4}]},
+            "payload: auto takes no request_size and no reply_size",
+        ),
         ({"window_seconds": -1}, "hostproof_window_seconds must be"),
         (
             {"window_seconds": 0.5},

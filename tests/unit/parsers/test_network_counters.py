@@ -79,7 +79,19 @@ class TestSocketInfo:
         )
         assert socket_info.parse(text) == [
             socket_info.Connection(
-                "ESTAB", "10.9.0.1", 674, "10.9.0.2", 2049, 54321, 12.5, 0.02, 33, 30625, 16060, 271
+                "ESTAB",
+                "10.9.0.1",
+                674,
+                "10.9.0.2",
+                2049,
+                54321,
+                12.5,
+                0.02,
+                33,
+                30625,
+                16060,
+                271,
+                data_sent=28348,
             )
         ]
 

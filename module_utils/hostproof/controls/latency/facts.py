@@ -5,11 +5,11 @@
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ...collect.answer import Answer, attempt
-from ...collect.host import Host, Measure
+from ...collect.host import Host, LiveHost, Measure
 from ...collect.measured import Measured, Window
 from ...collect.window import QUIET
 from ...errors import HostproofError
-from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
+from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, SQLNET, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel import block_storage
 from ...probes.kernel.block_storage import Storage
@@ -24,8 +24,8 @@ EVIDENCE = "windows:"
 class Facts(NamedTuple):
     """``system`` is the name of the system: counters and direct reads are known on Linux alone.
 
-    ``passive`` is None where nothing must be watched; ``active`` and ``reports`` are by the name of
-    the probe. ``storage`` is by device, and by path for reads of files."""
+    ``passive`` is None where nothing must be watched; ``active`` (with sqlnet) and ``reports`` are
+    by the name of the probe. ``storage`` is by device, and by path for reads of files."""
 
     system: Answer[str]
     passive: Optional[Answer[Measured]]
@@ -39,6 +39,8 @@ def read(host: Host, policy: Policy) -> Facts:
     system = attempt(nfs_mounted.read_system, host)
     probes = _of(policy, ACTIVE) if policy.window_seconds else []
     measures = [_active(one) for one in probes if one.kind != DISK_READ or system == LINUX]
+    if policy.window_seconds and system == LINUX:
+        measures += [_sqlnet(one) for one in _of(policy, (SQLNET,))]
     looking = _of(policy, PASSIVE) if policy.window_seconds and system == LINUX else []
     if looking:
         measures.insert(0, _passive(looking))
@@ -74,6 +76,21 @@ def _active(probe: Probe) -> Measure:
     # It reads its places once before it counts, which is half of its time.
     part = 0.5 if probe.kind == DISK_READ else 1.0
     return Measure(probe.name, HOW[probe.kind], lambda seconds: _measure([probe], seconds * part))
+
+
+def _sqlnet(probe: Probe) -> Measure:
+    """The sizes of live connections. Their counters and addresses are not kept."""
+
+    def measure(seconds: float) -> Measured:
+        from .measurement import sqlnet_sizes
+
+        try:
+            sizes = sqlnet_sizes.measure(LiveHost(), probe.options["port"], seconds)
+        except sqlnet_sizes.TooFew as problem:
+            return Measured([], [str(problem)], {})
+        return Measured([], [], sqlnet_sizes.figures(sizes))
+
+    return Measure(probe.name, QUIET, measure)
 
 
 def _measure(probes: List[Probe], seconds: float) -> Measured:

@@ -188,7 +188,9 @@ class Policy(NamedTuple):
 
     C(disk_read) reads C(path) without the page cache. C(tcp) measures round trips to C(host)
     and C(port). C(pool) measures checkouts of C(data_source) of the WildFly or JBoss EAP in
-    C(home) as C(user). C(report) reads an AWR or other report at C(path).
+    C(home) as C(user). C(report) reads an AWR or other report at C(path). C(sqlnet) counts the
+    requests and responses of live connections of C(port); C(tcp) with C(payload=auto) uses their
+    sizes.
 
     Default: [{probe: disk}, {probe: nfs}]
     """

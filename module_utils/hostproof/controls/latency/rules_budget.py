@@ -5,6 +5,7 @@
 from typing import Tuple
 
 from ...collect.answer import known
+from ...collect.measured import Window
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
@@ -58,7 +59,7 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
     allowed = (
         f"a round trip of {figures.milliseconds(microseconds)} ({WORDS[window.layer]}): at most "
         f"{_rate(room.per_second)} transactions a second of one session, "
-        f"{room.network_share * 100:.0f} % of their time on the way"
+        f"{room.network_share * 100:.0f} % of their time on the way{_sizes(window)}"
     )
     validation = budget.validation_cost(
         round_trip, given.validation_round_trips, given.validation_ms
@@ -84,6 +85,16 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
         ),
         in_use=allowed,
         evidence=(subject.key,),
+    )
+
+
+def _sizes(window: Window) -> str:
+    """The sizes of a round trip that has those of live connections."""
+    port = window.conditions.get("payload_port")
+    if not isinstance(port, int):
+        return ""
+    return "; requests of {0} and responses of {1} bytes, the means of port {2}".format(
+        window.size, window.conditions.get("reply_size"), port
     )
 
 

@@ -2,19 +2,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Round trips: the network, and what this host adds to them."""
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ...collect.answer import known
 from ...collect.measured import Window
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
-from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
+from ...latency.probe_list import (
+    AUTO,
+    ELSEWHERE,
+    ENDED_AFTER,
+    NOT_COUNTED,
+    REQUEST_RESPONSE,
+    SQLNET,
+    TCP,
+)
 from .facts import Facts
 from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
 from .measurement.work import TRAFFIC
 from .policy import NAME, Policy
-from .subjects import REPORTS, TARGETS, WORDS, Probed, no_answer
+from .subjects import TARGETS, WITH_SIZES, WORDS, Probed, need_linux, need_window, no_answer
 from .thresholds import Subject
 
 rules = Rules(NAME)
@@ -185,12 +193,17 @@ def scheduling_delay(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     severity="low",
     takes_effect="now",
     why="A round trip of other sizes has another duration, and a budget from it is wrong.",
-    reference="F. Hoogland, Oracle and network latency; tcpdump(8), tcpstat(1)",
-    each=REPORTS,
+    reference="F. Hoogland, Oracle and network latency; tcpdump(8), tcpstat(1), ss(8)",
+    each=WITH_SIZES,
 )
-def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    """The sizes that tcpdump or tcpstat saw, and those of the probes."""
-    told = known(subject.answer).figures
+def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
+    """The sizes that tcpdump, tcpstat or the counters of connections show, and of the probes."""
+    live = subject.probe.kind == SQLNET
+    if live:
+        need_linux(facts)
+        need_window(policy)
+    measured = known(subject.answer)
+    told = measured.figures
     if told is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
     whole = told.get(TRAFFIC + "packet_bytes")
@@ -199,6 +212,9 @@ def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         "reply_size": told.get(TRAFFIC + "response_bytes", whole),
     }
     sizes = {name: float(one) for name, one in seen.items() if isinstance(one, (int, float))}
+    if len(sizes) < 2 and live:
+        reason = "; ".join(measured.remarks) or "the port has no traffic"
+        raise Skip(f"{reason[:1].upper()}{reason[1:]}.", (subject.key,))
     if len(sizes) < 2:
         raise Skip("It is not an output of tcpdump or tcpstat.", (subject.key,))
     text = ", ".join(f"{name}: {value:.0f}" for name, value in sizes.items())
@@ -206,6 +222,8 @@ def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     for probe in policy.probes:
         if probe.kind == TCP and probe.options["mode"] == REQUEST_RESPONSE:
             probes.append(probe.name)
+            if probe.options["payload"] == AUTO:
+                continue
             given = {name: probe.options[name] for name in sizes}
             if any(not 0.5 <= (given[name] or 0) / max(sizes[name], 1.0) <= 2.0 for name in sizes):
                 shown = ", ".join(f"{name}: {value}" for name, value in given.items())
@@ -215,7 +233,7 @@ def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why="{0}; the traffic has {1}.".format("; ".join(wrong), text) if wrong else None,
         fix=f"set {text} in the tcp probe of latency_probes",
         desired=f"{text} bytes, at most a factor of 2 apart",
-        in_use=text,
+        in_use=f"{text}; {_traffic(told)}" if live else text,
         values={f"{name} bytes": round(value, 1) for name, value in sizes.items()},
         evidence=(subject.key,),
     )
@@ -223,3 +241,24 @@ def payload_sizes(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why = "latency_probes has no tcp probe in mode request_response."
         return verdict._replace(status=SKIP, why=why)
     return verdict
+
+
+def _traffic(told: Dict[str, Union[str, float]]) -> str:
+    """The work of live connections, from the figures of a sqlnet probe."""
+
+    def number(name: str) -> float:
+        value = told.get(TRAFFIC + name, 0)
+        return float(value) if isinstance(value, (int, float)) else 0.0
+
+    rate = number("requests") / max(number("seconds"), 0.001)
+    text = f"{rate:.0f} round trips per second on {number('connections'):.0f} connections"
+    if number("rtt_ms"):
+        text += f", rtt {number('rtt_ms'):.3g} ms, minimum {number('least_rtt_ms'):.3g} ms"
+    text += f", {number('retransmitted'):.0f} segments retransmitted"
+    for name, why in (
+        ("changed", "began or ended meanwhile"),
+        ("large", "have requests and responses of several segments"),
+    ):
+        if number(name):
+            text += f"; {number(name):.0f} connections do not count: they {why}"
+    return text

@@ -8,7 +8,7 @@ from ...collect.answer import Answer, known
 from ...collect.measured import Measured
 from ...errors import Unanswered
 from ...evaluate.checking import Skip, Subjects
-from ...latency.probe_list import DISK_READ, POOL, REPORT, TCP, Probe
+from ...latency.probe_list import DISK_READ, POOL, REPORT, SQLNET, TCP, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.block_storage import Storage
 from .facts import EVIDENCE, Facts
@@ -110,6 +110,13 @@ def _reports(facts: Facts, policy: Policy) -> List[Probed]:
     return [Probed(probe, facts.reports[probe.name]) for probe in _of(policy, REPORT)]
 
 
+def _with_sizes(facts: Facts, policy: Policy) -> List[Probed]:
+    missing = Unanswered(EVIDENCE, "it was not measured")
+    return _reports(facts, policy) + [
+        Probed(probe, facts.active.get(probe.name, missing)) for probe in _of(policy, SQLNET)
+    ]
+
+
 def no_answer(subject: Probed, measured: Measured) -> Unanswered:
     return Unanswered(subject.key, "; ".join(measured.remarks) or "there was no answer")
 
@@ -118,6 +125,11 @@ FILES = Subjects(_files, name=lambda file: str(file.path))
 TARGETS = Subjects(_targets, name=lambda subject: str(subject.target))
 POOLS = Subjects(_pools, name=lambda subject: str(subject.target))
 WITH_BUDGET = Subjects(_with_budget, name=lambda subject: str(subject.target))
+WITH_SIZES = Subjects(
+    _with_sizes,
+    none="latency_probes names no report and no sqlnet probe.",
+    name=lambda subject: subject.target,
+)
 REPORTS = Subjects(
     _reports,
     none="latency_probes names no report.",

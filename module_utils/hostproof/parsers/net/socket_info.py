@@ -17,7 +17,10 @@ _WHAT = "ss -tine"
 _RTT = re.compile(r"(?:^|\s)rtt:(\d+(?:\.\d+)?)/")
 _LEAST_RTT = re.compile(r"(?:^|\s)minrtt:(\d+(?:\.\d+)?)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d+)")
-_COUNTER = re.compile(r"(?:^|\s)(uid|segs_out|data_segs_in|rcv_ooopack):(\d+)")
+_COUNTER = re.compile(
+    r"(?:^|\s)(uid|mss|bytes_acked|bytes_received|segs_out|data_segs_out|data_segs_in|rcv_ooopack)"
+    r":(\d+)"
+)
 
 
 class Connection(NamedTuple):
@@ -28,6 +31,8 @@ class Connection(NamedTuple):
     the last minutes (sysctl net.ipv4.tcp_min_rtt_wlen) and None on kernels before 4.6.
     ``segments_sent`` is None on kernels before 4.2, ``data_received`` (segments with data) before
     4.6, ``out_of_order`` (of those) where ss does not tell it yet (iproute2 5.18, kernel 5.4).
+    ``bytes_acked`` are the payload that the peer has, ``data_sent`` segments with payload, those
+    that were sent again included, ``mss`` the payload of the largest segment.
     """
 
     state: str
@@ -42,6 +47,10 @@ class Connection(NamedTuple):
     segments_sent: Optional[int]
     data_received: Optional[int]
     out_of_order: Optional[int]
+    bytes_acked: Optional[int] = None
+    bytes_received: Optional[int] = None
+    data_sent: Optional[int] = None
+    mss: Optional[int] = None
 
 
 def parse(text: str) -> List[Connection]:
@@ -97,4 +106,8 @@ def _with_details(one: Connection, line: str) -> Connection:
         segments_sent=counters.get("segs_out", one.segments_sent),
         data_received=counters.get("data_segs_in", one.data_received),
         out_of_order=counters.get("rcv_ooopack", 0 if " snd_wnd:" in line else one.out_of_order),
+        bytes_acked=counters.get("bytes_acked", one.bytes_acked),
+        bytes_received=counters.get("bytes_received", one.bytes_received),
+        data_sent=counters.get("data_segs_out", one.data_sent),
+        mss=counters.get("mss", one.mss),
     )

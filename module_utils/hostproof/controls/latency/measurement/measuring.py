@@ -17,6 +17,7 @@ from ....collect.measured import Measured, Window
 from ....errors import HostproofError, PolicyError, Unanswered
 from ....latency.probe_list import (
     ACTIVE,
+    AUTO,
     DISK,
     DISK_READ,
     NFS,
@@ -25,6 +26,7 @@ from ....latency.probe_list import (
     POOL,
     REPORT,
     REQUEST_RESPONSE,
+    SQLNET,
     TCP,
     TNS_PING,
     TOO_FEW,
@@ -63,6 +65,12 @@ def measure(
     A probe that cannot be measured is a remark that names it and says why; the others go on. No
     window at all is for the caller to check. PolicyError for numbers out of range."""
     check_rounds(windows, seconds, pause)
+    for probe in probes:
+        if probe.options.get("payload") == AUTO:
+            raise PolicyError(
+                f"{probe.name}: windows compare only with the same sizes: set request_size and "
+                f"reply_size instead of payload: {AUTO}"
+            )
     traffic.check_probes(probes, windows, seconds)
     return _rounds(host, probes, windows, seconds, pause)
 
@@ -83,6 +91,8 @@ def _rounds(
     for probe in probes:
         if probe.kind == REPORT:
             remarks.append(f"{probe.name}: a report is of the past, so it is not measured")
+        if probe.kind == SQLNET:
+            remarks.append(f"{probe.name}: it has sizes and no durations, so it is not measured")
     choices = _Chosen(host, probes, remarks)
     for number in range(windows):
         if number:
@@ -263,6 +273,13 @@ def _tcp(options: Dict[str, Any], windows: int, seconds: float, remarks: List[st
     from . import tcp_latency
 
     mode = options["mode"]
+    if options["payload"] == AUTO:
+        from . import sqlnet_sizes
+
+        # Half of the time shows the sizes.
+        seconds /= 2
+        sizes = sqlnet_sizes.payload(LiveHost(), options["payload_port"], seconds)
+        options = dict(options, request_size=sizes[0], reply_size=sizes[1])
     samples = traffic.samples_of(options, windows, seconds)
     interval = seconds / samples
     if mode == REQUEST_RESPONSE:
@@ -276,6 +293,8 @@ def _tcp(options: Dict[str, Any], windows: int, seconds: float, remarks: List[st
     if mode == REQUEST_RESPONSE:
         sizes = (options["request_size"], options["reply_size"])
         series = tcp_latency.request_response(target, sizes[0], sizes[1], pace)
+        if options["payload"] == AUTO:
+            series.conditions["payload_port"] = options["payload_port"]
     elif mode == TNS_PING:
         series = tcp_latency.tns_pings(target, pace)
     else:

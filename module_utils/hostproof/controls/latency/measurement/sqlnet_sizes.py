@@ -1,0 +1,193 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sizes of SQL*Net requests and responses, from the kernel's counters of live connections.
+
+No packet is captured. ss prints for each connection its bytes and its segments with data. A client
+sends its next request after the response, so a round trip has one segment in the direction that
+needs one. Source: ss(8); kernel include/uapi/linux/tcp.h, tcp_info.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ....collect.host import Host
+from ....errors import Unanswered
+from ....latency.hello import LONGEST
+from ....parsers.net import socket_info
+from ....parsers.net.socket_info import Connection
+from .work import TRAFFIC, Figures
+
+#: Fewer round trips tell no mean: each connection may be read within one.
+FEWEST = 20
+
+#: Above this part of the largest segment, a mean segment may be part of a longer message.
+_PART_OF_MSS = 0.5
+
+_End = Tuple[str, int, str, int]
+
+
+class Sizes(NamedTuple):
+    """Means of bytes over ``requests`` round trips of ``connections``, in ``seconds``.
+
+    ``rtt_ms`` is the kernel's average, weighted by round trips, ``least_rtt_ms`` the least.
+    ``retransmitted`` are segments of this host. ``changed`` connections began or ended meanwhile,
+    ``large`` ones need several segments in both directions: neither is in the means.
+    """
+
+    seconds: float
+    connections: int
+    requests: int
+    request_bytes: float
+    response_bytes: float
+    rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
+    retransmitted: int
+    changed: int
+    large: int
+
+
+class TooFew(ValueError):
+    """There is not enough traffic."""
+
+
+class _Work(NamedTuple):
+    """What one connection did between two readings; ``received`` and ``sent`` are bytes."""
+
+    requests: int
+    received: int
+    sent: int
+    is_server: bool
+    is_large: bool
+    retransmitted: int
+    rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
+
+
+def argv(port: int) -> List[str]:
+    """The command that shows the connections of a port, at either end."""
+    return ["ss", "-tin", "sport", "=", f":{port}", "or", "dport", "=", f":{port}"]
+
+
+def measure(host: Host, port: int, seconds: float) -> Sizes:
+    """Read the counters twice. TooFew, or Unanswered where they do not tell sizes."""
+    key = f"sqlnet_{port}"
+    sample = host.sample(key, [], [argv(port)], seconds)
+    source = "command:" + " ".join(argv(port))
+    if source in sample.errors:
+        raise Unanswered("sample:" + key, sample.errors[source])
+    first, second = [socket_info.parse(one[source]) for one in (sample.first, sample.second)]
+    try:
+        return between(first, second, port, sample.seconds)
+    except TooFew:
+        raise
+    except ValueError as problem:
+        raise Unanswered("sample:" + key, str(problem)) from problem
+
+
+def payload(host: Host, port: int, seconds: float) -> Tuple[int, int]:
+    """The sizes of a request and a response in whole bytes. Unanswered where none are known, or
+    where a responder does not exchange them."""
+    try:
+        sizes = measure(host, port, seconds)
+    except TooFew as problem:
+        raise Unanswered(f"sample:sqlnet_{port}", str(problem)) from problem
+    whole = tuple(max(1, round(one)) for one in (sizes.request_bytes, sizes.response_bytes))
+    if max(whole) > LONGEST:
+        raise Unanswered(
+            f"sample:sqlnet_{port}",
+            f"port {port} has requests of {whole[0]} and responses of {whole[1]} bytes, and a "
+            f"responder exchanges at most {LONGEST}",
+        )
+    return whole[0], whole[1]
+
+
+def between(first: List[Connection], second: List[Connection], port: int, seconds: float) -> Sizes:
+    """The sizes of two readings; ValueError says why there are none, TooFew of little traffic."""
+    before, after = _by_ends(first, port), _by_ends(second, port)
+    if not before and not after:
+        raise TooFew(f"no connection uses port {port}")
+    if after and all(one.data_sent is None and one.bytes_acked is None for one in after.values()):
+        raise ValueError("ss does not show segments with data (kernel 4.6, iproute2 4.6)")
+    works, changed = [], len(set(before) ^ set(after))
+    for ends in set(before) & set(after):
+        work = _work(before[ends], after[ends], port)
+        if work is None:
+            # Another connection with the same ports.
+            changed += 1
+        elif work.requests:
+            works.append(work)
+    counted = [one for one in works if not one.is_large]
+    requests = sum(one.requests for one in counted)
+    if requests < FEWEST:
+        raise _no_sizes(port, seconds, requests, len(works) - len(counted), changed)
+    timed = [(one.rtt_ms, one.requests) for one in counted if one.rtt_ms is not None]
+    least = [one.least_rtt_ms for one in counted if one.least_rtt_ms is not None]
+    weight = sum(count for _rtt, count in timed)
+    return Sizes(
+        seconds,
+        len(counted),
+        requests,
+        sum(one.received if one.is_server else one.sent for one in counted) / requests,
+        sum(one.sent if one.is_server else one.received for one in counted) / requests,
+        sum(rtt * count for rtt, count in timed) / weight if timed else None,
+        min(least) if least else None,
+        sum(one.retransmitted for one in counted),
+        changed,
+        len(works) - len(counted),
+    )
+
+
+def _no_sizes(port: int, seconds: float, requests: int, large: int, changed: int) -> ValueError:
+    text = f"port {port} had {requests} round trips in {seconds:.0f} s, {FEWEST} are needed"
+    if changed:
+        text += f"; {changed} connections began or ended meanwhile"
+    if large:
+        # There is traffic, and the counters do not show where a request ends.
+        return ValueError(
+            f"{text}; {large} connections have requests and responses of several segments: capture "
+            "packets with tcpdump instead"
+        )
+    return TooFew(text)
+
+
+def _by_ends(connections: List[Connection], port: int) -> Dict[_End, Connection]:
+    """Connections by their ends. Of one within this host, the server's end alone."""
+    found = {(one.local, one.local_port, one.peer, one.peer_port): one for one in connections}
+    return {
+        ends: one
+        for ends, one in found.items()
+        if one.local_port == port or (one.peer_port == port and ends[2:] + ends[:2] not in found)
+    }
+
+
+def _work(before: Connection, after: Connection, port: int) -> Optional[_Work]:
+    """None where the counters are of two connections, the second made later."""
+    counted = {
+        name: (getattr(after, name) or 0) - (getattr(before, name) or 0)
+        for name in ("bytes_acked", "bytes_received", "data_sent", "data_received", "retransmitted")
+    }
+    if min(counted.values()) < 0:
+        return None
+    # A segment that was sent again has no new payload.
+    out = max(0, counted["data_sent"] - counted["retransmitted"])
+    requests = min(out, counted["data_received"])
+    # A message of several segments has a mean above half of the largest. Where one direction is
+    # below, each of its segments is a whole message.
+    limit = _PART_OF_MSS * (after.mss or 0)
+    return _Work(
+        requests=requests,
+        received=counted["bytes_received"],
+        sent=counted["bytes_acked"],
+        is_server=after.local_port == port,
+        is_large=bool(limit)
+        and counted["bytes_acked"] > limit * out
+        and counted["bytes_received"] > limit * counted["data_received"],
+        retransmitted=counted["retransmitted"],
+        rtt_ms=after.rtt_ms,
+        least_rtt_ms=after.least_rtt_ms,
+    )
+
+
+def figures(sizes: Sizes) -> Figures:
+    """The sizes as a measurement keeps them: those of a captured traffic have the same names."""
+    told: Dict[str, Any] = dict(sizes._asdict())
+    return {TRAFFIC + name: value for name, value in told.items() if value is not None}
