@@ -348,6 +348,9 @@ def complete(host: str) -> str:
     recorded = _Noting(pack["readings"])
     audit.read_host(recorded, {"hugepages": packs.hugepages_policy(ask_instances=False)})
     readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
+    if host not in RECORDED:
+        # Its mounts are another host's: what is generated of fstab is not that of the source.
+        readings.pop("dir:/run/systemd/generator", None)
     with_parameters(readings)
     nfs = without_nfs(host) if host in RECORDED else with_nfs()
     example_oracle.homes(nfs, host, readings)

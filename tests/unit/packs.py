@@ -35,6 +35,7 @@ SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
 LIMITS_FILE = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
 TMPFILES_FILE = "/etc/tmpfiles.d/hostproof-hugepages.conf"
 THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
+UNITS = "/usr/lib/systemd/system"
 
 HEADER = "# Written by Hostproof (role hugepages): change the policy, not this file.\n"
 
@@ -457,6 +458,9 @@ def linux() -> Machine:
     machine.file("/etc/sysctl.conf", "# For more information, see sysctl.conf(5).\n")
     machine.link("/etc/sysctl.d/99-sysctl.conf", "/etc/sysctl.conf")
     machine.file("/usr/lib/sysctl.d/50-default.conf", "kernel.sysrq = 16\n")
+    for name in ("systemd-sysctl.service", "systemd-tmpfiles-setup.service"):
+        machine.file(f"{UNITS}/{name}", "[Unit]\nDescription=Apply Settings\n")
+        machine.link(f"{UNITS}/sysinit.target.wants/{name}", f"{UNITS}/{name}")
     machine.file("/etc/security/limits.conf", "# <domain> <type> <item> <value>\n")
     machine.folder("/run/systemd/system", "/etc/security/limits.d", "/dev/shm")
     machine.link("/lib", "/usr/lib")

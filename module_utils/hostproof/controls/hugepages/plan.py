@@ -259,6 +259,10 @@ def _plan_transparent(facts: Facts, policy: Policy) -> Step:
     path = policy.tmpfiles_file
     content = f"{_HEADER}w! {thp_probe.SYSFS} - - - - {wanted}\n"
     step = step._replace(files=[FileChange(path, content, unless_absent(facts.files[path], None))])
+    off = known(facts.boot.tmpfiles_off)
+    if off:
+        reason = f"{path} would not be applied at boot: {off}; start the service at boot"
+        return step._replace(refusals=[Refusal(reason, None)])
     rivals = thp_probe.rivals(facts.boot, path)
     if not rivals:
         return step

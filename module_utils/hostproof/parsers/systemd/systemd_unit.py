@@ -7,7 +7,7 @@ config_parse() in src/shared/conf-parser.c.
 """
 
 import re
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
 from .. import kept_lines
@@ -15,6 +15,8 @@ from .. import kept_lines
 _WHAT = "systemd unit"
 #: What a control needs of a unit that mounts.
 _KEPT = ("What", "Where", "Type", "Options", "SloppyOptions", "SourcePath")
+#: Settings that can keep a unit from its start (conditions.py).
+CONDITIONS = ("Condition", "Assert")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.")
 
 
@@ -54,25 +56,47 @@ def parse(text: str, path: str) -> Unit:
 
 def kept_mount(text: str) -> str:
     """The part of a unit that mounts, or of its drop-in, that evidence keeps (kept_lines.py)."""
-    lines = {}
     fstypes = [
         whole.partition("=")[2].strip()
         for _first, whole in _whole_lines(text)
         if whole.partition("=")[0].strip() == "Type"
     ]
+
+    def told(key: str, value: str) -> Optional[str]:
+        if key == "Options":
+            for fstype in fstypes:
+                value = kept_lines.options(fstype, value)
+        return value if key in _KEPT or key.startswith(CONDITIONS) else None
+
+    return _kept(text, told)
+
+
+def kept_service(text: str) -> str:
+    """The part of a unit that applies settings that evidence keeps: whether and what it runs."""
+
+    def told(key: str, value: str) -> Optional[str]:
+        if key == "ExecStart":
+            return value and "left out"
+        return value if key.startswith(CONDITIONS) else None
+
+    return _kept(text, told)
+
+
+def _kept(text: str, told: Callable[[str, str], Optional[str]]) -> str:
+    """The headers and the settings for which ``told`` gives the value to keep."""
+    lines = {}
     for first, whole in _whole_lines(text):
         key, equals, value = whole.partition("=")
         if whole.startswith("["):
             lines[first] = whole if whole.endswith("]") else "["
         elif not equals or not key.strip():
             lines[first] = "?"
-        elif key.strip() in _KEPT:
-            if key.strip() == "Options":
-                for fstype in fstypes:
-                    value = kept_lines.options(fstype, value)
-            whole = f"{key}={value}"
-            # Only a backslash that is the last character joins the next line.
-            lines[first] = whole + " " if whole.endswith("\\") else whole
+        else:
+            part = told(key.strip(), value.strip())
+            if part is not None:
+                kept = f"{key}={value}" if part == value.strip() else f"{key}={part}"
+                # Only a backslash that is the last character joins the next line.
+                lines[first] = kept + " " if kept.endswith("\\") else kept
     return kept_lines.numbered(lines)
 
 

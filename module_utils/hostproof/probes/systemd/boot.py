@@ -17,7 +17,7 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned
-from . import boot_scripts, conf_files
+from . import boot_scripts, boot_services, conf_files
 from .boot_scripts import Command
 
 SYSCTL_CONF = "/etc/sysctl.conf"
@@ -27,6 +27,8 @@ PROFILE_FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles
 PROC_SYS = "/proc/sys/"
 #: The options of TuneD's plugin vm that set sysctls (plugin_vm.py since 2.25).
 _TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio")
+SYSCTL_SERVICE = "systemd-sysctl.service"
+TMPFILES_SERVICE = "systemd-tmpfiles-setup.service"
 _LOADED_BY = "loaded by "
 #: Instead of the value of an option that sets a part of what is required: no option holds it.
 _PART = "\0"
@@ -92,7 +94,8 @@ NO_TUNED = Tuned([], [], {}, True, "", [], True)
 class Boot(NamedTuple):
     """Everything that can set a kernel value at boot; unknown parts hold their error.
 
-    ``loaded`` are files that a command loads into the kernel by name.
+    ``sysctl_off`` and ``tmpfiles_off`` say why no service applies sysctl.d and tmpfiles.d, and are
+    "" where one does. ``loaded`` are files that a command loads into the kernel by name.
     """
 
     sysctl: Answer[SysctlTree]
@@ -102,6 +105,8 @@ class Boot(NamedTuple):
     rc_local: Answer[List[Command]]
     others: Answer[List[Command]]
     loaded: Dict[str, Answer[str]]
+    sysctl_off: Answer[str] = ""
+    tmpfiles_off: Answer[str] = ""
 
 
 def read_boot(host: Host) -> Boot:
@@ -112,10 +117,14 @@ def read_boot(host: Host) -> Boot:
     commands: List[Command] = []
     for some in (rc_local, others, by_tuned):
         commands.extend([] if isinstance(some, HostproofError) else some)
+    cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
+    units = attempt(lambda: boot_services.Units(host, known(cmdline)))
     return Boot(
         sysctl=attempt(_read_sysctl, host),
-        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
+        sysctl_off=attempt(_why_off, units, SYSCTL_SERVICE),
+        cmdline=cmdline,
         tmpfiles=attempt(conf_files.read_tmpfiles, host),
+        tmpfiles_off=attempt(_why_off, units, TMPFILES_SERVICE),
         tuned=active,
         rc_local=rc_local,
         others=others,
@@ -125,6 +134,10 @@ def read_boot(host: Host) -> Boot:
             if not re.search("[*?\\[]", path)
         },
     )
+
+
+def _why_off(units: Answer[boot_services.Units], service: str) -> str:
+    return known(units).why_not_started(service, "sysinit.target")
 
 
 def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
@@ -152,9 +165,9 @@ class SysctlAtBoot(NamedTuple):
 
     The value of the winner is what the kernel makes of it; ``remark`` says what to know about it,
     ``refused`` are the last writes, if the kernel would reject those. ``later`` is whether a script
-    loads the file of the winner, so that no other name of a file would help. ``unknown`` is the
-    error of places that were not checked and could still change it: a verdict that rests on the
-    winner being good has to call settled() first."""
+    loads the file of the winner, so that no other name of a file would help. ``off`` says why no
+    file of sysctl.d is applied. ``unknown`` is the error of places that were not checked and could
+    still change it: a verdict that rests on the winner being good has to call settled() first."""
 
     winner: Optional[Setting]
     losers: List[str]
@@ -162,6 +175,7 @@ class SysctlAtBoot(NamedTuple):
     unknown: Optional[HostproofError] = None
     refused: Tuple[str, ...] = ()
     later: bool = False
+    off: str = ""
 
     def settled(self) -> None:
         """Raise what is unknown: from here on the winner is taken to be all there is."""
@@ -190,6 +204,8 @@ def why_it_loses(at_boot: SysctlAtBoot, path: str, key: str, variable: str) -> s
     Such a file must not be written: it would look right and do nothing.
     """
     winner = at_boot.winner
+    if at_boot.off:
+        return f"{path} would not be applied at boot: {at_boot.off}; start the service at boot"
     if winner is None:
         why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
         return f"{path} would not win at boot, {why}"
@@ -224,12 +240,10 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
         writes.append(Write(from_kernel, "kernel command line sysctl." + key))
     # systemd writes the last assignment alone, so that nothing is left if the kernel rejects it.
     # Without systemd procps writes each of them, which comes to the same but for that.
-    if resolution.winner is not None:
-        writes.append(_write_of(resolution.winner))
-    writes.extend(
-        Write(entry.argument or "", f"{entry.path}:{entry.line}")
-        for entry in tmpfiles_d.writes(known(boot.tmpfiles), PROC_SYS + name)
-    )
+    named = [] if resolution.winner is None else [_write_of(resolution.winner)]
+    by_sysctl = _unless_off(named, boot.sysctl_off)
+    by_tmpfiles = tmpfiles_writes(boot, PROC_SYS + name)
+    writes += by_sysctl.writes + by_tmpfiles.writes
     targets = (PROC_SYS + name,) + tuple(files)
     found = outcome(
         writes + later_writes(boot, targets), key, lambda text: read_value(name, text), tree.links
@@ -249,10 +263,38 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
             if winner is None or not _is_same(one.place, winner.place, tree.links)
         ]
 
-    never = texts(resolution.losers, "")
+    never = texts(resolution.losers, "") + by_sysctl.idle + by_tmpfiles.idle
     losers = never + [one for one in found.losers if one not in never]
     losers += texts(ignored, " (not read at boot)")
-    return found._replace(losers=losers, unknown=unseen(boot))
+    unknown = unseen(boot) or by_sysctl.unknown or by_tmpfiles.unknown
+    off = "" if isinstance(boot.sysctl_off, HostproofError) else boot.sysctl_off
+    return found._replace(losers=losers, unknown=unknown, off=off)
+
+
+class Applied(NamedTuple):
+    """What a service writes at boot. ``idle`` are the lines that it does not write, with the
+    reason. ``unknown`` is the error where it is unknown whether the service starts."""
+
+    writes: List[Write]
+    idle: List[str]
+    unknown: Optional[HostproofError]
+
+
+def tmpfiles_writes(boot: Boot, target: str) -> Applied:
+    """What tmpfiles.d writes to a file at boot."""
+    writes = [
+        Write(entry.argument or "", f"{entry.path}:{entry.line}")
+        for entry in tmpfiles_d.writes(known(boot.tmpfiles), target)
+    ]
+    return _unless_off(writes, boot.tmpfiles_off)
+
+
+def _unless_off(writes: List[Write], off: Answer[str]) -> Applied:
+    if not writes or off == "":
+        return Applied(writes, [], None)
+    if isinstance(off, HostproofError):
+        return Applied(writes, [], off)
+    return Applied([], [f"{_as_text(one)} (not applied at boot: {off})" for one in writes], None)
 
 
 def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:

@@ -9,7 +9,7 @@ later write of the sysctl changes it.
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ....collect.answer import attempt, known, unless_absent
+from ....collect.answer import attempt, if_known, known, unless_absent
 from ....collect.host import Host
 from ....errors import HostproofError, Unanswered
 from ....parsers.kernel import kernel_cmdline
@@ -176,6 +176,8 @@ class _Line(NamedTuple):
 
 def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> List[_Line]:
     """Lines of tmpfiles.d that do; whether they act before sysctl.d is not to be told."""
+    if if_known(boot.tmpfiles_off, ""):
+        return []
     entries = [
         entry._replace(target=re.sub("/node(?:[0-9]+|[*])/", "/node0/", entry.target))
         for entry in known(boot.tmpfiles)

@@ -13,8 +13,15 @@ from ....collect.answer import Answer, attempt, known
 from ....collect.host import Host
 from ....errors import HostproofError
 from ....parsers.kernel import bracketed, kernel_cmdline
-from ....parsers.systemd import tmpfiles_d
-from ....probes.systemd.boot import Boot, Setting, Write, later_writes, outcome, unseen
+from ....probes.systemd.boot import (
+    Boot,
+    Setting,
+    Write,
+    later_writes,
+    outcome,
+    tmpfiles_writes,
+    unseen,
+)
 from ..parsers import kernel_config
 
 SYSFS = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -62,13 +69,12 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
     from_kernel = kernel_cmdline.last(known(boot.cmdline), "transparent_hugepage")
     if from_kernel is not None:
         writes.append(Write(from_kernel, "kernel command line transparent_hugepage="))
-    writes.extend(
-        Write((entry.argument or "").strip(), f"{entry.path}:{entry.line}")
-        for entry in tmpfiles_d.writes(known(boot.tmpfiles), SYSFS)
-    )
+    by_tmpfiles = tmpfiles_writes(boot, SYSFS)
+    writes.extend(one._replace(value=(one.value or "").strip()) for one in by_tmpfiles.writes)
     writes.extend(later_writes(boot, [SYSFS, _SYSFS_EL6], from_kernel is None))
     found = outcome(writes, "transparent huge pages", _read_word, {})
-    return ThpAtBoot(found.winner, found.losers, found.remark, unseen(boot))
+    losers = found.losers + by_tmpfiles.idle
+    return ThpAtBoot(found.winner, losers, found.remark, unseen(boot) or by_tmpfiles.unknown)
 
 
 def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
@@ -81,11 +87,8 @@ def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 def rivals(boot: Boot, path: str) -> List[str]:
     """The places that would still decide the mode if the tmpfiles.d file at ``path`` set it."""
-    places = [
-        f"{entry.path}:{entry.line}"
-        for entry in tmpfiles_d.writes(known(boot.tmpfiles), SYSFS)
-        if entry.path != path
-    ]
+    written = [one.place for one in tmpfiles_writes(boot, SYSFS).writes]
+    places = [place for place in written if place.rpartition(":")[0] != path]
     without = boot._replace(tmpfiles=[])
     winner = at_boot(without, None).winner
     if winner is not None and not winner.place.startswith("kernel command line"):

@@ -1,0 +1,73 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Condition and Assert settings of a systemd unit: whether they let it start.
+
+Source: systemd.unit(5), "Conditions and Asserts"; condition_test_list() in src/shared/condition.c.
+"""
+
+from typing import Callable, List, NamedTuple, Optional, Sequence
+
+from . import systemd_unit
+
+#: What a condition of that name (without Condition or Assert) says; None: it is not known.
+Evaluate = Callable[[str, str], Optional[bool]]
+
+
+class Outcome(NamedTuple):
+    """``holds`` is None where it is not known. ``by`` is the setting that decides, if one does."""
+
+    holds: Optional[bool]
+    by: Optional[systemd_unit.Assignment]
+
+
+class _Tested(NamedTuple):
+    assignment: systemd_unit.Assignment
+    triggers: bool
+    holds: Optional[bool]
+
+
+def test(units: Sequence[systemd_unit.Unit], evaluate: Evaluate) -> Outcome:
+    """Whether a unit starts, by the settings of its file and its drop-ins in their order."""
+    for kind in systemd_unit.CONDITIONS:
+        outcome = _test_kind(units, kind, evaluate)
+        if outcome.holds is not True:
+            return outcome
+    return Outcome(True, None)
+
+
+def _test_kind(units: Sequence[systemd_unit.Unit], kind: str, evaluate: Evaluate) -> Outcome:
+    tested = [_tested(one, kind, evaluate) for one in _settings(units, kind)]
+    plain = [one for one in tested if not one.triggers]
+    for wanted in (False, None):
+        for one in plain:
+            if one.holds is wanted:
+                return Outcome(wanted, one.assignment)
+    # Of those with | at least one has to hold.
+    triggers = [one for one in tested if one.triggers]
+    if not triggers or any(one.holds for one in triggers):
+        return Outcome(True, None)
+    unknown = [one for one in triggers if one.holds is None]
+    return Outcome(None if unknown else False, (unknown or triggers)[0].assignment)
+
+
+def _settings(units: Sequence[systemd_unit.Unit], kind: str) -> List[systemd_unit.Assignment]:
+    """An empty setting of the kind resets all settings of the kind before it."""
+    found: List[systemd_unit.Assignment] = []
+    for unit in units:
+        for one in unit.assignments:
+            if one.section == "Unit" and one.key.startswith(kind):
+                if one.value:
+                    found.append(one)
+                else:
+                    found = []
+    return found
+
+
+def _tested(one: systemd_unit.Assignment, kind: str, evaluate: Evaluate) -> _Tested:
+    value = one.value
+    triggers = value.startswith("|")
+    value = value[1:].lstrip() if triggers else value
+    negated = value.startswith("!")
+    value = value[1:].lstrip() if negated else value
+    holds = evaluate(one.key[len(kind) :], value)
+    return _Tested(one, triggers, (not holds if negated else holds) if holds is not None else None)
