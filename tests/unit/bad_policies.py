@@ -32,6 +32,9 @@ CASES = {
         {"custom_checks": [{"id": "x", "title": "x"}], "hostproof_own_commands": "maybe"},
         ("hostproof_own_commands must be true or false",),
     ),
+    "package_option": Bad(
+        "packages", {"packages_additional": ["-y"]}, ("packages_additional", "name of a package")
+    ),
     "platform_old": Bad(
         "platform", {"platform_release": "18c"}, ("platform_release must be one of auto, 19c",)
     ),

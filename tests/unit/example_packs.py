@@ -27,6 +27,7 @@ import name_packs
 import nfs_packs
 import nic_packs
 import oracle_packs
+import package_packs
 import packs
 import platform_packs
 import space_packs
@@ -163,6 +164,7 @@ def policies() -> dict[str, Any]:
         "memory_pressure": default_policy("memory_pressure"),
         "name_resolution": default_policy("name_resolution"),
         "nfs_mounts": nfs_packs.nfs_policy(),
+        "packages": default_policy("packages"),
         "platform": default_policy("platform"),
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
@@ -386,6 +388,8 @@ def complete(host: str) -> str:
     found = _read(writing, found, {"block_devices": default_policy("block_devices")})
     machine = platform_packs.supported(writing)
     found = _read(machine, found, {"platform": default_policy("platform")})
+    machine = package_packs.recorded("debian-12")
+    found = _read(machine, found, {"packages": default_policy("packages")})
     found = _read(owners(found), found, {"accounts": default_policy("accounts")})
     machine = space_packs.mounted(packs.linux())
     found = _read(machine, with_kernel_mounts(found), {"space": default_policy("space")})

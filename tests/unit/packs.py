@@ -68,6 +68,7 @@ class Machine(RecordedHost):
         self.folders: set[str] = {"/"}
         self.links: dict[str, str] = {}
         self.modes: dict[str, int] = {}
+        self.gids: dict[str, int] = {}
         self.commands: dict[str, Output] = {}
         self.running: list[dict[str, Any]] = []
         self.holding: list[dict[str, Any]] = []
@@ -317,7 +318,8 @@ class Machine(RecordedHost):
         is_folder = path in self.modes and path in self._tree()
         if kind == "stat" and (path in self.files or is_folder):
             size = len(self.files.get(path, ""))
-            stat = {"mode": self.modes[path], "uid": 0, "gid": 0, "size": size, "mtime": 0.0}
+            gid = self.gids.get(path, 0)
+            stat = {"mode": self.modes[path], "uid": 0, "gid": gid, "size": size, "mtime": 0.0}
             return {"stat": stat}
         return {"error": "absent"}
 

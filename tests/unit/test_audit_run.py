@@ -229,6 +229,7 @@ class TestEvidence:
         (empty,) = (line["findings"] for line in run.lines if line["host"] == "empty")
         assert {f["control"] for f in empty if f["status"] == "skip"} == {
             "latency",
+            "packages",
             "platform",
             "pool_validation",
             "storage_type",

@@ -155,8 +155,9 @@ def test_a_pack_shows_each_control(judged):
         for finding in line["findings"]
         if finding["status"] not in ("skip", "error") or finding["values"]
     }
-    # platform needs a profile and custom needs checks of the site; the examples have neither.
-    assert set(NAMES) - shown == {"custom", "platform"}
+    # packages and platform need a profile and custom needs checks of the site; the examples have
+    # neither.
+    assert set(NAMES) - shown == {"custom", "packages", "platform"}
 
 
 @pytest.mark.parametrize(

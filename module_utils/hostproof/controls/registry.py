@@ -30,6 +30,7 @@ NAMES: Tuple[str, ...] = (
     "memory_pressure",
     "name_resolution",
     "nfs_mounts",
+    "packages",
     "platform",
     "pool_validation",
     "pre_page_sga",
@@ -58,6 +59,7 @@ def _imports_for_ansible() -> None:
     from .memory_pressure import control
     from .name_resolution import control
     from .nfs_mounts import control, plan
+    from .packages import control
     from .platform import control
     from .pool_validation import control, plan
     from .pre_page_sga import control, plan

@@ -5,8 +5,9 @@ import packs
 import platform_packs
 import pytest
 from ansible.module_utils.hostproof.controls.platform import table
-from ansible.module_utils.hostproof.controls.platform.subjects import Distribution, line_of, numbers
+from ansible.module_utils.hostproof.controls.platform.subjects import line_of
 from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.parsers.unix.distribution import Distribution, numbers
 from default_policies import changed_policy
 from platform_packs import NOW, host, ol
 

@@ -215,12 +215,11 @@ def _inventory(host: Host) -> Inventory:
     else:
         raise Absent("file:" + oracle_inventory.POINTERS[0], "no oraInst.loc: nothing is installed")
     path = oracle_inventory.parse_pointer(text)
-    group = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
     homes = attempt(oracle_homes.read_homes, host, ())
     return Inventory(
         pointer,
         path,
-        group[-1] if group else "",
+        oracle_inventory.group_of(text),
         attempt(_directory, host, path, pointer),
         attempt(clusterware.read_home, host),
         attempt(lambda: tuple(one.path for one in known(homes) if one.clusterware)),

@@ -11,6 +11,7 @@ from ...errors import Absent, HostproofError
 from ...evaluate import comparing
 from ...evaluate.checking import Rule, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, Check
+from ...parsers.unix import package_version
 from .facts import Facts, Layer
 from .policy import INSTALLED, NAME, NOT_INSTALLED, CustomCheck, Policy
 
@@ -101,7 +102,7 @@ def is_met(custom: CustomCheck, value: str) -> bool:
         return is_any or _is_equal(str(custom.equals), value)
     wanted = str(getattr(custom, comparison))
     if custom.package is not None:
-        order = _order(value, wanted)
+        order = package_version.compare(value, wanted)
         return order >= 0 if comparison == "at_least" else order <= 0
     limits, there = comparing.numbers(wanted), comparing.numbers(value)
     if limits is not None and there is not None:
@@ -120,36 +121,6 @@ def _is_equal(wanted: str, value: str) -> bool:
 
 def _decimal(text: str) -> Optional[float]:
     return float(text) if re.match(r"-?[0-9]{1,18}(\.[0-9]{1,18})?\Z", text.strip()) else None
-
-
-def _parts(version: str) -> List[str]:
-    return re.findall(r"[0-9]+|[A-Za-z]+|~", version)
-
-
-def _order(one: str, other: str) -> int:
-    """-1, 0 or 1: versions compared part by part as rpm does (rpmvercmp): a number is newer than
-    a word, a tilde is older than the end, and more parts are newer than fewer."""
-    mine, theirs = _parts(one), _parts(other)
-    for left, right in zip(mine, theirs):
-        if left == right:
-            continue
-        if "~" in (left, right):
-            return -1 if left == "~" else 1
-        if left.isdigit() != right.isdigit():
-            return 1 if left.isdigit() else -1
-        if left.isdigit() and int(left) == int(right):
-            continue
-        is_newer = int(left) > int(right) if left.isdigit() else left > right
-        return 1 if is_newer else -1
-    # A wanted version without a release ("2.17") is met by every release of it.
-    if len(mine) >= len(theirs):
-        rest = mine[len(theirs) :]
-        return -1 if rest[:1] == ["~"] else 0 if _has_no_release(other) else bool(rest)
-    return -1
-
-
-def _has_no_release(version: str) -> bool:
-    return "-" not in version
 
 
 # -- texts ----------------------------------------------------------------------------------------

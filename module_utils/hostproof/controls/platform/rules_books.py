@@ -9,22 +9,12 @@ from ...collect.answer import known
 from ...errors import Absent, HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict, by_layers
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
+from ...parsers.unix.distribution import EL, Distribution, clean, numbers
+from ...probes.oracle.releases import Release, dotted
 from . import table
 from .facts import CLOCK, GRUBBY, OS_RELEASE, RUNNING_KERNEL, UNAME, Facts
 from .policy import NAME, Policy
-from .subjects import (
-    EL,
-    RELEASES,
-    Distribution,
-    Release,
-    clean,
-    contradiction,
-    distribution_of,
-    dotted,
-    fits,
-    line_of,
-    numbers,
-)
+from .subjects import RELEASES, contradiction, distribution_of, fits, line_of
 from .table import Row
 
 rules = Rules(NAME)

@@ -8,9 +8,9 @@ from ...collect.answer import known, unless_absent
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.unix.distribution import clean
 from .facts import ACTIVE_TARGETS, CMDLINE, DEFAULT_TARGET, ENFORCE, SELINUX, UNAME, Facts
 from .policy import NAME, Policy
-from .subjects import clean
 
 rules = Rules(NAME)
 

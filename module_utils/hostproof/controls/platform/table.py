@@ -94,10 +94,6 @@ ROWS: Tuple[Row, ...] = (
     ),
 )
 
-#: ID of os-release to the name in the rows.
-DISTRIBUTIONS: Dict[str, str] = {"ol": "OL", "rhel": "RHEL", "sles": "SLES"}
-#: Rebuilds of RHEL. No book lists them.
-REBUILDS: Tuple[str, ...] = ("centos", "rocky", "almalinux")
 #: The oldest EL of each release: the oldest of its books. 26ai is a release update of 23ai
 #: (23.26), so its oldest is that of 23ai.
 OLDEST_EL: Dict[str, int] = {"19c": 7, "21c": 7, "23ai": 8, "26ai": 8}

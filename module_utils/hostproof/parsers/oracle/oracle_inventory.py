@@ -5,6 +5,7 @@
 Source: Oracle Universal Installer User's Guide, Oracle Universal Installer Inventory.
 """
 
+import re
 from typing import List, NamedTuple
 from xml.etree import ElementTree
 
@@ -30,6 +31,12 @@ def parse_pointer(text: str) -> str:
         if name.strip() == "inventory_loc" and value.strip().startswith("/"):
             return value.strip().rstrip("/")
     raise ParseError("oraInst.loc", "no inventory_loc=/FOLDER")
+
+
+def group_of(text: str) -> str:
+    """The group of the inventory that oraInst.loc names, "" without one."""
+    found = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
+    return str(found[-1]) if found else ""
 
 
 def parse(text: str) -> List[Home]:

@@ -1,12 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Oracle software of a host, and the release of each home as its own sqlplus tells it."""
+"""The Oracle software of a host, the release of each home as its own sqlplus tells it, and the
+releases that a host is checked for."""
 
-from typing import Dict, List, NamedTuple
+from typing import Dict, List, NamedTuple, Optional
 
-from ...collect.answer import Answer, attempt, known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host, Process
-from ...errors import Absent
+from ...errors import Absent, HostproofError
 from . import oracle_homes, oracle_parameters
 from .monitors import monitors
 from .oracle_parameters import Version
@@ -14,6 +15,17 @@ from .sqlplus import Target
 
 #: The release for a host without software or an announced release: the one with long-term support.
 LONG_TERM: Version = (19,)
+
+
+class Release(NamedTuple):
+    """An Oracle release by the name of the books, and the installed version where a home has it."""
+
+    name: str
+    installed: Optional[Version]
+
+    @property
+    def label(self) -> str:
+        return self.name if self.installed is None else f"{self.name} ({dotted(self.installed)})"
 
 
 class Software(NamedTuple):
@@ -45,3 +57,39 @@ def _read_homes(host: Host) -> Dict[str, Answer[Version]]:
 def _release_of(host: Host, home: str) -> Version:
     target = Target("", home, oracle_parameters.owner_of(host, home))
     return oracle_parameters.release_of_home(host, target)
+
+
+def dotted(version: Version) -> str:
+    return ".".join(str(number) for number in version)
+
+
+def name_of(version: Version) -> str:
+    """The name that the books give a version; its number where they have no name for it."""
+    if version[0] == 23:
+        return "26ai" if len(version) > 1 and version[1] >= 26 else "23ai"
+    return {19: "19c", 21: "21c"}.get(version[0], dotted(version))
+
+
+def wanted(
+    announced: Optional[str], profile: Optional[Version], software: Software
+) -> List[object]:
+    """The release that is announced, else those of the homes, else the one of LONG_TERM.
+
+    ``profile`` is the release of the profile: () where it names none, None without a profile."""
+    if announced is None and profile:
+        announced = name_of(profile)
+    if announced is not None:
+        homes = if_known(software.homes, {}).values()
+        versions = sorted({home for home in homes if isinstance(home, tuple)})
+        same = [Release(announced, one) for one in versions if name_of(one) == announced]
+        return [*same] or [Release(announced, None)]
+    found: List[object] = []
+    installed = software.homes
+    if isinstance(installed, HostproofError) and profile is not None:
+        # The profile announces a database, so the host is checked. The unknown homes are an error.
+        return [Release(name_of(LONG_TERM), None), installed]
+    for home in known(installed).values():
+        one = Release(name_of(home), home) if isinstance(home, tuple) else home
+        if one not in found:
+            found.append(one)
+    return found or [Release(name_of(LONG_TERM), None)]

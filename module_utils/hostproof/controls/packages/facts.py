@@ -1,0 +1,153 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its packages: the package database, cvuqdisk, Oracle's preinstall log."""
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host, Stat
+from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.number import integer
+from ...parsers.oracle import oracle_inventory
+from ...parsers.unix import distribution, getent, os_release
+from ...probes.oracle import releases
+from .parsers import package_list
+from .parsers.package_list import Package
+from .policy import Policy
+from .table import PREINSTALL
+
+OS_RELEASE = "/etc/os-release"
+RUNNING_KERNEL = "/proc/sys/kernel/osrelease"
+#: Where it exists, the packages are part of an image (ostree-prepare-root(1)).
+IMAGE_MODE = "/run/ostree-booted"
+CVUQDISK = "/usr/sbin/cvuqdisk"
+UNAME = ["uname", "-m"]
+CLOCK = ["date", "+%s %z"]
+RPM = ["rpm", "-qa", "--queryformat", package_list.RPM]
+DPKG = ["dpkg-query", "-W", "-f", package_list.DPKG]
+_LOG = "/var/log/{}/results/orakernel.log"
+#: What rpm prints before a problem of its database; everything else on stderr is a remark.
+_COMPLAINT = "error: "
+
+
+class Database(NamedTuple):
+    """The package database. ``complaints`` are what its program says of damage."""
+
+    command: str
+    packages: Tuple[Package, ...]
+    complaints: Tuple[str, ...]
+
+    @property
+    def is_dpkg(self) -> bool:
+        return self.command.startswith("command:" + DPKG[0])
+
+
+class Helper(NamedTuple):
+    """The program cvuqdisk, the name of its group, and that of the inventory."""
+
+    stat: Answer[Stat]
+    group: Answer[str]
+    inventory_group: Answer[Optional[str]]
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that replaces it.
+
+    ``logs`` maps each of Oracle's preinstall packages that is installed to its log."""
+
+    kernel: Answer[str]
+    os: Answer[distribution.Distribution]
+    architecture: Answer[str]
+    software: releases.Software
+    database: Answer[Database]
+    image_mode: Answer[bool]
+    cvuqdisk: Answer[Helper]
+    logs: Dict[str, Answer[str]]
+    now: Answer[int]
+
+
+def log_of(package: str) -> str:
+    return _LOG.format(package)
+
+
+def read(host: Host, _policy: Policy) -> Facts:
+    """Look at everything that the checks need; nothing is written."""
+    kernel = attempt(lambda: host.read_text(RUNNING_KERNEL).strip())
+
+    def of_linux(reading: Callable[[], Any]) -> Any:
+        # No command of Linux runs on another system.
+        return kernel if isinstance(kernel, Absent) else attempt(reading)
+
+    database = of_linux(lambda: _read_database(host))
+    names = () if isinstance(database, HostproofError) else database.packages
+    installed = {one.name for one in names}
+    return Facts(
+        kernel=kernel,
+        os=attempt(lambda: distribution.of(os_release.parse(host.read_text(OS_RELEASE)))),
+        architecture=of_linux(lambda: _line(host, UNAME)),
+        software=releases.read_software(host),
+        database=database,
+        image_mode=of_linux(lambda: _is_there(host, IMAGE_MODE)),
+        cvuqdisk=of_linux(lambda: _read_helper(host)),
+        logs={
+            name: attempt(host.read_text, log_of(name))
+            for name in PREINSTALL.values()
+            if name in installed
+        },
+        now=of_linux(lambda: integer(_line(host, CLOCK).split()[0])),
+    )
+
+
+def _line(host: Host, argv: List[str]) -> str:
+    """The one line that a command prints; Unanswered for anything else."""
+    output = host.run(argv)
+    lines = output.stdout.strip().splitlines()
+    if output.rc != 0 or len(lines) != 1:
+        command = " ".join(argv)
+        problem = f"{command} ended with {output.rc} and no usable line"
+        raise Unanswered("command:" + command, problem)
+    return lines[0]
+
+
+def _is_there(host: Host, path: str) -> bool:
+    return unless_absent(attempt(host.stat, path), None) is not None
+
+
+def _read_database(host: Host) -> Database:
+    """That of rpm, else that of dpkg: the program of the other one can be installed too."""
+    answers = [attempt(_packages, host, argv) for argv in (RPM, DPKG)]
+    there = [one for one in answers if not isinstance(one, Absent)]
+    if not there:
+        raise Unanswered("command:" + " ".join(RPM), "there is neither rpm nor dpkg-query")
+    full = [one for one in there if isinstance(one, HostproofError) or one.packages]
+    return known((full or there)[0])
+
+
+def _packages(host: Host, argv: List[str]) -> Database:
+    command = "command:" + " ".join(argv)
+    output = host.run(argv, timeout=60.0)
+    complaints = [line for line in output.stderr.splitlines() if line.startswith(_COMPLAINT)]
+    if output.rc != 0 and not complaints:
+        raise Unanswered(command, f"{argv[0]} ended with {output.rc}")
+    return Database(command, tuple(package_list.parse(output.stdout)), tuple(complaints))
+
+
+def _read_helper(host: Host) -> Helper:
+    stat = attempt(host.stat, CVUQDISK)
+    return Helper(stat, attempt(_group, host, stat), attempt(_inventory_group, host))
+
+
+def _group(host: Host, stat: Answer[Stat]) -> str:
+    argv = ["getent", "group", str(known(stat).gid)]
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(argv), f"getent ended with {output.rc}")
+    return getent.parse_group(output.stdout)[0].name
+
+
+def _inventory_group(host: Host) -> Optional[str]:
+    for pointer in oracle_inventory.POINTERS:
+        text = unless_absent(attempt(host.read_text, pointer), None)
+        if text is not None:
+            return oracle_inventory.group_of(text)
+    return None

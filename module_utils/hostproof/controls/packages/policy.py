@@ -1,0 +1,59 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which packages a host needs: the role's variables and their checks."""
+
+import re
+from typing import NamedTuple, Optional, Tuple
+
+from ...evaluate.fields import names, of_profile, one_of, reader
+from ...evaluate.policy import PolicyValues
+from ...evaluate.profiles import Profile
+
+NAME = "packages"
+
+#: What rpm and dpkg accept as a name; it never begins like an option.
+_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}\Z")
+
+
+def _packages(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for one in value:
+        if not _PACKAGE.match(one):
+            raise given.error(name, f"{one[:80]!r} must be the name of a package")
+    return value
+
+
+class Policy(NamedTuple):
+    """The role's variables. ``release`` is None for "auto"."""
+
+    profile: Optional[Profile] = of_profile()
+    """The purpose of the host, for all controls that derive a policy from it. A variable of a
+    control takes precedence.
+
+    A profile with Grid Infrastructure requires its packages too, a profile of a cluster also
+    C(cvuqdisk).
+
+    Default: none
+    """
+    release: Optional[str] = one_of("auto", "19c", "21c", "23ai", "26ai").none_for("auto")
+    """The Oracle release whose packages are required. C(auto) is that of the profile, or of the
+    installed homes if the profile names none. Without a profile no package of the table is
+    required.
+
+    Set it to the release of a planned installation or upgrade.
+
+    Default: auto
+    """
+    additional: Tuple[str, ...] = names().then(_packages)
+    """More packages that the host must have, as C(NAME) or C(NAME.ARCHITECTURE), such as
+    C(glibc.i686) for 32-bit clients.
+
+    Default: []
+    """
+    excluded: Tuple[str, ...] = names().then(_packages)
+    """Packages of the table that are not required on this host.
+
+    Default: []
+    """
+
+
+policy_from = reader(NAME, Policy)

@@ -1,0 +1,124 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The package database, cvuqdisk, and what Oracle's preinstall package did."""
+
+import re
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.unix import package_version
+from ...parsers.unix.distribution import clean
+from . import table
+from .facts import CVUQDISK, Facts, log_of
+from .policy import NAME, Policy
+from .subjects import database_of
+
+rules = Rules(NAME)
+
+#: What dpkg says of a package that is whole, or was removed as a whole.
+_WHOLE = ("installed", "config-files", "not-installed")
+_FAILED = re.compile(r"\b(?:failed|failure|error|cannot|unable)\b", re.IGNORECASE)
+_SETUID = 0o4000
+_OINSTALL = "oinstall"
+
+
+@rules.check(
+    "packages.database",
+    "The package database is intact",
+    "Package database is damaged, or a package is half installed",
+    severity="high",
+    takes_effect="now",
+    why="A damaged database hides packages from CVU, and updates and preinstall packages fail.",
+    reference="CVU RPM Package Manager database; rpmdb(8); dpkg(1), --audit",
+)
+def database(facts: Facts, _policy: Policy) -> Verdict:
+    found = known(facts.database)
+    broken = [one for one in found.packages if one.state not in _WHOLE]
+    problems = [clean(line) for line in found.complaints[:3]]
+    problems += [f"{clean(one.name)} is {clean(one.state)}" for one in broken[:10]]
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems) or f'{len(found.packages)} packages are listed'}.",
+        fix="finish what was interrupted, or rebuild the database from a backup of its files",
+        commands=["dpkg --audit" if found.is_dpkg else "rpm --rebuilddb"] if problems else (),
+        persisted="; ".join(problems) or f"{len(found.packages)} packages",
+        evidence=[found.command],
+    )
+
+
+@rules.check(
+    "packages.cvuqdisk",
+    "cvuqdisk is installed and belongs to the inventory group",
+    "cvuqdisk is missing, old, or of another group",
+    severity="high",
+    takes_effect="now",
+    why="CVU finds shared disks with it. Without it CVU cannot verify ASM disks (PRVG-11550).",
+    reference="Grid Infrastructure Installation Guide, Installing the cvuqdisk RPM; CVU PRVG-11550",
+)
+def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
+    if policy.profile is None or not policy.profile.cluster:
+        raise Skip("Only a cluster node needs it, and no profile says that this host is one.")
+    found = database_of(facts)
+    versions = [clean(one.version) for one in found.packages if one.name == "cvuqdisk"]
+    helper = known(facts.cvuqdisk)
+    wanted = known(helper.inventory_group) or _OINSTALL
+    problems = []
+    state = "not installed"
+    if not versions:
+        problems.append("the package is not installed")
+    elif package_version.compare(versions[-1], table.CVUQDISK) < 0:
+        problems.append(f"version {versions[-1]} is older than {table.CVUQDISK}")
+    if isinstance(helper.stat, Absent):
+        problems.append(f"{CVUQDISK} is missing")
+    else:
+        stat = known(helper.stat)
+        group = known(helper.group)
+        state = f"{' '.join(versions) or 'no package'}, {stat.mode:04o} uid {stat.uid} {group}"
+        if group != wanted:
+            problems.append(f"its group is {group}, not {wanted}")
+        if stat.uid != 0 or not stat.mode & _SETUID:
+            problems.append(f"{CVUQDISK} is not setuid root")
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems) or state}.",
+        fix=f"install it from the cv/rpm directory of the Grid home with CVUQDISK_GRP={wanted}",
+        commands=[f"CVUQDISK_GRP={wanted} rpm -Uvh cvuqdisk-{table.CVUQDISK}.rpm"]
+        if problems and re.match(r"[a-z_][a-z0-9_-]*\Z", wanted)
+        else (),
+        desired=f"at least {table.CVUQDISK}, setuid root, group {wanted}",
+        persisted=state,
+        evidence=[found.command, "stat:" + CVUQDISK],
+    )
+
+
+@rules.check(
+    "packages.preinstall",
+    "Oracle's preinstall package did all that it tried",
+    "Log of the preinstall package is missing or has errors",
+    severity="medium",
+    takes_effect="now",
+    why="The package changes kernel settings, limits and accounts once, while it is installed. "
+    "What failed then is not tried again.",
+    reference="Oracle Database Installation Guide for Linux, Oracle Database Preinstallation RPM",
+)
+def preinstall(facts: Facts, _policy: Policy) -> Verdict:
+    database_of(facts)
+    if not facts.logs:
+        raise Skip("No preinstall package of Oracle is installed. None is required.")
+    problems = []
+    for name, log in facts.logs.items():
+        if isinstance(log, Absent):
+            problems.append(f"{name} left no log")
+            continue
+        lines = [line for line in known(log).splitlines() if _FAILED.search(line)]
+        if lines:
+            problems.append(f"{name}: {len(lines)} lines, first: {clean(lines[0])}")
+    return Verdict(
+        WARN if problems else PASS,
+        f"{'; '.join(problems) or 'The log names no error'}.",
+        fix="correct what failed, or check it with the other controls of Hostproof",
+        persisted=", ".join(sorted(facts.logs)),
+        evidence=["file:" + log_of(name) for name in facts.logs],
+    )

@@ -1,0 +1,231 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Required packages: whether they are installed, in which version and how often."""
+
+from datetime import date, timedelta
+from typing import List, Optional
+
+from ...collect.answer import known
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.unix import package_version
+from ...parsers.unix.distribution import clean
+from ...probes.oracle.releases import Release
+from . import table
+from .facts import CLOCK, OS_RELEASE, Facts
+from .policy import NAME, Policy
+from .subjects import RELEASES, database_of, installed, required_rows, sources, spelled, table_rows
+from .table import Row
+
+rules = Rules(NAME)
+
+_TABLE = "Oracle Database installation guides for Linux, package tables (table.py)"
+#: Days after which a row of the table has to be read again.
+_OLD = 365
+_EPOCH = date(1970, 1, 1)
+_IMAGE = "add the packages to the image and build it again: the host is in image mode"
+
+
+@rules.check(
+    "packages.listed",
+    "The table has packages for this distribution",
+    "Table has no packages for this distribution",
+    severity="medium",
+    takes_effect="now",
+    why="Nothing can be said about required packages then. Oracle supports no distribution that "
+    "its books do not list.",
+    reference=_TABLE,
+    each=RELEASES,
+)
+def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    said, architecture = known(facts.os), known(facts.architecture)
+    rows = table_rows(release, facts)
+    hosts = {
+        f"{row.distribution} {row.version} {row.architecture}"
+        for row in table.ROWS
+        if row.release == release.name
+    }
+    name = rows[0].distribution if rows else ""
+    is_own = name == said.name and not said.rebuild and name != "Debian"
+    why = f"The table has {len(rows)} packages for {release.name} on {said.text} ({architecture})."
+    if rows and not is_own:
+        why += f" No book lists this distribution; it is checked as {name} {rows[0].version}."
+    return Verdict(
+        PASS if rows and is_own else WARN,
+        why,
+        fix="choose a listed distribution, or compare with the books of the release",
+        desired=", ".join(sorted(hosts)) or None,
+        running=f"{said.text}, {architecture}",
+        reference=sources(rows),
+        evidence=["file:" + OS_RELEASE],
+    )
+
+
+@rules.check(
+    "packages.installer",
+    "Packages that the installer cannot do without are there",
+    "A package is missing without which OUI or DBCA fails",
+    severity="critical",
+    takes_effect="now",
+    why="Without them OUI or DBCA stops, the software does not link, or sqlplus does not start "
+    "(libnsl.so.1, libaio.so.1, libcrypt.so.1, an empty font configuration of Java).",
+    reference=_TABLE,
+    each=RELEASES,
+)
+def installer(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    rows = [row for row in required_rows(release, facts, policy) if row.need == "installer"]
+    return _judged(rows, facts)
+
+
+@rules.check(
+    "packages.required",
+    "Required packages are installed",
+    "A required package is missing",
+    severity="high",
+    takes_effect="now",
+    why="CVU stops an installation for a missing package (PRVF-7532), and later functions fail.",
+    reference=_TABLE + "; CVU PRVF-07532",
+    each=RELEASES,
+)
+def required(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    rows = [row for row in required_rows(release, facts, policy) if row.need != "installer"]
+    return _judged(rows, facts)
+
+
+def _judged(rows: List[Row], facts: Facts) -> Verdict:
+    if not rows:
+        raise Skip("The table requires no such package for this distribution.")
+    database = database_of(facts)
+    missing = [row for row in rows if not installed(row, database)]
+    certain = [row for row in missing if row.need != "list"]
+    told = ", ".join(_told(row, facts) for row in certain or missing)
+    others = [row for row in missing if row not in certain] if certain else []
+    why = f"{len(rows) - len(missing)} of {len(rows)} are installed."
+    if missing:
+        why = f"{len(missing)} of {len(rows)} are missing: {told}."
+    if others:
+        why += f" Only installation roles list these: {', '.join(row.package for row in others)}."
+    return Verdict(
+        (FAIL if certain else WARN) if missing else PASS,
+        why,
+        fix=_IMAGE if known(facts.image_mode) else "install the packages",
+        commands=[] if known(facts.image_mode) else _commands(missing, facts),
+        desired=", ".join(row.package for row in rows),
+        persisted=f"missing: {', '.join(row.package for row in missing)}" if missing else "all",
+        reference=sources(missing or rows),
+        evidence=[database.command],
+        values={"missing": len(missing)},
+    )
+
+
+def _told(row: Row, facts: Facts) -> str:
+    """A package, and for which other architecture it is installed."""
+    found = [one for one in known(facts.database).packages if one.name == row.package]
+    others = sorted({clean(one.architecture) for one in found if one.state == "installed"})
+    return f"{row.package} (only {', '.join(others)})" if others else row.package
+
+
+def _commands(missing: List[Row], facts: Facts) -> List[str]:
+    said = known(facts.os)
+    if not missing:
+        return []
+    names = " ".join(spelled(row, facts) for row in missing)
+    if known(facts.database).is_dpkg:
+        return ["apt-get install " + names]
+    if said.name == "SLES":
+        return ["zypper install " + names]
+    return [("yum" if said.version[:1] == (7,) else "dnf") + " install " + names]
+
+
+@rules.check(
+    "packages.version",
+    "Packages have at least the required version",
+    "A package is older than the required version",
+    severity="medium",
+    takes_effect="now",
+    why="CVU stops an installation for a package that is too old (PRVF-7533).",
+    reference="CVU PRVF-07533; ORAchk package checks (table.py)",
+    each=RELEASES,
+)
+def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    rows = [row for row in required_rows(release, facts, policy) if row.minimum]
+    database = database_of(facts)
+    rows = [row for row in rows if installed(row, database)]
+    if not rows:
+        raise Skip("No installed package has a required version in the table.")
+    old: List[Row] = []
+    told = []
+    for row in rows:
+        newest = _newest(row, facts)
+        if newest is not None:
+            old.append(row)
+            told.append(f"{row.package} {newest}, required {row.minimum}")
+    return Verdict(
+        FAIL if old else PASS,
+        f"{'; '.join(told) or f'{len(rows)} packages have a required version'}.",
+        fix=_IMAGE if known(facts.image_mode) else "update the packages",
+        desired="; ".join(f"{row.package} {row.minimum}" for row in rows),
+        persisted="; ".join(told) or "all are new enough",
+        reference=sources(old or rows),
+        evidence=[database.command],
+    )
+
+
+def _newest(row: Row, facts: Facts) -> Optional[str]:
+    """The version, where none of the installed ones is new enough."""
+    versions = [clean(one.version) for one in installed(row, known(facts.database))]
+    is_met = any(package_version.compare(one, row.minimum) >= 0 for one in versions)
+    return None if is_met else versions[-1]
+
+
+@rules.check(
+    "packages.one_version",
+    "Each required package is installed once",
+    "A required package is installed in several versions",
+    severity="medium",
+    takes_effect="now",
+    why="An interrupted update leaves two versions of a package, and CVU reports it (PRVF-7584).",
+    reference="CVU PRVF-07584; dnf(8), repoquery --duplicates",
+    each=RELEASES,
+)
+def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    database = database_of(facts)
+    found = {row.package: installed(row, database) for row in required_rows(release, facts, policy)}
+    several = {name: ones for name, ones in found.items() if len(ones) > 1}
+    told = "; ".join(
+        f"{name} {', '.join(clean(one.version) for one in ones)}" for name, ones in several.items()
+    )
+    return Verdict(
+        WARN if several else PASS,
+        f"{told or 'No required package is installed twice'}.",
+        fix="remove the older version with the package manager",
+        persisted=told or "one version each",
+        evidence=[database.command],
+    )
+
+
+@rules.check(
+    "packages.table_age",
+    "The table of packages is at most a year old",
+    "Rows of the package table are older than a year",
+    severity="low",
+    takes_effect="now",
+    why="Oracle adds packages and distributions. An old table may pass or refuse too much.",
+    reference=_TABLE,
+    each=RELEASES,
+)
+def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
+    rows = [row for row in table.ROWS if row.release == release.name]
+    if not rows:
+        raise Skip(f"The table has no row for {release.name}.")
+    today = _EPOCH + timedelta(seconds=known(facts.now))
+    oldest = min(row.seen for row in rows)
+    seen = date(*(int(part) for part in oldest.split("-")))
+    return Verdict(
+        WARN if (today - seen).days > _OLD else PASS,
+        f"Rows for {release.name} were read on {oldest}, more than a year before {today}.",
+        fix="update Hostproof, and compare with the books of the release",
+        desired=f"read at most {_OLD} days ago",
+        running=f"read on {oldest}",
+        evidence=["command:" + " ".join(CLOCK)],
+    )

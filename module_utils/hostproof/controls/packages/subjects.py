@@ -1,0 +1,117 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""For which Oracle releases a host is checked, and the rows of the table for it."""
+
+from typing import List, Optional, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent, Unanswered
+from ...evaluate.checking import Skip, Subjects
+from ...probes.oracle import releases
+from ...probes.oracle.releases import Release
+from . import table
+from .facts import OS_RELEASE, RUNNING_KERNEL, Database, Facts
+from .parsers.package_list import Package
+from .policy import Policy
+from .table import Row
+
+#: What dpkg calls an architecture of the kernel.
+_DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
+_ANY = ("noarch", "all")
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.kernel, Absent):
+        raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
+    if policy.release is None and policy.profile is None and not policy.additional:
+        raise Skip("Neither packages_release nor hostproof_profile names a release to check for.")
+
+
+def _releases(facts: Facts, policy: Policy) -> List[object]:
+    profile = policy.profile
+    return releases.wanted(
+        policy.release, None if profile is None else profile.release, facts.software
+    )
+
+
+RELEASES = Subjects(
+    _releases,
+    name=lambda release: release.label,
+    evidence=lambda _release: ("file:" + OS_RELEASE,),
+    unknown="home",
+)
+
+
+def table_rows(release: Release, facts: Facts) -> List[Row]:
+    """The rows for this distribution, else those of the one with the same packages."""
+    said, architecture = known(facts.os), known(facts.architecture)
+    for name in (said.name, table.SAME_PACKAGES.get(said.name)):
+        found = [
+            row
+            for row in table.ROWS
+            if (row.release, row.distribution, row.architecture)
+            == (release.name, name, architecture)
+            and row.version == said.version[0]
+        ]
+        if found:
+            return found
+    return []
+
+
+def required_rows(release: Release, facts: Facts, policy: Policy) -> List[Row]:
+    """What this host must have; Skip where nobody says what that is."""
+    asked = policy.release is not None or policy.profile is not None
+    grid = policy.profile is not None and policy.profile.grid
+    rows = [
+        row
+        for row in (table_rows(release, facts) if asked else [])
+        if (grid or row.need != "grid") and row.package not in policy.excluded
+    ]
+    for word in policy.additional:
+        name, architecture = _split(word, facts)
+        rows.append(
+            Row(release.name, "", 0, architecture, name, "", "policy", "packages_additional", "")
+        )
+    if not rows:
+        raise Skip("The table has no row for this distribution: see packages.listed.")
+    return rows
+
+
+def _split(word: str, facts: Facts) -> Tuple[str, str]:
+    """Name and architecture; a dot can be part of a name, such as python3.11."""
+    name, dot, architecture = word.rpartition(".")
+    if dot and architecture in ("i686", "i386", "noarch", *_DPKG, *_DPKG.values(), "s390x"):
+        return name, architecture
+    return word, known(facts.architecture)
+
+
+def database_of(facts: Facts) -> Database:
+    """The packages; raises where the database is damaged: a package may be missing in the list."""
+    database = known(facts.database)
+    if database.complaints:
+        raise Unanswered(database.command, "the package database is damaged: packages.database")
+    return database
+
+
+def installed(row: Row, database: Database) -> List[Package]:
+    """The installed packages that satisfy a row, whatever their version."""
+    wanted = _DPKG.get(row.architecture, row.architecture) if database.is_dpkg else row.architecture
+    return [
+        one
+        for one in database.packages
+        if one.name == row.package
+        and one.architecture in (wanted, *_ANY)
+        and one.state == "installed"
+    ]
+
+
+def spelled(row: Row, facts: Facts) -> str:
+    """A package as the package manager takes it; its architecture if it is another one."""
+    if row.architecture == known(facts.architecture):
+        return row.package
+    return row.package + (":" if known(facts.database).is_dpkg else ".") + row.architecture
+
+
+def sources(rows: List[Row]) -> Optional[str]:
+    found = sorted({row.source + (f", read {row.seen}" if row.seen else "") for row in rows})
+    return "; ".join(found) or None

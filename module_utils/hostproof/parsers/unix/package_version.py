@@ -1,0 +1,40 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Versions of packages, compared as rpm compares them (rpmvercmp in rpm-version(7))."""
+
+import re
+from typing import List
+
+
+def compare(one: str, other: str) -> int:
+    """-1, 0 or 1: the versions, and where they are equal the releases behind the hyphen.
+
+    Every release of a version meets an ``other`` that names none ("2.17")."""
+    version, _hyphen, release = one.partition("-")
+    wanted, hyphen, wanted_release = other.partition("-")
+    order = _compare(_parts(version), _parts(wanted))
+    return order if order or not hyphen else _compare(_parts(release), _parts(wanted_release))
+
+
+def _parts(version: str) -> List[str]:
+    return re.findall(r"[0-9]+|[A-Za-z]+|~", version)
+
+
+def _compare(mine: List[str], theirs: List[str]) -> int:
+    """A number is newer than a word, a tilde is older than the end, and more parts are newer than
+    fewer."""
+    for left, right in zip(mine, theirs):
+        if left.isdigit() and right.isdigit():
+            left, right = left.lstrip("0"), right.lstrip("0")
+            left, right = left.zfill(len(right)), right.zfill(len(left))
+        if left == right:
+            continue
+        if "~" in (left, right):
+            return -1 if left == "~" else 1
+        if left.isdigit() != right.isdigit():
+            return 1 if left.isdigit() else -1
+        return 1 if left > right else -1
+    rest, missing = mine[len(theirs) :], theirs[len(mine) :]
+    if "~" in (rest[:1] + missing[:1]):
+        return -1 if rest else 1
+    return bool(rest) - bool(missing)

@@ -1,0 +1,354 @@
+"""Required packages, their versions, cvuqdisk and the package database, as they are judged."""
+
+from datetime import date
+
+import package_packs
+import packs
+import platform_packs
+import pytest
+from ansible.module_utils.hostproof.collect.host import Output
+from ansible.module_utils.hostproof.controls.packages import table
+from ansible.module_utils.hostproof.controls.packages.parsers import package_list
+from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from default_policies import changed_policy
+from package_packs import DPKG_COMMAND, FOLDER, RPM_COMMAND, host, lines_of, recorded, rpm_lines
+
+SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
+BOOK9 = (
+    *("bc", "binutils", "compat-openssl11", "elfutils-libelf", "fontconfig", "glibc"),
+    *("glibc-devel", "ksh", "libaio", "libasan", "liblsan", "libX11", "libXau", "libXi"),
+    *("libXrender", "libXtst", "libxcrypt-compat", "libgcc", "libibverbs", "libnsl"),
+    *("librdmacm", "libstdc++", "libxcb", "libvirt-libs", "make", "policycoreutils"),
+    *("policycoreutils-python-utils", "smartmontools", "sysstat"),
+)
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, **changes):
+        found = package_packs.judged(machine, **{"profile": SINGLE, **changes})
+        for one in found.values():
+            validate_finding(one.as_dict())
+        return found
+
+    return judge_host
+
+
+def missing(finding):
+    return sorted((finding.persisted or "").removeprefix("missing: ").split(", "))
+
+
+class TestRecordedHosts:
+    def test_rhel_9_4(self, judge):
+        found = judge(recorded("rhel-9.4"))
+        assert found["listed"].status == "pass"
+        assert missing(found["installer"]) == [
+            *("compat-openssl11", "fontconfig", "glibc-devel", "libaio", "libnsl", "make"),
+        ]
+        assert missing(found["required"]) == [
+            *("bc", "ksh", "libX11", "libXau", "libXi", "libXrender", "libXtst", "libasan"),
+            *("liblsan", "librdmacm", "libvirt-libs", "libxcb", "smartmontools", "sysstat"),
+        ]
+        for check in ("installer", "required"):
+            assert found[check].status == "fail"
+            assert "Client Installation Guide 19c" in found[check].reference
+            assert "read 2026-11-25" in found[check].reference
+        assert found["installer"].commands[0].startswith("dnf install compat-openssl11 ")
+        assert found["one_version"].status == found["database"].status == "pass"
+
+    def test_26ai_on_rhel_9_takes_the_rows_of_oracle_linux(self, judge):
+        found = judge(recorded("rhel-9.4"), profile="oracle_26ai_single")
+        assert found["listed"].status == "warn"
+        assert "checked as OL 9" in found["listed"].why
+        assert "compat-openssl11" in missing(found["installer"])
+        assert "Cluster Verification Utility 23.26.1" in found["installer"].reference
+        # glibc 2.34-100.el9_4 and policycoreutils 3.6 are new enough for CVU.
+        assert found["version"].status == "pass"
+
+    def test_centos_7(self, judge):
+        found = judge(recorded("centos-7.9"))
+        assert found["listed"].status == "warn"
+        assert found["installer"].commands[0].startswith("yum install ")
+        assert "ORAchk 18.4" in found["installer"].reference
+        assert "ksh" in missing(found["required"])
+        assert found["required"].status == "fail"
+
+    def test_rhel_8_has_only_lists_of_roles(self, judge):
+        found = judge(recorded("rhel-8.2"))
+        assert found["required"].status == "warn"
+        assert found["installer"].status == "fail"
+        assert "libnsl" in missing(found["installer"])
+
+    def test_image_mode_is_named(self, judge):
+        machine = recorded("rhel-9.4-image-mode").file("/run/ostree-booted", "")
+        found = judge(machine)
+        assert found["installer"].status == "fail"
+        assert "image mode" in found["installer"].fix
+        assert found["installer"].commands == ()
+
+    def test_debian(self, judge):
+        found = judge(recorded("debian-12"))
+        assert found["listed"].status == "warn"
+        assert missing(found["installer"]) == [
+            *("binutils", "fontconfig", "libaio1", "libc6-dev", "make")
+        ]
+        assert found["installer"].commands[0].startswith("apt-get install ")
+        assert found["required"].status == "warn"
+        assert "Debian 12 package index" in found["required"].reference
+
+
+def test_a_distribution_without_rows(judge):
+    machine = recorded("debian-12")
+    text = platform_packs.os_release("debian-12").replace("ID=debian", "ID=gentoo")
+    found = judge(machine.file("/etc/os-release", text))
+    assert found["listed"].status == "warn"
+    assert "0 packages" in found["listed"].why
+    assert found["installer"].status == found["required"].status == "skip"
+    found = judge(machine, additional=["unzip"])
+    assert found["required"].status == "fail"
+    assert missing(found["required"]) == ["unzip"]
+
+
+class TestRequired:
+    def test_all_of_the_book(self, judge):
+        found = judge(host("rhel-9.4", lines_of(*BOOK9)))
+        assert {one.status for one in found.values()} == {"pass", "skip"}
+
+    @pytest.mark.parametrize("name", BOOK9)
+    def test_one_is_missing(self, judge, name):
+        found = judge(host("rhel-9.4", lines_of(*[one for one in BOOK9 if one != name])))
+        failing = [check for check, one in found.items() if one.status == "fail"]
+        needed = {"binutils", "compat-openssl11", "fontconfig", "glibc-devel", "libaio"}
+        needed |= {"libnsl", "libxcrypt-compat", "make"}
+        assert failing == ["installer" if name in needed else "required"]
+        assert missing(found[failing[0]]) == [name]
+
+    def test_another_architecture_does_not_count(self, judge):
+        lines = lines_of(*[one for one in BOOK9 if one != "libaio"])
+        lines += lines_of("libaio", architecture="i686")
+        found = judge(host("rhel-9.4", lines))["installer"]
+        assert found.status == "fail"
+        assert "libaio (only i686)" in found.why
+
+    def test_noarch_counts(self, judge):
+        lines = lines_of(*[one for one in BOOK9 if one != "policycoreutils-python-utils"])
+        lines += lines_of("policycoreutils-python-utils", architecture="noarch")
+        assert judge(host("rhel-9.4", lines))["required"].status == "pass"
+
+    def test_packages_of_the_site(self, judge):
+        machine = host("rhel-9.4", lines_of(*BOOK9))
+        found = judge(machine, additional=["glibc.i686", "python3.11"])["required"]
+        assert missing(found) == ["glibc", "python3.11"]
+        assert "glibc (only x86_64)" in found.why
+        assert "glibc.i686" in found.commands[0]
+        assert "packages_additional" in found.reference
+
+    def test_an_excluded_package(self, judge):
+        lines = lines_of(*[one for one in BOOK9 if one != "smartmontools"])
+        machine = host("rhel-9.4", lines)
+        assert judge(machine)["required"].status == "fail"
+        assert judge(machine, excluded=["smartmontools"])["required"].status == "pass"
+
+    def test_grid_infrastructure_needs_more(self, judge):
+        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)["required"]
+        assert missing(found) == ["net-tools", "psmisc"]
+
+    def test_what_dpkg_has_removed_is_missing(self, judge):
+        lines = [*package_packs.dpkg_lines(), "libaio1\t0.3.113-4\tamd64\tconfig-files"]
+        found = judge(host("debian-12", lines))
+        assert "libaio1" in missing(found["installer"])
+        assert found["database"].status == "pass"
+
+
+class TestVersions:
+    def test_cvu_and_its_minimum(self, judge):
+        new = lines_of("make", version="4.3-7.el9") + lines_of("sysstat", version="12.5.4-7.el9")
+        found = judge(host("rhel-9.4", new), release="26ai")["version"]
+        assert found.status == "pass"
+        old = lines_of("make", version="4.2.1-11.el8") + new[1:]
+        found = judge(host("rhel-9.4", old), release="26ai")["version"]
+        assert found.status == "fail"
+        assert "make 4.2.1-11.el8, required 4.3" in found.why
+        assert "23.26.1" in found.reference
+
+    def test_the_epoch_does_not_count(self):
+        assert package_list.parse("bind\t32:9.16-1\tx86_64\tinstalled\n")[0].version == "9.16-1"
+
+    def test_no_minimum(self, judge):
+        assert judge(host("rhel-9.4", lines_of(*BOOK9)))["version"].status == "skip"
+
+    def test_two_versions(self, judge):
+        lines = lines_of(*BOOK9) + lines_of("glibc", version="998-1")
+        found = judge(host("rhel-9.4", lines))["one_version"]
+        assert found.status == "warn"
+        assert "glibc 999-1, 998-1" in found.why
+
+
+class TestWhereItCounts:
+    def test_without_a_release_everything_is_skipped(self, judge):
+        found = judge(recorded("rhel-9.4"), profile="none")
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "packages_release" in found["required"].why
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(recorded("rhel-9.4").remove("/proc/sys/kernel/osrelease"))
+        assert {one.status for one in found.values()} == {"skip"}
+
+    @pytest.mark.parametrize("name", ["-y", "a b", "", "x" * 101, "a;b", "../a"])
+    def test_a_name_that_no_package_has(self, name):
+        from ansible.module_utils.hostproof.controls.packages.policy import policy_from
+
+        with pytest.raises(PolicyError, match="packages_additional"):
+            policy_from(changed_policy("packages", additional=[name]))
+
+
+class TestDatabase:
+    def test_a_damaged_database(self, judge):
+        text = (FOLDER / "rpm-damaged-database.txt").read_text()
+        found = judge(host("rhel-9.4", [], text, rc=1), release="26ai")
+        assert found["database"].status == "fail"
+        assert "BDB1507" in found["database"].why
+        for check in ("installer", "required", "version", "one_version", "preinstall"):
+            assert found[check].status == "error"
+
+    def test_a_package_that_rpm_skips(self, judge):
+        complaint = (FOLDER / "rpm-damaged-package.txt").read_text().splitlines()[0]
+        found = judge(host("rhel-9.4", lines_of(*BOOK9), complaint + "\n"))
+        assert found["database"].status == "fail"
+        assert found["required"].status == "error"
+
+    def test_a_remark_is_no_damage(self, judge):
+        remark = "warning: Found bdb Packages database while attempting sqlite backend\n"
+        found = judge(host("rhel-9.4", lines_of(*BOOK9), remark))
+        assert found["database"].status == found["required"].status == "pass"
+
+    def test_a_half_installed_package(self, judge):
+        lines = [*package_packs.dpkg_lines(), "sysstat\t12.6.1-1\tamd64\thalf-configured"]
+        found = judge(host("debian-12", lines))
+        assert found["database"].status == "fail"
+        assert "sysstat is half-configured" in found["database"].why
+
+    def test_unknown_is_an_error(self, judge):
+        found = judge(host("rhel-9.4", [], rc=127))
+        assert found["database"].status == found["required"].status == "error"
+        machine = host("rhel-9.4", [])
+        del machine.commands[RPM_COMMAND]
+        found = judge(machine)
+        assert found["database"].status == found["required"].status == "error"
+
+    def test_both_programs_and_the_full_database_counts(self, judge):
+        machine = host("rhel-9.4", lines_of(*BOOK9))
+        machine.commands[DPKG_COMMAND] = Output(0, "", "")
+        assert judge(machine)["required"].status == "pass"
+        machine = recorded("debian-12")
+        machine.commands[RPM_COMMAND] = Output(0, "", "")
+        assert "libaio1" in missing(judge(machine)["installer"])
+
+    @pytest.mark.parametrize("text", ["glibc\n", "a\tb\tc\n", "a\tb\tc\td\te\n"])
+    def test_no_list(self, text):
+        with pytest.raises(ParseError, match="line 1"):
+            package_list.parse(text)
+
+
+class TestCvuqdisk:
+    def node(self, mode=0o4755, gid=54321, group="oinstall", version="1.0.10-1"):
+        machine = host("rhel-9.4", lines_of(*BOOK9) + lines_of("cvuqdisk", version=version))
+        machine.file("/usr/sbin/cvuqdisk", "", mode=mode)
+        machine.gids["/usr/sbin/cvuqdisk"] = gid
+        machine.file("/etc/oraInst.loc", "inventory_loc=/u01/oraInventory\ninst_group=oinstall\n")
+        return machine.command(f"getent group {gid}", f"{group}:x:{gid}:\n")
+
+    def test_as_the_book_installs_it(self, judge):
+        found = judge(self.node(), profile=RAC)["cvuqdisk"]
+        assert found.status == "pass"
+        assert found.persisted == "1.0.10-1, 4755 uid 0 oinstall"
+
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"version": "1.0.9-1"}, "version 1.0.9-1 is older than 1.0.10-1"),
+            ({"gid": 54322, "group": "dba"}, "its group is dba, not oinstall"),
+            ({"mode": 0o755}, "not setuid root"),
+        ],
+    )
+    def test_what_is_wrong(self, judge, changes, problem):
+        found = judge(self.node(**changes), profile=RAC)["cvuqdisk"]
+        assert found.status == "fail"
+        assert problem in found.why
+        assert "CVUQDISK_GRP=oinstall" in found.commands[0]
+
+    def test_missing(self, judge):
+        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)["cvuqdisk"]
+        assert found.status == "fail"
+        assert "not installed" in found.why
+
+    def test_only_for_a_cluster(self, judge):
+        for profile in (SINGLE, "oracle_19c_restart"):
+            assert judge(self.node(), profile=profile)["cvuqdisk"].status == "skip"
+
+
+class TestPreinstall:
+    NAME = "oracle-database-preinstall-19c"
+    LOG = f"/var/log/{NAME}/results/orakernel.log"
+    #: Made up: no log of the package was at hand.
+    PASSED = "Verifying & setting of kernel parameters passed\n"
+
+    def machine(self):
+        return host("rhel-9.4", lines_of(*BOOK9, self.NAME))
+
+    def test_passed(self, judge):
+        found = judge(self.machine().file(self.LOG, self.PASSED))["preinstall"]
+        assert found.status == "pass"
+
+    def test_failed(self, judge):
+        text = self.PASSED + "Verifying & setting of user limits failed\n"
+        found = judge(self.machine().file(self.LOG, text))["preinstall"]
+        assert found.status == "warn"
+        assert "1 lines, first: Verifying & setting of user limits failed" in found.why
+
+    def test_no_log(self, judge):
+        assert judge(self.machine())["preinstall"].status == "warn"
+
+    def test_a_log_that_may_not_be_read(self, judge):
+        machine = self.machine().file(self.LOG, self.PASSED).deny(self.LOG)
+        assert judge(machine)["preinstall"].status == "error"
+
+    def test_not_installed(self, judge):
+        assert judge(host("rhel-9.4", lines_of(*BOOK9)))["preinstall"].status == "skip"
+
+
+class TestTable:
+    def test_age(self, judge):
+        assert judge(host("rhel-9.4", lines_of(*BOOK9)))["table_age"].status == "pass"
+        year = platform_packs.NOW + 366 * 86400
+        machine = host("rhel-9.4", lines_of(*BOOK9))
+        found = judge(machine.command("date +%s %z", f"{year} +0000\n"))["table_age"]
+        assert found.status == "warn"
+        assert "2026-11-25" in found.why
+
+    def test_rows(self):
+        keys = [row[:5] for row in table.ROWS]
+        assert len(keys) == len(set(keys))
+        for row in table.ROWS:
+            assert row.need in ("installer", "book", "grid", "list")
+            assert row.source
+            assert date.fromisoformat(row.seen)
+
+    def test_a_host_of_a_cvu_log_that_passed(self, judge):
+        """CVU 23.26.1 passed a host with exactly the versions that it required."""
+        rows = [
+            row
+            for row in table.ROWS
+            if (row.release, row.distribution, row.version) == ("26ai", "OL", 9)
+        ]
+        lines = [line for row in rows for line in lines_of(row.package, version=row.minimum)]
+        text = platform_packs.ol("9.6")
+        machine = host("rhel-9.4", lines).file("/etc/os-release", text)
+        found = judge(machine, profile="oracle_26ai_rac")
+        for check in ("listed", "installer", "required", "version", "one_version"):
+            assert found[check].status == "pass"
+
+
+def test_rpm_lines_of_a_recorded_host():
+    assert len(rpm_lines("rhel-9.4")) == 441
+    assert packs.FIXTURES.exists()
