@@ -54,6 +54,20 @@ class TestSysctl:
         machine = packs.linux().file("/proc/cmdline", f"ro sysctl.{KEY}=4\n")
         assert at_boot(machine).winner == ("4", f"kernel command line sysctl.{KEY}")
 
+    @pytest.mark.parametrize("name", ["sysctl.vm/nr_hugepages", "sysctl/vm.nr_hugepages"])
+    def test_the_kernel_takes_slashes_for_dots(self, name):
+        machine = packs.linux().file("/proc/cmdline", f"ro {name}=4\n")
+        assert at_boot(machine).winner == ("4", f"kernel command line {name}")
+
+    def test_the_kernel_takes_the_last_spelling(self):
+        text = "ro sysctl.vm/nr_hugepages=4 sysctl.vm.nr_hugepages=5 sysctl.vm.nr_hugepages\n"
+        machine = packs.linux().file("/proc/cmdline", text)
+        assert at_boot(machine).winner == ("5", f"kernel command line sysctl.{KEY}")
+
+    def test_a_dash_is_no_underscore_in_the_name_of_a_sysctl(self):
+        machine = packs.linux().file("/proc/cmdline", "ro sysctl.vm.nr-hugepages=4\n")
+        assert at_boot(machine).winner is None
+
     def test_sysctl_files_come_after_the_kernel_command_line(self):
         machine = packs.linux().file("/proc/cmdline", f"ro sysctl.{KEY}=4\n")
         sets(machine, "/etc/sysctl.d/10-a.conf", 1)

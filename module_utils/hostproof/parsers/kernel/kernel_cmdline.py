@@ -46,6 +46,19 @@ def last(params: List[Tuple[str, Optional[str]]], name: str) -> Optional[str]:
     return values[-1] if values else None
 
 
+def sysctls(params: List[Tuple[str, Optional[str]]], path: str) -> List[Tuple[str, str]]:
+    """The parameters that set a sysctl, by its path below /proc/sys, and their values, in order.
+
+    The name is exact, and every dot in it is a slash: ``sysctl.vm/swappiness`` is one of them. The
+    kernel refuses one without a value. Source: process_sysctl_arg() in fs/proc/proc_sysctl.c.
+    """
+    return [
+        (name, value)
+        for name, value in params
+        if value and name[:7] in ("sysctl.", "sysctl/") and name[7:].replace(".", "/") == path
+    ]
+
+
 def hugepages(params: List[Tuple[str, Optional[str]]], default_size: int) -> Dict[int, int]:
     """Huge pages requested at boot: page size in bytes to a number of pages.
 

@@ -234,10 +234,10 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     tree = known(boot.sysctl)
     name = sysctl_d.normalize(key)
     resolution = sysctl_d.resolve(tree.assignments, key)
-    writes: List[Write] = []
-    from_kernel = kernel_cmdline.last(known(boot.cmdline), "sysctl." + key)
-    if from_kernel is not None:
-        writes.append(Write(from_kernel, "kernel command line sysctl." + key))
+    writes = [
+        Write(value, "kernel command line " + parameter)
+        for parameter, value in kernel_cmdline.sysctls(known(boot.cmdline), name)
+    ]
     # systemd writes the last assignment alone, so that nothing is left if the kernel rejects it.
     # Without systemd procps writes each of them, which comes to the same but for that.
     named = [] if resolution.winner is None else [_write_of(resolution.winner)]
