@@ -695,9 +695,9 @@ class LiveHost(Host):
             self.evidence[key] = reading
             if record is not None and "error" not in reading:
                 self._whole[key] = (reading, record)
-                self.evidence[key] = _part_of(reading, record)
+                self.evidence[key] = part_of(reading, record)
                 return reading
-        return _value_or_raise(key, self.evidence[key])
+        return value_or_raise(key, self.evidence[key])
 
     def pause(self, seconds: float) -> None:
         with self._more_time(seconds):
@@ -815,13 +815,13 @@ class RecordedHost(Host):
     ) -> Dict[str, Any]:
         if key not in self.evidence:
             raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
-        answer = _value_or_raise(key, self.evidence[key])
+        answer = value_or_raise(key, self.evidence[key])
         if not _has_answer(answer, kind):
             raise Unanswered(key, f"the reading of {key} holds no answer; record it again")
         return answer
 
 
-def _part_of(reading: Dict[str, Any], record: Record) -> Dict[str, Any]:
+def part_of(reading: Dict[str, Any], record: Record) -> Dict[str, Any]:
     """The reading with the part of its text, or of the output of its command, that is recorded."""
     field = "text" if "text" in reading else "stdout"
     return dict(reading, **{field: record(reading[field])})
@@ -835,7 +835,7 @@ def _has_answer(reading: Dict[str, Any], kind: str) -> bool:
         return False
 
 
-def _value_or_raise(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
+def value_or_raise(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
     error = reading.get("error")
     if error is not None:
         kind = _ERRORS.get(error, Unanswered) if isinstance(error, str) else Unanswered

@@ -1,0 +1,62 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Directories as ``ls -la`` lists them; with many paths or -R a line "/PATH:" begins each."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_ENTRY = re.compile(r"(?P<type>[-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+(?P<rest>.*)")
+#: Size or device numbers, SELinux context, date and time before the name.
+_NAME = re.compile(
+    r"(?:\S+:\S+:\S+\s+)?(?:\d+,\s*)?\d+\s+"
+    r"(?:[A-Z][a-z]{2}\s+\d+\s+[\d:]+|\d{4}-\d\d-\d\d \d\d:\d\d(?::\S+ [+-]\d{4})?) (?P<name>.+)"
+)
+_MISSING = re.compile(r"^\S*ls: cannot access '?(/[^':]+)'?: No such file or directory$")
+
+
+class Entry(NamedTuple):
+    """A name in a directory: its type as ls has it ("-", "d", "l", ...), and where a link leads."""
+
+    type: str
+    target: str | None
+
+
+class Listed(NamedTuple):
+    """Directories by path with their entries by name, and paths that are not there."""
+
+    folders: dict[str, dict[str, Entry]]
+    missing: set[str]
+
+
+def parse(text: str, only: str = "") -> Listed:
+    """``only`` is the directory that a listing without a line "/PATH:" is of.
+
+    A directory of which a line cannot be read, or that ls could not read itself, is left out.
+    """
+    found = Listed({}, set())
+    folder = only or None
+    unsure: set[str] = set()
+    if only:
+        found.folders[only] = {}
+    for line in text.splitlines():
+        missing = _MISSING.match(line)
+        if missing:
+            found.missing.add(missing[1])
+        elif line.startswith("/") and line.endswith(":"):
+            folder = line[:-1].rstrip("/") or "/"
+            found.folders[folder] = {}
+        elif folder is not None and line and not re.match(r"total \d", line):
+            entry = _ENTRY.match(line)
+            name = _NAME.fullmatch(entry["rest"]) if entry else None
+            if entry is None or name is None:
+                unsure.add(folder)
+                continue
+            word, arrow, target = name["name"].partition(" -> ")
+            if word not in (".", ".."):
+                is_link = entry["type"] == "l" and arrow
+                found.folders[folder][word] = Entry(entry["type"], target if is_link else None)
+    for one in unsure:
+        found.folders.pop(one, None)
+    return found

@@ -1,0 +1,78 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Archives to evidence packs."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.collect import evidence
+
+from .. import policies, runs
+from ..host_names import is_host_name
+from . import content, layout, recording
+
+#: Recorded are the readings of the controls without a profile and with this one: a cluster node
+#: with ASM, for which they read most.
+_PROFILE = "rac_asm"
+_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d) UTC (\d{4})")
+
+
+def pack_of(path: Path) -> dict[str, Any]:
+    """The pack of an archive (collect/evidence.py)."""
+    host = layout.host_of(content.read(path, layout.is_selected), path)
+    at = _recorded_at(host.date, path)
+    readings = recording.record(host.holdings, _policies(), at)
+    return {
+        "schema": evidence.PACK_SCHEMA,
+        "host": _name(host.name, path),
+        "recorded_at": at,
+        "hostproof": VERSION,
+        "readings": evidence.without_secrets(readings),
+    }
+
+
+def write(paths: list[Path], folder: Path) -> None:
+    """A pack of each archive."""
+    for path in paths:
+        pack = pack_of(path)
+        text = json.dumps(pack, indent=1, sort_keys=True) + "\n"
+        runs.write_file(folder / f"{pack['host']}.json", text)
+
+
+def _policies() -> list[dict[str, Any]]:
+    plain = {
+        name: {field: copy.deepcopy(role.defaults[field]) for field in role.fields}
+        for name, role in policies.controls().items()
+    }
+    chosen = {
+        name: values | ({"profile": _PROFILE} if values.get("profile") == "none" else {})
+        for name, values in plain.items()
+    }
+    return [chosen, plain]
+
+
+def _recorded_at(date: str | None, path: Path) -> str:
+    found = _DATE.fullmatch(date or "")
+    moment = time.gmtime(path.stat().st_mtime)
+    if found:
+        month, day, clock, year = found.groups()
+        with contextlib.suppress(ValueError):
+            moment = time.strptime(f"{year} {month} {day} {clock}", "%Y %b %d %H:%M:%S")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
+
+
+def _name(said: str | None, path: Path) -> str:
+    if said is not None and is_host_name(said):
+        return said
+    stem = path.name.split(".tar")[0]
+    for suffix in content.SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return "_" + re.sub(r"[^A-Za-z0-9._-]", "_", stem)[:200]

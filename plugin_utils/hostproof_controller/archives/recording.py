@@ -1,0 +1,153 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The readings of an archive: those that ``record`` makes on a host, through the same filters.
+
+A pack holds no more of an archive than of a host. No code here reads the machine that it runs on.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ansible.module_utils.hostproof.collect.host import Host, Record, part_of, value_or_raise
+from ansible.module_utils.hostproof.collect.identity import Kind
+from ansible.module_utils.hostproof.evaluate import audit
+
+from .holdings import Holdings, NotHeld
+
+#: Kinds of readings that go through ``_read`` and ``_find``.
+_FROM_FILES = ("file", "dir", "link", "lines", "processes")
+
+Readings = dict[str, dict[str, Any]]
+
+
+class ArchivedHost(Host):
+    """A host as an archive shows it; ``evidence`` keeps the answers."""
+
+    def __init__(self, holdings: Holdings, at: str) -> None:
+        self.evidence: Readings = {}
+        self._holdings = holdings
+        self._at = at
+        self._whole: Readings = {}
+        self._records: dict[str, Record | None] = {}
+
+    def _answer(
+        self,
+        key: str,
+        kind: str,
+        ask: Callable[[], dict[str, Any]],
+        record: Record | None = None,
+    ) -> dict[str, Any]:
+        if key not in self._whole:
+            reading: dict[str, Any] = {"kind": kind, "at": self._at}
+            try:
+                reading.update(self._look(key, kind, ask))
+            except FileNotFoundError:
+                reading.update(error="absent", message=f"{key}: No such file or directory")
+            except ValueError as problem:
+                reading.update(error="unanswered", message=f"{key}: {problem}")
+            self._whole[key] = reading
+            has_part = record is not None and "error" not in reading
+            self.evidence[key] = part_of(reading, record) if has_part and record else reading
+            self._records[key] = record
+        elif self._records[key] != record:
+            # Another control needs other lines of it.
+            self.evidence[key] = self._whole[key]
+        return value_or_raise(key, self._whole[key])
+
+    def _look(self, key: str, kind: str, ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        if kind in _FROM_FILES:
+            return ask()
+        if kind == "command":
+            return self._holdings.command(key.removeprefix("command:"))
+        if kind == "stat" and self._holdings.is_missing(key.removeprefix("stat:")):
+            raise FileNotFoundError
+        raise NotHeld(f"the archive ({self._holdings.kind}) does not hold it")
+
+    def _read(self, task: str, *arguments: Any) -> Any:
+        path = arguments[0]
+        if task == "lines":
+            return self._find_lines(*arguments)
+        looks = {
+            "file": self._holdings.text,
+            "dir": self._holdings.names,
+            "link": self._holdings.real,
+        }
+        try:
+            return looks[task](path)
+        except NotHeld:
+            if self._holdings.is_missing(path):
+                raise FileNotFoundError from None
+            raise
+
+    def _find(self, pattern: str, kind: Kind) -> list[dict[str, Any]]:
+        """No process where none of all processes has such a name; any other answer needs /proc."""
+        if self._holdings.processes is None:
+            raise NotHeld(f"the archive ({self._holdings.kind}) does not list all processes")
+        for argv0 in self._holdings.processes:
+            if re.search(pattern, argv0):
+                raise NotHeld(
+                    f"the archive ({self._holdings.kind}) lists {argv0[:80]}, but not what it runs"
+                )
+        return []
+
+    def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
+        """Files whose text is not known are ``unread``, as are directories without a listing."""
+        wanted = re.compile(pattern, re.MULTILINE)
+        lines: dict[str, list[tuple[int, str]]] = {}
+        unread: list[str] = []
+        for place in places:
+            for path in self._files_of(place, unread):
+                try:
+                    text = self._read("file", path)
+                except FileNotFoundError:
+                    continue
+                except NotHeld:
+                    unread.append(path)
+                    continue
+                matching = [
+                    (number, line)
+                    for number, line in enumerate(text.split("\n"), 1)
+                    if wanted.search(line)
+                ]
+                if matching:
+                    # Scripts that it calls are not followed.
+                    unread.append(path)
+                    lines[path] = matching
+        return {"lines": lines, "callers": {}, "unread": sorted(set(unread))}
+
+    def _files_of(self, place: str, unread: list[str]) -> list[str]:
+        folder, _, name = place.rpartition("/")
+        if glob.has_magic(folder):
+            above, _, pattern = folder.rpartition("/")
+            found: list[str] = []
+            for one in self._names(above, unread):
+                if fnmatch.fnmatchcase(one, pattern):
+                    found += self._files_of(f"{above}/{one}/{name}", unread)
+            return found
+        if not glob.has_magic(name):
+            return [place]
+        names = self._names(folder, unread)
+        return [f"{folder}/{one}" for one in names if fnmatch.fnmatchcase(one, name)]
+
+    def _names(self, folder: str, unread: list[str]) -> list[str]:
+        try:
+            found: list[str] = self._read("dir", folder)
+        except FileNotFoundError:
+            return []
+        except NotHeld:
+            unread.append(folder)
+            return []
+        return found
+
+
+def record(holdings: Holdings, policies: Sequence[dict[str, Any]], at: str) -> Readings:
+    """The readings of all controls, with each of the policies; not yet masked."""
+    host = ArchivedHost(holdings, at)
+    for one in policies:
+        audit.read_host(host, one)
+    return host.evidence

@@ -1,0 +1,175 @@
+"""Archives as files: what is read of them, and what a hostile one cannot do."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+
+import pytest
+from hostproof_controller.archives import content
+
+
+def every_path(_path):
+    return True
+
+
+def member(name, *, kind=tarfile.REGTYPE, link="", size=None):
+    found = tarfile.TarInfo(name)
+    found.type = kind
+    found.linkname = link
+    found.size = size or 0
+    return found
+
+
+def tar_of(*members, form=tarfile.GNU_FORMAT):
+    """A tar file of (TarInfo, bytes)."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=form) as tar:
+        for one, data in members:
+            one.size = len(data)
+            tar.addfile(one, io.BytesIO(data))
+    return packed.getvalue()
+
+
+PLAIN = tar_of(
+    (member("top", kind=tarfile.DIRTYPE), b""),
+    (member("top/etc", kind=tarfile.DIRTYPE), b""),
+    (member("top/etc/hosts"), b"127.0.0.1 localhost\n"),
+    (member("top/etc/os-release", kind=tarfile.SYMTYPE, link="../usr/lib/os-release"), b""),
+    (member("top/usr/lib/os-release"), b"ID=rhel\n"),
+    (member("top/etc/secret", kind=tarfile.SYMTYPE, link="../../../etc/passwd"), b""),
+    (member("top/etc/round", kind=tarfile.SYMTYPE, link="round"), b""),
+    (member("top/dev/null", kind=tarfile.CHRTYPE), b""),
+    (member("top/var/binary"), b"a\0b"),
+)
+
+
+def padded(data):
+    return lzma.compress(data) + bytes(8)
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [bytes, gzip.compress, bz2.compress, lzma.compress, padded],
+    ids=["tar", "gz", "bz2", "xz", "padded xz"],
+)
+def test_the_texts_of_a_tar_file(tmp_path, pack):
+    path = tmp_path / "a.tar"
+    path.write_bytes(pack(PLAIN))
+    found = content.read(path, every_path)
+    assert found.texts == {"etc/hosts": "127.0.0.1 localhost\n", "usr/lib/os-release": "ID=rhel\n"}
+    assert found.text("etc/os-release") == "ID=rhel\n"
+    assert found.text("etc/secret") is None
+    assert found.text("etc/round") is None
+
+
+def test_the_texts_of_a_directory(tmp_path):
+    inside = tmp_path / "top"
+    (inside / "etc").mkdir(parents=True)
+    (inside / "usr/lib").mkdir(parents=True)
+    (inside / "etc/hosts").write_text("127.0.0.1 localhost\n")
+    (inside / "usr/lib/os-release").write_text("ID=rhel\n")
+    (inside / "etc/os-release").symlink_to("../usr/lib/os-release")
+    (inside / "etc/absolute").symlink_to("/etc/hosts")
+    (inside / "etc/out").symlink_to("../../outside")
+    (inside / "etc/folder").symlink_to(tmp_path)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/file").write_text("not in the archive")
+    os.mkfifo(inside / "etc/fifo")
+    found = content.read(inside, every_path)
+    assert found.texts == {"etc/hosts": "127.0.0.1 localhost\n", "usr/lib/os-release": "ID=rhel\n"}
+    assert found.text("etc/os-release") == "ID=rhel\n"
+    assert found.text("etc/absolute") == "127.0.0.1 localhost\n"
+    assert found.text("etc/out/file") is None
+    assert found.text("etc/folder/outside/file") is None
+
+
+def test_only_what_is_wanted_is_read(tmp_path):
+    path = tmp_path / "a.tgz"
+    path.write_bytes(gzip.compress(PLAIN))
+    found = content.read(path, lambda name: name.endswith("etc/hosts"))
+    assert set(found.texts) == {"etc/hosts"}
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "top/../../etc/passwd"])
+def test_a_path_that_leads_out_is_refused(tmp_path, name):
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_of((member(name), b"x")))
+    with pytest.raises(content.ArchiveError, match="leads out of it"):
+        content.read(path, every_path)
+
+
+def sparse_by_pax():
+    one = member("top/sparse")
+    one.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    return tar_of((one, b"1\n0\n512\n".ljust(512, b"\0")), form=tarfile.PAX_FORMAT)
+
+
+def longest_name():
+    head = member("././@LongLink", kind=tarfile.GNUTYPE_LONGNAME)
+    head.size = content.MOST_OF_A_HEADER + 1
+    return head.tobuf(tarfile.GNU_FORMAT)
+
+
+def test_a_sparse_file_and_a_name_without_end_are_refused(tmp_path):
+    path = tmp_path / "a.tar"
+    for data, problem in (
+        (sparse_by_pax(), "sparse file"),
+        (member("top/x", kind=tarfile.GNUTYPE_SPARSE).tobuf(), "sparse file"),
+        (longest_name(), "a name that is too long"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(content.ArchiveError, match=problem):
+            content.read(path, every_path)
+
+
+def test_sizes_and_numbers_are_bounded(tmp_path, monkeypatch):
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(PLAIN))
+    for name, value, problem in (
+        ("MOST_ENTRIES", 3, "more than 3 entries"),
+        ("MOST_KEPT", 10, "its texts have more than"),
+        ("MOST_INFLATED", 1024, "inflates to more than"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(content, name, value)
+            with pytest.raises(content.ArchiveError, match=problem):
+                content.read(path, every_path)
+    monkeypatch.setattr(content, "MOST_OF_A_FILE", 10)
+    found = content.read(path, every_path)
+    assert set(found.texts) == {"usr/lib/os-release"}
+    assert "etc/hosts" in found.too_long
+
+
+def test_xz_may_not_use_any_memory(tmp_path, monkeypatch):
+    path = tmp_path / "a.tar.xz"
+    path.write_bytes(lzma.compress(PLAIN))
+    monkeypatch.setattr(content, "MOST_FOR_XZ", 1024)
+    with pytest.raises(content.ArchiveError, match="[Mm]emory"):
+        content.read(path, every_path)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_half_an_archive_is_an_error(tmp_path, pack):
+    path = tmp_path / "a.tar.gz"
+    data = pack(PLAIN * 20)
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(content.ArchiveError, match="cannot be read"):
+        content.read(path, every_path)
+
+
+def test_what_is_no_archive_is_an_error(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_text("This is a text.\n" * 100)
+    with pytest.raises(content.ArchiveError, match="cannot be read"):
+        content.read(path, every_path)
+
+
+def test_newer_insights_archives_have_a_directory_data(tmp_path):
+    inside = tmp_path / "insights-db1/data"
+    (inside / "insights_commands").mkdir(parents=True)
+    (inside / "insights_commands/mount").write_text("x")
+    (tmp_path / "insights-db1/meta_data").mkdir()
+    assert set(content.read(tmp_path, every_path).texts) == {"insights_commands/mount"}
