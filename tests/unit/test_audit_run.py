@@ -271,7 +271,7 @@ class TestWrongUse:
             (["audit", "--evidence"], "option '--evidence' requires an argument"),
             (
                 ["audit", "--evidence", "/nonexistent"],
-                "invalid value for '--evidence': Directory '/nonexistent' does not exist",
+                "invalid value for '--evidence': Path '/nonexistent' does not exist",
             ),
             (
                 ["verify", "--evidence", "/"],

@@ -97,8 +97,11 @@ class TestEveryShell:
 
     def test_files_and_directories(self, shell):
         directories, files = (
-            shell.offers("audit", option, value)
-            for option, value in (("--evidence", "docs/ex"), ("--waivers", "README"))
+            shell.offers(verb, option, value)
+            for verb, option, value in (
+                ("compare", "--baseline", "docs/ex"),
+                ("audit", "--waivers", "README"),
+            )
         )
         if shell.name == "fish":
             assert directories == ["docs/examples/"]
@@ -196,7 +199,8 @@ class TestManPages:
         for name in command.VARIABLES:
             assert f"\\fB{name}\\fP" in group
         audit = (tmp_path / "hostproof-audit.1").read_text().replace("\\-", "-")
-        assert ".TP\n\\fB--evidence\\fP DIR\naudit evidence packs instead of hosts\n" in audit
+        text = "audit evidence packs or support archives instead of hosts"
+        assert f".TP\n\\fB--evidence\\fP PATH\n{text}\n" in audit
         assert ".TP\n\\fB130\\fP\ninterrupted\n" in audit
 
     def test_they_are_roff_that_warns_of_nothing(self, tmp_path):

@@ -39,12 +39,45 @@ def pack_of(path: Path) -> dict[str, Any]:
     }
 
 
+def archives_in(path: Path) -> list[Path]:
+    """The archives that a path means: itself, or those in a directory; none if it has packs."""
+    if not path.is_dir():
+        if not path.name.endswith(content.SUFFIXES):
+            endings = ", ".join(content.SUFFIXES)
+            raise content.ArchiveError(f"{path}: neither a directory nor an archive ({endings})")
+        return [path]
+    if _is_archive(path):
+        return [path]
+    inside = sorted(path.iterdir())
+    found = [
+        one
+        for one in inside
+        if (_is_archive(one) if one.is_dir() else one.name.endswith(content.SUFFIXES))
+    ]
+    if found and any(one.suffix == ".json" for one in inside):
+        raise content.ArchiveError(f"{path}: it has evidence packs and archives; separate them")
+    return found
+
+
+def _is_archive(path: Path) -> bool:
+    """Whether a directory is the top of an archive of a known kind."""
+    marks = [mark for _name, mark in layout.KINDS.values()]
+    return any((path / one).exists() for one in (*marks, "data/insights_commands"))
+
+
 def write(paths: list[Path], folder: Path) -> None:
-    """A pack of each archive."""
+    """A pack of each archive. A second archive of the same host gets a number."""
+    names: set[str] = set()
     for path in paths:
         pack = pack_of(path)
+        name, number = pack["host"], 1
+        while name in names:
+            number += 1
+            name = f"{pack['host']}_{number}"
+        names.add(name)
+        pack["host"] = name
         text = json.dumps(pack, indent=1, sort_keys=True) + "\n"
-        runs.write_file(folder / f"{pack['host']}.json", text)
+        runs.write_file(folder / f"{name}.json", text)
 
 
 def _policies() -> list[dict[str, Any]]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @options.command("audit", exits=options.JUDGED, hosts=True)
 @click.option(
     "--evidence",
-    metavar="DIR",
-    type=options.DIRECTORY,
-    help="audit evidence packs instead of hosts",
+    metavar="PATH",
+    type=options.PATH,
+    help="audit evidence packs or support archives instead of hosts",
 )
 @options.with_verdict
 @options.with_terminal

@@ -80,6 +80,7 @@ class Play:
         self.baseline = _passed_on("--baseline", options.baseline)
         self.lists_only = ansible.has(*LIST_ONLY)
         self.environment = child_environment()
+        self._convert_archives()
         self.environment[TERMINAL] = json.dumps(self._terminal()._asdict())
         self.variables = self._variables()
         self._refuse_unknown_tags()
@@ -98,6 +99,24 @@ class Play:
                 self.environment,
                 has_evidence=self.evidence is not None,
             )
+
+    def _convert_archives(self) -> None:
+        """Make evidence packs of support archives, and audit these."""
+        if self.evidence is None:
+            return
+        from ..archives import packs
+        from ..archives.content import ArchiveError
+
+        try:
+            archives = packs.archives_in(self.evidence)
+            if archives:
+                self._name_folder("HOSTPROOF_RECORD", "evidence")
+                self.evidence = self._folder("HOSTPROOF_RECORD")
+                packs.write(archives, self.evidence)
+        except ArchiveError as problem:
+            raise Refused(f"--evidence: {problem}") from None
+        if archives and not self.quiet:
+            print(f"Evidence: {self.evidence}", flush=True)
 
     def _terminal(self) -> Terminal:
         return Terminal(
