@@ -80,7 +80,7 @@ def test_every_command_ends_and_prints_as_it_says(tmp_path):
         cwd=tmp_path,
         env=environment,
         stdin=subprocess.DEVNULL,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0
     for number, stop in enumerate(stops()):

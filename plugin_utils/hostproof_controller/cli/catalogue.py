@@ -1,0 +1,125 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof catalogue diff OLD``: what this version changes for evidence packs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..layout import WORKPLACE
+from ..report.text import shorten
+from . import options, terminal
+from .environment import ROOT, environment_folder
+from .errors import Refused
+
+if TYPE_CHECKING:
+    from ..catalogue_diff import Change
+
+HEADS = ("", "check", "before", "now", "hosts")
+#: Hosts that a line of text names, and characters of a value.
+MOST_NAMES = 5
+MOST_TEXT = 60
+
+
+@options.command("catalogue")
+@click.option(
+    "--evidence",
+    metavar="DIR",
+    type=options.DIRECTORY,
+    help="directory of the evidence packs (default: the latest pack of each host in evidence/)",
+)
+@click.option(
+    "-i",
+    "--inventory",
+    "inventories",
+    metavar="INVENTORY",
+    multiple=True,
+    type=options.PATH,
+    help="use the variables of this inventory for both versions",
+)
+@click.option("--json", "as_json", is_flag=True, help="print JSON, with all hosts")
+@click.argument("action", metavar="diff", type=click.Choice(("diff",)), help="the action")
+@click.argument(
+    "old",
+    metavar="OLD",
+    help="another Hostproof: checkout, collection, package, virtualenv or git revision",
+)
+def command(
+    action: str, old: str, evidence: str | None, inventories: tuple[str, ...], as_json: bool
+) -> int:
+    """Audits evidence packs with OLD and with this version, and lists what differs.
+
+    The code of OLD runs on this machine, with the ansible-core of this version.
+    """
+    from .. import catalogue_diff, other_version
+    from .. import inventories as looked_at
+
+    programs = environment_folder() / "bin"
+    named = [*inventories] or [
+        one for one in os.environ.get("ANSIBLE_INVENTORY", "").split(",") if one
+    ]
+    try:
+        looked_at.check([word for one in named for word in ("-i", one)])
+    except looked_at.Unsafe as problem:
+        raise Refused(str(problem)) from None
+    with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
+        scratch = Path(folder)
+        before = other_version.installed(old, scratch, ROOT, programs)
+        now = other_version.installed(str(ROOT), scratch, ROOT, programs)
+        packs = scratch / "packs"
+        count = copy_packs(Path(evidence) if evidence else None, packs)
+        sources = [str(ROOT / "inventories/evidence.py"), *named]
+        results = [
+            other_version.audit(one, packs, sources, scratch / name, programs)
+            for name, one in (("old", before), ("new", now))
+        ]
+        found = catalogue_diff.changes(before, now, *results)
+    if as_json:
+        record = {
+            "old": before.version,
+            "new": now.version,
+            "packs": count,
+            "changes": [one._asdict() for one in found],
+        }
+        print(json.dumps(record, indent=1))
+        return 0
+    if found:
+        terminal.table(HEADS, [row(one) for one in found])
+        terminal.say("")
+    kinds = Counter(one.kind for one in found)
+    counts = ", ".join(f"{kinds[one]} {one}" for one in catalogue_diff.KINDS if kinds[one])
+    update = f"{shorten(old, MOST_TEXT)} ({before.version}) to {now.version}, {count} packs"
+    terminal.say(f"{update}: {counts or 'no difference'}")
+    return 0
+
+
+def row(one: Change) -> tuple[str, ...]:
+    more = len(one.hosts) - MOST_NAMES
+    names = ", ".join(one.hosts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    hosts = f"{len(one.hosts)}: {names}" if one.hosts else ""
+    return (one.kind, one.name, shorten(one.before, MOST_TEXT), shorten(one.now, MOST_TEXT), hosts)
+
+
+def copy_packs(evidence: Path | None, into: Path) -> int:
+    """Copy the packs, by default the latest of each host; how many they are."""
+    if evidence is None:
+        evidence = Path(os.environ.get("HOSTPROOF_RECORDS") or WORKPLACE / "evidence")
+        # The names of the directories of record begin with the time.
+        found = sorted(evidence.glob("*/*.json"))
+    else:
+        found = sorted(evidence.glob("*.json"))
+    packs = {path.name: path for path in found if path.is_file()}
+    if not packs:
+        raise Refused(f"{evidence} contains no evidence pack; ./hostproof record writes them")
+    into.mkdir()
+    for name, path in packs.items():
+        shutil.copyfile(path, into / name)
+    return len(packs)
