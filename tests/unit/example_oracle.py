@@ -161,6 +161,7 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
         answer = oracle_packs.answer(one.version, values, stored, trace, update)
         query = f"sqlplus {sid}: release and parameters"
         machine.command(query, answer.replace("|instance|ORCL|", f"|instance|{sid}|"))
+        machine.command(f"sqlplus {sid}: wait chains", oracle_packs.chains())
         text = oracle_packs.spfile_text(stored).replace("'orcl'", f"'{sid.lower()}'")
         machine.file(spfile, text)
         log = alert_log(sid, monitor, one)

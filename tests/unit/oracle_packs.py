@@ -19,6 +19,7 @@ PFILE = HOME + "/dbs/initORCL.ora"
 TRACE = "/u01/app/oracle/diag/rdbms/orcl/ORCL/trace"
 ALERT_LOG = TRACE + "/alert_ORCL.log"
 QUERY = "sqlplus ORCL: release and parameters"
+CHAINS = "sqlplus ORCL: wait chains"
 SGA = 16 * GIB
 NULL = "\\0"
 
@@ -68,6 +69,11 @@ def answer(
     return "\n".join(["hostproof-begin", *rows, "hostproof-end", ""])
 
 
+def chains(*rows: str) -> str:
+    """What sqlplus prints for the query of wait chains."""
+    return "\n".join(["hostproof-begin", *rows, "hostproof-end", ""])
+
+
 def defaults(version: str) -> dict[str, str | None]:
     """What an instance of that release runs with where nothing is set."""
     release = tuple(int(number) for number in version.split("."))
@@ -77,7 +83,11 @@ def defaults(version: str) -> dict[str, str | None]:
         "sga_max_size": str(SGA),
         "sga_target": str(SGA),
         "spfile": SPFILE,
+        "event": None,
+        "compatible": ".".join(version.split(".")[:3]),
     }
+    if release >= (11,):
+        values["db_securefile"] = "PREFERRED" if release >= (12,) else "PERMITTED"
     if release >= (11, 2, 0, 2):
         values["use_large_pages"] = "TRUE"
     if release >= (11,):
@@ -110,6 +120,7 @@ def story(
     values |= {name: value for sid, name, value in stored if sid in ("*", "ORCL")}
     values |= running
     machine.command(QUERY, answer(version, values, stored, update=update))
+    machine.command(CHAINS, chains())
     machine.file(SPFILE, spfile_text(stored))
     banner = f"\nSQL*Plus: Release {version} - Production\n"
     banner += f"Version {update}\n\n" if update else "\n"

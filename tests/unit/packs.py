@@ -210,10 +210,12 @@ class Machine(RecordedHost):
         """What the instance answers when it is asked for its parameters (sqlplus.query)."""
         spfile = f"{HOME}/dbs/spfile{sid}.ora"
         values = {"sga_target": "0", "memory_target": "0", **running, "spfile": spfile}
+        values = {"compatible": "19.0.0", "db_securefile": "PREFERRED", "event": "\\0", **values}
         rows = [f"|instance|{sid}|{release[0]}|OPEN|", f"|full|{release[1]}|"]
         rows += [f"|running|{name}|{value}|" for name, value in sorted(values.items())]
         rows += [f"|stored|{'|'.join(entry)}|" for entry in stored]
         text = "\n".join(["hostproof-begin", *rows, "hostproof-end", ""])
+        self.command(f"sqlplus {sid}: wait chains", "hostproof-begin\nhostproof-end\n")
         return self.command(f"sqlplus {sid}: release and parameters", text)
 
     def process(self, argv0: str, *paths: str, pid: int = 3101, uid: int = 54321) -> "Machine":

@@ -227,7 +227,7 @@ class TestParameters:
             (32.0, "11.2.0.3.8", "warn", "longer than without it"),
             (2000.0, "11.2.0.3.8", "warn", "above 1024 it is 1024"),
             (3.0, "19.0.0.0.0", "warn", "SecureFiles"),
-            (lobs.NOT_SHOWN, "11.2.0.3.8", "warn", "does not show its level"),
+            (lobs.NOT_SHOWN, "11.2.0.3.8", "warn", "its level is not shown"),
         ],
     )
     def test_the_event(self, told, level, release, status, said):

@@ -4,6 +4,7 @@
 
 from ...evaluate.control import Control
 from . import (
+    rules_blocking,
     rules_budget,
     rules_cells,
     rules_change,
@@ -31,6 +32,7 @@ CONTROL = Control(
         rules_pools.rules,
         rules_reports.rules,
         rules_lobs.rules,
+        rules_blocking.rules,
         rules_work.rules,
         rules_cells.rules,
         rules_budget.rules,

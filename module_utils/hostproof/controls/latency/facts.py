@@ -4,18 +4,19 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ...collect.answer import Answer, attempt
+from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host, LiveHost, Measure
 from ...collect.measured import Measured, Window
 from ...collect.window import QUIET
-from ...errors import HostproofError
+from ...errors import Absent, HostproofError
 from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, SQLNET, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel import block_storage
 from ...probes.kernel.block_storage import Storage
 from ...probes.nfs import nfs_mounted
 from .policy import HOW, Policy
-from .probes import report_file
+from .probes import report_file, running_databases
+from .probes.running_databases import Running
 
 PASSIVE_NAME = "passive"
 EVIDENCE = "windows:"
@@ -25,13 +26,16 @@ class Facts(NamedTuple):
     """``system`` is the name of the system: counters and direct reads are known on Linux alone.
 
     ``passive`` is None where nothing must be watched; ``active`` (with sqlnet) and ``reports`` are
-    by the name of the probe. ``storage`` is by device, and by path for reads of files."""
+    by the name of the probe. ``storage`` is by device, and by path for reads of files.
+    ``databases`` are those that run; Absent if the policy forbids queries, or on systems other than
+    Linux."""
 
     system: Answer[str]
     passive: Optional[Answer[Measured]]
     active: Dict[str, Answer[Measured]]
     reports: Dict[str, Answer[Measured]]
     storage: Dict[str, Answer[Storage]]
+    databases: Answer[List[Running]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -55,7 +59,16 @@ def read(host: Host, policy: Policy) -> Facts:
         path = probe.options["path"]
         if probe.name in active:
             storage[path] = attempt(block_storage.of_path, host, path)
-    return Facts(system, passive, active, found, storage)
+    databases = attempt(_read_databases, host, system, policy)
+    return Facts(system, passive, active, found, storage, databases)
+
+
+def _read_databases(host: Host, system: Answer[str], policy: Policy) -> List[Running]:
+    if not policy.ask_instances:
+        raise Absent("policy", "latency_ask_instances is false")
+    if known(system) != LINUX:
+        raise Absent("policy", "running databases are found on Linux only")
+    return running_databases.read(host)
 
 
 def _of(policy: Policy, kinds: Sequence[str]) -> List[Probe]:

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.window import LOAD, TRAFFIC, shares
 from ...errors import PolicyError
-from ...evaluate.fields import Field, checked_by, decimal, reader, window
+from ...evaluate.fields import Field, checked_by, decimal, flag, reader, window
 from ...evaluate.policy import WINDOW_VARIABLE, PolicyValues, oracle_release
 from ...latency import budget, probe_list
 from ...latency.probe_list import DISK_READ, POOL, TCP, Probe
@@ -225,6 +225,12 @@ class Policy(NamedTuple):
     that validates at each request, and how long its statement takes in the database.
 
     Default: {}
+    """
+    ask_instances: bool = flag()
+    """Query each running database, as its owner with sqlplus: its parameters of LOBs and
+    prefetch, and sessions that block others.
+
+    Default: true
     """
     release: Optional[str] = checked_by(_release, "str")
     """The release of the database, such as C(19), where a report does not tell it; C(auto) leaves

@@ -17,7 +17,7 @@ from .facts import Facts
 from .measurement import lobs
 from .measurement.lobs import Figures
 from .policy import NAME, Policy
-from .subjects import REPORTS, Probed
+from .subjects import REPORTS, SOURCES, Probed, Source
 
 rules = Rules(NAME)
 
@@ -58,7 +58,7 @@ _FIXED = (
 )
 
 
-def _figures(subject: Probed) -> Figures:
+def _figures(subject: Source) -> Figures:
     """Skip where the report is none of a database's time."""
     told = known(subject.answer).figures
     if told is None:
@@ -223,9 +223,9 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     why="Sessions wait while one session reclaims as many chunks as the level says. Measured: "
     "22 minutes without the event, 18.5 at level 3, 49 at level 32.",
     reference=_SOURCE,
-    each=REPORTS,
+    each=SOURCES,
 )
-def lob_reclaim_event(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     told = _with_parameters(subject)
     event = told.get(lobs.EVENT)
     if event is None:
@@ -235,7 +235,7 @@ def lob_reclaim_event(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
     if _default(told) in _MAKES_SECUREFILES:
         wrong.append("SecureFiles, which this database makes, do not take it")
     if level is None:
-        wrong.append("the report does not show its level (SHOW PARAMETER EVENT does)")
+        wrong.append("its level is not shown (SHOW PARAMETER EVENT shows it)")
     elif level >= _WORSE_FROM:
         most = ", and above 1024 it is 1024" if level > 1024 else ""
         wrong.append(f"at {_WORSE_FROM} and 512 the test took longer than without it{most}")
@@ -252,7 +252,7 @@ def lob_reclaim_event(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
     )
 
 
-def _with_parameters(subject: Probed) -> Figures:
+def _with_parameters(subject: Source) -> Figures:
     told = _figures(subject)
     if lobs.PARAMETERS not in told:
         raise Skip("The text has no table of parameters.", (subject.key,))
@@ -287,9 +287,9 @@ def _default(told: Figures) -> Optional[str]:
     why="BasicFile LOBs share one enqueue to find space. An upgrade does not convert existing "
     "LOBs.",
     reference=_REFERENCE,
-    each=REPORTS,
+    each=SOURCES,
 )
-def lob_securefile(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     told = _with_parameters(subject)
     release, least = _release(told)
     value = _default(told)

@@ -14,7 +14,7 @@ from .measurement.median import median
 from .measurement.work import Run
 from .parsers import slob_conf
 from .policy import NAME, Policy
-from .subjects import REPORTS, Probed
+from .subjects import REPORTS, SOURCES, Probed, Source
 
 rules = Rules(NAME)
 
@@ -44,7 +44,7 @@ def _with(option: str, why: str) -> Subjects:
     return Subjects(find, name=lambda subject: str(subject.path))
 
 
-def _told(subject: Probed) -> work.Figures:
+def _told(subject: Source) -> work.Figures:
     told = known(subject.answer).figures
     if told is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
@@ -390,9 +390,9 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
     "second without it, and 250,000 with it.",
     reference="SLOB on Exadata X3-2: Random Read IOPS, 2013; Oracle Support decides on hidden "
     "parameters",
-    each=REPORTS,
+    each=SOURCES,
 )
-def prefetch(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     told = _told(subject)
     if lobs.PARAMETERS not in told:
         raise Skip("The text has no table of parameters.", (subject.key,))

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the rules of latency check one by one: files that are read, targets, and reports."""
 
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Tuple, Union
 
 from ...collect.answer import Answer, known
 from ...collect.measured import Measured
-from ...errors import Unanswered
-from ...evaluate.checking import Skip, Subjects
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.checking import Skip, Subjects, known_or_skip
 from ...latency.probe_list import DISK_READ, POOL, REPORT, SQLNET, TCP, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.block_storage import Storage
 from .facts import EVIDENCE, Facts
+from .figures_of_instance import figures_of
 from .policy import Policy
+from .probes.running_databases import Running
 
 IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
 
@@ -57,6 +59,28 @@ class File(NamedTuple):
 
     def known(self) -> Tuple[Measured, Storage]:
         return known(self.subject.answer), known(self.kind)
+
+
+class Instance(NamedTuple):
+    """A running database whose parameters are checked as those that a report prints."""
+
+    database: Running
+
+    @property
+    def answer(self) -> Measured:
+        return Measured([], [], figures_of(known(self.database.asked)))
+
+    @property
+    def key(self) -> str:
+        return str(known(self.database.asked).key)
+
+    @property
+    def path(self) -> str:
+        return str(self.database.sid)
+
+
+#: Where parameters of a database are told.
+Source = Union[Probed, Instance]
 
 
 def _of(policy: Policy, kind: str) -> List[Probe]:
@@ -117,6 +141,21 @@ def _with_sizes(facts: Facts, policy: Policy) -> List[Probed]:
     ]
 
 
+def _databases(facts: Facts, _policy: Policy) -> List[Running]:
+    return list(known_or_skip(facts.databases))
+
+
+def _sources(facts: Facts, policy: Policy) -> List[Union[Source, HostproofError]]:
+    """The reports that the policy names, then the databases that run."""
+    found: List[Union[Source, HostproofError]] = list(_reports(facts, policy))
+    if isinstance(facts.databases, HostproofError):
+        if not isinstance(facts.databases, Absent):
+            found.append(facts.databases)
+    else:
+        found += [Instance(one) for one in facts.databases]
+    return found
+
+
 def no_answer(subject: Probed, measured: Measured) -> Unanswered:
     return Unanswered(subject.key, "; ".join(measured.remarks) or "there was no answer")
 
@@ -134,4 +173,15 @@ REPORTS = Subjects(
     _reports,
     none="latency_probes names no report.",
     name=lambda subject: str(subject.path),
+)
+DATABASES = Subjects(
+    _databases,
+    none="No database runs here.",
+    name=lambda running: str(running.sid),
+)
+SOURCES = Subjects(
+    _sources,
+    none="latency_probes names no report, and no database is queried or runs here.",
+    name=lambda source: str(source.path),
+    unknown="Instances",
 )

@@ -51,9 +51,18 @@ PARAMETERS = (
     "sga_max_size",
     "sga_target",
 ) + POOLS
-#: Those that decide how it does its input and output. Every control asks for all of both: one
+#: Those that decide how it does its input and output. Every control queries all parameters: one
 #: question has one place in the evidence.
 IO_PARAMETERS = ("filesystemio_options", "disk_asynch_io", "dbwr_io_slaves")
+#: Hidden parameters that switch the prefetch of blocks off when they are 0. v$parameter has a
+#: hidden parameter only if it is set.
+PREFETCH_PARAMETERS = (
+    "_db_block_prefetch_limit",
+    "_db_block_prefetch_quota",
+    "_db_file_noncontig_mblock_read_count",
+)
+#: Those that decide how LOBs are made and how space for them is found, and how blocks are read.
+WAIT_PARAMETERS = ("compatible", "db_securefile", "event") + PREFETCH_PARAMETERS
 SIZES = ("memory_target", "memory_max_target", "sga_max_size", "sga_target") + POOLS
 
 #: The kinds of process monitors that are databases.
@@ -264,7 +273,7 @@ def _ask(
         raise Absent(key, f"{sid} does not run")
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
-    names = PARAMETERS + IO_PARAMETERS + NAMES
+    names = PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS + NAMES
     return parameters_probe.ask(host, known(target), names, asking.seconds)
 
 

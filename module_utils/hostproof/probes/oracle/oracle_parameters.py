@@ -75,19 +75,7 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
     """Ask a running instance. Unanswered says what sqlplus said where it failed."""
     wanted = query(target, names + ("spfile",), timeout)
     key = "command:" + wanted.name
-    output = host.ask(wanted)
-    problems = sqlplus_rows.errors(output.stdout + output.stderr)
-    if output.rc != 0 or problems:
-        said = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
-        raise Unanswered(
-            key, "sqlplus of {0} ended with {1}: {2}".format(target.sid, output.rc, said or "?")
-        )
-    rows = sqlplus_rows.parse(output.stdout)
-    short = [row.kind for row in rows if len(row.fields) != _FIELDS.get(row.kind, len(row.fields))]
-    if short:
-        raise Unanswered(
-            key, f"sqlplus of {target.sid} told a row {name_or_kind(short[0])} that is not whole"
-        )
+    rows = rows_of(host, target.sid, wanted, _FIELDS)
     instances = [row.fields for row in rows if row.kind == "instance"]
     if len(instances) != 1 or not instances[0][1]:
         raise Unanswered(key, f"sqlplus of {target.sid} told no release")
@@ -109,6 +97,27 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
         trace=trace[0] if trace else None,
         key=key,
     )
+
+
+def rows_of(
+    host: Host, sid: str, wanted: Command, fields: Dict[str, int]
+) -> List[sqlplus_rows.Row]:
+    """The rows of a query; each kind has that number of fields. Unanswered if it failed."""
+    key = "command:" + wanted.name
+    output = host.ask(wanted)
+    problems = sqlplus_rows.errors(output.stdout + output.stderr)
+    if output.rc != 0 or problems:
+        said = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
+        raise Unanswered(
+            key, "sqlplus of {0} ended with {1}: {2}".format(sid, output.rc, said or "?")
+        )
+    rows = sqlplus_rows.parse(output.stdout)
+    short = [row.kind for row in rows if len(row.fields) != fields.get(row.kind, len(row.fields))]
+    if short:
+        raise Unanswered(
+            key, f"sqlplus of {sid} told a row {name_or_kind(short[0])} that is not whole"
+        )
+    return list(rows)
 
 
 def release_of_home(host: Host, target: Target) -> Version:

@@ -84,31 +84,37 @@ def query(target: Target, names: Iterable[str], timeout: float) -> Command:
     of the alert log."""
     listed = ", ".join(f"'{_checked(_PARAMETER, name)}'" for name in sorted(set(names)))
     selects = [
-        _select("instance", ("instance_name", "version", "status"), "v$instance"),
+        select("instance", ("instance_name", "version", "status"), "v$instance"),
         # Before 18c v$instance has no version_full: the name is then that of the outer query.
-        _select(
+        select(
             "full",
             ("(select version_full from v$instance)",),
             "(select cast(null as varchar2(17)) version_full from dual)",
         ),
-        _select(
+        select(
             "running",
             ("name", "value"),
             f"v$parameter where name in ({listed}) order by name",
         ),
-        _select(
+        select(
             "stored",
             ("sid", "name", "value"),
             f"v$spparameter where isspecified = 'TRUE' and name in ({listed}) order by name, sid, "
             "ordinal",
         ),
-        _select("trace", ("value",), "v$diag_info where name = 'Diag Trace'"),
+        select("trace", ("value",), "v$diag_info where name = 'Diag Trace'"),
     ]
+    return rows(target, "release and parameters", selects, timeout)
+
+
+def rows(target: Target, purpose: str, selects: Iterable[str], timeout: float) -> Command:
+    """Print the rows of these statements (``select``) as parsers/oracle/sqlplus_rows.py reads."""
     script = "prompt {0}\n{1}prompt {2}\n".format(BEGIN, "".join(selects), END)
-    return command(target, "release and parameters", script, timeout=timeout)
+    return command(target, purpose, script, timeout=timeout)
 
 
-def _select(kind: str, columns: Tuple[str, ...], rest: str) -> str:
+def select(kind: str, columns: Tuple[str, ...], rest: str) -> str:
+    """A statement that prints each row of a view as one of that kind."""
     fields = " || '|'".join(_FIELD.format(column) for column in columns)
     return f"select {_ROW.format(kind, fields)}\n  from {rest};\n"
 

@@ -5,6 +5,7 @@
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ....collect.measured import Window
+from ....probes.oracle.next_start import PREFETCH_PARAMETERS
 from ..parsers import awr, awr_global, awr_layouts, report_parameters, statspack
 from ..parsers.event_histogram import EventHistogram
 from ..parsers.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
@@ -207,14 +208,6 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
     return Report(kind, windows, figures, remarks)
 
 
-#: Hidden parameters that switch the prefetch of blocks off when they are 0.
-_PREFETCH = (
-    "_db_block_prefetch_limit",
-    "_db_block_prefetch_quota",
-    "_db_file_noncontig_mblock_read_count",
-)
-
-
 def _parameters(
     told: Optional[Dict[str, report_parameters.Parameter]],
 ) -> Optional[Dict[str, Any]]:
@@ -225,7 +218,7 @@ def _parameters(
     for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
         if name in told:
             found[name] = told[name].text
-    for hidden in _PREFETCH:
+    for hidden in PREFETCH_PARAMETERS:
         # The column of names is as narrow as 29 characters.
         for name in told:
             if len(name) >= 20 and hidden.startswith(name):

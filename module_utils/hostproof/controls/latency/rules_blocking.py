@@ -1,0 +1,87 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sessions of running databases that block others, at the moment of the audit."""
+
+from ...evaluate.checking import Rules, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import Facts
+from .parsers.wait_chains import Blocker, blockers
+from .policy import NAME, Policy
+from .probes.running_databases import Running
+from .subjects import DATABASES
+
+rules = Rules(NAME)
+
+#: So many sessions behind one warn, as do sessions that wait so long; from experience.
+_SESSIONS = 5
+_SECONDS = 10.0
+#: A session that waits longer fails: clients have given up by then.
+_TOO_LONG = 60.0
+_SHOWN = 5
+
+
+@rules.check(
+    "latency.wait_chains",
+    "No session blocks many others or for long",
+    "A session blocks others",
+    severity="high",
+    takes_effect="now",
+    why="All sessions of a chain wait for what the last one waits for.",
+    reference="Oracle Database Reference, V$WAIT_CHAINS",
+    each=DATABASES,
+)
+def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
+    found = blockers(known_or_skip(database.links))
+    bad = [one for one in found if _status(one) != PASS]
+    statuses = [_status(one) for one in found]
+    shown = "; ".join(_told(one) for one in found[:_SHOWN])
+    more = len(found) - _SHOWN
+    worst = bad[0] if bad else None
+    return Verdict(
+        FAIL if FAIL in statuses else WARN if WARN in statuses else PASS,
+        why=" ".join(_why(one) for one in bad[:_SHOWN]) or None,
+        fix=None if worst is None else _fix(worst),
+        desired=f"fewer than {_SESSIONS} sessions behind one, and none for {_SECONDS:g} s",
+        in_use=(shown + (f"; and {more} more" if more > 0 else "")) or "no session is blocked",
+        values=None
+        if worst is None
+        else {"waiting_sessions": worst.waiting, "longest_wait_seconds": worst.seconds},
+        evidence=(database.key,),
+    )
+
+
+def _status(one: Blocker) -> str:
+    if one.is_cycle or one.seconds >= _TOO_LONG:
+        return FAIL
+    return WARN if one.waiting >= _SESSIONS or one.seconds >= _SECONDS else PASS
+
+
+def _count(one: Blocker) -> str:
+    return "1 session waits" if one.waiting == 1 else f"{one.waiting} sessions wait"
+
+
+def _told(one: Blocker) -> str:
+    return f"{_count(one)} for {one.session}, at most {one.seconds:g} s ({one.signature})"
+
+
+def _why(one: Blocker) -> str:
+    if one.is_cycle:
+        return f"{_count(one)} in a cycle with session {one.session}: {one.signature}."
+    itself = f"waits for '{one.event}'" if one.event else "does not wait: it works"
+    return f"{_count(one)} for session {one.session}, which {itself}: {one.signature}."
+
+
+def _fix(one: Blocker) -> str:
+    who = f"see V$SESSION and V$SQL of session {one.session}"
+    if one.is_cycle:
+        return who + "; end one session of the cycle if the database does not resolve it"
+    if one.event.startswith("SQL*Net message from client"):
+        return who + ": it holds a lock and is idle, so its application must commit earlier"
+    if one.event.startswith("log file"):
+        return "give redo faster storage; see latency.redo_waits"
+    if one.event.startswith(("db file", "direct path", "cell ")):
+        return (
+            "give the data files faster storage, and for LOBs consider CACHE; see "
+            "latency.lob_contention"
+        )
+    return who
