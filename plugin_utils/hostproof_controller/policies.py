@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from . import cache
+from . import cache, targets
 from .layout import ROLES
 
 #: Variables of a role that decide what its tasks do, not what a host should be.
@@ -65,6 +65,7 @@ OF_HOSTPROOF = frozenset(
         "sets",
         "skip_checks",
         "strict",
+        "target_release",
         "waivers",
     )
 )
@@ -226,6 +227,8 @@ def _values(
             value = plain(name, control.defaults[field], answer)
         else:
             raise BadPolicy(f"{name} has no value")
+        if name == targets.PROFILE and variables.get(targets.RELEASE) is not None:
+            value = targets.profile_of(value, plain(name, variables[targets.RELEASE], answer))
         option = control.options[field]
         if option.get("type") == "bool":
             value = _boolean(name, value)

@@ -137,7 +137,7 @@ class TestControlPage:
         named = (
             set(
                 re.findall(
-                    rf"\b(?:{control}_\w+|hostproof_(?:window_seconds|profile|own_commands)\b)",
+                    rf"\b(?:{control}_\w+|hostproof_(?:window_seconds|profile|target_os|own_commands)\b)",
                     page,
                 )
             )

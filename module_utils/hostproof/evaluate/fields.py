@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from ..errors import PolicyError
 from .policy import PolicyValues
-from .profiles import PROFILES
+from .profiles import PROFILES, TARGET_SYSTEMS
 
 P = TypeVar("P")
 
@@ -153,6 +153,14 @@ def of_profile() -> Any:
     return Field(
         lambda given, _name: given.profile(), "str", choices=tuple(PROFILES), is_shared=True
     )
+
+
+def of_target_os() -> Any:
+    """The distribution of the target, shared by all controls: the field is ``target_os``."""
+    choices = ("none", *TARGET_SYSTEMS)
+    return Field(
+        lambda given, name: given.one_of(name, choices), "str", choices=choices, is_shared=True
+    ).none_for("none")
 
 
 def one_of(*choices: str) -> Any:

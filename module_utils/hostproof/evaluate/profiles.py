@@ -21,6 +21,9 @@ class Profile(NamedTuple):
     grid: bool
 
 
+#: Distributions that ``hostproof_target_os`` takes: ID of os-release and major version.
+TARGET_SYSTEMS: Tuple[str, ...] = ("ol8", "ol9", "ol10", "rhel8", "rhel9", "rhel10", "sles15")
+
 PROFILES: Dict[str, Optional[Profile]] = {
     "none": None,
     "rac_nfs": Profile((), True, True, True),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..targets import RELEASES, SYSTEMS
 from . import options
 
 if TYPE_CHECKING:
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     metavar="PATH",
     type=options.PATH,
     help="audit evidence packs or support archives instead of hosts",
+)
+@click.option(
+    "--target-release",
+    type=click.Choice(RELEASES),
+    help="check the readiness for an upgrade to this Oracle release",
+)
+@click.option(
+    "--target-os",
+    type=click.Choice(SYSTEMS),
+    help="check the readiness for a migration to this distribution",
 )
 @options.with_verdict
 @options.with_terminal

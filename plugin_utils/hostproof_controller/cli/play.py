@@ -59,6 +59,8 @@ class _Options:
     slice_nodes: str | None = None
     severity: str | None = None
     fail_on: str | None = None
+    target_release: str | None = None
+    target_os: str | None = None
 
 
 class Play:
@@ -71,7 +73,7 @@ class Play:
         self, command: str, ansible: AnsibleOptions, *, quiet: bool = False, **values: Any
     ) -> None:
         self.command = command
-        self.ansible = ansible = _with_selection(ansible, values)
+        self.ansible = ansible = _with_target(_with_selection(ansible, values), values)
         self.quiet = quiet
         self.options = options = _Options(**values)
         self.gate = options.gate not in (None, False)
@@ -361,6 +363,16 @@ def _with_selection(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleO
         variable, colon, text = str(problem).partition(":")
         option = variable.replace("hostproof_", "--").replace("_", "-")
         raise Refused(f"{option}{colon}{text}") from None
+    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(given)))
+
+
+def _with_target(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
+    """The options with the target as variables, which slices get as well."""
+    from ..targets import variables_of
+
+    given = variables_of(values.get("target_release"), values.get("target_os"))
+    if not given:
+        return ansible
     return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(given)))
 
 

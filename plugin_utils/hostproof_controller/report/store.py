@@ -141,6 +141,17 @@ SELECTION = Check(
 )
 
 
+#: For a run with --target-release or --target-os.
+TARGET = Check(
+    "host.target",
+    "The host is checked as it is",
+    "low",
+    "",
+    "The verdict is about the target, not about the present release and distribution.",
+    "docs/selection.md",
+)
+
+
 def cluster_host(name: str) -> str:
     """The pseudo host of a cluster."""
     return f"{_CLUSTER}{name})"

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from ..host_names import pattern_of
 from .causes import DENIED, Action, First, Group, groups_of
 from .host_state import HostState
-from .store import SELECTION, Results, is_pseudo, recorded_apart
+from .store import SELECTION, TARGET, Results, is_pseudo, recorded_apart
 from .text import as_typed, fix_of, heading_of, one_line, printable, shorten
 from .verdict import (
     NO_DATABASE,
@@ -147,13 +147,15 @@ class Summary:
         self._urgency: dict[_Key, tuple[int, int, str]] = {}
         self._shown: list[_Key] = []
         self._reasons = 0
-        self._selection = ""
+        self._selection = self._target = ""
 
     def add(self, state: HostState) -> None:
         self._place += 1
         for one in state.findings:
             if one["check"] == SELECTION.id:
                 self._selection = one_line(one["why"])
+            if one["check"] == TARGET.id:
+                self._target = one_line(one["why"])
         loud = [one for one in state.findings if one["status"] in _SHOWN]
         if self._collects and not is_pseudo(state.name):
             self._first.add(state)
@@ -217,6 +219,7 @@ class Summary:
         blocks = [
             _notices(results, paint),
             textwrap.wrap(f"Selection: {self._selection}", width) if self._selection else [],
+            textwrap.wrap(f"Target: {self._target}", width) if self._target else [],
             _host_table(results, paint, width, where),
             _totals(results, paint),
             self._fix_first(width),

@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional
 
-from ...evaluate.fields import of_profile, one_of, reader
+from ...evaluate.fields import of_profile, of_target_os, one_of, reader
 from ...evaluate.profiles import Profile
 
 NAME = "platform"
@@ -29,6 +29,14 @@ class Policy(NamedTuple):
     Set it to the release of a planned installation or upgrade to see whether the host is ready.
 
     Default: auto
+    """
+    target_os: Optional[str] = of_target_os()
+    """The distribution to which an upgrade or a migration leads. C(none) is the one of the host.
+
+    The distribution and the installed home are checked for it. The kernel is not, because that of
+    the target is not installed yet.
+
+    Default: none
     """
 
 

@@ -5,9 +5,9 @@
 from typing import Iterator
 
 from ...evaluate.requirement import Requirement
+from ...probes.oracle.releases import name_of
 from . import table
 from .policy import Policy
-from .subjects import name_of
 
 
 def requirements(policy: Policy) -> Iterator[Requirement]:

@@ -14,7 +14,7 @@ from ...probes.oracle.releases import Release, dotted
 from . import table
 from .facts import CLOCK, GRUBBY, OS_RELEASE, RUNNING_KERNEL, UNAME, Facts
 from .policy import NAME, Policy
-from .subjects import RELEASES, contradiction, distribution_of, fits, line_of
+from .subjects import RELEASES, contradiction, fits, line_of, target_of
 from .table import Row
 
 rules = Rules(NAME)
@@ -61,8 +61,8 @@ def consistency(facts: Facts, _policy: Policy) -> Verdict:
     each=RELEASES,
     because_of=(_CONSISTENCY,),
 )
-def distribution(release: Release, facts: Facts, _policy: Policy) -> Verdict:
-    said = distribution_of(facts)
+def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    said = target_of(facts, policy)
     architecture = clean(known(facts.architecture))
     rows = _rows(release, said, architecture)
     status, why = _listed(release, said, architecture, rows)
@@ -72,7 +72,7 @@ def distribution(release: Release, facts: Facts, _policy: Policy) -> Verdict:
         fix="choose a listed distribution, or check the certification page of My Oracle "
         "Support, which is newer than the books",
         desired=_distributions(table.ROWS, release),
-        running=f"{said.text}, {architecture}",
+        running=None if said.planned else f"{said.text}, {architecture}",
         reference=_sources(rows),
         evidence=["file:" + OS_RELEASE, "command:" + " ".join(UNAME)],
     )
@@ -94,7 +94,7 @@ def _listed(
             f"Listed: {known_ones}."
         )
     lowest = min((row.version for row in rows), key=numbers)
-    has_minor = len(said.version) > 1 or not said.rebuild
+    has_minor = len(said.version) > 1 or not (said.rebuild or said.planned)
     if has_minor and not fits(said.version, lowest):
         return FAIL, f"{said.text} is older than {lowest}, the oldest listed update."
     if said.rebuild:
@@ -114,9 +114,12 @@ def _listed(
     each=RELEASES,
     because_of=("platform.distribution", _CONSISTENCY),
 )
-def kernel(release: Release, facts: Facts, _policy: Policy) -> Verdict:
-    said = distribution_of(facts)
+def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    said = target_of(facts, policy)
     rows = _rows(release, said, known(facts.architecture))
+    if said.planned:
+        least = "; ".join(f"{row.line} {row.kernel}" for row in rows) or "no kernel is listed"
+        raise Skip(f"{said.text} is not installed yet. It needs at least: {least}.")
     running = clean(known(facts.kernel))
     later = facts.default_kernel
     default = None if isinstance(later, HostproofError) else later
@@ -162,11 +165,12 @@ def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tupl
     each=RELEASES,
     because_of=(_CONSISTENCY,),
 )
-def release_update(release: Release, facts: Facts, _policy: Policy) -> Verdict:
-    said = distribution_of(facts)
+def release_update(release: Release, facts: Facts, policy: Policy) -> Verdict:
+    said = target_of(facts, policy)
     rows = [row for row in _rows(release, said, known(facts.architecture)) if row.update]
-    line = line_of(known(facts.kernel), said)
-    rows = [row for row in rows if row.line == line] or rows
+    if not said.planned:
+        line = line_of(known(facts.kernel), said)
+        rows = [row for row in rows if row.line == line] or rows
     if not rows:
         raise Skip(f"The table has no minimum release update for {release.name} on {said.text}.")
     wanted = max((row.update for row in rows), key=numbers)

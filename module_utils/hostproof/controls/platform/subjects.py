@@ -24,7 +24,7 @@ _LONGEST = 20
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
-    if policy.release is None and policy.profile is None:
+    if policy.release is None and policy.profile is None and policy.target_os is None:
         raise Skip("Neither platform_release nor hostproof_profile names a release to check for.")
 
 
@@ -41,6 +41,12 @@ RELEASES = Subjects(
     evidence=lambda _release: ("file:" + OS_RELEASE, "file:" + RUNNING_KERNEL),
     unknown="home",
 )
+
+
+def target_of(facts: Facts, policy: Policy) -> Distribution:
+    """The distribution of hostproof_target_os, else the one of the host."""
+    host = distribution.of(known(facts.os))
+    return distribution.target(policy.target_os, host) or distribution_of(facts)
 
 
 def distribution_of(facts: Facts) -> Distribution:

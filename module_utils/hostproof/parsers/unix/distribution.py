@@ -3,7 +3,7 @@
 """The distribution of a host as its os-release tells it, by the names of Oracle's books."""
 
 import re
-from typing import Dict, NamedTuple, Tuple
+from typing import Dict, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError
 from ..number import clipped
@@ -19,12 +19,16 @@ _LONGEST = 20
 
 
 class Distribution(NamedTuple):
-    """``name`` is as in the tables, "" for one that they cannot name. ``text`` is for people."""
+    """``name`` is as in the tables, "" for one that they cannot name. ``text`` is for people.
+
+    ``planned``: it is not installed yet.
+    """
 
     name: str
     version: Tuple[int, ...]
     text: str
     rebuild: bool
+    planned: bool = False
 
 
 def of(variables: Dict[str, str]) -> Distribution:
@@ -36,6 +40,17 @@ def of(variables: Dict[str, str]) -> Distribution:
     if name in (*EL, "SLES") and not numbers(version):
         raise ParseError("os-release", "it has no version in VERSION_ID")
     return Distribution(name, numbers(version), text, rebuild)
+
+
+def target(name: Optional[str], host: Distribution) -> Optional[Distribution]:
+    """Such as "ol10"; None where that is the distribution of the host."""
+    match = re.match(r"([a-z]+)([0-9]+)\Z", name or "")
+    if match is None:
+        return None
+    system, version = NAMES[match.group(1)], numbers(match.group(2))
+    if (host.name, host.version[:1], host.rebuild) == (system, version, False):
+        return None
+    return Distribution(system, version, f"{system} {match.group(2)}", False, planned=True)
 
 
 def numbers(text: str) -> Tuple[int, ...]:
