@@ -203,6 +203,19 @@ def test_a_tcp_probe_stays_a_probe(options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"mode": "handshake"}, "payload: auto needs mode: request_response"),
+        ({"payload_port": 0}, "payload_port must be"),
+    ],
+)
+def test_sizes_of_live_connections_need_an_exchange(options, words):
+    wanted = {"host": "127.0.0.1", "port": 1, "mode": "request_response", "payload": "auto"}
+    with pytest.raises(ValueError, match=words):
+        latency_tcp.measure(given(latency_tcp, **{**wanted, **options}), True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
         ({"sizes": [4097]}, "multiples of 4096"),
         ({"sizes": [0]}, "multiples of 4096"),
         ({"sizes": [32 << 20]}, "at most 16777216"),

@@ -647,6 +647,14 @@ class TestBudget:
         assert "0.3 ms (user)" in one.in_use
         assert "validates at each request adds 0.3 ms" in one.running
 
+    @pytest.mark.parametrize("given", [{}, {"payload_port": 1521, "reply_size": 110}])
+    def test_the_sizes_of_live_connections_are_named(self, judge, given):
+        host = machine("sda").windows_of(RESPONDER_NAME, network("user", *[0.3] * 2000, **given))
+        probes = [{**RESPONDER, "payload": "auto"}]
+        one = only(judge(host, probes=probes, budget=self.BUDGET)["round_trip_budget"])
+        text = "; requests of 12 and responses of 110 bytes, the means of port 1521"
+        assert one.in_use.endswith(text) == bool(given)
+
     def test_no_budget_and_no_target(self, judge):
         assert only(judge(machine("sda"), probes=[])["round_trip_budget"]).status == "skip"
         found = judge(machine("sda"), probes=[], budget=self.BUDGET)

@@ -223,6 +223,19 @@ def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
     assert said in str(caught.value)
 
 
+def test_windows_that_compare_have_sizes_that_stay():
+    item = {"probe": "tcp", "host": "127.0.0.1", "port": 9, "mode": "request_response"}
+    probes = check_probes([{**item, "payload": "auto"}])
+    with pytest.raises(PolicyError, match="set request_size and reply_size instead"):
+        measure(Machine(), probes, 1, 3, 0)
+
+
+def test_sizes_of_live_connections_are_no_durations():
+    told = measure(Machine(), check_probes([{"probe": "sqlnet"}]), 1, 3, 0)
+    assert told.windows == []
+    assert "it has sizes and no durations" in told.remarks[0]
+
+
 @pytest.mark.parametrize(
     ("options", "windows", "seconds", "samples"),
     [
