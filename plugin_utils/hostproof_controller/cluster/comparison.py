@@ -90,7 +90,8 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
             measured = {node.host: node.traits[check.id].get(name) for node in nodes}
             told += _pace(check, name, measured)
             continue
-        told += _trait(check, name, {node.host: _trait_of(node, check, name) for node in nodes})
+        by_host = {node.host: _trait_of(node, check, name) for node in nodes}
+        told += differences(check, name, by_host)
     return told or [_all_alike(cluster, check, f"{len(names)} values")]
 
 
@@ -117,7 +118,8 @@ def _trait_of(node: Node, check: Check, name: str) -> Any:
     return traits.get(name, None if None in traits.values() else "none")
 
 
-def _trait(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
+def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The findings on a value by host: where it differs, and where it is None, not known."""
     title = f"{name}: {check.title}"
     told = []
     unknown = [host for host, value in by_host.items() if value is None]

@@ -14,6 +14,8 @@ NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
 #: The check whose findings say to which database a pool connects.
 SESSIONS = "pool_validation.sessions"
+#: The check whose values are the exports of datafiles that a host mounts.
+SHARED_EXPORT = "nfs_mounts.shared_export"
 _SOFTWARE = "cluster_nodes.software"
 #: What checks of other controls see of a node, and the check that compares it.
 _MEASURED = {

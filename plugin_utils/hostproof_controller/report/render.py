@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import SEVERITIES
 
-from ..cluster.nodes import COMPLETE, SESSIONS, clusters_of
+from ..cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT, clusters_of
 from .anchors import page_names
 from .document import Document
 from .host_state import HostState, Part
@@ -209,6 +209,13 @@ def with_clusters(results: Results) -> Results:
         told |= {
             f"pools of {one.name}": pools.findings_on(one, results.hosts.called)
             for one in pools.databases_of(users)
+        }
+    users = list(results.hosts.grouped_by(SHARED_EXPORT))
+    if len(users) > 1:
+        from ..cluster import exports
+
+        told |= {
+            f"export {one.name}": exports.findings_on(one) for one in exports.exports_of(users)
         }
     for name, findings in told.items():
         host = cluster_host(name)

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, SKIP, Check, found
 
-from ..cluster.nodes import COMPLETE, SESSIONS, is_same
+from ..cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT, is_same
 from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
 from .findings import SCHEMA, SINCE_2, SINCE_3, key_problem, problem_of_finding
@@ -224,7 +224,7 @@ class Entry:
         self.groups: frozenset[str] = frozenset()
         topics: dict[str, bool] = {}
         for finding in line["findings"]:
-            if finding["check"] in (COMPLETE, SESSIONS) and finding["values"]:
+            if finding["check"] in (COMPLETE, SESSIONS, SHARED_EXPORT) and finding["values"]:
                 self.groups |= {finding["check"]}
             topic = _topic(finding)
             topics[topic] = topics.get(topic, True) and _has_no_before(finding)

@@ -23,6 +23,7 @@ DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
 
 #: The checks that are told elsewhere.
 ELSEWHERE = {
+    "shared_export",
     "nconnect",
     "latency",
     "client_queue",

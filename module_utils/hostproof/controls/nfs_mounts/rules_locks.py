@@ -20,7 +20,7 @@ from .agreement import (
     wrong_of,
 )
 from .facts import Facts
-from .layers import Layers, required
+from .layers import Layers, required, source_parts, spelling_of
 from .options_table import EXACTLY, NOT, Requirement
 from .policy import NAME, Policy, WantedMount
 from .remedy import Fix, correct, verdict_on
@@ -72,6 +72,9 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 # -- locks ----------------------------------------------------------------------------------------
+
+#: What a verdict says whose values the report compares.
+_LATER = "The report compares all hosts that mount this export."
 
 
 @rules.check(
@@ -138,6 +141,46 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
         why=why and f"{capital(why)} {server_locks.check.why}",
         desired=desired,
         running=running_or(desired, requirements, layers),
+    )
+
+
+@rules.check(
+    "nfs_mounts.shared_export",
+    "Hosts that share an export use server locks and noac",
+    "Hosts share an export with local locks or cached attributes",
+    severity="critical",
+    takes_effect="remount",
+    why="Two hosts can open the same database and corrupt it.",
+    reference=NFS_5 + ", lock/nolock, local_lock, ac/noac; " + NETAPP,
+    each=MOUNTS_AND_UNLISTED,
+    because_of=("nfs_mounts.server_locks", "nfs_mounts.options_in_force"),
+)
+def shared_export(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    """What the report compares with the hosts that mount the same export."""
+    mount, running = layers.mount, layers.granted
+    if layers.wanted.file_class not in _LOCKED_CLASSES:
+        raise Skip("It holds no datafiles, redo logs or voting files.")
+    shared = layers.wanted._replace(use="failover")
+    local = contradictions(options_table.lock_requirements(layers.system, shared), running)
+    uncached = running.get("noac") == "yes" or all(
+        running.get(name) == "0" for name in options_table.CACHE_TIMES
+    )
+    server, export = source_parts(mount.source)
+    words = {name: value for name, value in running.items() if name in nfs_options.GRANTED}
+    return Verdict(
+        SKIP,
+        why=_LATER,
+        running=f"{mount.source} ({mount.fstype})",
+        evidence=layers.evidence(),
+        values={
+            "server": server,
+            "address": spelling_of(running.get("addr", "").lower()) or None,
+            "export": export,
+            "use": layers.wanted.use if layers.judged.use_stated else "not stated",
+            "locks": "local" if local else "server",
+            "attributes": "not cached" if uncached else "cached",
+            "options": ",".join(nfs_options.words(words)),
+        },
     )
 
 
