@@ -7,7 +7,7 @@ Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nf
 """
 
 import os
-from typing import Dict, Iterable, List, Optional, Set, Tuple
+from typing import Dict, List, Optional, Set, Tuple
 
 from ..collect import guarded, identity
 from ..collect.answer import attempt, unless_absent
@@ -18,8 +18,9 @@ from ..parsers.number import clipped
 from ..parsers.systemd import systemd_unit
 from ..probes.nfs import direct_nfs_processes, nfs_mounted
 from ..probes.nfs.nfs_mounted import Mounted
-from .change import FOUND_BY_MOUNT, TRANSFER_SIZES, MountChange, MountState
+from .change import TRANSFER_SIZES, MountChange, MountState
 from .difference import mount_text, normal_source
+from .mount_state import server_of, state_of
 from .writer import Writer
 
 #: Seconds until a server that should show a folder counts as gone.
@@ -33,18 +34,6 @@ def mounted_now() -> Dict[str, Mounted]:
     """The NFS mounts of this machine by path."""
     mounts = nfs_mounted.read_mounted(LiveHost(), nfs_options.LINUX)
     return {mount.path: mount for mount in mounts}
-
-
-def state_of(mounted: Mounted, requested: Iterable[str] = ()) -> MountState:
-    """What makes the mount again as it is.
-
-    ``requested`` are names that somebody asked for although a mount can find them for itself (the
-    mountproto that a firewall lets through).
-    """
-    dropped = FOUND_BY_MOUNT.difference(requested)
-    settings = nfs_options.parse(mounted.options)
-    kept = {name: value for name, value in settings.items() if name not in dropped}
-    return MountState(mounted.source, mounted.fstype, ",".join(nfs_options.words(kept)))
 
 
 def is_in_state(mounted: Optional[Mounted], state: Optional[MountState]) -> bool:
@@ -292,11 +281,6 @@ def _lowered(requested: MountState, mounted: Mounted, old: Optional[MountState])
             )
         )
     return [said]
-
-
-def server_of(source: str) -> str:
-    """The server of SERVER:/EXPORT."""
-    return source.partition(":/")[0]
 
 
 # -- putting back ---------------------------------------------------------------------------------

@@ -44,29 +44,29 @@ NAMES: Tuple[str, ...] = (
 def _imports_for_ansible() -> None:
     """Never called. Ansible packs what a module imports, in functions too, so each control is
     named here once more; our payload holds only the requested controls."""
-    from .accounts import control, plan
-    from .async_io import control, plan
-    from .block_devices import control, plan
+    from .accounts import control
+    from .async_io import control
+    from .block_devices import control
     from .cluster_nodes import control
     from .custom import control
-    from .flow_control import control, plan
-    from .hugepages import control, plan
+    from .flow_control import control
+    from .hugepages import control
     from .interconnect import control
-    from .io_pacing import control, plan
-    from .kernel_parameters import control, plan
+    from .io_pacing import control
+    from .kernel_parameters import control
     from .latency import control
-    from .listener_rate_limit import control, plan
+    from .listener_rate_limit import control
     from .memory_pressure import control
     from .name_resolution import control
-    from .nfs_mounts import control, plan
+    from .nfs_mounts import control
     from .packages import control
     from .platform import control
-    from .pool_validation import control, plan
-    from .pre_page_sga import control, plan
-    from .process_limits import control, plan
+    from .pool_validation import control
+    from .pre_page_sga import control
+    from .process_limits import control
     from .space import control
     from .storage_type import control
-    from .time_sync import control, plan
+    from .time_sync import control
 
 
 class _Registry(Mapping):
@@ -91,11 +91,8 @@ CONTROLS = _Registry()
 
 
 def planner(name: str) -> Callable[[Any, Any], Plan]:
-    """The function ``plan`` of a control, imported here: an audit does not carry it."""
-    module = CONTROLS[name].plan
-    if module is None:
-        return _plan_nothing
-    return importlib.import_module(f"{__package__}.{name}.{module}").plan
+    """The function ``plan`` of a control."""
+    return CONTROLS[name].plan or _plan_nothing
 
 
 def _plan_nothing(_facts: Any, _policy: Any) -> Plan:

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A control: one family of host settings, registered by one object."""
 
+from functools import partial
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from ..errors import HostproofError
 from .checking import Crashed, Rule, Rules, judge_rules
 from .finding import Check, Finding
+from .remedy import by_plan
 
 
 class Control:
@@ -15,8 +18,8 @@ class Control:
     read         reads the facts of a host for a policy
     rules        the rules of each file, in the order of the report
     applies      raises Skip, or what is unknown, where no rule can judge
-    plan         the module of the control that has the function ``plan``. It is imported where a
-                 plan is made, so an audit does not carry it. None: the control changes nothing.
+    plan         plans the changes from facts and policy, or raises what it would have to guess.
+                 The fixes of findings are derived from it (remedy.py). None: nothing is changed.
     requirements the module of the control that has the function ``requirements``: the values that
                  a policy requires of any host. None: the control has no such values.
     needs_all    {field of the policy: ids of the checks that need every entry of it}. A key
@@ -33,7 +36,7 @@ class Control:
         read: Callable[[Any, Any], Any],
         rules: Sequence[Rules],
         applies: Optional[Callable[[Any, Any], Any]] = None,
-        plan: Optional[str] = None,
+        plan: Optional[Callable[[Any, Any], Any]] = None,
         requirements: Optional[str] = None,
         needs_all: Optional[Mapping[str, Tuple[str, ...]]] = None,
     ) -> None:
@@ -55,4 +58,18 @@ class Control:
 
     def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
         """At least one finding for each check (checking.judge_rules)."""
-        return judge_rules(self.rules, self._applies, facts, policy, crashed)
+        findings = judge_rules(self.rules, self._applies, facts, policy, crashed)
+        if self.plan is None:
+            return findings
+        return by_plan(findings, self.name, partial(self._planned, facts, policy, crashed))
+
+    def _planned(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> Any:
+        """The plan. An unexpected exception is an unknown plan, and keeps the findings."""
+        try:
+            return self.plan(facts, policy) if self.plan is not None else None
+        except HostproofError:
+            raise
+        except Exception as problem:
+            if crashed is None:
+                raise
+            raise HostproofError(crashed(self.name + ".plan", problem).why) from problem

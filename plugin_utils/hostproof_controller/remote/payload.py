@@ -246,13 +246,9 @@ def _build(
 
 
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
-    """What a module needs for these controls: how to change a host only if it does."""
-    roots = [f"{MODULES}.{module}"]
-    asked = [f"{PACKAGE}.controls.{name}.control" for name in controls]
-    if f"{PACKAGE}.apply.transaction" in travelling.closure(sources, roots):
-        plans = (f"{PACKAGE}.controls.{name}.plan" for name in controls)
-        asked += [plan for plan in plans if plan in sources]
-    return travelling.closure(sources, roots + asked)
+    """What a module needs for these controls."""
+    controlled = (f"{PACKAGE}.controls.{name}.control" for name in controls)
+    return travelling.closure(sources, [f"{MODULES}.{module}", *controlled])
 
 
 def _compress(text: bytes, compression: str) -> bytes:

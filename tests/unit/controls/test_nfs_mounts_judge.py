@@ -1271,7 +1271,7 @@ SLOTS = (
         listed(),
         "slot_tables_persisted",
         "fail",
-        ("/etc/modprobe.d/zzz.conf:1", "take it out of /etc/modprobe.d/zzz.conf:1"),
+        ("/etc/modprobe.d/zzz.conf:1", "apply is blocked.", "comes later; remove that"),
     ),
     Story(
         "slots: rc.local sets another limit, which is not the kernel's default",

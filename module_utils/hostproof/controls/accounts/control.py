@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_environment, rules_identity
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
 
@@ -16,6 +17,6 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=(rules_identity.rules, rules_environment.rules),
-    plan="plan",
+    plan=plan,
     requirements="requirements",
 )

@@ -8,6 +8,7 @@ from ...collect.answer import known
 from ...errors import Absent
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.remedy import apply_line
 from .facts import PASSWD, Facts, Owner
 from .policy import NAME, OINSTALL, Policy
 from .subjects import OWNERS, entry_of, wanted_of
@@ -15,7 +16,7 @@ from .subjects import OWNERS, entry_of, wanted_of
 rules = Rules(NAME)
 
 _BOOK = "Oracle Database Installation Guide for Linux, Configuring Users, Groups and Environments"
-_APPLY = ["./hostproof apply --tags accounts"]
+_APPLY = [apply_line(NAME)]
 #: Shells that end a login at once.
 _NO_LOGIN = ("nologin", "false", "sync", "shutdown", "halt")
 

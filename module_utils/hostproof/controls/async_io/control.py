@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_aix, rules_files, rules_limit, rules_messages, rules_parameters
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 
 CONTROL = Control(
@@ -20,5 +21,5 @@ CONTROL = Control(
         rules_messages.rules,
         rules_aix.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

@@ -10,15 +10,13 @@ from typing import List
 
 from ...apply.change import Change, Plan, Refusal
 from ...apply.parameter_change import stored_change
-from ...collect.answer import attempt, known
-from ...collect.shell import line
-from ...errors import HostproofError
+from ...collect.answer import known
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle.next_start import next_place, running_sga
 from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Linux, Subject
-from .policy import NAME, Policy
+from .policy import Policy
 from .probes import aio
 from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 
@@ -43,15 +41,6 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         for subject in known(facts.subjects):
             _plan_one(subject, facts.linux, policy, changes, refusals, pending)
     return Plan(changes, refusals, pending, [])
-
-
-def by_apply(facts: Facts, policy: Policy) -> List[str]:
-    """The line that applies the control, where apply would change something and reject
-    nothing."""
-    planned = attempt(plan, facts, policy)
-    if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
-        return []
-    return [line("./hostproof", "apply", "--tags", NAME)]
 
 
 def _plan_one(

@@ -5,10 +5,10 @@
 from typing import Dict, List, Tuple
 
 from ...collect.answer import known
-from ...collect.shell import line
 from ...errors import Denied, HostproofError
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.remedy import apply_line
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux
@@ -23,7 +23,7 @@ _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
 _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
 #: What the kernel starts with (fs/aio.c).
 _DEFAULT = 65536
-_BY_APPLY = [line("./hostproof", "apply", "--tags", "kernel_parameters")]
+_BY_APPLY = [apply_line("kernel_parameters")]
 #: Who holds most stands in the finding, and how many others.
 _NAMED = 5
 

@@ -15,7 +15,6 @@ from .facts import SILENCE, Facts, Linux, Subject
 from .parsers import io_messages
 from .parsers.io_messages import Message
 from .parsers.nfs_silence import Silence
-from .plan import by_apply
 from .policy import NAME, Policy
 from .probes import kernel_messages
 from .subjects import INSTANCES, LINUX, MOS
@@ -51,7 +50,6 @@ def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if found else PASS,
         why=f"{_told(found)}: fs.aio-max-nr was reached.",
         fix="raise fs.aio-max-nr (async_io.aio_max_nr)",
-        commands=by_apply(facts, policy),
         desired="none",
         in_use=_told(found) or _none(policy),
         evidence=_log_keys(subject),

@@ -9,8 +9,8 @@ from ...collect.shell import line
 from ...errors import HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.remedy import apply_line
 from .facts import Facts, Subject, evidence_of
-from .plan import by_apply
 from .policy import NAME, Policy
 from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE
 from .values import ASYNC, OPTIONS, SLAVES, is_governed, linux_of, mode, persisted, places, running
@@ -60,7 +60,7 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
         fix=f"set {OPTIONS} to {wanted} in the spfile, then {_RESTART}"
         if then != wanted
         else _RESTART,
-        commands=by_apply(facts, policy),
+        commands=[apply_line(NAME)],
         desired=wanted,
         persisted=layer,
         running=now,

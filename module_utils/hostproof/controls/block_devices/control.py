@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_multipath, rules_nodes, rules_queues
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .wanted import skip_elsewhere
 
@@ -21,6 +22,6 @@ CONTROL = Control(
     read=read,
     applies=skip_elsewhere,
     rules=RULES,
-    plan="plan",
+    plan=plan,
     needs_all=NEEDS_ALL,
 )

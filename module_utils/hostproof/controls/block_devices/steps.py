@@ -11,8 +11,8 @@ from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, known
-from ...collect.shell import line
 from ...errors import HostproofError
+from ...evaluate.remedy import apply_line
 from ...probes.systemd import udev
 from .facts import Facts, Used
 from .policy import NAME, Policy
@@ -226,4 +226,4 @@ def remedy(step_of: Callable[..., Step], *of: Any) -> Tuple[str, List[str]]:
         if step.later:
             return "a reboot sets it", []
         return "say in block_devices_devices how it shall be, and apply", []
-    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]
+    return "apply the control", [apply_line(NAME)]

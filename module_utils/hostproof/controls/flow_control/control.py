@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_cable, rules_counted, rules_links, rules_path, rules_settings
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
 
@@ -22,5 +23,5 @@ CONTROL = Control(
         rules_counted.rules,
         rules_links.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

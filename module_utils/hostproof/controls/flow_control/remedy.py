@@ -4,8 +4,8 @@
 
 from typing import Tuple
 
-from ...collect.shell import line
 from ...evaluate.finding import FAIL, WARN
+from ...evaluate.remedy import apply_line
 from .nics import NicFacts
 from .policy import NAME, Policy
 
@@ -27,4 +27,4 @@ def commands_of(one: NicFacts, policy: Policy) -> Tuple[str, ...]:
     """Without a rule apply changes nothing, so there is nothing to run yet."""
     if one.by_hand:
         return one.by_hand_commands
-    return () if policy.wanted is None else (line("./hostproof", "apply", "--tags", NAME),)
+    return () if policy.wanted is None else (apply_line(NAME),)

@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_kernel, rules_permission, rules_pool, rules_sga
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
 
@@ -33,6 +34,6 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=RULES,
-    plan="plan",
+    plan=plan,
     needs_all=NEEDS_ALL,
 )

@@ -8,8 +8,8 @@ from ...apply import sysctl_file
 from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
 from ...apply.sysctl_file import Sysctl
 from ...collect.answer import attempt, known, unless_absent
-from ...collect.shell import line
-from ...errors import Absent, HostproofError
+from ...errors import Absent
+from ...evaluate.remedy import apply_line, refusal_of
 from ...parsers.size import human
 from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf
@@ -82,14 +82,12 @@ def by_apply(facts: Facts, policy: Policy) -> Remedy:
 
     Where it would reject, its own reasons are the fix."""
     planned = attempt(plan, facts, policy)
-    if isinstance(planned, HostproofError):
-        return f"apply cannot plan this host: {str(planned).rstrip('.')}", []
-    if planned.refusals:
-        reasons = "; ".join(refusal.reason for refusal in planned.refusals)
-        return f"apply is blocked. First: {reasons}", []
-    if not planned.changes:
+    refused = refusal_of(planned)
+    if refused is not None:
+        return refused, []
+    if not known(planned).changes:
         return "the policy requires no change: see the other findings", []
-    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]
+    return "apply the control", [apply_line(NAME)]
 
 
 def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:

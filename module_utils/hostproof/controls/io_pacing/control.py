@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_filesystems, rules_linux, rules_marks, rules_powerha
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 
 CONTROL = Control(
@@ -19,5 +20,5 @@ CONTROL = Control(
         rules_filesystems.rules,
         rules_linux.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

@@ -7,9 +7,10 @@ from typing import Any, Dict, List
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import HostproofError
+from ...evaluate.remedy import apply_line
 from .facts import DEVICE, FILESYSTEMS, MOUNT, NAMES, Aix, odm_pair
 from .heartbeat import is_tight, why_not_raise
-from .policy import Policy
+from .policy import NAME, Policy
 
 LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
 RUNNING_KEY = "command:sys_parm: {0} {1}".format(*NAMES)
@@ -19,7 +20,7 @@ MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
 COST = "measured with Orion, 100% large writes: 213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
 #: What the marks of an old HACMP do, wherever somebody is told to set them.
 PRICE = "halves large writes (" + COST + ")"
-APPLY = "./hostproof apply --tags io_pacing"
+APPLY = apply_line(NAME)
 
 
 def layers_of(aix: Aix) -> Dict[str, Any]:

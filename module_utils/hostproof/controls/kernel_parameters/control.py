@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_owner, rules_parameters
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .wanted import skip_without_oracle
 
@@ -22,7 +23,7 @@ CONTROL = Control(
         rules_parameters.rules,
         rules_owner.rules,
     ),
-    plan="plan",
+    plan=plan,
     needs_all=NEEDS_ALL,
     requirements="requirements",
 )

@@ -6,9 +6,9 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...apply.change import Refusal, ValueChange
 from ...collect.answer import attempt, known
-from ...collect.shell import line
 from ...errors import Absent, HostproofError
 from ...evaluate.comparing import Numbers, numbers, text_of, to_write
+from ...evaluate.remedy import apply_line
 from ...probes.systemd import boot as boot_probe
 from .facts import Facts
 from .policy import NAME, Policy
@@ -116,4 +116,4 @@ def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]
         return "it is as the policy requires: see what uses it up", []
     if step.value is not None and step.line is None and not is_now(step, policy):
         return "a reboot sets it, from the place that is named: reboot the host", []
-    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]
+    return "apply the control", [apply_line(NAME)]

@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_file, rules_queue, rules_rate
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 
 CONTROL = Control(
@@ -18,5 +19,5 @@ CONTROL = Control(
         rules_rate.rules,
         rules_queue.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

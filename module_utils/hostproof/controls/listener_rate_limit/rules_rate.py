@@ -7,6 +7,7 @@ from typing import List, Optional
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.remedy import apply_line
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons
@@ -54,7 +55,7 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         persisted=_endpoints_text(ones),
         why=why + ".",
         fix="apply the policy" if refusal is None else refusal,
-        commands=["./hostproof apply --tags listener_rate_limit"] if refusal is None else [],
+        commands=[apply_line(NAME)] if refusal is None else [],
         evidence=file_keys(listener),
     )
 

@@ -16,6 +16,7 @@ from . import (
     rules_wire,
 )
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import mounts
 
@@ -38,5 +39,5 @@ CONTROL = Control(
         rules_direct_nfs.rules,
         rules_oranfstab.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

@@ -9,8 +9,8 @@ the old options alive.
 
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...apply import mounting
 from ...apply.change import Change, FileChange, MountChange, MountState, Plan, Refusal
+from ...apply.mount_state import server_of, state_of
 from ...collect.answer import existing, if_known, known, unless_absent
 from ...collect.host import OpenFiles
 from ...collect.shell import line
@@ -191,7 +191,7 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
         # mount puts those behind the words of fstab, and takes the last.
         return (
             f"{path} does not get what it needs from {FSTAB}: take "
-            f"{words_of(target.requested, names_of(stubborn))} out of nfsmount.conf"
+            f"{words_of(target.requested, names_of(stubborn))} out of /etc/nfsmount.conf"
         )
     lines = [one for one in fstab.parse(text) if one.path == path]
     if not lines:
@@ -355,7 +355,7 @@ def _bound_to(
 
 def _server(mount: Mounted) -> str:
     """Its address where the kernel shows it: one server can have several names."""
-    return nfs_options.parse(mount.options).get("addr") or mounting.server_of(mount.source)
+    return nfs_options.parse(mount.options).get("addr") or server_of(mount.source)
 
 
 def _wants_other_connections(target: Target, policy: Policy) -> bool:
@@ -413,7 +413,7 @@ def _pending(
         if entry is not None and entry.kind == "unit":
             commands.append(line("systemctl", "start", systemd_unit.unit_name(path)))
         elif entry is None and path not in by_path:
-            state = mounting.state_of(mounted[path])
+            state = state_of(mounted[path])
             source, fstype, options = state
             commands.append(line("mount", "-t", fstype, "-o", options, "--", source, path))
         elif entry is None or entry.kind == "fstab":
@@ -429,7 +429,7 @@ def _state_now(target: Target) -> Optional[MountState]:
     if target.mounted is None:
         return None
     requested = known(target.layers.written) or {}
-    return mounting.state_of(target.mounted, requested=requested)
+    return state_of(target.mounted, requested=requested)
 
 
 def _state_later(target: Target) -> MountState:

@@ -10,7 +10,7 @@ sysctl.d once the module is loaded, that comes later and wins.
 from typing import List, NamedTuple, Set
 
 from ...apply.change import FileChange, Refusal, ValueChange, header
-from ...apply.mounting import server_of
+from ...apply.mount_state import server_of
 from ...collect.answer import known, unless_absent
 from ...errors import Absent
 from ...parsers.systemd import sysctl_d

@@ -9,6 +9,7 @@ from ...collect.answer import attempt, existing, if_known
 from ...collect.shell import line, written
 from ...errors import HostproofError
 from ...evaluate.checking import Verdict
+from ...evaluate.remedy import apply_line
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs import nfs_persisted
@@ -16,10 +17,11 @@ from . import options_table
 from .agreement import contradictions, names_of
 from .layers import Layers, persisted_words, running_words, words_of
 from .options_table import EXACTLY, Requirement
+from .policy import NAME
 from .probes import persisted_options
 
 #: Writes what the policy lists; it never unmounts unless nfs_mounts_remount_ok says so.
-APPLY = "./hostproof apply --tags nfs_mounts"
+APPLY = apply_line(NAME)
 #: What the kernel shows though nobody asks for it.
 _OF_ANY_MOUNT = ("relatime", "namlen", "minorversion")
 

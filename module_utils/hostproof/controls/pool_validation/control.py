@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_pools, rules_servers, rules_sums
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 
 CONTROL = Control(
@@ -18,5 +19,5 @@ CONTROL = Control(
         rules_pools.rules,
         rules_sums.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_parameters, rules_start
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 
 CONTROL = Control(
@@ -17,5 +18,5 @@ CONTROL = Control(
         rules_parameters.rules,
         rules_start.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

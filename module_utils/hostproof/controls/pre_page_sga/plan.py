@@ -6,13 +6,11 @@ from typing import List, Optional
 
 from ...apply.change import Change, Plan, Refusal
 from ...apply.parameter_change import stored_change
-from ...collect.answer import attempt, known
-from ...collect.shell import line
-from ...errors import HostproofError
+from ...collect.answer import known
 from ...parsers.oracle import pfile
 from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Subject
-from .policy import AUTO, NAME, UNMANAGED, Policy
+from .policy import AUTO, UNMANAGED, Policy
 from .values import (
     FALSE,
     TRUE,
@@ -45,15 +43,6 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     for subject in subjects:
         _plan_one(subject, facts, policy, changes, refusals, pending)
     return Plan(changes, refusals, pending, [])
-
-
-def by_apply(facts: Facts, policy: Policy) -> List[str]:
-    """The line that applies the control, where apply would change something and reject
-    nothing."""
-    planned = attempt(plan, facts, policy)
-    if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
-        return []
-    return [line("./hostproof", "apply", "--tags", NAME)]
 
 
 _DEPRECATED = (

@@ -8,11 +8,11 @@ from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered, kind_of
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
+from ...evaluate.remedy import apply_line
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle.next_start import change_of_parameter
 from .facts import Facts, Subject
-from .plan import by_apply
 from .policy import AUTO, NAME, UNMANAGED, Policy
 from .subjects import INSTANCES, REFERENCE
 from .values import (
@@ -82,7 +82,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         status,
         why=why,
         fix=_fix_of_pre_page(subject, facts, policy, at_each_login),
-        commands=by_apply(facts, policy),
+        commands=[apply_line(NAME)],
         desired="{0} ({1})".format(desired, "release " + release(version)),
         persisted=next_text(subject, "pre_page_sga"),
         running=running or "down",

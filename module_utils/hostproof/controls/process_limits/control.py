@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_host, rules_login, rules_processes, rules_units
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import skip_without_oracle
 
@@ -28,7 +29,7 @@ CONTROL = Control(
     read=read,
     applies=skip_without_oracle,
     rules=RULES,
-    plan="plan",
+    plan=plan,
     needs_all=NEEDS_ALL,
     requirements="requirements",
 )

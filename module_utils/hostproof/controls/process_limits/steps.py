@@ -6,9 +6,9 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...apply.change import Refusal, header
 from ...collect.answer import attempt, known, unless_absent
-from ...collect.shell import line
 from ...errors import HostproofError
 from ...evaluate.finding import PASS
+from ...evaluate.remedy import apply_line
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
@@ -135,4 +135,4 @@ def remedy(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
         return f"apply cannot plan this: {str(against).rstrip('.')}", []
     if against:
         return f"apply is blocked. First: {'; '.join(one.reason for one in against)}", []
-    return "apply the control, then log in again", [line("./hostproof", "apply", "--tags", NAME)]
+    return "apply the control, then log in again", [apply_line(NAME)]

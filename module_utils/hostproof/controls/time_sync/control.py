@@ -5,6 +5,7 @@
 from ...evaluate.control import Control
 from . import rules_clock, rules_daemon
 from .facts import Facts, read
+from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
 
@@ -19,5 +20,5 @@ CONTROL = Control(
         rules_daemon.rules,
         rules_clock.rules,
     ),
-    plan="plan",
+    plan=plan,
 )

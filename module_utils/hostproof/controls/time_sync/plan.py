@@ -10,9 +10,8 @@ from typing import List, Optional, Tuple
 
 from ...apply.change import FileChange, Plan, Refusal, header
 from ...collect.answer import attempt, known
-from ...collect.shell import line as line_of
-from ...errors import HostproofError
 from ...evaluate.checking import Skip
+from ...evaluate.remedy import apply_line, refusal_of
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
 from .policy import CHRONYD, NAME, Policy
@@ -46,15 +45,15 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
     """(prose, the line) of a fix: what apply would do, or why it would not."""
     planned = attempt(plan, facts, policy)
-    if isinstance(planned, HostproofError):
-        return f"apply cannot plan this host: {str(planned).rstrip('.')}", []
-    if planned.refusals:
-        return "; ".join(refusal.reason for refusal in planned.refusals), []
-    if not planned.changes:
-        return "; ".join(one.rstrip(".") for one in planned.pending) or "nothing to apply", []
+    refused = refusal_of(planned)
+    if refused is not None:
+        return refused, []
+    found = known(planned)
+    if not found.changes:
+        return "; ".join(one.rstrip(".") for one in found.pending) or "nothing to apply", []
     return (
         "apply the policy, then restart chronyd while no database runs here",
-        [line_of("./hostproof", "apply", "--tags", NAME)],
+        [apply_line(NAME)],
     )
 
 

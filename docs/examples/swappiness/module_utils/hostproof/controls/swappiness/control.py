@@ -12,13 +12,13 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.control import Control
 from ...evaluate.fields import drop_in, reader, whole_number
 from ...evaluate.finding import FAIL, PASS
+from ...evaluate.remedy import apply_line
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot
 
 NAME = "swappiness"
 KEY = "vm.swappiness"
 RUNNING = "/proc/sys/vm/swappiness"
-APPLY = "./hostproof apply --tags swappiness"
 
 
 class Policy(NamedTuple):
@@ -76,7 +76,7 @@ def running(facts: Facts, policy: Policy) -> Verdict:
         PASS if value <= policy.maximum else FAIL,
         f"It is {value}.",
         fix="apply the policy",
-        commands=[APPLY],
+        commands=[apply_line(NAME)],
         desired=f"at most {policy.maximum}",
         running=str(value),
         evidence=["file:" + RUNNING],
@@ -99,7 +99,7 @@ def persisted(facts: Facts, policy: Policy) -> Verdict:
         PASS if _is_low(coming, policy) else FAIL,
         f"After the next boot it is {text}.",
         fix="apply the policy",
-        commands=[APPLY],
+        commands=[apply_line(NAME)],
         desired=f"at most {policy.maximum}",
         persisted=text,
         evidence=["dir:/etc/sysctl.d", "file:/proc/cmdline"],
@@ -141,5 +141,5 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=[rules],
-    plan="control",
+    plan=plan,
 )

@@ -1,0 +1,115 @@
+"""A finding advises apply only where the plan of its control changes something."""
+
+from typing import Any
+
+import account_packs
+import kernel_packs
+import pytest
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal
+from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
+    CONTROL as kernel_parameters,
+)
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.evaluate.checking import Rules, Verdict
+from ansible.module_utils.hostproof.evaluate.control import Control
+from ansible.module_utils.hostproof.evaluate.finding import FAIL, Finding
+from ansible.module_utils.hostproof.evaluate.remedy import apply_line
+
+NAME = "swappiness"
+CHANGE = FileChange("/etc/sysctl.d/a.conf", "a\n", None)
+REFUSED = Refusal("it would lose a line", None)
+NOTHING = Plan([], [], [], [])
+
+
+def control_with(plan: Any) -> Control:
+    rules = Rules(NAME)
+
+    @rules.check(
+        f"{NAME}.by_apply", "", "", severity="low", takes_effect="now", why="", reference=""
+    )
+    def by_apply(_facts: Any, _policy: Any) -> Verdict:
+        return Verdict(FAIL, "w", fix="apply it", commands=[apply_line(NAME), "mount /u02"])
+
+    @rules.check(f"{NAME}.other", "", "", severity="low", takes_effect="now", why="", reference="")
+    def other(_facts: Any, _policy: Any) -> Verdict:
+        return Verdict(FAIL, "w", fix="edit it", commands=["mount /u03"])
+
+    return Control(
+        NAME,
+        policy=None,
+        policy_from=dict,
+        facts=None,
+        read=lambda *_: None,
+        rules=[rules],
+        plan=plan,
+    )
+
+
+def fixes(plan: Any, crashed: Any = None) -> list[tuple[str | None, tuple[str, ...]]]:
+    found: list[Finding] = control_with(plan).judge(None, None, crashed)
+    return [(one.fix, one.commands) for one in found]
+
+
+OTHER = ("edit it", ("mount /u03",))
+
+
+def test_a_plan_that_changes_something_keeps_the_fix():
+    plan = NOTHING._replace(changes=[CHANGE])
+    kept = ("apply it", (apply_line(NAME), "mount /u02"))
+    assert fixes(lambda *_: plan) == [kept, OTHER]
+
+
+@pytest.mark.parametrize(
+    ("plan", "fix"),
+    [
+        (Plan([CHANGE], [REFUSED], [], []), "apply is blocked. First: it would lose a line"),
+        (NOTHING, "apply it; apply changes nothing here"),
+        (
+            NOTHING._replace(pending=["A restart sets it."]),
+            "apply it; apply changes nothing here: A restart sets it",
+        ),
+    ],
+    ids=["rejected", "no change", "no change but pending"],
+)
+def test_a_plan_that_changes_nothing_takes_the_commands_away(plan, fix):
+    assert fixes(lambda *_: plan) == [(fix, ()), OTHER]
+
+
+def test_a_host_that_cannot_be_planned():
+    def plan(*_: Any) -> Plan:
+        raise HostproofError("/etc/fstab is not readable.")
+
+    assert fixes(plan) == [("apply cannot plan this host: /etc/fstab is not readable", ()), OTHER]
+
+
+def test_an_error_in_the_plan_costs_no_finding():
+    def plan(*_: Any) -> Plan:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        fixes(plan)
+    told = fixes(plan, lambda check, problem: Verdict(FAIL, f"{check}: {problem!r}"))
+    expected = "apply cannot plan this host: swappiness.plan: KeyError('x')"
+    assert told == [(expected, ()), OTHER]
+
+
+def test_a_group_with_another_gid_blocks_the_advice_of_every_account():
+    policy = {
+        "groups": [{"name": "oinstall", "gid": 54321}, {"name": "dba", "gid": 54322}],
+        "accounts": [{"name": "oracle", "group": "oinstall", "groups": ["dba", "oper"]}],
+    }
+    machine = account_packs.instance(account_packs.bare().group("oinstall", 777))
+    one = account_packs.judged(machine, **policy)["exists"]
+    assert one.status == FAIL and one.commands == ()
+    assert "The group oinstall has gid 777, the policy requires 54321" in str(one.fix)
+
+
+def test_a_drop_in_with_foreign_lines_blocks_every_kernel_parameter():
+    policy = kernel_packs.policy_of()
+    machine = kernel_packs.with_home(kernel_packs.stock())
+    machine.file(policy.sysctl_file, "net.ipv4.ip_forward = 1\n")
+    assert kernel_packs.plan_of(machine).refusals
+    found = kernel_parameters.judge(kernel_parameters.read(machine, policy), policy)
+    blocked = [one for one in found if "apply is blocked" in str(one.fix)]
+    assert blocked
+    assert [one.check for one in found if apply_line("kernel_parameters") in one.commands] == []
