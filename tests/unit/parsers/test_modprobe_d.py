@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import modprobe_d
+from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "modprobe_d"
 KMOD = json.loads((FIXTURES / "kmod-30.json").read_text())

@@ -1,10 +1,10 @@
 """The RPC slot tables: what the kernel has, and what a reboot gives them."""
 
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import modprobe_d
 from ansible.module_utils.hostproof.controls.nfs_mounts.probes import rpc_slots
 from ansible.module_utils.hostproof.controls.nfs_mounts.probes.rpc_slots import ENTRIES, MAXIMUM
 from ansible.module_utils.hostproof.errors import Absent, Denied, Unanswered
+from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
 from packs import Machine
 
 ETC = "/etc/modprobe.d"

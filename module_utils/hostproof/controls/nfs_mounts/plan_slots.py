@@ -13,10 +13,10 @@ from ...apply.change import FileChange, Refusal, ValueChange, header
 from ...apply.mount_state import server_of
 from ...collect.answer import known, unless_absent
 from ...errors import Absent
+from ...parsers.kernel import modprobe_d
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot
 from .facts import Facts
-from .parsers import modprobe_d
 from .policy import NAME, Policy
 from .probes import rpc_slots
 

@@ -19,9 +19,9 @@ from ...evaluate.fields import (
     window,
 )
 from ...evaluate.policy import PolicyValues
+from ...parsers.kernel import modprobe_d
 from ...parsers.nfs import nfs_options
 from ...parsers.systemd import sysctl_d
-from .parsers import modprobe_d
 
 NAME = "nfs_mounts"
 

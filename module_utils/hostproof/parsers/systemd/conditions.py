@@ -42,7 +42,7 @@ def _test_kind(units: Sequence[systemd_unit.Unit], kind: str, evaluate: Evaluate
         for one in plain:
             if one.holds is wanted:
                 return Outcome(wanted, one.assignment)
-    # Of those with | at least one has to hold.
+    # At least one of those with | has to hold.
     triggers = [one for one in tested if one.triggers]
     if not triggers or any(one.holds for one in triggers):
         return Outcome(True, None)

@@ -8,11 +8,11 @@ Source: systemd.mount(5).
 from collections import OrderedDict
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...collect.answer import attempt, known
+from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host
 from ...errors import Absent, ParseError
 from ...parsers.systemd import systemd_unit
-from ..systemd import unit_files
+from ..systemd import boot_services, unit_files
 
 _PULLS = (".wants", ".requires", ".upholds")
 _FSTAB = "/etc/fstab"
@@ -27,7 +27,8 @@ class MountUnit(NamedTuple):
     The values are None where no file sets them; ``set_at`` is the line that sets the options, or
     else the type or source, "" where none does. ``masked`` holds for an empty file or a link to
     /dev/null. ``problem`` says why systemd does not load it, or is "". ``sloppy``: SloppyOptions
-    lets mount pass over options that it does not know.
+    lets mount pass over options that it does not know. ``condition`` says which setting keeps the
+    unit from its start, and is "" where none does.
     """
 
     path: str
@@ -40,13 +41,15 @@ class MountUnit(NamedTuple):
     problem: str
     evidence: Tuple[str, ...]
     sloppy: bool = False
+    condition: Answer[str] = ""
 
 
 class Units(NamedTuple):
-    """``units`` by path. ``pulled_in`` are names of units that a *.wants or *.requires holds."""
+    """``units`` by path. ``pulled_in`` are names of units that a *.wants or *.requires holds, with
+    the units whose start starts them."""
 
     units: Dict[str, MountUnit]
-    pulled_in: Set[str]
+    pulled_in: Dict[str, Set[str]]
 
     def starts(self, path: str) -> bool:
         return systemd_unit.unit_name(path) in self.pulled_in
@@ -55,20 +58,21 @@ class Units(NamedTuple):
         return systemd_unit.unit_name(path, ".automount") in self.pulled_in
 
 
-def read_units(host: Host) -> Units:
+def read_units(host: Host, params: boot_services.Params) -> Units:
     """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
     names = unit_files.names_by_folder(host)
     found: Dict[str, MountUnit] = OrderedDict()
     for name in sorted(_mount_names(names)):
-        unit = _read_unit(host, names, name)
+        unit = _read_unit(host, names, name, params)
         if unit is not None:
             found[unit.path] = unit
-    pulled_in: Set[str] = set()
+    pulled_in: Dict[str, Set[str]] = {}
     for folder, listed in names.items():
         for name in listed:
             # What fstab's generator pulls in is known from fstab.
             if name.endswith(_PULLS) and folder != unit_files.GENERATED:
-                pulled_in.update(host.list_dir(f"{folder}/{name}"))
+                for one in host.list_dir(f"{folder}/{name}"):
+                    pulled_in.setdefault(one, set()).add(name.rpartition(".")[0])
     return Units(found, pulled_in)
 
 
@@ -92,7 +96,9 @@ def _mount_names(names: Dict[str, List[str]]) -> Set[str]:
     return found
 
 
-def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[MountUnit]:
+def _read_unit(
+    host: Host, names: Dict[str, List[str]], name: str, params: boot_services.Params
+) -> Optional[MountUnit]:
     """None for a unit that a generator made of fstab and that no drop-in changes."""
     place = unit_files.place_of(names, name)
     drop_ins = unit_files.drop_ins(host, names, name)
@@ -114,7 +120,10 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[M
     if not place and not drop_ins:
         return None
     evidence = tuple("file:" + path for path in files)
-    return _mount_unit(name, place, units, problem, evidence)._replace(masked=masked)
+    condition = attempt(boot_services.why_conditions_fail, host, params, name, units)
+    by_kernel = name in boot_services.masked_by_kernel(params)
+    unit = _mount_unit(name, place, units, problem, evidence)
+    return unit._replace(masked=masked or by_kernel, condition=condition)
 
 
 def _mount_unit(

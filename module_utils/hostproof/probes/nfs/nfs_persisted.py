@@ -16,7 +16,7 @@ from ...parsers.kernel import kernel_release
 from ...parsers.nfs import aix_filesystems, fstab, nfs_options, nfsmount_conf, vfstab
 from ...parsers.systemd import systemd_unit
 from ..systemd import unit_files
-from . import mount_units, nfs_files
+from . import mount_needs, mount_units, nfs_files
 from .automounts import AutoMounts, Unread, read_automounts
 
 FSTAB = "/etc/fstab"
@@ -39,7 +39,8 @@ class Entry(NamedTuple):
     people: "/etc/fstab:12". ``at_boot`` says whether, after a reboot, this place is what serves the
     path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot`` says
     why: noauto, not enabled, or another place stands before it. ``options`` are as written there.
-    For the wildcard of an automounter map ``path`` ends in "/*"."""
+    For the wildcard of an automounter map ``path`` ends in "/*". ``doubt`` is the error where it is
+    unknown whether a reboot mounts it."""
 
     path: str
     source: str
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     why_not_at_boot: str
     on_access: bool
     evidence: Tuple[str, ...]
+    doubt: Optional[HostproofError] = None
 
 
 class Persisted(NamedTuple):
@@ -92,7 +94,9 @@ def read_persisted(host: Host, system: Answer[str]) -> Persisted:
         unread = []
     units = attempt(_read_units, host, linux)
     return Persisted(
-        entries=attempt(lambda: _entries(host, known(listed), known(units), if_known(auto, None))),
+        entries=attempt(
+            lambda: _entries(host, linux, known(listed), known(units), if_known(auto, None))
+        ),
         table=table,
         fstab_text=text,
         bad_lines=attempt(lambda: _bad_lines(unless_absent(text, ""), table)),
@@ -122,7 +126,10 @@ def of_path(persisted: Persisted, path: str) -> List[Entry]:
         for unread in persisted.unread:
             if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
                 raise Unanswered("autofs", f"{unread.why}, which is not read here")
-    return sorted(found, key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
+    found.sort(key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
+    if found and found[0].at_boot:
+        known(found[0].doubt)
+    return found
 
 
 class _Listed(NamedTuple):
@@ -221,7 +228,7 @@ def _read_units(host: Host, linux: bool) -> Optional[mount_units.Units]:
     """None where no systemd runs (sd_booted(3))."""
     if not linux or unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
         return None
-    return mount_units.read_units(host)
+    return mount_units.read_units(host, mount_needs.parameters(host))
 
 
 def _read_defaults(host: Host, linux: bool) -> nfsmount_conf.Conf:
@@ -252,11 +259,17 @@ def _read_kernel(host: Host, linux: bool) -> kernel_release.Release:
 
 def _entries(
     host: Host,
+    linux: bool,
     listed: List[_Listed],
     units: Optional[mount_units.Units],
     auto: Optional[AutoMounts],
 ) -> List[Entry]:
     found = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
+    by_autofs = auto.mounts if auto is not None else []
+    if not linux or not (found or by_autofs):
+        return found
+    needs = mount_needs.read_needs(host, units)
+    found = [_with_needs(entry, needs, units) for entry in found]
     if auto is None:
         return found
     taken = {entry.path: entry.place for entry in found if entry.at_boot}
@@ -267,21 +280,37 @@ def _entries(
         if not why_not and mount.path in taken:
             why_not = f"{taken[mount.path]} stands before it"
         taken.setdefault(mount.path, mount.place)
-        found.append(
-            Entry(
-                mount.path,
-                mount.source,
-                mount.fstype,
-                mount.options,
-                "autofs",
-                mount.place,
-                not why_not,
-                why_not,
-                True,
-                mount.evidence,
-            )
+        entry = Entry(
+            mount.path,
+            mount.source,
+            mount.fstype,
+            mount.options,
+            "autofs",
+            mount.place,
+            not why_not,
+            why_not,
+            True,
+            mount.evidence,
         )
+        found.append(_with_needs(entry, needs, units))
     return found
+
+
+def _with_needs(
+    entry: Entry, needs: mount_needs.Needs, units: Optional[mount_units.Units]
+) -> Entry:
+    """The entry as it is where the host lacks what a mount by NFS needs."""
+    if not entry.at_boot:
+        return entry
+    unit = None if units is None else units.units.get(entry.path)
+    why_not = "" if unit is None or entry.kind == "autofs" else unit.condition
+    if why_not == "":
+        why_not = attempt(
+            mount_needs.why_not, needs, entry.kind, entry.path, entry.fstype, entry.options
+        )
+    if isinstance(why_not, HostproofError):
+        return entry._replace(doubt=why_not)
+    return entry._replace(at_boot=not why_not, why_not_at_boot=why_not)
 
 
 def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[Entry]:

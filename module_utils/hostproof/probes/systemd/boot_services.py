@@ -17,7 +17,7 @@ from . import unit_files
 Params = List[Tuple[str, Optional[str]]]
 
 _VENDOR = ("/usr/lib/systemd/", "/lib/systemd/")
-#: Their content differs between a running host and the moment at which a boot tests it.
+#: Their content differs between now and the moment of the test at the next reboot.
 _VOLATILE = ("/run/", "/var/run/", "/proc/", "/sys/", "/dev/", "/tmp/")
 
 
@@ -107,7 +107,7 @@ def why_conditions_fail(
     if outcome.holds is None:
         raise Unanswered(
             "file:" + by.path,
-            f"{words} decides whether a boot starts {name}: the result is unknown",
+            f"{words} decides whether systemd starts {name}: the result is unknown",
         )
     return f"{name} does not start: {words} does not hold"
 

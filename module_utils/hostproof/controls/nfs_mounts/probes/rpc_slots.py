@@ -14,8 +14,9 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host
 from ....errors import HostproofError, Unanswered, kind_of
-from ....parsers.kernel import kernel_cmdline, sysctl_number
+from ....parsers.kernel import kernel_cmdline, modprobe_d, sysctl_number
 from ....parsers.systemd import conf_d, sysctl_d, udev_rules
+from ....probes.kernel.module_files import Modprobe, read_modprobe
 from ....probes.systemd import conf_files
 from ....probes.systemd.boot import (
     PROC_SYS,
@@ -28,7 +29,6 @@ from ....probes.systemd.boot import (
     read_value,
     unseen,
 )
-from ..parsers import modprobe_d
 
 ENTRIES = "tcp_slot_table_entries"
 MAXIMUM = "tcp_max_slot_table_entries"
@@ -37,13 +37,6 @@ NAMES = (ENTRIES, MAXIMUM)
 _MODULE = "sunrpc"
 _LOADED_AT_BOOT = conf_d.directories("modules-load.d")
 _UDEV_RULES = conf_d.directories("udev/rules.d")
-
-
-class Modprobe(NamedTuple):
-    """What modprobe.d says, in the order of reading."""
-
-    options: List[modprobe_d.Option]
-    installs: List[modprobe_d.Install]
 
 
 class Slots(NamedTuple):
@@ -59,7 +52,7 @@ class Slots(NamedTuple):
 
 
 def read_slots(host: Host) -> Slots:
-    modprobe = attempt(_read_modprobe, host)
+    modprobe = attempt(read_modprobe, host)
     return Slots(
         running={name: attempt(host.read_number, proc_file(name)) for name in NAMES},
         modprobe=modprobe,
@@ -164,16 +157,6 @@ def _sysctl(boot: Boot, key: str) -> List[Write]:
     resolution = sysctl_d.resolve(tree.assignments + tree.unread, key)
     lines = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
     return [Write(line.value or "", f"{line.path}:{line.line}") for line in lines]
-
-
-def _read_modprobe(host: Host) -> Modprobe:
-    found = Modprobe([], [])
-    for path in modprobe_d.effective_files(conf_files.paths(host, modprobe_d.DIRECTORIES)):
-        text = unless_absent(attempt(host.read_text, path), "")
-        parsed = modprobe_d.parse(text, path)
-        found.options.extend(parsed.options)
-        found.installs.extend(parsed.installs)
-    return found
 
 
 def _applied_by(host: Host, modprobe: Modprobe) -> Optional[str]:

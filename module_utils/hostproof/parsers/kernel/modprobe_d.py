@@ -9,9 +9,9 @@ kernel/params.c.
 
 from typing import Iterator, List, NamedTuple, Optional, Tuple
 
-from ....parsers import glob_pattern
-from ....parsers.kernel import kernel_cmdline
-from ....parsers.systemd import conf_d
+from .. import glob_pattern
+from ..systemd import conf_d
+from . import kernel_cmdline
 
 #: The directories that modprobe reads, the one that masks the others first.
 DIRECTORIES = conf_d.directories("modprobe.d")
@@ -39,7 +39,7 @@ class Install(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """bad_lines are no commands of modprobe.d, or lack what they need: modprobe skips them."""
+    """bad_lines are not commands of modprobe.d, or lack what they need: modprobe skips them."""
 
     options: List[Option]
     installs: List[Install]
@@ -47,7 +47,7 @@ class Parsed(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """Which line gives the parameter; losers stand in the order in which they are read."""
+    """Which line gives the parameter; losers are in the order in which they are read."""
 
     winner: Optional[Option]
     losers: List[Option]
@@ -73,12 +73,12 @@ def parse(text: str, path: str) -> Parsed:
 
 
 def effective_files(paths: List[str]) -> List[str]:
-    """Of all paths found in DIRECTORIES, those that modprobe reads, in its order."""
+    """Those of all paths found in DIRECTORIES that modprobe reads, in its order."""
     return conf_d.effective_files(DIRECTORIES, paths)
 
 
 def resolve(options: List[Option], module: str, name: str) -> Resolution:
-    """Which line gives a parameter; ``options`` stand in the order of reading.
+    """Which line gives a parameter; ``options`` are in the order of reading.
 
     modprobe hands all of them to the kernel, and the last one wins there.
     """
@@ -91,7 +91,7 @@ def resolve(options: List[Option], module: str, name: str) -> Resolution:
 
 
 def install(installs: List[Install], module: str) -> Optional[Install]:
-    """The command that stands for loading a module: the first that is read counts."""
+    """The command that replaces the load of a module: the first that is read counts."""
     for found in installs:
         if glob_pattern.fits(_normal(module), found.module):
             return found

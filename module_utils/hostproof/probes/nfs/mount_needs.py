@@ -1,0 +1,117 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the next reboot needs to mount by NFS in addition to an entry in fstab, a unit or a map.
+
+Sources: systemd-fstab-generator(8), ``fstab=``; systemd.special(7), remote-fs.target; mount.nfs(8)
+and nfs-utils, utils/statd/start-statd: NFSv3 with locks needs rpcbind and rpc.statd.
+"""
+
+from typing import List, NamedTuple, Optional, Set, Tuple
+
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
+from ...errors import Unanswered
+from ...parsers.kernel import kernel_cmdline
+from ...parsers.nfs import nfs_options
+from ...parsers.systemd import systemd_unit
+from ..kernel import module_files
+from ..systemd import boot_services, unit_files
+from . import mount_units
+
+_TARGET = "remote-fs.target"
+_STATD = "rpc-statd.service"
+_RPCBIND = ("rpcbind.socket", "rpcbind.service")
+_MODULES = ("sunrpc", "lockd", "nfs")
+
+
+class Needs(NamedTuple):
+    """Each field says what is missing, and is "" where it is there.
+
+    ``fstab`` and ``target`` are for what remote-fs.target starts, ``modules`` for every mount,
+    ``locks`` for NFSv3 with locks. ``only_target`` are the units that no other unit starts.
+    """
+
+    fstab: str
+    target: str
+    modules: Answer[str]
+    locks: Answer[str]
+    only_target: Set[str]
+
+
+def read_needs(host: Host, units: Optional[mount_units.Units]) -> Needs:
+    """``units`` is None where no systemd runs."""
+    params = parameters(host)
+    modprobe = module_files.read_modprobe(host)
+    modules = attempt(_first_reason, modprobe, params)
+    if units is None:
+        return Needs("", "", modules, "", set())
+    services = boot_services.Units(host, params)
+    return Needs(
+        fstab=why_no_fstab(params),
+        target=_why_no_target(services, units),
+        modules=modules,
+        locks=attempt(_why_no_locks, services),
+        only_target={name for name, pullers in units.pulled_in.items() if pullers == {_TARGET}},
+    )
+
+
+def parameters(host: Host) -> boot_services.Params:
+    text = unless_absent(attempt(host.read_text, "/proc/cmdline"), "\n")
+    return kernel_cmdline.parse(text)
+
+
+def why_no_fstab(params: boot_services.Params) -> str:
+    """Why systemd makes no units of fstab; "" where it does."""
+    values = [value for name, value in params if name == "fstab" and value is not None]
+    if values and values[-1].lower() in systemd_unit.FALSE:
+        return f"fstab={values[-1]} on the kernel command line"
+    return ""
+
+
+def why_not(needs: Needs, kind: str, path: str, fstype: str, options: str) -> str:
+    """What an entry lacks to be mounted at boot; "" where that is nothing. Raises what is
+    unknown."""
+    if kind == "fstab" and needs.fstab:
+        return needs.fstab
+    by_target = kind == "fstab" or systemd_unit.unit_name(path) in needs.only_target
+    if by_target and needs.target:
+        return needs.target
+    if known(needs.modules):
+        return known(needs.modules)
+    settings = nfs_options.parse(options)
+    has_locks = settings.get("lock") != "no" and settings.get("local_lock") != "all"
+    if fstype == "nfs" and settings.get("vers") == "3" and has_locks:
+        return known(needs.locks)
+    return ""
+
+
+def _first_reason(modprobe: module_files.Modprobe, params: List[Tuple[str, Optional[str]]]) -> str:
+    for module in _MODULES:
+        reason = module_files.why_not_loaded(modprobe, params, module)
+        if reason:
+            return reason
+    return ""
+
+
+def _why_no_target(services: boot_services.Units, units: mount_units.Units) -> str:
+    if not unit_files.place_of(services.names, _TARGET):
+        return ""
+    masked = services.why_masked(_TARGET)
+    if masked or _TARGET in units.pulled_in:
+        return masked
+    return f"{_TARGET} is not enabled"
+
+
+def _why_no_locks(services: boot_services.Units) -> str:
+    """mount.nfs starts both by itself, unless they are masked."""
+    there = [one for one in _RPCBIND if unit_files.place_of(services.names, one)]
+    masked = [services.why_masked(one) for one in there]
+    if masked and all(masked):
+        return f"{masked[0]}, and NFSv3 with locks needs rpcbind"
+    statd = services.why_masked(_STATD) if unit_files.place_of(services.names, _STATD) else ""
+    if statd:
+        raise Unanswered(
+            "file:" + unit_files.place_of(services.names, _STATD),
+            f"{statd}: whether mount.nfs gets rpc.statd, which NFSv3 with locks needs, is unknown",
+        )
+    return ""
