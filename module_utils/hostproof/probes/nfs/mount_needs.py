@@ -38,6 +38,9 @@ class Needs(NamedTuple):
     only_target: Set[str]
 
 
+NOTHING = Needs("", "", "", "", set())
+
+
 def read_needs(host: Host, units: Optional[mount_units.Units]) -> Needs:
     """``units`` is None where no systemd runs."""
     params = parameters(host)

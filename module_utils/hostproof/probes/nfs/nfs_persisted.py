@@ -265,10 +265,8 @@ def _entries(
     auto: Optional[AutoMounts],
 ) -> List[Entry]:
     found = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
-    by_autofs = auto.mounts if auto is not None else []
-    if not linux or not (found or by_autofs):
-        return found
-    needs = mount_needs.read_needs(host, units)
+    has_any = bool(found) or (auto is not None and bool(auto.mounts))
+    needs = mount_needs.read_needs(host, units) if linux and has_any else mount_needs.NOTHING
     found = [_with_needs(entry, needs, units) for entry in found]
     if auto is None:
         return found
