@@ -89,10 +89,30 @@ class Host(Machine):
             self.commands[f"ethtool -a {name}"] = _refused()
         else:
             self.command(f"ethtool -a {name}", pause_text(name, *pause, *more))
+        self.rings(name, 4096)
         speed_text = f"{speed}Mb/s" if speed > 0 else "Unknown!"
         text = settings or settings_text(name, speed_text, duplex.title())
         self.command(f"ethtool {name}", text)
         return self
+
+    def rings(self, name: str, rx: int, most: int = 4096) -> "Host":
+        """As ethtool -g prints them (tests/fixtures/flow_control/SOURCES.md)."""
+        text = fixture("rings-e1000.txt").replace("eth0", name)
+        head, now, tail = text.partition("Current hardware settings:\n")
+        head = head.replace("RX:\t\t4096", f"RX:\t\t{most}")
+        tail = tail.replace("RX:\t\t256", f"RX:\t\t{rx}")
+        return self.command(f"ethtool -g {name}", head + now + tail)
+
+    def slot(self, name: str, width: int, most: int, node: int = 0) -> "Host":
+        """A card in a PCIe slot."""
+        address = "0000:3b:00.0"
+        real = f"/sys/devices/pci0000:3a/0000:3a:00.0/{address}"
+        self.link(f"{real}/driver", self.links[f"{CLASS}/{name}/device/driver"])
+        self.link(f"{CLASS}/{name}/device", real)
+        folder = f"/sys/bus/pci/devices/{address}"
+        self.file(f"{folder}/current_link_width", f"{width}\n")
+        self.file(f"{folder}/max_link_width", f"{most}\n")
+        return self.file(f"{folder}/numa_node", f"{node}\n")
 
     def take_down(self, name: str) -> "Host":
         """As ip link set NAME down: then the kernel refuses to tell of a carrier (EINVAL)."""

@@ -26,6 +26,8 @@ def judge(validate_finding):
             validate_finding(finding.as_dict())
             name, colon, _ = finding.title.partition(": ")
             check = finding.check.partition(".")[2]
+            if check.startswith("hba_"):
+                continue  # test_fibre_channel.py
             found[f"{name} {check}" if colon else check] = finding
         return found
 

@@ -4,6 +4,7 @@ The recorded stories come from virtual machines in which the fault was made: fra
 lost in either direction, and disks of the server that were slow.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -383,6 +384,18 @@ class TestRetransmissionsOverUdp:
         assert "45 of 2000 requests (2.25 %) were sent again" in finding.why
         assert (
             "0 answers came twice (bad xids) for 45 retransmissions: frames are lost" in finding.why
+        )
+
+    def test_fragments_of_32_kib_are_22_packets(self):
+        """Article 001: 'approximately 22 packets in one 32-KB NFS request'."""
+        story = over_udp(45, 0)
+        (mounted,) = (one for one in story.facts.mounted if one.path == "/u02")
+        options = re.sub(r"([rw])size=\d+", r"\1size=32768", mounted.options)
+        assert "rsize=32768" in options
+        story.facts = story.facts._replace(mounted=[mounted._replace(options=options)])
+        assert story.judge("retransmissions").why.endswith(
+            "a transfer of 32768 bytes is 22 packets at an MTU of 1500, and the loss of one "
+            "repeats all of them."
         )
 
     def test_less_than_half_is_loss(self):

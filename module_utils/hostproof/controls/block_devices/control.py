@@ -3,7 +3,7 @@
 """block_devices: the disks below databases and ASM, their paths, queues and owners."""
 
 from ...evaluate.control import Control
-from . import rules_multipath, rules_nodes, rules_queues
+from . import rules_adapters, rules_multipath, rules_nodes, rules_queues
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
@@ -21,7 +21,7 @@ CONTROL = Control(
     facts=Facts,
     read=read,
     applies=skip_elsewhere,
-    rules=RULES,
+    rules=(*RULES, rules_adapters.rules),
     plan=plan,
     needs_all=NEEDS_ALL,
 )

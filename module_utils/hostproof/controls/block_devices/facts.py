@@ -16,8 +16,9 @@ from ...probes.oracle import io_writers
 from ...probes.systemd import boot, udev
 from .parsers import dm_multipath
 from .policy import Device, Policy
-from .probes import disks, node_numbers
+from .probes import disks, fibre_channel, node_numbers
 from .probes.disks import Disk, Partition
+from .probes.fibre_channel import Port
 
 #: Those of ASM that hold its disks open.
 _ASM = r"^asm_(dbw[0-9a-z]|lgwr|gmon|rbal|pmon)_\S+$"
@@ -102,6 +103,7 @@ class Facts(NamedTuple):
     accounts: Dict[str, Answer[int]]
     drivers: Tuple[str, ...]
     file: Answer[str]
+    fibre_channel: Answer[List[Port]]
 
     def maps(self) -> List[Disk]:
         return [one for _name, one in sorted(self.disks.items()) if one.is_multipath]
@@ -156,12 +158,13 @@ def read(host: Host, policy: Policy) -> Facts:
         accounts=_read_accounts(host, policy, used),
         drivers=tuple(sorted(users.drivers)),
         file=attempt(host.read_text, policy.rules_file),
+        fibre_channel=attempt(fibre_channel.read, host),
     )
 
 
 def _nothing(host: Host, policy: Policy) -> Facts:
     file = attempt(host.read_text, policy.rules_file)
-    return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file)
+    return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file, [])
 
 
 # -- who uses what --------------------------------------------------------------------------------

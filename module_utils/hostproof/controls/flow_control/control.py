@@ -3,7 +3,7 @@
 """Flow control (IEEE 802.3x PAUSE) from the host's interface over the switch to the filer."""
 
 from ...evaluate.control import Control
-from . import rules_cable, rules_counted, rules_links, rules_path, rules_settings
+from . import rules_adapter, rules_cable, rules_counted, rules_links, rules_path, rules_settings
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
@@ -22,6 +22,7 @@ CONTROL = Control(
         rules_path.rules,
         rules_counted.rules,
         rules_links.rules,
+        rules_adapter.rules,
     ),
     plan=plan,
 )

@@ -11,7 +11,9 @@ from ...evaluate.checking import Skip
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd.link_file import Device
+from ...probes.kernel.pci_slot import Slot
 from ...probes.net.network_interfaces import Interfaces, Nic
+from .parsers.ethtool_rings import Rings
 from .parsers.ethtool_settings import Settings
 from .policy import Rule
 from .probes.nic_pause import Traffic, argv_pause
@@ -19,6 +21,7 @@ from .probes.pause_persisted import Persisted, Setting
 
 LINK_FOLDER = "/etc/systemd/network"
 RULE_FOLDER = "/etc/udev/rules.d"
+_LINUX_ONLY = Absent("policy", "it is read on Linux only")
 
 
 class NicFacts(NamedTuple):
@@ -45,6 +48,8 @@ class NicFacts(NamedTuple):
     by_hand: str = ""
     by_hand_commands: Tuple[str, ...] = ()
     evidence: Tuple[str, ...] = ()
+    rings: Answer[Rings] = _LINUX_ONLY
+    slot: Answer[Slot] = _LINUX_ONLY
 
     @property
     def name(self) -> str:

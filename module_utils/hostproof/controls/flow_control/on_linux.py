@@ -7,7 +7,8 @@ from typing import Tuple
 from ...collect.answer import attempt, known
 from ...collect.host import Host
 from ...errors import Absent
-from ...probes.net import network_interfaces
+from ...probes.kernel import pci_slot
+from ...probes.net import devices, network_interfaces
 from ...probes.net.network_interfaces import Nic
 from .nics import NicFacts, Platform, link_path, rule_path
 from .policy import Policy, Rule
@@ -41,4 +42,6 @@ def _read_nic(host: Host, nic: Nic, roles: Tuple[str, ...], rule: Rule) -> NicFa
         priorities=attempt(nic_pause.read_priorities, host, nic.name),
         persisted=read_persisted(host, nic, (link_path(nic.name), rule_path(nic.name))),
         traffic=Absent("policy", "hostproof_window_seconds is 0: nothing is counted"),
+        rings=attempt(nic_pause.read_rings, host, nic.name),
+        slot=attempt(pci_slot.read, host, devices.place(nic.name, "device")),
     )

@@ -26,7 +26,7 @@ from .policy import NAME, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
 from .probes.pause_persisted import Setting
 from .remedy import bad, commands_of, fix_of
-from .subjects import IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
+from .subjects import CASE, IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
 from .wanted import Wanted, given_by_boot, wanted_of
 
 rules = Rules(NAME)
@@ -53,6 +53,8 @@ def _set_text(one: NicFacts, pause: PauseSettings) -> str:
 def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     pause = one.pause
     if isinstance(pause, Absent):
+        if one.nic.speed is not None and one.nic.speed <= _SLOW and one.roles:
+            return _slow_without(one)
         kind = f"driver {one.nic.driver}" if one.nic.driver else "a virtual interface"
         raise Skip(f"{kind}: {pause}.", evidence_of(one)[:1])
     known(pause)
@@ -60,6 +62,24 @@ def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
         PASS,
         running="driver {0}, {1}".format(one.nic.driver, ", ".join(one.roles) or "no role"),
         evidence=evidence_of(one)[:1],
+    )
+
+
+#: Mb/s. A link of this speed in front of a faster server needs PAUSE most.
+_SLOW = 100
+
+
+def _slow_without(one: NicFacts) -> Verdict:
+    return Verdict(
+        WARN,
+        f"The link has {one.nic.speed} Mb/s and no PAUSE: a faster server overruns the buffers of "
+        "the switch port, and nothing slows it down.",
+        fix="use an adapter and a switch port with the speed of the server; until then NFS over "
+        "TCP instead of UDP",
+        desired="PAUSE, or the speed of the server",
+        running=f"{one.nic.speed} Mb/s, driver {one.nic.driver or 'unknown'}, no PAUSE",
+        reference=CASE,
+        evidence=[*one.nic.evidence, *evidence_of(one)[:1]],
     )
 
 

@@ -5,6 +5,7 @@
 Everything here is of the seconds between two readings: what the counters say of the time since the
 mount was made is never checked. What Direct NFS carries passes these counters by."""
 
+import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
@@ -12,6 +13,7 @@ from ...collect.shell import line
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, known_or_skip, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
+from ...parsers.number import integer
 from ...probes.nfs.nfs_traffic import EVIDENCE, MountTraffic, OpRates
 from . import diagnosis
 from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
@@ -29,6 +31,10 @@ QUEUE_OF_ANSWERS = 2
 #: The least that a request over UDP waits before it is sent again (RPC_RTO_MIN: HZ / 10).
 UDP_TIMEOUT_MS = 100.0
 
+_SIZES = re.compile(r"(?:^|,)[rw]size=(\d{1,8})(?=,|$)")
+#: Of Ethernet without jumbo frames.
+_MTU = 1500
+
 _NETWORK_FIX = (
     "look for drops and errors of the interfaces (ip, ethtool -S), of the ports of the switches "
     "and of the server"
@@ -43,17 +49,23 @@ _SS_FIX = "install ss (package iproute or iproute2) and audit again"
 
 
 class Watched(NamedTuple):
-    """A mount, and the traffic of all of them."""
+    """A mount, and the traffic of all of them. ``transfer`` is the larger of rsize and wsize."""
 
     path: str
     is_mounted: bool
     wire: Answer[Wire]
+    transfer: Optional[int] = None
 
 
 def _watched(facts: Facts, policy: Policy) -> List[Watched]:
     wire = attempt(lambda: diagnosis.wire_of(known(facts.traffic)))
     return [
-        Watched(one.wanted.path, one.mounted is not None, wire)
+        Watched(
+            one.wanted.path,
+            one.mounted is not None,
+            wire,
+            None if one.mounted is None else _transfer(one.mounted.options),
+        )
         for one in judged_mounts(facts, policy)
     ]
 
@@ -365,6 +377,8 @@ def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         cause = Cause(WARN, words, None)
     elif mount.protos == ("udp",):
         cause = _over_udp(wire, mount, policy)
+        if cause.status is not None and cause.culprit == diagnosis.NETWORK and watched.transfer:
+            cause = cause._replace(words=cause.words + _fragments(watched.transfer))
     else:
         cause = _over_connections(wire, mount, policy)
     if cause.status == ERROR:
@@ -414,6 +428,19 @@ def _over_udp(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     severe = percent(again, of) >= policy.retransmission_fail_percent and again >= FEWEST_EVENTS
     why = diagnosis.udp_culprit(wire, mount)
     return Cause(FAIL if severe else WARN, f"{words}; {why.words}", why.culprit)
+
+
+def _transfer(options: str) -> Optional[int]:
+    sizes = [integer(size) for size in _SIZES.findall(options)]
+    return max(sizes) if sizes else None
+
+
+def _fragments(transfer: int) -> str:
+    packets = -(-transfer // _MTU)
+    return (
+        f"; a transfer of {transfer} bytes is {packets} packets at an MTU of {_MTU}, and the loss "
+        "of one repeats all of them"
+    )
 
 
 def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:

@@ -13,7 +13,8 @@ from ....errors import Absent, HostproofError, Unanswered
 from ....parsers.net import ethtool_pause
 from ....parsers.net.ethtool_pause import Direction, PauseSettings
 from ....parsers.number import clipped
-from ..parsers import dcb, ethtool_settings, ethtool_statistics
+from ..parsers import dcb, ethtool_rings, ethtool_settings, ethtool_statistics
+from ..parsers.ethtool_rings import Rings
 from ..parsers.ethtool_settings import Settings
 
 SAMPLE = "pause"
@@ -81,6 +82,19 @@ def read_settings(host: Host, name: str) -> Settings:
             "ethtool {0}: {1}".format(name, " ".join(output.stderr.split())[:200]),
         )
     return ethtool_settings.parse(output.stdout)
+
+
+def read_rings(host: Host, name: str) -> Rings:
+    """Absent where the driver has none to show."""
+    argv = ["ethtool", "-g", name]
+    key = "command:" + " ".join(argv)
+    output = _run(host, argv)
+    if output.rc != 0:
+        said = output.stdout + output.stderr
+        if ethtool_pause.is_unsupported(said):
+            raise Absent(key, "the driver shows no rings (ethtool: Operation not supported)")
+        raise Unanswered(key, "ethtool -g {0}: {1}".format(name, " ".join(said.split())[:200]))
+    return ethtool_rings.parse(output.stdout)
 
 
 def _run(host: Host, argv: List[str]) -> Output:

@@ -1,0 +1,77 @@
+"""flow_control: receive ring, PCIe slot, and a slow link without PAUSE."""
+
+import pytest
+from ansible.module_utils.hostproof.controls.flow_control.parsers import ethtool_rings
+from ansible.module_utils.hostproof.errors import ParseError
+from nic_packs import Host, fixture, policy, settings_text, storage_host
+
+
+@pytest.fixture
+def judge(findings_of):
+    def judge_host(host: Host, check: str):
+        (one,) = findings_of("flow_control", host, policy())[check]
+        return one
+
+    return judge_host
+
+
+class TestReceiveRing:
+    def test_below_its_maximum(self, judge):
+        one = judge(storage_host().rings("ens4", 256), "receive_ring")
+        assert one.status == "warn"
+        assert one.why == "It has 256 descriptors, and the adapter has 4096."
+        assert one.commands == ("ethtool -G ens4 rx 4096",)
+        assert one.running == "rx 256 of 4096, tx 256 of 4096"
+
+    def test_at_its_maximum(self, judge):
+        assert judge(storage_host().rings("ens4", 4096), "receive_ring").status == "pass"
+
+    def test_unknown_and_not_supported(self, judge):
+        host = storage_host()
+        host.command("ethtool -g ens4", fixture("pause-virtio-stderr.txt"), 1)
+        assert judge(host, "receive_ring").status == "skip"
+        host = storage_host()
+        host.command("ethtool -g ens4", "Cannot get device ring settings: No such device\n", 1)
+        assert judge(host, "receive_ring").status == "error"
+        host = storage_host().rings("ens4", 9999)
+        assert judge(host, "receive_ring").status == "error"
+
+    def test_the_form_of_later_releases(self):
+        text = fixture("rings-e1000.txt").replace("Mini:\t0", "Mini:\tn/a")
+        later = text.replace("TX:\t\t256", "TX:\t\tn/a") + "RX Buf Len:\t\tn/a\n"
+        assert ethtool_rings.parse(later) == (256, None, 4096, 4096)
+        for bad in ("", "Ring parameters for eth0:\n", text.partition("Current")[0]):
+            with pytest.raises(ParseError):
+                ethtool_rings.parse(bad)
+
+
+class TestSlot:
+    def test_fewer_lanes_than_the_adapter_has(self, judge):
+        one = judge(storage_host().slot("ens4", 4, 8, node=1), "pcie_width")
+        assert (one.status, one.why) == ("warn", "It uses 4 of 8 lanes.")
+        assert one.running == "PCIe x4 of x8 at 0000:3b:00.0, NUMA node 1"
+        one = judge(storage_host().slot("ens4", 8, 8, node=-1), "pcie_width")
+        assert (one.status, one.running) == (
+            "pass",
+            "PCIe x8 of x8 at 0000:3b:00.0, no NUMA node",
+        )
+
+    def test_a_virtual_function_and_no_pci_device(self, judge):
+        assert judge(storage_host().slot("ens4", 0, 255), "pcie_width").status == "skip"
+        assert judge(storage_host(), "pcie_width").status == "skip"
+
+    def test_what_is_no_width_is_unknown(self, judge):
+        assert judge(storage_host().slot("ens4", 400, 400), "pcie_width").status == "error"
+
+
+class TestSlowLinkWithoutPause:
+    """Article 001: neither the 100 Mb/s card nor the switch port supports flow control."""
+
+    def test_it_warns(self, judge):
+        text = settings_text("ens4", "100Mb/s", "Full")
+        one = judge(storage_host(pause=None, speed=100, settings=text), "supported")
+        assert one.status == "warn"
+        assert one.why.startswith("The link has 100 Mb/s and no PAUSE: a faster server overruns")
+
+    def test_a_gigabit_link_does_not(self, judge):
+        assert judge(storage_host(pause=None), "supported").status == "skip"
