@@ -26,7 +26,8 @@ PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
 
 #: A line that could do any of it. What does not match is not checked (host.find_lines).
 INTERESTING = (
-    r"\bsysctl(?:\s|$|[\"'{])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|/proc/sys/|/sys/kernel/mm/"
+    r"\bsysctl(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|\bproc/sys/|\bsys/kernel/mm/"
+    r"|\b(?:cd|pushd)\s+[\"']?/(?:proc|sys)\b"
     r"|\bnr_(?:overcommit_)?hugepages|\bhugetlb_shm_group\b|transparent_hugepage|\bprocps\b"
     r"|\bSYSCTL\{"
 )
@@ -92,6 +93,7 @@ _BRANCH = re.compile(
 #: They stand for lines that evidence does not keep. After the second kind it is not certain that
 #: a line is reached.
 _LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
+_UNREAD_LEFT_OUT = "./left-out"
 _WRAPPERS = frozenset(
     [
         "sudo",
@@ -179,6 +181,19 @@ def reached(lines: List[str], number: int) -> Optional[bool]:
     return True if is_plain(lines[number - 1]) else None
 
 
+def calls_unread(line: str) -> bool:
+    """Whether a line runs a script whose path it does not give: a relative or a variable one."""
+    for command in split(line):
+        words = _unwrapped([word for word in command.words if word not in _KEYWORDS])
+        if words and words[0].rpartition("/")[2] in (*_SHELLS, ".", "source"):
+            words = [word for word in words[1:] if not word.startswith("-") or word == "-c"]
+            if words and words[0] != "-c" and not words[0].startswith("/"):
+                return True
+        elif words and re.match(r"\.{1,2}/|[\w.-]+/|\0", words[0], re.ASCII):
+            return True
+    return False
+
+
 def kept(text: str) -> str:
     """The part of a script that evidence keeps (kept_lines.py): what can set something, and what
     decides whether that is reached."""
@@ -198,13 +213,19 @@ def _kept_line(number: int, line: str) -> str:
         return line
     if re.match(r"exit\b", text):
         return "exit"
+    if calls_unread(line):
+        return _UNREAD_LEFT_OUT + (" && " + _LEFT_OUT if _BRANCH.search(text) else "")
     return _BRANCH_LEFT_OUT if _BRANCH.search(text) or text.endswith("\\") else _LEFT_OUT
 
 
 def of_unit(line: str) -> Optional[str]:
     """The command of an Exec line of a systemd unit; None for other lines."""
     match = re.match(r"\s*Exec(?:Start|StartPre|StartPost|Condition)\s*=\s*(.*)", line)
-    return re.sub(r"^[-@:+!|]+\s*", "", match.group(1)) if match else None
+    if match is None:
+        return None
+    # The value of a specifier (%i) is unknown here; %% is a percent sign.
+    command = re.sub(r"%(.)", lambda one: "%" if one.group(1) == "%" else UNKNOWN, match.group(1))
+    return re.sub(r"^[-@:+!|]+\s*", "", command)
 
 
 def of_exec(command: str) -> Tuple[List[Effect], bool]:
@@ -375,10 +396,10 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     name = words[0].rpartition("/")[2] if words else ""
     printed = _printed(command, words)
     found = [
-        _set(path, printed)
+        _set(path, printed if path.startswith("/") else None)
         for path in command.outputs
         # A file that only the shell knows counts where it could be one that takes the value.
-        if path.startswith(_BELOW)
+        if ("/" + path.lstrip("/")).startswith(_BELOW)
         or (path.startswith(UNKNOWN) and (printed is not None or words[1:] == [UNKNOWN]))
     ]
     if name in _SHELLS:
@@ -399,6 +420,11 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
         return found + [
             _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
         ]
+    if name in ("cd", "pushd"):
+        # The lines after it can write to any file of the directory by a relative path.
+        path = "".join(words[1:2]).rstrip("/")
+        below = path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
+        return found + ([_set(path + "/" + UNKNOWN, None)] if below else [])
     if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):
         return found + [_set("/proc/sys/" + UNKNOWN, None)]
     if name in _READERS and not (name == "sed" and any(w.startswith("-i") for w in words)):
@@ -446,6 +472,7 @@ def _printed(command: Simple, words: List[str]) -> Optional[str]:
 
 
 def _set(path: str, value: Optional[str]) -> Effect:
+    path = "/" + path if ("/" + path).startswith(_BELOW) else path
     return Effect(SET, re.sub("/+", "/", path), value, (), None)
 
 

@@ -488,6 +488,10 @@ def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> Lis
             lines.extend(tree.assignments)
             lines.extend(tree.unread if path == boot_commands.PROCPS else [])
             continue
+        folder = path.rpartition("/")[0]
+        is_pattern = re.search("[*?\\[]", path) is not None
+        if not path.startswith("/") or (is_pattern and folder not in sysctl_d.DIRECTORIES):
+            return [Write(None, command.place, False, "by " + command.words())]
         read = [one for one in tree.assignments + tree.unread if glob_pattern.fits(one.path, path)]
         if read or path not in boot.loaded:
             lines.extend(read)

@@ -12,8 +12,9 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...collect.answer import attempt, known
 from ...collect.host import Host
 from ...errors import Absent, Denied, Unanswered
-from ...parsers.systemd import boot_commands
+from ...parsers.systemd import boot_commands, systemd_unit
 from ...parsers.systemd.boot_commands import Effect
+from . import conf_files, unit_files
 
 RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
 #: Of one name the unit of the directory that stands first counts.
@@ -49,6 +50,18 @@ _SCRIPTS = (
     "/etc/network/interfaces",
     "/etc/network/interfaces.d/*",
 )
+#: cloud-init runs bootcmd and the scripts of per-boot after every reboot.
+_CLOUD = (
+    "/etc/cloud/cloud.cfg",
+    "/etc/cloud/cloud.cfg.d/*.cfg",
+    "/var/lib/cloud/instance/cloud-config.txt",
+)
+_CLOUD_SCRIPTS = (
+    "/var/lib/cloud/scripts/per-boot/*",
+    "/var/lib/cloud/instance/scripts/*",
+)
+#: sysfsutils writes what these hold: kernel/mm/transparent_hugepage/enabled = never.
+_SYSFS = ("/etc/sysfs.conf", "/etc/sysfs.d/*.conf")
 _UDEV = ("/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules", "/usr/lib/udev/rules.d/*.rules")
 _MODPROBE = ("/etc/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf")
 PLACES = (
@@ -60,6 +73,9 @@ PLACES = (
     )
     + _CRONTABS
     + _SCRIPTS
+    + _CLOUD
+    + _CLOUD_SCRIPTS
+    + _SYSFS
     + _UDEV
     + _MODPROBE
 )
@@ -75,6 +91,10 @@ _RUNS_NOT = ("disabled", "enabled-runtime", "masked", "masked-runtime", "not-fou
 _UNSURE = re.compile(
     r"^[ \t]*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)[ \t]*=", re.MULTILINE
 )
+
+
+#: The text of a command that runs a script whose path is not known.
+_UNREAD = "a script by a relative or variable path"
 
 
 class Command(NamedTuple):
@@ -106,10 +126,13 @@ def read_rc_local(host: Host) -> List[Command]:
         lines = boot_commands.joined(host.read_text(path, record=boot_commands.kept))
         for number, line in enumerate(lines, 1):
             effects = _effects(line)
+            if boot_commands.calls_unread(line):
+                effects.append(Effect(boot_commands.SET, boot_commands.UNKNOWN, None, (), None))
             is_reached = boot_commands.reached(lines, number) if effects else None
             if effects and is_reached is not False:
                 place = f"{path}:{number}"
-                commands.append(Command(line.strip(), place, path, bool(is_reached), effects))
+                text = line if re.search(boot_commands.INTERESTING, line) else _UNREAD
+                commands.append(Command(text.strip(), place, path, bool(is_reached), effects))
     return commands
 
 
@@ -170,6 +193,10 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     if path in _CRONTABS or path.startswith("/etc/cron.d/"):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
+    if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
+        return _of_sysfs(line), False
+    if path.startswith("/etc/cloud/") or path.endswith("/cloud-config.txt"):
+        return _of_cloud(line), False
     if path.endswith(".rules"):
         return boot_commands.effects(boot_commands.of_udev(line)), False
     if "/modprobe.d/" in path:
@@ -177,6 +204,24 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     if path.startswith("/etc/network/interfaces"):
         return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line)), False
     return _effects(line), False
+
+
+def _of_sysfs(line: str) -> List[Effect]:
+    """A line of sysfs.conf(5): ATTRIBUTE = VALUE, with the path below /sys."""
+    name, equals, value = line.partition("=")
+    if not equals or line.lstrip().startswith("#"):
+        return []
+    return [Effect(boot_commands.SET, "/sys/" + name.strip(), value.strip(), (), None)]
+
+
+def _of_cloud(line: str) -> List[Effect]:
+    """A command of bootcmd or runcmd: a string, or a list of words in brackets."""
+    text = re.sub(r"^\s*(?:(?:bootcmd|runcmd)\s*:)?\s*(?:-\s+)*", "", line)
+    if text.startswith("["):
+        text = re.sub(r"\s*,\s*", " ", text.strip("[] \t"))
+    elif text[:1] in ("'", '"') and text.rstrip()[-1:] == text[0]:
+        text = text.strip()[1:-1]
+    return _effects(text)
 
 
 def _is_unit(path: str) -> bool:
@@ -216,7 +261,31 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
     if state in _MAY_RUN or "@" in name:
         return None
     timer = name[: -len("service")] + "timer"
-    return None if _state(host, timer) in _RUNS else False
+    if _state(host, timer) in _RUNS or any(
+        _state(host, one) in _RUNS for one in _starters(host, name)
+    ):
+        return None
+    return False
+
+
+def _starters(host: Host, service: str) -> List[str]:
+    """Timers, paths and sockets of another name that start a service (Unit=, Service=)."""
+    names = unit_files.names_by_folder(host)
+    found = []
+    for name in sorted({one for listed in names.values() for one in listed}):
+        stem, _dot, kind = name.rpartition(".")
+        if kind not in ("timer", "path", "socket") or stem + ".service" == service:
+            continue
+        place = unit_files.place_of(names, name)
+        paths = [place, *unit_files.drop_ins(host, names, name)]
+        units = [
+            systemd_unit.parse(conf_files.text_of_link(host, path) or "", path) for path in paths
+        ]
+        key = "Service" if kind == "socket" else "Unit"
+        started = systemd_unit.last(units, kind.capitalize(), key)
+        if started is not None and started.value == service:
+            found.append(name)
+    return found
 
 
 def _state(host: Host, unit: str) -> str:

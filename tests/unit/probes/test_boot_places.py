@@ -1,0 +1,150 @@
+"""Places that set a kernel value at the next boot and that are easy to miss.
+
+Each of them passed before: the drop-in sets vm.swappiness to 1, and the place sets it to 60 later.
+"""
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
+from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
+from ansible.module_utils.hostproof.parsers.systemd import boot_commands
+from ansible.module_utils.hostproof.probes.systemd import boot
+from packs import Machine
+
+KEY = "vm.swappiness"
+PROC = "/proc/sys/vm/swappiness"
+FILE = "/etc/sysctl.d/90-a.conf"
+OWN = "/etc/systemd/system"
+
+
+def host() -> Machine:
+    return packs.linux().file(FILE, f"{KEY} = 1\n")
+
+
+def at_boot(machine: Machine) -> boot.SysctlAtBoot:
+    found = boot.sysctl_at_boot(boot.read_boot(machine), KEY)
+    found.settled()
+    return found
+
+
+def rc_local(*lines: str) -> Machine:
+    return host().file("/etc/rc.local", "\n".join(["#!/bin/sh", *lines, ""]), mode=0o755)
+
+
+def is_unknown(machine: Machine, place: str) -> None:
+    with pytest.raises(HostproofError, match=place):
+        at_boot(machine)
+
+
+class TestRcLocal:
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ("cd /proc/sys/vm", "echo 60 > swappiness"),
+            ("cd /proc/sys/vm && echo 60 > swappiness",),
+            ("pushd /proc/sys", "echo 60 > vm/swappiness"),
+            ("cd /proc", "echo 60 > sys/vm/swappiness"),
+            ("cd /", "echo 60 > proc/sys/vm/swappiness"),
+            ("cd /etc/oracle", "sysctl -p tune.conf"),
+            ("sysctl -p /etc/oracle/*.conf",),
+            ("cd /opt/tune", "./tune.sh"),
+            ("cd /opt/tune && ./tune.sh --all",),
+            ("cd /opt", "tune/tune.sh"),
+            ("cd /opt", "sh tune.sh"),
+            (". ./tune.sh",),
+            ("TUNE=/opt/tune.sh", "$TUNE start"),
+            ("nohup ../tune.sh &",),
+        ],
+    )
+    def test_what_it_writes_by_a_relative_path_is_unknown(self, lines):
+        is_unknown(rc_local(*lines), "/etc/rc.local:")
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ("cd /opt", "touch /var/lock/subsys/local"),
+            ("cd /proc/sys/net/ipv4", "echo 0 > ip_forward"),
+            ("cd /sys/block/sda", "echo none > queue/scheduler"),
+            ("sh -c 'true'",),
+            ("# ./tune.sh",),
+            ("exit 0", "./tune.sh"),
+            ("echo ./tune.sh",),
+        ],
+    )
+    def test_what_cannot_set_it_changes_nothing(self, lines):
+        assert at_boot(rc_local(*lines)).winner == ("1", f"{FILE}:1")
+
+    def test_a_file_that_sysctl_loads(self):
+        machine = rc_local("sysctl -p /opt/tune.conf").file("/opt/tune.conf", f"{KEY}=60\n")
+        assert at_boot(machine).winner == ("60", "/opt/tune.conf:1")
+
+    def test_the_part_that_evidence_keeps_leads_to_the_same(self):
+        machine = rc_local("cd /opt && ./tune.sh --password tiger", "sysctl -w vm.swappiness=2")
+        with pytest.raises(HostproofError) as told:
+            at_boot(machine)
+        assert "tiger" not in str(told.value)
+
+
+class TestUnits:
+    def test_an_instance_of_a_template_sets_what_its_name_says(self):
+        machine = host().file(f"{OWN}/tune@.service", f"[Service]\nExecStart=sysctl -w {KEY}=%i\n")
+        machine.command("systemctl is-enabled tune@.service", "enabled\n")
+        is_unknown(machine, "tune@.service")
+
+    def test_a_percent_sign_is_written_twice(self):
+        command = boot_commands.of_unit("ExecStart=-sysctl -w a.b=%%i%i")
+        assert command == f"sysctl -w a.b=%i{boot_commands.UNKNOWN}"
+
+    @pytest.mark.parametrize(
+        ("starter", "text"),
+        [
+            ("late.timer", "[Timer]\nOnBootSec=60\nUnit=tune.service\n"),
+            ("x.path", "[Path]\nPathExists=/x\nUnit=tune.service\n"),
+            ("x.socket", "[Socket]\nListenStream=1\nService=tune.service\n"),
+        ],
+    )
+    def test_a_starter_of_another_name(self, starter, text):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/{starter}", text)
+        machine.command("systemctl is-enabled tune.service", "disabled\n", 1)
+        machine.command(f"systemctl is-enabled {starter}", "enabled\n")
+        is_unknown(machine, "tune.service")
+
+    def test_a_disabled_timer_of_another_name(self):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/late.timer", "[Timer]\nUnit=tune.service\n")
+        machine.command("systemctl is-enabled tune.service", "disabled\n", 1)
+        machine.command("systemctl is-enabled late.timer", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+
+class TestCloudInit:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            f"  - sysctl -w {KEY}=60",
+            f"  - [ sysctl, -w, {KEY}=60 ]",
+            f"bootcmd: [[sysctl, -w, '{KEY}=60']]",
+            f"  - 'echo 60 > {PROC}'",
+            f'  - ["sh", "-c", "echo 60 > {PROC}"]',
+        ],
+    )
+    @pytest.mark.parametrize(
+        "path", ["/etc/cloud/cloud.cfg.d/90-x.cfg", "/var/lib/cloud/instance/cloud-config.txt"]
+    )
+    def test_its_commands(self, path, line):
+        is_unknown(host().file(path, f"#cloud-config\nbootcmd:\n{line}\n"), path)
+
+    def test_a_comment(self):
+        text = f"#cloud-config\n#  - sysctl -w {KEY}=60\n"
+        assert at_boot(host().file("/etc/cloud/cloud.cfg", text)).winner == ("1", f"{FILE}:1")
+
+    def test_its_scripts(self):
+        path = "/var/lib/cloud/scripts/per-boot/tune.sh"
+        is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n"), path)
+
+
+def test_sysfs_conf():
+    machine = packs.linux().file("/etc/sysfs.conf", "kernel/mm/transparent_hugepage/enabled=always")
+    with pytest.raises(Unanswered, match="/etc/sysfs.conf:1 may set transparent huge pages"):
+        thp.at_boot(boot.read_boot(machine), None)
