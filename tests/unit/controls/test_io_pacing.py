@@ -102,7 +102,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("changes", "said"),
         [
-            ({"profile": "fast"}, "io_pacing_profile must be one of default"),
+            ({"profile": "fast"}, "io_pacing_profile must be one of auto"),
             ({"profile": True}, "io_pacing_profile must be one of"),
             ({"powerha_version": "7"}, "io_pacing_powerha_version must be auto, none or"),
             ({"powerha_version": 7.1}, None),
@@ -377,6 +377,35 @@ class TestLegacyValues:
         assert given["deadman_risk"].status == "pass"
 
 
+class TestMarksByPowerHa:
+    """Article 000: 8193/4096 by default, and 513/256 between both where HACMP 5.4.1 runs."""
+
+    @pytest.mark.parametrize(
+        ("level", "marks"),
+        [
+            ("5.4.1.0", (513, 256)),
+            ("6.1.0.0", (513, 256)),
+            ("7.1.0.0", (8193, 4096)),
+            (None, (8193, 4096)),
+        ],
+    )
+    def test_the_default_follows_the_release(self, judge, level, marks):
+        machine = aix().marks(*marks)
+        found = judge(machine if level is None else machine.powerha(level))
+        assert found["persisted"].status == found["running"].status == "pass"
+        assert found["running"].desired == str(Pair(*marks))
+        other = (8193, 4096) if marks == (513, 256) else (513, 256)
+        machine = aix().marks(*other)
+        found = judge(machine if level is None else machine.powerha(level))
+        assert found["persisted"].status == found["running"].status == "fail"
+
+    def test_an_unknown_release_is_unknown(self, judge):
+        found = judge(aix().failing(aix_packs.LSLPP, "0504-081"))
+        assert found["persisted"].status == "error"
+        found = judge(aix().failing(aix_packs.LSLPP, "0504-081"), powerha_version="5.4.1")
+        assert found["persisted"].desired == "maxpout=513 minpout=256"
+
+
 class TestDeadmanRisk:
     def test_raised_under_an_old_hacmp(self, judge):
         finding = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
@@ -396,7 +425,7 @@ class TestDeadmanRisk:
     def test_wanted_but_not_there_yet(self, judge):
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "warn"
-        assert "The policy wants maxpout=8193" in finding.why
+        assert "The policy wants maxpout=513 minpout=256" in finding.why
         taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
         assert "The risk is taken" in taken.why
 
@@ -532,11 +561,11 @@ class TestDeadmanRisk:
             aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081"),
             aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
         ):
-            found = judge(machine)
+            found = judge(machine, profile="default")
             assert not [one.check for one in found.values() if "chdev" in str(one.commands)]
             assert "legacy_hacmp" in str(found["persisted"].fix)
             assert "io_pacing_deadman_risk_ok" in str(found["persisted"].fix)
-            taken = judge(machine, deadman_risk_ok=True)
+            taken = judge(machine, profile="default", deadman_risk_ok=True)
             assert "chdev -l sys0 -a maxpout=8193" in taken["persisted"].commands[1]
 
     def test_little_cpu_left(self, judge):

@@ -174,21 +174,21 @@ class TestGuards:
     def test_powerha_not_known(self):
         machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
         machine.command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
-        range_of_it, unknown = plan(machine).refusals
+        range_of_it, unknown = plan(machine, profile="default").refusals
         assert "it takes 0 to 4097" in range_of_it.reason
         assert unknown.override == "deadman_risk_ok"
         assert "0504-081" in unknown.reason
         assert "give io_pacing_powerha_version" in unknown.reason
         assert "maxpout=8193 minpout=4096" in unknown.reason
         assert plan(machine, profile="legacy_hacmp").refusals == []
-        assert len(plan(machine, deadman_risk_ok=True).refusals) == 1
+        assert len(plan(machine, profile="default", deadman_risk_ok=True).refusals) == 1
         assert len(plan(machine, powerha_version="7.2").refusals) == 1
 
     @pytest.mark.parametrize("told", ["7.2.3", "none"])
     def test_policy_does_not_overrule_the_host(self, told):
         """One group_vars file may be of other hosts than this."""
         machine = aix().marks(33, 24).powerha("6.1.0.0")
-        (refusal,) = plan(machine, powerha_version=told).refusals
+        (refusal,) = plan(machine, profile="default", powerha_version=told).refusals
         assert refusal.override == "deadman_risk_ok"
         assert "io_pacing_powerha_version says" in refusal.reason
         assert "PowerHA 6.1.0.0 (active)" in refusal.reason

@@ -12,7 +12,7 @@ from ...collect.answer import known
 from ...errors import HostError, HostproofError, Unanswered
 from ...parsers.number import clipped
 from .facts import LPARSTAT, Aix, Mounts, Override, odm_pair
-from .policy import Pair, Policy, Version
+from .policy import AUTO, DEFAULT, INTERMEDIATE, Pair, Policy, Version, with_profile
 from .probes import powerha as powerha_probe
 
 #: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
@@ -50,6 +50,17 @@ def powerha_version(aix: Aix, policy: Policy) -> Version:
             "the variable, or set it to auto",
         )
     return installed
+
+
+def settled(aix: Aix, policy: Policy) -> Policy:
+    """The policy with the marks that "auto" means on this host. Raises an unknown release.
+
+    J. Wartak and the manuals of IBM that he names put a host with an old HACMP between its 33/24
+    and 8193/4096.
+    """
+    if policy.profile != AUTO:
+        return policy
+    return with_profile(policy, INTERMEDIATE if is_old(powerha_version(aix, policy)) else DEFAULT)
 
 
 def is_old(version: Version) -> bool:

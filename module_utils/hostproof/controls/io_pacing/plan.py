@@ -11,7 +11,7 @@ from ...collect.answer import known
 from ...errors import HostproofError
 from ...probes.unix import sys_parm
 from .facts import NAMES, Aix, Facts, odm_pair
-from .heartbeat import why_not_raise
+from .heartbeat import settled, why_not_raise
 from .policy import Pair, Policy
 
 
@@ -22,6 +22,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         why = f"io_pacing changes nothing on {system}."
         return Plan([], [], [why], [])
     aix = facts.aix
+    policy = settled(aix, policy)
     changes, pending = _changes(aix, policy)
     refusals = _guards(aix, policy) if changes else []
     return Plan(changes, refusals, pending, [])

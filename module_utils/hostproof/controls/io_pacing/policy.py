@@ -17,6 +17,7 @@ AUTO = "auto"
 NONE = "none"
 UNMANAGED = "unmanaged"
 DEFAULT = "default"
+INTERMEDIATE = "intermediate"
 CUSTOM = "custom"
 OFF = "off"
 
@@ -49,7 +50,7 @@ PROFILES = {
         "AIX's own since 6.1: only a flood of writes to one file is held back, so large writes run "
         "at the speed of the storage.",
     ),
-    "intermediate": Profile(
+    INTERMEDIATE: Profile(
         Pair(513, 256),
         "A compromise: a writer is held back after 2 MiB pending in a file, so other programs keep "
         "their turn and large writes lose some speed.",
@@ -98,7 +99,7 @@ def step_problem(pair: Pair) -> Optional[str]:
 def _profile(given: PolicyValues, name: str) -> str:
     if given[name] is False:
         return OFF  # YAML makes a truth value of an off without quotes
-    return given.one_of(name, (*PROFILES, CUSTOM))
+    return given.one_of(name, (AUTO, *PROFILES, CUSTOM))
 
 
 def _powerha(given: PolicyValues, name: str) -> Version:
@@ -138,13 +139,17 @@ def _by_the_rule(override: AllowedMarks, given: PolicyValues) -> AllowedMarks:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``maxpout`` and ``minpout`` are what the profile comes to. ``powerha_version`` is None for
+    ``maxpout`` and ``minpout`` are the marks of the profile; with "auto" the installed PowerHA
+    decides (heartbeat.settled). ``powerha_version`` is None for
     "auto" and () where there is none. ``cpu_headroom`` is per cent of the CPU that nobody uses,
     None for "auto". ``dirty_limit`` is bytes, None for "unmanaged".
     """
 
     profile: str = checked_by(_profile, "raw")
     """The marks of the host, in pages of pending writes to one file.
+
+    C(auto) is C(intermediate) on a host with PowerHA (HACMP) before 7.1, whose heartbeat is an
+    ordinary process, and C(default) on any other.
 
     C(default) is 8193/4096, the default of AIX since 6.1. It delays only very many writes to
     one file, so large writes run at the speed of the storage.
@@ -157,10 +162,10 @@ class Policy(NamedTuple):
 
     C(off) is 0/0. One writer can delay the disk I/O of every other program of the host.
 
-    C(custom) uses C(io_pacing_maxpout) and C(io_pacing_minpout). If both are set, C(default)
-    means C(custom), and any other profile is rejected.
+    C(custom) uses C(io_pacing_maxpout) and C(io_pacing_minpout). If both are set, C(auto) and
+    C(default) mean C(custom), and any other profile is rejected.
 
-    Default: default
+    Default: auto
     """
     maxpout: int = whole_number().none_for(AUTO)
     """How many pages of writes to one file may be pending before a thread that writes to it sleeps.
@@ -234,9 +239,10 @@ def _marks(policy: Policy, given: PolicyValues) -> Policy:
     """Marks that are given are never dropped for a profile's: they are the policy, or an error."""
     profile = policy.profile
     named = [name for name in ("maxpout", "minpout") if given[name] != AUTO]
+    if profile == AUTO and not named:
+        return with_profile(policy, DEFAULT)._replace(profile=AUTO)
     if profile in PROFILES and not named:
-        pair = PROFILES[profile].pair
-        return policy._replace(maxpout=pair.maxpout, minpout=pair.minpout)
+        return with_profile(policy, profile)
     for name in ("maxpout", "minpout"):
         if name not in named:
             because = f"{NAME}_profile is custom, which takes both marks"
@@ -250,13 +256,19 @@ def _marks(policy: Policy, given: PolicyValues) -> Policy:
         raise given.error(name, f"is against AIX's rule: {problem}")
     if profile in PROFILES and pair == PROFILES[profile].pair:
         return policy
-    if profile not in (DEFAULT, CUSTOM):
+    if profile not in (AUTO, DEFAULT, CUSTOM):
         raise given.error(
             "profile",
             f"is {profile} ({PROFILES[profile].pair}), and {NAME}_maxpout and {NAME}_minpout say "
             f"{pair}: leave one of them out",
         )
     return policy._replace(profile=CUSTOM)
+
+
+def with_profile(policy: Policy, profile: str) -> Policy:
+    """The same with the marks of a profile."""
+    pair = PROFILES[profile].pair
+    return policy._replace(profile=profile, maxpout=pair.maxpout, minpout=pair.minpout)
 
 
 policy_from = reader(NAME, Policy, _marks)

@@ -12,6 +12,7 @@ from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
 from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
+from .heartbeat import settled
 from .policy import NAME, Policy
 from .remedy import MOUNTS_KEYS
 from .subjects import AIX, PACING
@@ -37,7 +38,7 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     for path in sorted(set(persisted.overrides) | set(live.overrides)):
         for mounts, where in ((persisted, "in " + FILESYSTEMS), (live, "as mounted")):
             one = mounts.overrides.get(path)
-            if one is not None and not _is_allowed(one, policy):
+            if one is not None and not _is_allowed(one, aix, policy):
                 problems.append(f"{one} {where}")
                 told, lines = _without_override(path, mounts, mounts is persisted)
                 fixes.append(told)
@@ -69,10 +70,13 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _is_allowed(override: Override, policy: Policy) -> bool:
+def _is_allowed(override: Override, aix: Aix, policy: Policy) -> bool:
     """Whether the policy requires these marks on this file system, or for the same everywhere."""
     pair = override.pair()
-    return pair is not None and pair == policy.overrides.get(override.path, policy.wanted)
+    if pair is None:
+        return False
+    allowed = policy.overrides.get(override.path)
+    return bool(pair == (settled(aix, policy).wanted if allowed is None else allowed))
 
 
 def _without_override(path: str, mounts: Mounts, persisted: bool) -> Tuple[str, List[str]]:

@@ -25,6 +25,7 @@ from .heartbeat import (
     powerha_keys,
     powerha_text,
     powerha_version,
+    settled,
 )
 from .policy import NAME, PROFILES, Policy
 from .remedy import (
@@ -66,6 +67,7 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         need_all(aix)
         return Verdict(PASS, evidence=evidence, **layers)
     version = powerha_version(aix, policy)
+    policy = settled(aix, policy)
     there = powerha_text(aix, policy)
     evidence += powerha_keys(aix)
     if is_old(version):
@@ -105,6 +107,7 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
+    policy = settled(aix, policy)
     evidence = powerha_keys(aix)
     if not version:
         raise Skip(f"This host has {there}: no PowerHA heartbeat can come late.", evidence)
@@ -203,6 +206,7 @@ def _distinct_texts(texts: Iterable[str]) -> List[str]:
 def cpu_headroom(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
+    policy = settled(aix, policy)
     evidence = powerha_keys(aix) + [LPARSTAT_KEY]
     text = headroom_text(aix, policy)
     in_use = f"{there}; {text}"
