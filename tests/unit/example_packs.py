@@ -201,7 +201,9 @@ class _Noting(RecordedHost):
 
 def watched(host: str, machine: NfsMachine) -> NfsMachine:
     """What its disk did, as a real machine's was measured; on db05 the mounts of its story too."""
-    machine.folder("/sys/block/vda/slaves")
+    machine.folder("/sys/block/vda/slaves").link("/sys/dev/block/254:0", "/sys/block/vda")
+    for sid in ("LAB1", "LAB2"):
+        machine.file(f"/u02/oradata/{sid}/redo01.log", "")
     windows = latency_packs.recorded_windows("passive")
     remarks = [latency_packs.NO_NFS]
     if host == "db05.example.com":
@@ -381,11 +383,11 @@ def complete(host: str) -> str:
     for server in name_packs.SERVERS:
         found[f"udp:{server} {host}"] = name_packs.datagram_of(host, ["192.0.2.10"])
     found = _read(named(host), found, {"name_resolution": default_policy("name_resolution")})
-    found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
     at = int(datetime.fromisoformat(pack["recorded_at"]).timestamp())
     writing = example_oracle.writing(host, readings, at)
     found = _read(writing, with_limit(found), {"async_io": io_packs.policy()})
     found = _read(writing, found, {"block_devices": default_policy("block_devices")})
+    found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
     machine = platform_packs.supported(writing)
     found = _read(machine, found, {"platform": default_policy("platform")})
     machine = package_packs.recorded("debian-12")

@@ -13,6 +13,7 @@ from . import (
     rules_lobs,
     rules_network,
     rules_pools,
+    rules_redo,
     rules_reports,
     rules_work,
 )
@@ -32,6 +33,7 @@ CONTROL = Control(
         rules_pools.rules,
         rules_reports.rules,
         rules_lobs.rules,
+        rules_redo.rules,
         rules_blocking.rules,
         rules_work.rules,
         rules_cells.rules,

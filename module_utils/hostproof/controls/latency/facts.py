@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its latencies: windows of each probe, and what its disks are."""
 
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...collect.host import Host, LiveHost, Measure
 from ...collect.measured import Measured, Window
 from ...collect.window import QUIET
 from ...errors import Absent, HostproofError
-from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, SQLNET, Probe
+from ...latency.probe_list import ACTIVE, DISK, DISK_READ, NFS, PASSIVE, REPORT, SQLNET, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel import block_storage
 from ...probes.kernel.block_storage import Storage
 from ...probes.nfs import nfs_mounted
+from ...probes.oracle import io_writers
 from .policy import HOW, Policy
 from .probes import report_file, running_databases
 from .probes.running_databases import Running
@@ -22,13 +23,24 @@ PASSIVE_NAME = "passive"
 EVIDENCE = "windows:"
 
 
+class Member(NamedTuple):
+    """A redo log file that LGWR of an instance holds open.
+
+    ``places`` are the subjects of the windows that count its writes: devices, or an NFS mount.
+    """
+
+    sid: str
+    path: str
+    places: Answer[Tuple[str, ...]]
+
+
 class Facts(NamedTuple):
     """``system`` is the name of the system: counters and direct reads are known on Linux alone.
 
     ``passive`` is None where nothing must be watched; ``active`` (with sqlnet) and ``reports`` are
     by the name of the probe. ``storage`` is by device, and by path for reads of files.
     ``databases`` are those that run; Absent if the policy forbids queries, or on systems other than
-    Linux."""
+    Linux. ``redo`` is empty where no instance writes redo logs to files."""
 
     system: Answer[str]
     passive: Optional[Answer[Measured]]
@@ -36,6 +48,7 @@ class Facts(NamedTuple):
     reports: Dict[str, Answer[Measured]]
     storage: Dict[str, Answer[Storage]]
     databases: Answer[List[Running]]
+    redo: Answer[Tuple[Member, ...]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -60,7 +73,35 @@ def read(host: Host, policy: Policy) -> Facts:
         if probe.name in active:
             storage[path] = attempt(block_storage.of_path, host, path)
     databases = attempt(_read_databases, host, system, policy)
-    return Facts(system, passive, active, found, storage, databases)
+    redo: Answer[Tuple[Member, ...]] = ()
+    if looking:
+        redo = attempt(_read_redo, host, _windows(passive))
+    return Facts(system, passive, active, found, storage, databases, redo)
+
+
+def _read_redo(host: Host, windows: List[Window]) -> Tuple[Member, ...]:
+    """The redo log members, from the open files of LGWR and its workers."""
+    holders = io_writers.read_holders(host)
+    if all(one.files is None for one in holders.processes):
+        return ()
+    found = io_writers.writers(host, holders, io_writers.machine_of(host))
+    return tuple(
+        Member(sid, one.path, attempt(_places_of, host, one.path, windows))
+        for sid, writers in sorted(found.items())
+        for one in io_writers.files_of(
+            writer for writer in writers if not io_writers.is_dbwr(writer)
+        ).get(io_writers.REDO, [])
+    )
+
+
+def _places_of(host: Host, path: str, windows: List[Window]) -> Tuple[str, ...]:
+    place = block_storage.place_of(host, path)
+    if place.kind is None:
+        counted = [window.subject for window in windows if window.probe == DISK]
+        return tuple(block_storage.disks_below(host, place.name, counted))
+    mounts = {window.subject.rpartition(" ")[0] for window in windows if window.probe == NFS}
+    holding = [mount for mount in mounts if path.startswith(mount.rstrip("/") + "/")]
+    return (max(holding, key=len),) if place.kind == block_storage.NFS and holding else ()
 
 
 def _read_databases(host: Host, system: Answer[str], policy: Policy) -> List[Running]:

@@ -385,7 +385,7 @@ def redo_waits(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         why=f"{total:.3g} % of the database's time went to the redo log ({listed}).{moved}"
         if status != PASS
         else None,
-        fix="compare the write times of the devices under the redo members, give redo fast "
+        fix="latency.redo_members names the slowest redo log member; give redo fast "
         "storage, make the online logs larger and add groups",
         desired=_limits(policy),
         in_use=listed or "no such wait",

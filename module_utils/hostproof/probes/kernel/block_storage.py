@@ -9,7 +9,7 @@ the vendors that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon give 
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, known
 from ...collect.host import Host
@@ -46,7 +46,7 @@ class Storage(NamedTuple):
 
 def of_device(host: Host, name: str) -> Storage:
     """The kind of a device by its kernel name ("sda", "dm-3", "sda1"); Unanswered if not told."""
-    disks = _disks_below(host, name)
+    disks = disks_below(host, name)
     kinds = [_kind(host, disk) for disk in disks]
     slowest = min(kinds, key=lambda one: _SLOWEST.index(one.kind))
     return slowest._replace(name=name)
@@ -104,8 +104,8 @@ def _mount_of(mounts: List[mountinfo.Mount], path: str) -> Optional[mountinfo.Mo
     return best
 
 
-def _disks_below(host: Host, name: str) -> List[str]:
-    """The disks that a device stands on; itself where it is one."""
+def disks_below(host: Host, name: str, counted: Sequence[str] = ()) -> List[str]:
+    """The disks below a device, or the device itself. Devices in ``counted`` are taken as disks."""
     names = host.list_dir(_BLOCK)
     left: List[str] = [name]
     found: List[str] = []
@@ -121,6 +121,9 @@ def _disks_below(host: Host, name: str) -> List[str]:
         if one in seen:
             continue
         seen[one] = True
+        if one in counted:
+            found.append(one)
+            continue
         slaves = attempt(host.list_dir, f"{_BLOCK}/{one}/slaves")
         parts = [] if isinstance(slaves, Absent) else list(known(slaves))
         left += parts
