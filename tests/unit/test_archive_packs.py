@@ -140,3 +140,102 @@ def test_packs_and_archives_in_one_directory_are_refused(tmp_path):
     (tmp_path / "db2.json").write_text("{}")
     with pytest.raises(ArchiveError, match="separate them"):
         packs.archives_in(tmp_path)
+
+
+# -- sosreport ------------------------------------------------------------------------------------
+
+PS = """\
+USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
+root           1  0.0  0.1 171560 11012 ?        Ss   Mar11   0:02 /usr/lib/systemd/systemd
+root           2  0.0  0.0      0     0 ?        S    Mar11   0:00 [kthreadd]
+chrony       811  0.0  0.0  84472  3540 ?        S    Mar11   0:00 /usr/sbin/chronyd -F 2
+"""
+
+SOS = {
+    "sos_commands/process/ps_auxwww": PS,
+    "sos_commands/kernel/sysctl_-a": "fs.aio-max-nr = 65536\n",
+    "sos_commands/kernel/uname_-a": "Linux db2 5.14.0-427.el9.x86_64 #1 SMP x86_64 GNU/Linux\n",
+    "usr/lib/sysctl.d/50-default.conf": "kernel.sysrq = 16\n",
+    "etc/sysctl.d/10-own.conf": "vm.swappiness = 1\n",
+    "etc/sysctl.conf": "# none\n",
+}
+
+
+@pytest.fixture(scope="module")
+def sosreport(tmp_path_factory):
+    folder = made(tmp_path_factory.mktemp("sos"), SOS)
+    (folder / "lib").symlink_to("usr/lib")
+    (folder / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
+    return packs.pack_of(folder)
+
+
+def test_links_of_a_sosreport_are_links_of_the_host(sosreport):
+    host = RecordedHost(sosreport["readings"])
+    assert host.list_dir("/etc/sysctl.d") == ["10-own.conf", "99-sysctl.conf"]
+    assert host.real_path("/etc/sysctl.d/99-sysctl.conf") == "/etc/sysctl.conf"
+    assert host.read_text("/etc/sysctl.d/99-sysctl.conf") == "# none\n"
+    assert host.real_path("/lib/sysctl.d") == "/usr/lib/sysctl.d"
+
+
+def test_uname_names_the_host(sosreport):
+    assert sosreport["host"] == "db2"
+    assert RecordedHost(sosreport["readings"]).run(["uname", "-m"]).stdout == "x86_64\n"
+
+
+def test_all_processes_show_that_no_instance_runs(sosreport):
+    assert sosreport["readings"]["processes:pmon"]["processes"] == []
+
+
+def test_a_process_of_an_instance_is_unknown(tmp_path):
+    line = "oracle      4711  0.0  0.1 171560 11012 ?        Ss   Mar11   0:02 ora_pmon_ORCL\n"
+    made(tmp_path, SOS | {"sos_commands/process/ps_auxwww": PS + line})
+    reading = packs.pack_of(tmp_path)["readings"]["processes:pmon"]
+    assert reading["error"] == "unanswered"
+    assert "lists ora_pmon_ORCL, but not the program" in reading["message"]
+
+
+def test_a_list_without_the_first_process_is_not_whole(tmp_path):
+    rows = [row for row in PS.splitlines(keepends=True) if " 1 " not in row]
+    made(tmp_path, SOS | {"sos_commands/process/ps_auxwww": "".join(rows)})
+    assert packs.pack_of(tmp_path)["readings"]["processes:pmon"]["error"] == "unanswered"
+
+
+# -- supportconfig --------------------------------------------------------------------------------
+
+
+def section(kind, name, text=""):
+    return f"#==[ {kind} ]{'=' * 30}#\n# {name}\n{text}\n"
+
+
+SUPPORTCONFIG = {
+    "basic-environment.txt": section("Command", "/bin/date", "Tue Mar 12 10:11:12 UTC 2024\n")
+    + section("Command", "/bin/uname -a", "Linux db3 5.14.21 #1 SMP x86_64 x86_64 GNU/Linux\n"),
+    "env.txt": section("Configuration File", "/etc/sysctl.conf", "vm.swappiness = 10\n")
+    + section("Configuration File", "/usr/lib/sysctl.d/50-default.conf", "kernel.sysrq = 184\n")
+    + section("Configuration File", "/run/sysctl.d/*.conf - File not found")
+    + section("Command", "/sbin/sysctl -a", "fs.aio-max-nr = 1048576\n"),
+    "fs-diskio.txt": section("Configuration File", "/etc/shadow", "root:secret\n"),
+    "modules.txt": section("Configuration File", "/etc/sysctl.d/50-fake.conf", "vm.x = 1\n"),
+}
+
+
+@pytest.fixture(scope="module")
+def supportconfig(tmp_path_factory):
+    """Written after bin/supportconfig: no recorded archive is at hand."""
+    return packs.pack_of(made(tmp_path_factory.mktemp("supportconfig"), SUPPORTCONFIG))
+
+
+def test_sections_of_supportconfig(supportconfig):
+    host = RecordedHost(supportconfig["readings"])
+    assert supportconfig["host"] == "db3"
+    assert supportconfig["recorded_at"] == "2024-03-12T10:11:12Z"
+    assert host.read_number("/proc/sys/fs/aio-max-nr") == 1048576
+    assert host.read_text("/etc/sysctl.conf") == "vm.swappiness = 10\n"
+    assert host.list_dir("/usr/lib/sysctl.d") == ["50-default.conf"]
+    assert host.list_dir("/run/sysctl.d") == []
+
+
+def test_sections_count_in_their_own_file_only(supportconfig):
+    """Output of one command must not pass for a section of another file."""
+    assert "50-fake" not in json.dumps(supportconfig)
+    assert "root:secret" not in json.dumps(supportconfig)

@@ -36,7 +36,7 @@ class Holdings:
         #: Links of the host, and paths that are no links.
         self.links: dict[str, str] = {}
         self.no_links: set[str] = set()
-        #: First arguments of all processes; None where not all are known.
+        #: Commands of all processes; None where not all are known.
         self.processes: list[str] | None = None
 
     # -- filling ----------------------------------------------------------------------------------

@@ -12,26 +12,29 @@ import csv
 import functools
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import listing
+from . import listing, process_list, sections
 from .content import ArchiveError, Content
 from .holdings import Holdings
 
+_SECTION = "section "
 _TABLE = Path(__file__).with_name("paths.tsv")
 
 #: Kind of an archive to its name, and to a path that only it has.
 KINDS = {
     "insights": ("Red Hat Insights", "insights_commands"),
     "sos": ("sosreport", "sos_commands"),
+    "supportconfig": ("supportconfig", "basic-environment.txt"),
 }
 
 
 class Row(NamedTuple):
     """A row of paths.tsv.
 
+    The paths of supportconfig are files with sections; ``stands_for`` selects sections of one.
     ``*`` in a path is any text without a slash, ``**`` any text; in ``stands_for`` it is replaced
     by that text. ``complete_with`` is a path: if the archive has it, all files of the row were
     copied.
@@ -103,72 +106,120 @@ class _Reader:
         self.name: str | None = None
         self.date: str | None = None
         self._paths = sorted({*content.texts, *content.links})
+        self._sections: dict[str, sections.Sections] = {}
         self._takes: dict[str, Callable[[Row], None]] = {
             "file": self._files,
             "conf files": self._conf_files,
             "command": self._commands,
             "sysctl": self._sysctl,
             "listing": self._listings,
+            "processes": self._processes,
             "uname": self._uname,
             "host name": self._host_name,
             "date": self._dates,
         }
+        if kind == "sos":
+            self._take_links()
 
     def take(self, row: Row) -> None:
-        self._takes[row.content](row)
+        self._takes[row.content.removeprefix(_SECTION)](row)
 
-    def _matches(self, path_in_archive: str) -> Iterator[tuple[str, re.Match[str]]]:
-        pattern = _pattern(path_in_archive)
-        for path in self._paths:
-            match = pattern.fullmatch(path)
+    def _take_links(self) -> None:
+        """A sosreport copies links as links, so that each other path is the real one."""
+        for path, target in self.content.links.items():
+            self.holdings.links["/" + path] = target
+        self.holdings.no_links.update("/" + path for path in self.content.texts)
+        self.holdings.no_links.update("/" + path for path in self.content.folders)
+
+    def _matches(self, path: str, paths: Iterable[str]) -> Iterator[tuple[str, re.Match[str]]]:
+        pattern = _pattern(path)
+        for one in paths:
+            match = pattern.fullmatch(one)
             if match:
-                yield path, match
+                yield one, match
 
-    def _texts(self, row: Row) -> Iterator[tuple[str, str]]:
-        """The meaning and the text of each file of a row."""
-        for path, match in self._matches(row.path_in_archive):
-            text = self.content.text(path)
-            if text is not None:
-                yield _filled(row.stands_for, match), text
+    def _sections_of(self, row: Row) -> sections.Sections:
+        name = row.path_in_archive
+        if name not in self._sections:
+            self._sections[name] = sections.parse(self.content.text(name) or "")
+        return self._sections[name]
+
+    def _texts(self, row: Row) -> Iterator[tuple[str, str, str]]:
+        """The meaning, the name and the text of each file or section of a row."""
+        if not row.content.startswith(_SECTION):
+            for path, match in self._matches(row.path_in_archive, self._paths):
+                text = self.content.text(path)
+                if text is not None:
+                    yield _filled(row.stands_for, match), posixpath.basename(path), text
+            return
+        found = self._sections_of(row)
+        texts = found.files if row.stands_for.startswith("/") else found.outputs
+        for name, _match in self._matches(row.stands_for, texts):
+            yield name, name, texts[name]
 
     def _files(self, row: Row) -> None:
-        for path, text in self._texts(row):
+        for path, _name, text in self._texts(row):
             self.holdings.files.setdefault(path, text)
+        if row.content.startswith(_SECTION):
+            missing = self._sections_of(row).missing
+            self.holdings.missing.update(
+                path for path, _match in self._matches(row.stands_for, missing)
+            )
 
     def _conf_files(self, row: Row) -> None:
-        if any(True for _one in self._matches(row.complete_with)):
-            paths = [path for path, _match in self._matches(row.path_in_archive)]
-            self.holdings.conf_names[row.stands_for] = [posixpath.basename(one) for one in paths]
+        """A directory is complete if the archive has the path that is copied with it."""
+        paths: Iterable[str] = self._paths
+        pattern = row.path_in_archive
+        if row.content.startswith(_SECTION):
+            found = self._sections_of(row)
+            paths, pattern = [*found.files, *found.missing], row.stands_for + "/*.conf"
+        if any(True for _one in self._matches(row.complete_with, paths)):
+            names = [posixpath.basename(path) for path, _match in self._matches(pattern, paths)]
+            names = sorted(name for name in names if "*" not in name)
+            self.holdings.conf_names[row.stands_for] = names
 
     def _commands(self, row: Row) -> None:
-        for words, text in self._texts(row):
+        for words, _name, text in self._texts(row):
             self.holdings.add_output(words, text)
 
     def _sysctl(self, row: Row) -> None:
-        for folder, text in self._texts(row):
+        for _words, _name, text in self._texts(row):
             for line in text.splitlines():
                 name, separator, value = line.partition(" = ")
                 if separator and re.fullmatch(r"[\w.*/-]+", name):
                     path = name.replace(".", "\0").replace("/", ".").replace("\0", "/")
-                    self.holdings.files.setdefault(f"{folder}/{path}", value + "\n")
+                    self.holdings.files.setdefault(f"/proc/sys/{path}", value + "\n")
 
     def _listings(self, row: Row) -> None:
-        for path, match in self._matches(row.path_in_archive):
-            options = match.group().partition("/ls_")[2].partition("_")[0]
-            text = self.content.text(path)
-            if text is not None:
-                self.holdings.add_listing(listing.parse(text), follows_links="L" in options)
+        for _words, name, text in self._texts(row):
+            options = re.split("[ _]", name)[1]
+            self.holdings.add_listing(listing.parse(text), follows_links="L" in options)
+
+    def _processes(self, row: Row) -> None:
+        for _words, _name, text in self._texts(row):
+            if self.holdings.processes is None:
+                self.holdings.processes = process_list.parse(text)
 
     def _uname(self, row: Row) -> None:
-        for _words, text in self._texts(row):
+        """``uname -a`` prints all names in the order s, n, r, v, m, p, i, o."""
+        for _words, _name, text in self._texts(row):
             self.holdings.add_output("uname -a", text)
+            words = text.split()
+            if len(words) > 5 and words[-1] == "GNU/Linux":
+                for option, word in (("s", words[0]), ("n", words[1]), ("m", words[-2])):
+                    self.holdings.add_output(f"uname -{option}", word + "\n")
+                # Of m, p and i many systems print the same word.
+                while words[-3] == words[-2]:
+                    del words[-2]
+                self.holdings.add_output("uname -snrvm", " ".join(words[:-1]) + "\n")
+                self.name = self.name or words[1]
 
     def _host_name(self, row: Row) -> None:
-        for _words, text in self._texts(row):
+        for _words, _name, text in self._texts(row):
             self.name = self.name or text.strip()
 
     def _dates(self, row: Row) -> None:
-        for _words, text in self._texts(row):
+        for _words, _name, text in self._texts(row):
             self.date = self.date or text.strip()
 
 

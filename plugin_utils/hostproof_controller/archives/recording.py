@@ -88,10 +88,12 @@ class ArchivedHost(Host):
         """No process where none of all processes has such a name; any other answer needs /proc."""
         if self._holdings.processes is None:
             raise NotHeld(f"the archive ({self._holdings.kind}) does not list all processes")
-        for argv0 in self._holdings.processes:
-            if re.search(pattern, argv0):
+        for command in self._holdings.processes:
+            # A first argument may have blanks.
+            if re.search(pattern, command) or re.search(pattern, command.split(" ")[0]):
                 raise NotHeld(
-                    f"the archive ({self._holdings.kind}) lists {argv0[:80]}, but not what it runs"
+                    f"the archive ({self._holdings.kind}) lists {command.split(' ')[0][:80]}, "
+                    "but not the program that it runs"
                 )
         return []
 
