@@ -4,8 +4,10 @@ import json
 import tarfile
 
 import pytest
+from ansible.module_utils.hostproof.collect.answer import known
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
+from ansible.module_utils.hostproof.probes.systemd import boot
 from hostproof_controller.archives import packs
 from hostproof_controller.archives.content import ArchiveError
 from hostproof_controller.cli import command
@@ -156,6 +158,8 @@ SOS = {
     "sos_commands/kernel/sysctl_-a": "fs.aio-max-nr = 65536\n",
     "sos_commands/kernel/uname_-a": "Linux db2 5.14.0-427.el9.x86_64 #1 SMP x86_64 GNU/Linux\n",
     "usr/lib/sysctl.d/50-default.conf": "kernel.sysrq = 16\n",
+    "usr/local/lib/sysctl.d/20-local.conf": "",
+    "run/sysctl.d/30-run.conf": "",
     "etc/sysctl.d/10-own.conf": "vm.swappiness = 1\n",
     "etc/sysctl.conf": "# none\n",
 }
@@ -233,6 +237,19 @@ def test_sections_of_supportconfig(supportconfig):
     assert host.read_text("/etc/sysctl.conf") == "vm.swappiness = 10\n"
     assert host.list_dir("/usr/lib/sysctl.d") == ["50-default.conf"]
     assert host.list_dir("/run/sysctl.d") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"), [("vm.swappiness = 10", []), ("kernel.sysrq = 184", ["10"])]
+)
+def test_a_file_that_may_be_a_link_to_sysctl_conf(tmp_path, text, unread):
+    """An archive that copies the text of a link does not tell that it is one."""
+    env = SUPPORTCONFIG["env.txt"].replace("kernel.sysrq = 184", text)
+    pack = packs.pack_of(made(tmp_path, SUPPORTCONFIG | {"env.txt": env}))
+    systemd = {"dir:/run/systemd/system": {"kind": "dir", "names": []}}
+    tree = known(boot.read_boot(RecordedHost(pack["readings"] | systemd)).sysctl)
+    assert [one.value for one in tree.assignments] == [text.split()[-1]]
+    assert [one.value for one in tree.unread] == unread
 
 
 def test_sections_count_in_their_own_file_only(supportconfig):

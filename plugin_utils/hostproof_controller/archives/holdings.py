@@ -11,8 +11,11 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
+from . import derived
 from .listing import Entry, Listed
 
+_IS_ACTIVE = "systemctl is-active "
+_IS_ENABLED = "systemctl is-enabled "
 _MOST_LINKS = 16
 
 
@@ -38,6 +41,9 @@ class Holdings:
         self.no_links: set[str] = set()
         #: Commands of all processes; None where not all are known.
         self.processes: list[str] | None = None
+        #: State of all active units and of all unit files; None where not all are known.
+        self.units: dict[str, str] | None = None
+        self.unit_files: dict[str, str] | None = None
 
     # -- filling ----------------------------------------------------------------------------------
 
@@ -124,9 +130,13 @@ class Holdings:
         return False
 
     def command(self, words: str) -> dict[str, Any]:
-        if words not in self.outputs:
-            raise self._not_held()
-        return dict(self.outputs[words])
+        if words in self.outputs:
+            return dict(self.outputs[words])
+        if words.startswith(_IS_ACTIVE) and self.units is not None:
+            return derived.is_active(self.units, words.removeprefix(_IS_ACTIVE).split(" "))
+        if words.startswith(_IS_ENABLED) and self.unit_files is not None:
+            return derived.is_enabled(self.unit_files, words.removeprefix(_IS_ENABLED))
+        raise self._not_held()
 
     def _is_missing(self, folder: str, name: str, path: str) -> bool:
         if path in self.missing:

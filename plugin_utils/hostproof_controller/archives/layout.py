@@ -8,6 +8,7 @@ Sources: the specifications of insights-core (insights/specs/default.py), the pl
 
 from __future__ import annotations
 
+import calendar
 import csv
 import functools
 import posixpath
@@ -16,7 +17,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import listing, process_list, sections
+from ansible.module_utils.hostproof.controls.packages.facts import CLOCK, RPM
+
+from . import derived, listing, process_list, sections
 from .content import ArchiveError, Content
 from .holdings import Holdings
 
@@ -117,6 +120,11 @@ class _Reader:
             "uname": self._uname,
             "host name": self._host_name,
             "date": self._dates,
+            "clock": self._clock,
+            "packages as JSON": self._packages_as_json,
+            "packages": self._packages,
+            "units": self._units,
+            "unit files": self._unit_files,
         }
         if kind == "sos":
             self._take_links()
@@ -217,6 +225,34 @@ class _Reader:
     def _host_name(self, row: Row) -> None:
         for _words, _name, text in self._texts(row):
             self.name = self.name or text.strip()
+
+    def _clock(self, row: Row) -> None:
+        """The time zone is known where it is UTC."""
+        for _words, _name, text in self._texts(row):
+            moment = derived.moment_of(text)
+            if moment is not None:
+                self.holdings.add_output(" ".join(CLOCK), f"{calendar.timegm(moment)} +0000\n")
+            self.date = self.date or text.strip()
+
+    def _packages_as_json(self, row: Row) -> None:
+        self._add_packages(row, derived.packages_of_json)
+
+    def _packages(self, row: Row) -> None:
+        self._add_packages(row, derived.packages_of_names)
+
+    def _add_packages(self, row: Row, derive: Callable[[str], str | None]) -> None:
+        for _words, _name, text in self._texts(row):
+            found = derive(text)
+            if found is not None:
+                self.holdings.add_output(" ".join(RPM), found)
+
+    def _units(self, row: Row) -> None:
+        for _words, _name, text in self._texts(row):
+            self.holdings.units = derived.active_units(text)
+
+    def _unit_files(self, row: Row) -> None:
+        for _words, _name, text in self._texts(row):
+            self.holdings.unit_files = derived.unit_files(text)
 
     def _dates(self, row: Row) -> None:
         for _words, _name, text in self._texts(row):

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import re
@@ -17,12 +16,11 @@ from ansible.module_utils.hostproof.collect import evidence
 
 from .. import policies, runs
 from ..host_names import is_host_name
-from . import content, layout, recording
+from . import content, derived, layout, recording
 
 #: Recorded are the readings of the controls without a profile and with this one: a cluster node
 #: with ASM, for which they read most.
 _PROFILE = "rac_asm"
-_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d) UTC (\d{4})")
 
 
 def pack_of(path: Path) -> dict[str, Any]:
@@ -93,12 +91,7 @@ def _policies() -> list[dict[str, Any]]:
 
 
 def _recorded_at(date: str | None, path: Path) -> str:
-    found = _DATE.fullmatch(date or "")
-    moment = time.gmtime(path.stat().st_mtime)
-    if found:
-        month, day, clock, year = found.groups()
-        with contextlib.suppress(ValueError):
-            moment = time.strptime(f"{year} {month} {day} {clock}", "%Y %b %d %H:%M:%S")
+    moment = derived.moment_of(date or "") or time.gmtime(path.stat().st_mtime)
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
 
 

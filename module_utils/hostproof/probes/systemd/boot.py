@@ -596,19 +596,24 @@ def _read_sysctl(host: Host) -> SysctlTree:
     assignments: List[sysctl_d.Assignment] = []
     texts: Dict[str, str] = {}
     links: Dict[str, str] = {}
+    maybe_links: List[str] = []
     for path in read:
         text = conf_files.text_of_link(host, path)
         if text is None:
             continue
         texts[path] = text
-        real = host.real_path(path)
-        if real != path:
+        real = attempt(host.real_path, path)
+        if isinstance(real, HostproofError):
+            maybe_links.append(path)
+        elif real != path:
             links[path] = real
         assignments.extend(sysctl_d.parse(text, path).assignments)
     own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     reapplied = attempt(_read_reapplied, host, paths, texts, own)
-    if SYSCTL_CONF in list(texts) + list(links.values()):
+    # A file with the same text sets the same values, whether it is a link to sysctl.conf or not.
+    is_copy = any(texts[path] == own for path in maybe_links)
+    if is_copy or SYSCTL_CONF in list(texts) + list(links.values()):
         return SysctlTree(assignments, [], reapplied, links)
     if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
         # Without systemd the reboot scripts run procps' sysctl, which reads this file last.

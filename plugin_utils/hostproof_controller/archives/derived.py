@@ -1,0 +1,90 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Output of commands that an archive does not have, from output of others that say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any
+
+_PACKAGE = re.compile(r"(?P<name>\S+)-(?P<version>[^-\s]+-[^-\s]+)\.(?P<arch>[^.\s]+)(\s.*)?")
+#: Of ``date`` in the locales C and en_US.
+_DATE = re.compile(
+    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d) (?:([AP]M) )?UTC (\d{4})"
+)
+_UNIT = re.compile(r"^[\s*●×○]*(?P<name>[^\s.]\S*\.[a-z]+) +\S+ +(?P<state>[a-z]+) ")
+_UNIT_FILE = re.compile(r"^(?P<name>\S+\.[a-z]+) +(?P<state>[a-z-]+)( |$)")
+_ARE_ENABLED = ("alias", "enabled", "enabled-runtime", "generated", "indirect", "static")
+
+
+def packages_of_json(text: str) -> str | None:
+    """Packages as ``rpm --queryformat`` of the control packages prints them; Insights has JSON."""
+    lines = []
+    for line in text.splitlines():
+        try:
+            one: Any = json.loads(line)
+            values = [one[key] for key in ("name", "version", "release", "arch")]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        if not all(isinstance(value, str) and "\t" not in value for value in values):
+            return None
+        lines.append("{}\t{}-{}\t{}\tinstalled\n".format(*values))
+    return "".join(lines) or None
+
+
+def packages_of_names(text: str) -> str | None:
+    """The same from lines NAME-VERSION-RELEASE.ARCH with a date; None if a line is different."""
+    lines = []
+    for line in text.splitlines():
+        found = _PACKAGE.fullmatch(line)
+        if found:
+            lines.append("{name}\t{version}\t{arch}\tinstalled\n".format(**found.groupdict()))
+        elif ": " not in line:
+            return None
+    return "".join(lines) or None
+
+
+def moment_of(date: str) -> time.struct_time | None:
+    """The moment that ``date`` printed in UTC."""
+    found = _DATE.fullmatch(date.strip())
+    if not found:
+        return None
+    month, day, clock, half, year = found.groups()
+    form = "%Y %b %d %I:%M:%S %p" if half else "%Y %b %d %H:%M:%S"
+    try:
+        return time.strptime(f"{year} {month} {day} {clock} {half or ''}".strip(), form)
+    except ValueError:
+        return None
+
+
+def active_units(text: str) -> dict[str, str] | None:
+    """State by unit of ``systemctl list-units``; None if the list is not whole."""
+    if not re.search(r"^\d+ loaded units listed", text, re.MULTILINE):
+        return None
+    return {found["name"]: found["state"] for found in map(_UNIT.match, text.splitlines()) if found}
+
+
+def unit_files(text: str) -> dict[str, str] | None:
+    """State by unit file of ``systemctl list-unit-files``; None if the list is not whole."""
+    if not re.search(r"^\d+ unit files listed", text, re.MULTILINE):
+        return None
+    rows = map(_UNIT_FILE.match, text.splitlines())
+    return {found["name"]: found["state"] for found in rows if found}
+
+
+def is_active(units: dict[str, str], names: list[str]) -> dict[str, Any]:
+    """The answer of ``systemctl is-active``."""
+    states = [units.get(name, "inactive") for name in names]
+    code = 0 if "active" in states else 3
+    return {"rc": code, "stdout": "".join(f"{state}\n" for state in states), "stderr": ""}
+
+
+def is_enabled(files: dict[str, str], name: str) -> dict[str, Any]:
+    """The answer of ``systemctl is-enabled`` about one unit."""
+    state = files.get(name)
+    if state is None:
+        problem = f"Failed to get unit file state for {name}: No such file or directory\n"
+        return {"rc": 1, "stdout": "", "stderr": problem}
+    return {"rc": 0 if state in _ARE_ENABLED else 1, "stdout": state + "\n", "stderr": ""}

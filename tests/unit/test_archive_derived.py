@@ -1,0 +1,101 @@
+"""Output of commands that archives do not have, from output that says the same."""
+
+import calendar
+
+import pytest
+from hostproof_controller.archives import derived, listing, process_list
+
+UNITS = """\
+  UNIT                         LOAD   ACTIVE SUB     DESCRIPTION
+  multi-user.target            loaded active active  Multi-User System
+● kdump.service                loaded failed failed  Crash recovery kernel arming
+
+LOAD   = Reflects whether the unit definition was properly loaded.
+
+2 loaded units listed. Pass --all to see loaded but inactive units, too.
+"""
+
+UNIT_FILES = """\
+UNIT FILE                    STATE           PRESET
+multi-user.target            indirect        disabled
+tuned.service                disabled        enabled
+chronyd.service              enabled         enabled
+
+3 unit files listed.
+"""
+
+
+def test_packages():
+    line = '{"name":"bash","epoch":"(none)","version":"5.1.8","release":"9.el9","arch":"x86_64"}\n'
+    assert derived.packages_of_json(line) == "bash\t5.1.8-9.el9\tx86_64\tinstalled\n"
+    assert derived.packages_of_json(line + "garbage\n") is None
+    assert derived.packages_of_json(line + '{"name": "a"}\n') is None
+    assert derived.packages_of_json("") is None
+    names = "shell-init: error retrieving current directory: getcwd\n" + (
+        "NetworkManager-libnm-1.14.0-14.el8.x86_64      Fri Sep 27 11:51:34 2019\n"
+    )
+    found = derived.packages_of_names(names)
+    assert found == "NetworkManager-libnm\t1.14.0-14.el8\tx86_64\tinstalled\n"
+    assert derived.packages_of_names(names + "cut off\n") is None
+
+
+def test_units():
+    units = derived.active_units(UNITS)
+    assert units == {"multi-user.target": "active", "kdump.service": "failed"}
+    found = derived.is_active(units, ["multi-user.target", "graphical.target"])
+    assert (found["rc"], found["stdout"]) == (0, "active\ninactive\n")
+    assert derived.is_active(units, ["kdump.service"])["rc"] == 3
+    assert derived.active_units(UNITS.rpartition("2 loaded")[0]) is None
+
+
+def test_unit_files():
+    files = derived.unit_files(UNIT_FILES)
+    assert derived.is_enabled(files, "chronyd.service")["rc"] == 0
+    assert derived.is_enabled(files, "tuned.service") == {
+        "rc": 1,
+        "stdout": "disabled\n",
+        "stderr": "",
+    }
+    assert "No such file" in derived.is_enabled(files, "ntpd.service")["stderr"]
+    assert derived.unit_files(UNIT_FILES.rpartition("3 unit")[0]) is None
+
+
+@pytest.mark.parametrize(
+    "date", ["Fri Apr 19 20:20:03 UTC 2024", "Fri Apr 19 08:20:03 PM UTC 2024\n"]
+)
+def test_dates(date):
+    assert calendar.timegm(derived.moment_of(date)) == 1713558003
+    assert derived.moment_of(date.replace("UTC", "EDT")) is None
+
+
+def test_a_directory_with_a_line_that_is_not_understood_is_unknown():
+    text = "/a:\ntotal 0\n-rw-r--r--. 1 0 0 5 Mar 12  2024 one\n\n/b:\n?????????? ? ? ? ? ? two\n"
+    found = listing.parse(text)
+    assert set(found.folders) == {"/a"}
+    assert set(found.folders["/a"]) == {"one"}
+
+
+def test_forms_of_listings():
+    """With a context of SELinux, a device, a link and a blank in the name."""
+    text = """/d:
+drwxr-xr-x. 2 root root system_u:object_r:etc_t:s0 28 Mar 12 10:00 with blank
+brw-rw----. 1 0 6 253, 0 Mar 12 10:00 dm-0
+lrwxrwxrwx. 1 0 0 7 Mar 12  2024 lib -> usr/lib
+-rw-r--r-- 1 root root 449 2024-03-12 10:00 iso
+"""
+    entries = listing.parse(text).folders["/d"]
+    assert {name: one.type for name, one in entries.items()} == {
+        "with blank": "d",
+        "dm-0": "b",
+        "lib": "l",
+        "iso": "-",
+    }
+    assert entries["lib"].target == "usr/lib"
+
+
+def test_a_list_of_processes_needs_its_head_and_the_first_process():
+    row = "root 1 /usr/lib/systemd/systemd --switched-root\n"
+    assert process_list.parse("USER PID COMMAND\n" + row) == [row.split(" ", 2)[2].strip()]
+    assert process_list.parse(row) is None
+    assert process_list.parse("USER PID COMMAND\nroot 2 [kthreadd]\n") is None
+    assert process_list.parse("") is None
