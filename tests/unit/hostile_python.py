@@ -36,6 +36,7 @@ FINDING = {
     "commands": [],
     "because_of": [],
     "problem": None,
+    "failing_layer": None,
 }
 TEMPLATE = (
     "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}{% for a in [1] %}{{ 6 * 7 }}{% endfor %}"

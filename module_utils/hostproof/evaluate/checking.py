@@ -47,7 +47,8 @@ class Verdict(NamedTuple):
 
     ``of`` is whose it is, and stands before the title: None for the name of the rule's subject, ""
     for nobody. ``reference`` and ``severity`` replace the check's. ``unknown`` is a sentence after
-    the why: which layers are not known (by_layers). The rest is of the finding (finding.py).
+    the why: which layers are not known (by_layers). ``failing_layer`` is needed only if there are
+    several layers (failing). The rest is of the finding (finding.py).
     """
 
     status: str
@@ -66,6 +67,7 @@ class Verdict(NamedTuple):
     reference: Optional[str] = None
     severity: Optional[str] = None
     unknown: Optional[str] = None
+    failing_layer: Optional[str] = None
 
 
 Judged = Union[Verdict, List[Verdict]]
@@ -117,6 +119,14 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
         raise unknown[0][1]
     names = "; ".join(f"{name}: {str(one).rstrip('.')}" for name, one in unknown)
     return verdict._replace(unknown=f"Not known: {names}.")
+
+
+def failing(
+    *, persisted: bool = False, running: bool = False, in_use: bool = False
+) -> Optional[str]:
+    """The layer with the wrong value, in use before running before persisted; None: no layer."""
+    layers = (("in_use", in_use), ("running", running), ("persisted", persisted))
+    return next((name for name, is_wrong in layers if is_wrong), None)
 
 
 def _nameless(_subject: Any) -> str:
@@ -305,6 +315,7 @@ class _Loop:
             commands=verdict.commands,
             values=verdict.values,
             because_of=verdict.because_of,
+            failing_layer=verdict.failing_layer,
             desired=verdict.desired,
             persisted=verdict.persisted,
             running=verdict.running,

@@ -25,6 +25,7 @@ TAKES_EFFECT = (
     "reboot",
 )
 LAYERS = ("desired", "persisted", "running", "in_use")
+ACTUAL_LAYERS = LAYERS[1:]
 
 
 class Check(NamedTuple):
@@ -56,7 +57,8 @@ class Finding(NamedTuple):
     ``fix`` is prose; ``commands`` are the lines that a shell takes as they are (shell.py makes
     them). ``values`` is what was compared: name to a number or a text, and "unit" where numbers
     have one. ``because_of`` are ids of the checks that cause this finding. ``problem`` takes the
-    place of the title where the status is warn or fail; else it is None.
+    place of the title where the status is warn or fail; else it is None. ``failing_layer`` is the
+    layer with the wrong value; None if the status is not warn or fail, or no layer is named.
     """
 
     control: str
@@ -78,6 +80,7 @@ class Finding(NamedTuple):
     commands: Tuple[str, ...] = ()
     because_of: Tuple[str, ...] = ()
     problem: Optional[str] = None
+    failing_layer: Optional[str] = None
 
     def as_dict(self) -> Dict[str, Any]:
         record = dict(self._asdict())
@@ -96,6 +99,7 @@ def found(
     commands: Any = (),
     values: Any = None,
     because_of: Any = (),
+    failing_layer: Optional[str] = None,
     **layers: Optional[str],
 ) -> Finding:
     """Judge ``check``: a Finding with the check's own words wherever none are given.
@@ -107,6 +111,11 @@ def found(
     if unknown or status not in STATUSES:
         raise ValueError(f"no such layer or status: {sorted(unknown)} {status}")
     because_of = because_of or check.because_of
+    existing = [name for name in ACTUAL_LAYERS if layers.get(name) is not None]
+    if failing_layer is None and len(existing) == 1:
+        failing_layer = existing[0]
+    if status not in (FAIL, WARN) or failing_layer not in existing:
+        failing_layer = None
     if status == PASS:
         why = fix = None
         commands = ()
@@ -132,6 +141,7 @@ def found(
         commands=tuple(commands),
         because_of=tuple(because_of),
         problem=check.problem or None if status in (FAIL, WARN) else None,
+        failing_layer=failing_layer,
     )
 
 

@@ -221,8 +221,9 @@ def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
     """The title, and what is found now, or what was where nothing is."""
     told = new or old
     assert told is not None
-    _, actual = actual_layer(told)
-    was = actual_layer(old)[1] if old and new else None
+    layer = actual_layer(told)
+    actual = told[layer] if layer else None
+    was = old[layer] if old and new and layer else None
     text = str(told["title"])
     if was is not None and actual is not None and was != actual:
         return f"{text}: {was} → {actual}"

@@ -79,6 +79,7 @@ def _as_finding(tool: str, source: str, one: Foreign) -> dict[str, Any]:
         "commands": [],
         "because_of": [],
         "problem": title if is_problem else None,
+        "failing_layer": None,
     }
 
 

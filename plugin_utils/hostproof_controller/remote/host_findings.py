@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.registry import NAMES
 from ansible.module_utils.hostproof.evaluate.finding import (
+    ACTUAL_LAYERS,
     ERROR,
     LAYERS,
     SEVERITIES,
@@ -135,6 +136,7 @@ def _unknown(control: Any) -> dict[str, Any]:
         "commands": [],
         "because_of": [],
         "problem": None,
+        "failing_layer": None,
     }
 
 
@@ -209,4 +211,5 @@ _FIELDS = {
     "commands": _Field(_are_commands, []),
     "because_of": _Field(_are_shown, []),
     "problem": _Field(_is_text_or_null, None),
+    "failing_layer": _Field(_is_word_of(None, *ACTUAL_LAYERS), None),
 }

@@ -184,6 +184,7 @@ def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
         "commands": [f"./hostproof audit --tags {control} -vvv"],
         "because_of": [],
         "problem": None,
+        "failing_layer": None,
     }
 
 

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from ansible.module_utils.hostproof.evaluate.finding import (
+    ACTUAL_LAYERS,
     LAYERS,
     SEVERITIES,
     STATUSES,
@@ -29,8 +30,9 @@ _LISTS = ("evidence", "commands", "because_of")
 
 #: What schema 2 adds, and what stands for it where a line of schema 1 is read.
 SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
-#: The same for schema 3.
-SINCE_3: dict[str, Any] = {"problem": None}
+#: The same for schema 3. Lines of 0.2.0 have no failing_layer.
+SINCE_3: dict[str, Any] = {"problem": None, "failing_layer": None}
+_OPTIONAL = {"failing_layer"}
 _KEYS_1 = {*_TEXTS, *LAYERS, "fix", "status", "severity", "takes_effect", "evidence", "waiver"}
 _KEYS_2 = _KEYS_1 | set(SINCE_2)
 _KEYS = _KEYS_2 | set(SINCE_3)
@@ -43,6 +45,7 @@ _WORDS: dict[str, set[Any]] = {
     "status": {*STATUSES} - {WAIVED},
     "severity": {*SEVERITIES},
     "takes_effect": {None, *TAKES_EFFECT},
+    "failing_layer": {None, *ACTUAL_LAYERS},
 }
 _VALUE_KINDS = (str, int, float, bool, type(None))
 
@@ -87,7 +90,7 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
     if not isinstance(finding, dict):
         return "not a JSON object"
     wanted = {1: _KEYS_1, 2: _KEYS_2}.get(schema, _KEYS)
-    if finding.keys() != wanted:
+    if finding.keys() != wanted and finding.keys() | (_OPTIONAL & wanted) != wanted:
         return key_problem(finding, wanted)
     needed = _needed(finding)
     if not all(needed) or not _are_texts(needed):
@@ -119,8 +122,9 @@ def _problem_of_words(finding: dict[str, Any]) -> str | None:
         ("status", STATUSES),
         ("severity", SEVERITIES),
         ("takes_effect", (None, *TAKES_EFFECT)),
+        ("failing_layer", (None, *ACTUAL_LAYERS)),
     ):
-        if finding[name] not in known:
+        if finding.get(name) not in known:
             return f"unknown {name} {finding[name]!r}"
     return None
 

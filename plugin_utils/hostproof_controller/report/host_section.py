@@ -171,7 +171,7 @@ def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
     said = _Said(
         finding["status"],
         heading_of(finding),
-        *(finding[name] for name in _Said._fields[2:_OF_FINDING]),
+        *({"failing_layer": None, **finding}[name] for name in _Said._fields[2:_OF_FINDING]),
         *(waiver.get(name) for name in _Said._fields[_OF_FINDING:]),
     )
     status = said.status
@@ -201,13 +201,14 @@ class _Said(NamedTuple):
     in_use: str | None
     takes_effect: str | None
     reference: str
+    failing_layer: str | None
     expires: str | None
     owner: str | None
     reason: str | None
 
 
 #: Number of the fields that come from the finding.
-_OF_FINDING = 11
+_OF_FINDING = 12
 
 
 @lru_cache(maxsize=4096)

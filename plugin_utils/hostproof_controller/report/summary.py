@@ -38,6 +38,7 @@ from .verdict import (
     controls_of,
     status_totals,
     verdict_totals,
+    when_of_layer,
 )
 
 #: Limits of the summary. It prints a count of whatever exceeds them.
@@ -394,7 +395,12 @@ def _wrapped(text: str, width: int, lines: int, indent: str = "") -> list[str]:
 
 
 def _values(finding: dict[str, Any]) -> str:
-    """The desired value, and every layer that exists: any of them may be the wrong one."""
+    """The desired value and that of the failing layer; every layer if none is named."""
+    failing = finding.get("failing_layer")
+    if failing is not None:
+        value = shorten(one_line(finding[failing]), MOST_VALUE)
+        wrong = f"{value} ({when_of_layer(finding, failing)})"
+        return " → ".join(part for part in (one_line(finding["desired"] or ""), wrong) if part)
     layers = [name for name in LAYERS[1:] if finding[name] is not None]
     actual = "; ".join(
         f"{name.replace('_', ' ')}: {shorten(one_line(finding[name]), MOST_VALUE)}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.evaluate.finding import (
+    ACTUAL_LAYERS,
     ERROR,
     FAIL,
     SEVERITIES,
@@ -273,14 +274,21 @@ def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
     }
 
 
-def actual_layer(finding: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Name and text of the layer that differs from what is desired, the most real one first.
+def actual_layer(finding: dict[str, Any]) -> str | None:
+    """The name of the failing layer; without one, the layer closest to the use of the setting."""
+    failing: str | None = finding.get("failing_layer")
+    existing = (name for name in reversed(ACTUAL_LAYERS) if finding[name] is not None)
+    return failing or next(existing, None)
 
-    Where none differs it is the most real layer that exists; (None, None) where none exists.
-    """
-    layers = [(name, finding[name]) for name in ("in_use", "running", "persisted")]
-    existing = [(name, text) for name, text in layers if text is not None]
-    for name, text in existing:
-        if text != finding["desired"]:
-            return name, text
-    return existing[0] if existing else (None, None)
+
+#: Their persisted values are those of an instance, a listener or a server, not of the host.
+_STARTED = ("async_io", "listener_rate_limit", "pool_validation", "pre_page_sga")
+
+
+def when_of_layer(finding: dict[str, Any], layer: str) -> str:
+    """When the value of a layer applies: "after reboot", "running", "in use"."""
+    if layer != "persisted":
+        return layer.replace("_", " ")
+    effect = finding["takes_effect"] or ""
+    is_started = finding["control"] in _STARTED and effect.endswith("_restart")
+    return "at the next start" if is_started else "after reboot"

@@ -232,7 +232,8 @@ class TestWhatAReaderSees:
 
     @staticmethod
     def shown_by_the_summary(finding: Finding) -> tuple[str | None, str | None]:
-        return actual_layer(finding.as_dict())
+        layer = actual_layer(finding.as_dict())
+        return layer, getattr(finding, layer) if layer else None
 
     @pytest.mark.parametrize(
         ("check", "extra", "policy"),

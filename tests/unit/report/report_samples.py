@@ -218,6 +218,7 @@ def make_finding(index, status, dice):
         "commands": [],
         "because_of": [],
         "problem": None,
+        "failing_layer": None,
     }
 
 

@@ -449,12 +449,23 @@ def test_findings_about_waivers_of_an_older_line_are_history():
 def test_a_line_of_schema_1_is_read_as_schema_3(tmp_path):
     old = make_line("db00", [finding()], schema=1)
     old.pop("recorded_at")
-    for name in ("values", "commands", "because_of", "problem"):
+    for name in ("values", "commands", "because_of", "problem", "failing_layer"):
         old["findings"][0].pop(name)
     path = tmp_path / "findings.jsonl"
     path.write_text(json.dumps(old) + "\n")
     (line,) = read_lines([str(path)])
     assert line == make_line("db00", [finding()])
+
+
+def test_a_line_of_schema_3_without_a_failing_layer_is_read(tmp_path):
+    old = make_line("db00", [finding()])
+    del old["findings"][0]["failing_layer"]
+    wrong = make_line("db01", [finding(failing_layer="desired")])
+    path = tmp_path / "findings.jsonl"
+    path.write_text(json.dumps(old) + "\n" + json.dumps(wrong) + "\n")
+    first, second = read_lines([str(path)])
+    assert first == old
+    assert "unknown failing_layer 'desired'" in json.dumps(second)
 
 
 def test_old_ids_of_checks_and_controls_become_those_of_today(tmp_path):

@@ -14,6 +14,7 @@ from hostproof_controller.report.verdict import (
     host_verdict,
     status_totals,
     verdict_totals,
+    when_of_layer,
     worst_by_control,
 )
 from report_samples import finding, fleet, make_line
@@ -172,14 +173,35 @@ def test_controls_about_the_host_come_last():
 
 
 @pytest.mark.parametrize(
-    ("layers", "actual"),
+    ("layers", "failing", "actual"),
     [
-        ({"persisted": "9", "running": "5", "in_use": "1"}, ("in_use", "1")),
-        ({"persisted": "5", "running": "7", "in_use": "9"}, ("running", "7")),
-        ({"persisted": "7", "running": None, "in_use": None}, ("persisted", "7")),
-        ({"persisted": "9", "running": "9", "in_use": None}, ("running", "9")),
-        ({"persisted": None, "running": None, "in_use": None}, (None, None)),
+        # The text of a layer that is right may differ from the desired text.
+        ({"persisted": "5", "running": "9 or so", "in_use": None}, "persisted", "persisted"),
+        ({"persisted": "9", "running": "5", "in_use": "1"}, None, "in_use"),
+        ({"persisted": "7", "running": None, "in_use": None}, None, "persisted"),
+        ({"persisted": None, "running": None, "in_use": None}, None, None),
     ],
 )
-def test_the_layer_that_differs_most_real_first(layers, actual):
-    assert actual_layer(finding(desired="9", **layers)) == actual
+def test_the_failing_layer_is_the_one_that_the_rule_names(layers, failing, actual):
+    one = finding(desired="at least 9", failing_layer=failing, **layers)
+    assert actual_layer(one) == actual
+
+
+def test_the_failing_layer_of_an_old_line_is_not_known():
+    one = finding(persisted="5", running="9", in_use=None)
+    del one["failing_layer"]
+    assert actual_layer(one) == "running"
+
+
+@pytest.mark.parametrize(
+    ("control", "layer", "effect", "words"),
+    [
+        ("kernel_parameters", "persisted", "instance_restart", "after reboot"),
+        ("async_io", "persisted", "now", "after reboot"),
+        ("async_io", "persisted", "instance_restart", "at the next start"),
+        ("async_io", "running", "instance_restart", "running"),
+        ("async_io", "in_use", "instance_restart", "in use"),
+    ],
+)
+def test_when_the_value_of_a_layer_applies(control, layer, effect, words):
+    assert when_of_layer(finding(control=control, takes_effect=effect), layer) == words

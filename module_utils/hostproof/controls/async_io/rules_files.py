@@ -73,6 +73,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         running=by,
         in_use=shown,
         values={"contexts": number, "events_at_most": events, "io_urings": urings},
+        failing_layer="in_use",
     )
 
 
@@ -110,6 +111,7 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         evidence=KEYS + ("file:" + MEMINFO,),
         values=_values(held, buffered, cache),
         because_of=() if direct or not some else (_OPTIONS_CHECK,),
+        failing_layer="in_use",
     )
 
 

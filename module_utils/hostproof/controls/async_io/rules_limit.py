@@ -6,7 +6,7 @@ from typing import Dict, List, Tuple
 
 from ...collect.answer import known
 from ...errors import Denied, HostproofError
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
 from ...probes.oracle import io_writers
@@ -71,6 +71,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{events.used} events",
         evidence=_EVENTS + _BOOT,
         values={"wanted": wanted, "next_boot": then, "running": events.limit, "used": events.used},
+        failing_layer=failing(running=events.limit < wanted, persisted=then < wanted),
     )
 
 
@@ -108,6 +109,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{events.used}: {holders}",
         evidence=_EVENTS + io_writers.KEYS[:1] + ("file:" + RELEASE_FILE,),
         values={"used": events.used, "limit": events.limit, "contexts_left": left},
+        failing_layer="in_use",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Optional
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
 from .facts import Facts, Subject, evidence_of
@@ -65,6 +65,7 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
         persisted=layer,
         running=now,
         in_use=mode(subject).text(),
+        failing_layer=failing(running=now != wanted, persisted=bool(wrong)),
     )
 
 
@@ -125,6 +126,7 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="TRUE",
         persisted=layer,
         running=now.upper(),
+        failing_layer=failing(running=now == "false", persisted=bool(off)),
     )
 
 

@@ -5,7 +5,7 @@
 from typing import List, Tuple
 
 from ...collect.answer import existing, known
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
 from .facts import Facts, Used
@@ -42,6 +42,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         problems.append(f"it is {stat.uid}:{stat.gid} {now[2]:04o}")
     if wanted.mode != now[2] and now[2] & _PUBLIC:
         problems.append(f"everybody may use it (mode {now[2]:04o})")
+    is_wrong_now = bool(problems)
     persisted, lost, unsafe = _at_boot(used, facts) if used.opened is None else _by_hand(used)
     problems += lost
     warnings += unsafe
@@ -58,6 +59,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         persisted=persisted,
         running=f"{stat.uid}:{stat.gid} {now[2]:04o}",
         in_use=used.by,
+        failing_layer=failing(running=is_wrong_now, persisted=bool(lost or unsafe)),
     )
 
 

@@ -5,7 +5,7 @@
 from typing import List, Sequence, Tuple
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
@@ -26,12 +26,14 @@ def _judge(
     kernel's own choice, and no contradiction."""
     disk = target.disk
     problems: List[str] = []
+    is_wrong_now = False
     now, coming = [], []
     for want in wants:
         name, value = want.key.rpartition("/")[2], value_of(disk, want.key)
         now.append(f"{name} {value}")
         if value not in want.values:
             problems.append(f"{name} is {value}")
+            is_wrong_now = True
         one = value_at_boot(disk, want.key, facts, known(facts.rules))
         coming.append(f"{name}: nothing sets it" if one is None else f"{name} {one.value}")
         if one is not None:
@@ -51,6 +53,7 @@ def _judge(
         persisted="; ".join(coming),
         running="; ".join(now),
         evidence=["file:" + disk.file(want.key) for want in wants] + ["lines:udev_block"],
+        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
 
 

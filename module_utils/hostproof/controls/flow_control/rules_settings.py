@@ -162,6 +162,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         running=f"{direction_text(pause)} set",
         in_use=f"{direction_text(force)} negotiated",
         evidence=evidence_of(one),
+        failing_layer="in_use",
     )
 
 
@@ -202,6 +203,7 @@ def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
         if isinstance(one.in_force, Exception)
         else direction_text(known(one.in_force)),
         evidence=[key for item in settings for key in item.evidence] or evidence_of(one)[:1],
+        failing_layer="persisted",
     )
 
 

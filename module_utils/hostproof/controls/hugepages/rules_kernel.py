@@ -7,7 +7,7 @@ from typing import Dict, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.systemd.boot import setting_text
@@ -74,6 +74,7 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
         running=", ".join(f"{n.name}: {n.pages} ({n.free} free)" for n in nodes),
         in_use=_sga_by_node(facts),
         evidence=[node.key for node in nodes],
+        failing_layer="running",
     )
 
 
@@ -124,6 +125,7 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
         running=f"up to {in_pages(allowed)}",
         in_use=f"{in_pages(pool.surp)} surplus",
         evidence=MEMINFO + ("file:" + OVERCOMMIT_FILE,) + BOOT,
+        failing_layer=failing(in_use=bool(pool.surp), running=bool(allowed), persisted=bad),
     )
 
 
@@ -169,8 +171,15 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
+        failing_layer=failing(running=_is_wrong_now(wanted, mode, boot_mode), persisted=True),
     )
     return by_layers(verdict, layers)
+
+
+def _is_wrong_now(wanted: str, mode: str, boot_mode: Optional[str]) -> bool:
+    if mode == "always":
+        return True
+    return mode != wanted and boot_mode not in (None, "always")
 
 
 def _grade_transparent(

@@ -8,7 +8,7 @@ from typing import List, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
@@ -150,6 +150,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
         running=in_pages(pool.total),
         values={"running": running, "next_boot": at_boot.pages, "least": least, "unit": "pages"},
         evidence=BOOT + _place_evidence(at_boot.place) + MEMINFO,
+        failing_layer="persisted",
     )
 
 
@@ -226,6 +227,7 @@ def single_source(facts: Facts, policy: Policy) -> Verdict:
         persisted=at_boot.text(),
         running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
         evidence=BOOT + _place_evidence(at_boot.place) + ("file:/etc/tuned/active_profile",),
+        failing_layer="persisted",
     )
 
 
@@ -311,6 +313,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
             "wanted": wanted,
             "unit": "bytes",
         },
+        failing_layer=failing(running=now > limit, persisted=later > limit) or "in_use",
     )
 
 

@@ -132,6 +132,7 @@ def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
         in_use=_cost_if_small(facts, policy),
         values={"page_tables": now, "memory": total, "unit": "bytes"},
         evidence=MEMINFO + ("file:/proc/sysvipc/shm",),
+        failing_layer="running",
     )
 
 

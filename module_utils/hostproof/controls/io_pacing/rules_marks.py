@@ -6,7 +6,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all, settled
@@ -84,6 +84,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         persisted=shown,
         running=str(pair),
         evidence=[LSATTR_KEY, RUNNING_KEY],
+        failing_layer="running",
     )
 
 
@@ -110,6 +111,7 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         if not isinstance(allowed, HostproofError) and not allowed.allows(odm.values[name]):
             broken.append(("the ODM", f"{name} must be {allowed}"))
     said = _distinct(broken) or _distinct(odd)
+    wrong = {name for name, problem in broken + odd if problem}
     fix = "Upgrade AIX, or check this host by the manual of its release."
     if said:
         fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
@@ -134,6 +136,8 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         running=str(layers[1][1]) if len(layers) > 1 else None,
         in_use=None if level is None else str(level),
         evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)] + RANGE_KEYS + [OSLEVEL_KEY],
+        failing_layer=failing(running="the kernel" in wrong, persisted="the ODM" in wrong)
+        or "in_use",
     )
 
 

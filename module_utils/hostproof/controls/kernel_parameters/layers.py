@@ -7,7 +7,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict, by_layers
+from ...evaluate.checking import Skip, Verdict, by_layers, failing
 from ...evaluate.comparing import Numbers, text_of, words
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
@@ -72,6 +72,11 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
         },
         severity=one.severity,
         reference=one.source,
+        failing_layer=failing(
+            in_use=bool(full),
+            running=effective is not None and not one.meets(effective),
+            persisted=bool(problems),
+        ),
     )
     layers = [
         ("releases of the homes", releases),

@@ -43,6 +43,7 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
         persisted="; ".join(found) or "no two places disagree",
         running=", ".join(owners) or "neither a profile of TuneD nor saptune",
         evidence=["dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "file:/etc/tuned/active_profile"],
+        failing_layer="persisted",
     )
 
 

@@ -7,7 +7,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import ParseError, kind_of
-from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
@@ -64,6 +64,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         running=human(now),
         in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken),
         evidence=["file:" + MOUNTS, "file:" + FSTAB],
+        failing_layer=failing(running=now < need or "noexec" in options, persisted=coming < need),
     )
 
 

@@ -5,7 +5,7 @@
 from typing import List, Tuple
 
 from ...collect.answer import known
-from ...evaluate.checking import Rules, Verdict
+from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab
 from ...parsers.size import human
@@ -68,6 +68,9 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         in_use=human(sum(one.used for one in areas)),
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
         values={"wanted": wanted, "running": on_disk, "unit": "bytes"},
+        failing_layer=failing(
+            running=on_disk * 100 < wanted * (100 - _TOLERANCE), persisted=bool(problems)
+        ),
     )
 
 

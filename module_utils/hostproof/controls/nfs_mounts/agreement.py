@@ -5,6 +5,7 @@
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from ...collect.answer import if_known, known
+from ...evaluate.checking import failing
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
@@ -69,6 +70,12 @@ def disagreement(requirements: List[Requirement], layers: Layers) -> Optional[st
         return None
     both = running + [requirement for requirement in requested if requirement not in running]
     return "{0}; wanted is {1} ({2}).".format("; ".join(parts), required(both), because(both))
+
+
+def failing_of(requirements: List[Requirement], layers: Layers) -> Optional[str]:
+    """The layer that contradicts the requirements; None if none does."""
+    running, requested = wrong_of(requirements, layers)
+    return failing(running=bool(running), persisted=bool(requested))
 
 
 def running_or(desired: str, requirements: List[Requirement], layers: Layers) -> str:

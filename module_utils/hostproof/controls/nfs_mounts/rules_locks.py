@@ -15,6 +15,7 @@ from .agreement import (
     capital,
     contradictions,
     disagreement,
+    failing_of,
     names_of,
     running_or,
     wrong_of,
@@ -68,6 +69,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         fix,
         why=why and f"{capital(why)} {safe_transport.check.why}",
         desired="hard,proto=tcp",
+        failing_layer=failing_of(safe, layers),
     )
 
 
@@ -141,6 +143,7 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
         why=why and f"{capital(why)} {server_locks.check.why}",
         desired=desired,
         running=running_or(desired, requirements, layers),
+        failing_layer=failing_of(requirements, layers),
     )
 
 

@@ -20,6 +20,7 @@ from .agreement import (
     contradictions,
     differences,
     disagreement,
+    failing_of,
     is_of_other_options,
     names_of,
     running_or,
@@ -85,6 +86,7 @@ def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         correct(layers),
         why=why,
         desired=required(requirements),
+        failing_layer="running",
     )
 
 
@@ -209,4 +211,5 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         why=why and f"{capital(why)} {caching.check.why}",
         desired=required(requirements),
         running=running_or(required(requirements), requirements, layers),
+        failing_layer=failing_of(requirements, layers),
     )

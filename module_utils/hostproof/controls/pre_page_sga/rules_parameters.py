@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered, kind_of
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
 from ...parsers.oracle import pfile
@@ -87,7 +87,18 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         persisted=next_text(subject, "pre_page_sga"),
         running=running or "down",
         in_use=_pages_layer(subject, facts),
+        failing_layer=failing(
+            running=_contradicts(running, policy, at_each_login),
+            persisted=_contradicts(coming, policy, at_each_login),
+        ),
     )
+
+
+def _contradicts(value: Optional[str], policy: Policy, at_each_login: bool) -> bool:
+    """Whether this value of pre_page_sga is the reason of a finding."""
+    if at_each_login and policy.wanted in (AUTO, TRUE):
+        return value == TRUE
+    return value == FALSE if policy.wanted == AUTO else value not in (None, policy.wanted)
 
 
 def _judge_deprecated(
@@ -251,9 +262,15 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     running = running_value(subject, "use_large_pages")
     coming = next_value(subject, "use_large_pages")
     grade: Grade = (PASS, None)
-    for value, when in ((running, "It runs with"), (coming, "The next start takes")):
+    wrong = []
+    for value, when, layer in (
+        (running, "It runs with", "running"),
+        (coming, "The next start takes", "persisted"),
+    ):
         if value is not None:
-            grade = _worse(grade, _grade_large_pages(value, when, policy, version))
+            one = _grade_large_pages(value, when, policy, version)
+            grade = _worse(grade, one)
+            wrong += [layer] if one[0] != PASS else []
     if policy.use_large_pages == AUTO and grade[0] == PASS and TRUE in (running, coming):
         pages = pages_now(subject, facts)
         if pages is not None and not wholly_huge(pages):
@@ -268,6 +285,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         persisted=next_text(subject, "use_large_pages"),
         running=running or "down",
         in_use=_pages_layer(subject, facts),
+        failing_layer=wrong[0] if wrong else "in_use",
     )
 
 
@@ -345,6 +363,9 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="0",
         persisted=_both(names, coming),
         running="down" if subject.running is None else _both(names, running),
+        failing_layer=failing(
+            running=any(value not in (None, "0") for value in running), persisted=bad
+        ),
     )
 
 

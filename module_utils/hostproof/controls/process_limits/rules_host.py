@@ -6,7 +6,7 @@ from typing import List, Optional
 
 from ...collect.answer import attempt, if_known, known, unless_absent
 from ...errors import Absent, Denied, Unanswered
-from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
 from ...parsers.kernel import proc_cgroup
@@ -62,6 +62,7 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
         persisted=_persisted(setting, built),
         running=now,
         evidence=["command:" + " ".join(REMOVE_IPC), "file:" + LOGIND],
+        failing_layer=failing(running=now == "yes", persisted=bool(wrong)),
     )
 
 
@@ -117,6 +118,7 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
         running=now,
         in_use=", ".join(at_risk) or None,
         evidence=["command:" + " ".join(KILLS), "file:" + LOGIND, "processes:oracle"],
+        failing_layer=failing(running=now == "yes", persisted=coming == "yes"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Subjects, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
 from ...parsers.size import human
@@ -139,6 +139,7 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
         desired=f"no limit, or at least {least}",
         running=_text(room.tasks),
         in_use=None if room.tasks is None else f"{room.tasks.used} tasks, {room.refused} refused",
+        failing_layer=failing(in_use=bool(room.refused) or _is_full(room.tasks), running=True),
     )
 
 
@@ -169,6 +170,7 @@ def cgroup_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
         desired="no limit",
         running=f"{human(bound.limit)} ({bound.path})",
         in_use=None if bound.used is None else human(bound.used),
+        failing_layer="running",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
@@ -66,9 +66,10 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
     loaded = known(one.unit.loaded)
     now = {demand.row.item: _shown(loaded, "", demand) for demand in wanted}
     coming = {demand.row.item: _at_boot(one, facts, demand) for demand in wanted}
+    grades_now = [grade(demand, now[demand.row.item], "now ") for demand in wanted]
+    is_wrong_now = any(one[0] != PASS for one in grades_now)
     status, wrong = worst(
-        [grade(demand, now[demand.row.item], "now ") for demand in wanted]
-        + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in wanted]
+        grades_now + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in wanted]
     )
     if one.name in OF_CLUSTERWARE and status == FAIL:
         status = WARN
@@ -82,6 +83,7 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
         persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
         running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
+        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts
 from .plan import by_apply
@@ -49,6 +49,9 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
         persisted=", ".join(one.id for one in units) or "no unit is enabled",
         running=", ".join(running) or "none",
         evidence=["processes:keepers", _UNITS],
+        failing_layer=failing(
+            running=len(running) != 1 or policy.daemon not in (ANY, *running), persisted=True
+        ),
     )
 
 
@@ -147,6 +150,7 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         persisted="; not used: ".join(reversed(places)) or "no makestep: it never steps",
         running="older than the configuration" if stale else "as the configuration",
         evidence=["processes:keepers", "file:/proc/stat", *("file:" + one for one in chrony.texts)],
+        failing_layer=failing(persisted=too_long, running=stale and not too_long),
     )
 
 
@@ -182,4 +186,5 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
         persisted=layer,
         running=" ".join((NTPD, *running)),
         evidence=["processes:keepers", _UNITS],
+        failing_layer=failing(running=not _slews(running), persisted=True),
     )

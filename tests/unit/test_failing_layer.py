@@ -1,0 +1,95 @@
+"""A finding names the layer with the wrong value."""
+
+from typing import Any
+
+import kernel_packs
+import nfs_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
+from ansible.module_utils.hostproof.evaluate.checking import failing
+from ansible.module_utils.hostproof.evaluate.finding import FAIL, PASS, Check, Finding, found
+from default_policies import default_policy
+from hostproof_controller.report.summary import _values
+
+THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+CHECK = Check("hugepages.one", "t", "low", "now", "w", "r", (), "p")
+
+
+def judged(control: str, machine: packs.Machine, **changes: Any) -> dict[str, list[Finding]]:
+    one = CONTROLS[control]
+    policy = one.policy_from(default_policy(control) | changes)
+    by_check: dict[str, list[Finding]] = {}
+    for finding in one.judge(one.read(machine, policy), policy):
+        by_check.setdefault(finding.check.partition(".")[2], []).append(finding)
+    return by_check
+
+
+@pytest.mark.parametrize(
+    ("status", "layers", "named", "failing_layer"),
+    [
+        (FAIL, {"persisted": "1"}, None, "persisted"),
+        (FAIL, {"persisted": "1", "running": "2"}, None, None),
+        (FAIL, {"persisted": "1", "running": "2"}, "persisted", "persisted"),
+        (FAIL, {"persisted": "1", "running": "2"}, "in_use", None),
+        (FAIL, {"desired": "1"}, None, None),
+        (PASS, {"persisted": "1"}, None, None),
+    ],
+)
+def test_only_a_layer_that_exists_fails(status, layers, named, failing_layer):
+    assert found(CHECK, status, failing_layer=named, **layers).failing_layer == failing_layer
+
+
+def test_the_layer_closest_to_the_use_is_named():
+    assert failing(running=True, persisted=True) == "running"
+    assert failing(in_use=True, running=True) == "in_use"
+    assert failing() is None
+
+
+@pytest.mark.parametrize(
+    ("now", "line", "layer", "words"),
+    [
+        (4194304, "net.core.rmem_max = 212992\n", "persisted", "(after reboot)"),
+        (212992, "net.core.rmem_max = 4194304\n", "running", "212992 (running)"),
+        (212992, "net.core.rmem_max = 212992\n", "running", "212992 (running)"),
+    ],
+)
+def test_a_kernel_parameter_that_is_wrong_in_one_layer(now, line, layer, words):
+    machine = kernel_packs.with_home(kernel_packs.stock())
+    kernel_packs.sets(machine, net__core__rmem_max=str(now))
+    machine.folder("/etc/sysctl.d").file("/etc/sysctl.conf", line)
+    findings = judged("kernel_parameters", machine)
+    (one,) = (
+        f for some in findings.values() for f in some if f.title.startswith("net.core.rmem_max")
+    )
+    assert (one.status, one.failing_layer) == (FAIL, layer)
+    shown = _values(one.as_dict())
+    assert shown.startswith("at least 4194304 → 212992") and shown.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("running", "persisted", "layer"),
+    [("soft", "hard", "running"), ("hard", "soft", "persisted")],
+)
+def test_a_mount_that_is_soft_in_one_layer(running, persisted, layer):
+    machine = nfs_packs.nfs_host().persisted_mount(
+        "/u02",
+        "filer1:/vol/u02",
+        f"{nfs_packs.OPTIONS},{persisted}",
+        nfs_packs.shown(recovery=running),
+    )
+    machine.database("/u02/oradata/ORCL/system01.dbf")
+    (one,) = judged("nfs_mounts", machine)["safe_transport"]
+    assert (one.status, one.failing_layer) == (FAIL, layer)
+
+
+def test_a_transparent_huge_page_mode_that_only_the_reboot_changes():
+    machine = packs.database_host()
+    machine.file(THP, "always madvise [never]\n")
+    machine.file("/etc/tmpfiles.d/thp.conf", f"w {THP} - - - - always\n")
+    (one,) = judged("hugepages", machine)["transparent_hugepages"]
+    assert (one.status, one.failing_layer) == (FAIL, "persisted")
+    machine = packs.database_host()
+    machine.file(THP, "[always] madvise never\n")
+    (one,) = judged("hugepages", machine)["transparent_hugepages"]
+    assert (one.status, one.failing_layer) == (FAIL, "running")
