@@ -5,8 +5,11 @@ from typing import Any
 
 import packs
 import platform_packs
+from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect.host import Output
+from ansible.module_utils.hostproof.controls.packages.control import CONTROL as packages
 from ansible.module_utils.hostproof.controls.packages.facts import DPKG, RPM
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import changed_policy
@@ -54,3 +57,8 @@ def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by their checks, without the control's name; the first of each."""
     found = audit.judge_host(machine, {"packages": changed_policy("packages", **changes)})
     return {one.check.partition(".")[2]: one for one in reversed(found)}
+
+
+def plan_of(machine: packs.Machine, **changes: Any) -> Plan:
+    policy = packages.policy_from(changed_policy("packages", **{"install": True, **changes}))
+    return planner("packages")(packages.read(machine, policy), policy)

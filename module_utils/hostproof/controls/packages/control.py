@@ -4,8 +4,10 @@
 
 from ...evaluate.control import Control
 from . import rules_host, rules_required
-from .facts import Facts, read
+from .facts import Facts
+from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .simulation import read
 from .subjects import applies
 
 CONTROL = Control(
@@ -16,4 +18,5 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=(rules_required.rules, rules_host.rules),
+    plan=plan,
 )

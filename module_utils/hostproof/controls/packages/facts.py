@@ -13,6 +13,7 @@ from ...parsers.unix import distribution, getent, os_release
 from ...probes.oracle import releases
 from .parsers import package_list
 from .parsers.package_list import Package
+from .parsers.transaction import Transaction
 from .policy import Policy
 from .table import PREINSTALL
 
@@ -31,7 +32,7 @@ _COMPLAINT = "error: "
 
 
 class Database(NamedTuple):
-    """The package database. ``complaints`` are what its program says of damage."""
+    """The package database. ``complaints`` are the damage that its program reports."""
 
     command: str
     packages: Tuple[Package, ...]
@@ -53,7 +54,8 @@ class Helper(NamedTuple):
 class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
-    ``logs`` maps each of Oracle's preinstall packages that is installed to its log."""
+    ``logs`` maps each of Oracle's preinstall packages that is installed to its log. ``simulated``
+    is what apply would install (simulation.py), None where it need not or must not."""
 
     kernel: Answer[str]
     os: Answer[distribution.Distribution]
@@ -64,6 +66,7 @@ class Facts(NamedTuple):
     cvuqdisk: Answer[Helper]
     logs: Dict[str, Answer[str]]
     now: Answer[int]
+    simulated: Answer[Optional[Transaction]] = None
 
 
 def log_of(package: str) -> str:

@@ -5,7 +5,7 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import names, of_profile, one_of, reader
+from ...evaluate.fields import flag, names, of_profile, one_of, reader
 from ...evaluate.policy import PolicyValues
 from ...evaluate.profiles import Profile
 
@@ -53,6 +53,19 @@ class Policy(NamedTuple):
     """Packages of the table that are not required on this host.
 
     Default: []
+    """
+    install: bool = flag()
+    """Whether apply installs missing packages, with C(apt-get), C(dnf), C(yum) or C(zypper) and the
+    repositories of the host. An audit then simulates the installation if a package
+    is missing, and check mode shows the whole transaction.
+
+    Default: false
+    """
+    upgrades: bool = flag()
+    """Whether apply may install if that changes the version of installed packages. Revert does not
+    bring the old versions back.
+
+    Default: false
     """
 
 

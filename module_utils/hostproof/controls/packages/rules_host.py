@@ -17,7 +17,7 @@ from .subjects import database_of
 
 rules = Rules(NAME)
 
-#: What dpkg says of a package that is whole, or was removed as a whole.
+#: The states of dpkg for a complete package and for a removed one.
 _WHOLE = ("installed", "config-files", "not-installed")
 _FAILED = re.compile(r"\b(?:failed|failure|error|cannot|unable)\b", re.IGNORECASE)
 _SETUID = 0o4000
@@ -100,7 +100,7 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
     severity="medium",
     takes_effect="now",
     why="The package changes kernel settings, limits and accounts once, while it is installed. "
-    "What failed then is not tried again.",
+    "It does not repeat a step that failed.",
     reference="Oracle Database Installation Guide for Linux, Oracle Database Preinstallation RPM",
 )
 def preinstall(facts: Facts, _policy: Policy) -> Verdict:

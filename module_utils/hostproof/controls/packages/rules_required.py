@@ -8,13 +8,23 @@ from typing import List, Optional
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.remedy import apply_line
 from ...parsers.unix import package_version
 from ...parsers.unix.distribution import clean
 from ...probes.oracle.releases import Release
 from . import table
 from .facts import CLOCK, OS_RELEASE, Facts
 from .policy import NAME, Policy
-from .subjects import RELEASES, database_of, installed, required_rows, sources, spelled, table_rows
+from .subjects import (
+    RELEASES,
+    database_of,
+    installed,
+    required_rows,
+    site_rows,
+    sources,
+    spelled,
+    table_rows,
+)
 from .table import Row
 
 rules = Rules(NAME)
@@ -74,7 +84,7 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
 )
 def installer(release: Release, facts: Facts, policy: Policy) -> Verdict:
     rows = [row for row in required_rows(release, facts, policy) if row.need == "installer"]
-    return _judged(rows, facts)
+    return _judged(rows, facts, policy)
 
 
 @rules.check(
@@ -89,10 +99,25 @@ def installer(release: Release, facts: Facts, policy: Policy) -> Verdict:
 )
 def required(release: Release, facts: Facts, policy: Policy) -> Verdict:
     rows = [row for row in required_rows(release, facts, policy) if row.need != "installer"]
-    return _judged(rows, facts)
+    return _judged(rows, facts, policy)
 
 
-def _judged(rows: List[Row], facts: Facts) -> Verdict:
+@rules.check(
+    "packages.site",
+    "Packages of the site are installed",
+    "A package of packages_additional is missing",
+    severity="medium",
+    takes_effect="now",
+    why="The policy of the site requires it.",
+    reference="packages_additional",
+)
+def site(facts: Facts, policy: Policy) -> Verdict:
+    if not policy.additional:
+        raise Skip("packages_additional is empty.")
+    return _judged(site_rows(facts, policy), facts, policy)
+
+
+def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     if not rows:
         raise Skip("The table requires no such package for this distribution.")
     database = database_of(facts)
@@ -109,7 +134,7 @@ def _judged(rows: List[Row], facts: Facts) -> Verdict:
         (FAIL if certain else WARN) if missing else PASS,
         why,
         fix=_IMAGE if known(facts.image_mode) else "install the packages",
-        commands=[] if known(facts.image_mode) else _commands(missing, facts),
+        commands=_commands(missing, facts, policy),
         desired=", ".join(row.package for row in rows),
         persisted=f"missing: {', '.join(row.package for row in missing)}" if missing else "all",
         reference=sources(missing or rows),
@@ -125,10 +150,12 @@ def _told(row: Row, facts: Facts) -> str:
     return f"{row.package} (only {', '.join(others)})" if others else row.package
 
 
-def _commands(missing: List[Row], facts: Facts) -> List[str]:
+def _commands(missing: List[Row], facts: Facts, policy: Policy) -> List[str]:
     said = known(facts.os)
-    if not missing:
+    if not missing or known(facts.image_mode):
         return []
+    if policy.install:
+        return [apply_line(NAME)]
     names = " ".join(spelled(row, facts) for row in missing)
     if known(facts.database).is_dpkg:
         return ["apt-get install " + names]
@@ -210,7 +237,7 @@ def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     "Rows of the package table are older than a year",
     severity="low",
     takes_effect="now",
-    why="Oracle adds packages and distributions. An old table may pass or refuse too much.",
+    why="Oracle adds packages and distributions. An old table may pass or reject too much.",
     reference=_TABLE,
     each=RELEASES,
 )

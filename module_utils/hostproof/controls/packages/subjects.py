@@ -20,15 +20,20 @@ _DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
 _ANY = ("noarch", "all")
 
 
+_NO_RELEASE = "Neither packages_release nor hostproof_profile names a release to check for."
+
+
 def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.kernel, Absent):
         raise Skip("Not a Linux host: it has no " + RUNNING_KERNEL + ".")
     if policy.release is None and policy.profile is None and not policy.additional:
-        raise Skip("Neither packages_release nor hostproof_profile names a release to check for.")
+        raise Skip(_NO_RELEASE)
 
 
 def _releases(facts: Facts, policy: Policy) -> List[object]:
     profile = policy.profile
+    if policy.release is None and profile is None:
+        raise Skip(_NO_RELEASE)
     return releases.wanted(
         policy.release, None if profile is None else profile.release, facts.software
     )
@@ -59,22 +64,25 @@ def table_rows(release: Release, facts: Facts) -> List[Row]:
 
 
 def required_rows(release: Release, facts: Facts, policy: Policy) -> List[Row]:
-    """What this host must have; Skip where nobody says what that is."""
-    asked = policy.release is not None or policy.profile is not None
+    """What the table requires of this host; Skip where it has nothing."""
     grid = policy.profile is not None and policy.profile.grid
     rows = [
         row
-        for row in (table_rows(release, facts) if asked else [])
+        for row in table_rows(release, facts)
         if (grid or row.need != "grid") and row.package not in policy.excluded
     ]
-    for word in policy.additional:
-        name, architecture = _split(word, facts)
-        rows.append(
-            Row(release.name, "", 0, architecture, name, "", "policy", "packages_additional", "")
-        )
     if not rows:
         raise Skip("The table has no row for this distribution: see packages.listed.")
     return rows
+
+
+def site_rows(facts: Facts, policy: Policy) -> List[Row]:
+    """What packages_additional requires."""
+    pairs = [_split(word, facts) for word in policy.additional]
+    return [
+        Row("", "", 0, architecture, name, "", "policy", "packages_additional", "")
+        for name, architecture in pairs
+    ]
 
 
 def _split(word: str, facts: Facts) -> Tuple[str, str]:

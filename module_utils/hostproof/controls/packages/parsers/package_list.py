@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The packages of a host, one a line with tabs between name, version, architecture and state.
+"""The packages of a host: lines with name, version, architecture and state, separated by tabs.
 
 Sources: rpm(8) with --queryformat, dpkg-query(1) with --showformat.
 """
@@ -9,7 +9,7 @@ from typing import List, NamedTuple
 
 from ....errors import ParseError, kind_of
 
-#: What rpm and dpkg-query are asked to print. rpm has no state: what it lists is installed.
+#: Output formats of rpm and dpkg-query. rpm has no state: it lists installed packages.
 RPM = "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\tinstalled\\n"
 DPKG = "${Package}\\t${Version}\\t${Architecture}\\t${db:Status-Status}\\n"
 
@@ -29,7 +29,7 @@ def parse(text: str) -> List[Package]:
     for number, line in enumerate(text.splitlines(), 1):
         fields = line.split("\t")
         if len(fields) != 4:
-            raise ParseError("package list", f"{kind_of(line)} is no package", number)
+            raise ParseError("package list", f"{kind_of(line)} does not name a package", number)
         name, version, architecture, state = fields
         found.append(Package(name, version.rpartition(":")[2], architecture, state))
     return found

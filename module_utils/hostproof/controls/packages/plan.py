@@ -1,0 +1,133 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install what is missing, in one transaction of the package manager, and remove only that."""
+
+from typing import List, Tuple
+
+from ...apply.change import CommandChange, Plan, Refusal
+from ...collect.answer import known
+from ...collect.command import Command
+from ...errors import HostproofError
+from .facts import IMAGE_MODE, Facts
+from .parsers.transaction import Transaction
+from .policy import Policy
+from .simulation import manager_of, missing
+
+_SECONDS = 3600.0
+#: rpm -e removes all packages or none, and fails for one that is not installed: an interrupted
+#: installation left some out.
+_ERASE = (
+    'for one; do shift; rpm -q --quiet "$one" && set -- "$@" "$one"; done; '
+    '[ $# = 0 ] || exec rpm -e "$@"'
+)
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """Nothing unless packages_install is true; raises what it would have to guess."""
+    names = missing(facts, policy)
+    if not names:
+        return Plan([], [], [], [])
+    told = ", ".join(names)
+    if not policy.install:
+        return Plan([], [], [f"packages_install is false: apply does not install {told}."], [])
+    if known(facts.image_mode):
+        return _refused(
+            f"{IMAGE_MODE} exists: the packages belong to an image. Add {told} to the image and "
+            "build it again."
+        )
+    if isinstance(facts.simulated, HostproofError):
+        return _refused(
+            f"The package manager cannot install {told}: {facts.simulated}. Add a repository, or "
+            "list packages that the host does not need in packages_excluded."
+        )
+    found = facts.simulated
+    if found is None:
+        return _refused("The package manager was not asked what it would install.")
+    return Plan([_change(names, found, facts)], _refusals(names, found, policy), [], [])
+
+
+def _refused(reason: str) -> Plan:
+    return Plan([], [Refusal(reason, None)], [], [])
+
+
+def _refusals(names: List[str], found: Transaction, policy: Policy) -> List[Refusal]:
+    refusals = []
+    plain = {_name_of(one) for one in found.installed}
+    absent = [one for one in names if one not in plain and one not in found.installed]
+    if absent:
+        refusals.append(
+            Refusal(
+                f"No repository has {', '.join(absent)}. Add a repository, or list it in "
+                "packages_excluded.",
+                None,
+            )
+        )
+    if found.removed:
+        reason = f"The installation would remove {', '.join(found.removed)}."
+        refusals.append(Refusal(reason, None))
+    if found.upgraded and not policy.upgrades:
+        refusals.append(
+            Refusal(
+                f"The installation would change the version of {', '.join(found.upgraded)}, and "
+                "revert cannot bring the old versions back.",
+                "upgrades",
+            )
+        )
+    return refusals
+
+
+def _name_of(package: str) -> str:
+    return package.rpartition(":" if ":" in package else ".")[0]
+
+
+def _change(names: List[str], found: Transaction, facts: Facts) -> CommandChange:
+    manager = manager_of(facts)
+    packages = tuple(sorted(found.installed, key=lambda one: (_name_of(one), one)))
+    is_dpkg = known(facts.database).is_dpkg
+    look, before, after = (_dpkg_states if is_dpkg else _rpm_states)(packages, facts)
+    install = Command(
+        "install the packages",
+        (*manager.install, *names),
+        environment={"DEBIAN_FRONTEND": "noninteractive"} if is_dpkg else {},
+        timeout=_SECONDS,
+    )
+    # The name holds every package: what another apply installs is another change.
+    name = "packages " + " ".join(packages)
+    return CommandChange(name, before, after, look, (install,), _undo(packages, is_dpkg))
+
+
+def _undo(packages: Tuple[str, ...], is_dpkg: bool) -> Tuple[Command, ...]:
+    title = "remove the packages"
+    if not is_dpkg:
+        argv = ("sh", "-c", _ERASE, "sh", *packages)
+        return (Command(title, argv, timeout=_SECONDS),)
+    # dpkg removes what it can and then fails: first see that nothing else depends on them.
+    return (
+        Command("see that nothing else needs them", ("dpkg", "--no-act", "--purge", *packages)),
+        Command(title, ("dpkg", "--purge", *packages), timeout=_SECONDS),
+    )
+
+
+def _rpm_states(packages: Tuple[str, ...], _facts: Facts) -> Tuple[Command, str, str]:
+    """rpm -q ends with the number of packages that are not installed."""
+    look = Command(
+        "look up the packages",
+        ("rpm", "-q", "--queryformat", "%{NAME}.%{ARCH}\\n", *packages),
+        expected=r"\A((?:\S+\n|package \S+ is not installed\n)*)",
+        codes=tuple(range(256)),
+    )
+    before = "".join(f"package {one} is not installed\n" for one in packages)
+    return look, before, "".join(one + "\n" for one in packages)
+
+
+def _dpkg_states(packages: Tuple[str, ...], facts: Facts) -> Tuple[Command, str, str]:
+    """dpkg-query ends with 1 where it does not know a package, and lists by name."""
+    look = Command(
+        "look up the packages",
+        ("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}:${Architecture}\\n", *packages),
+        expected=r"\A((?:[a-z-]+ [^\s:]+:\S+\n)*)",
+        codes=(0, 1),
+    )
+    states = {f"{one.name}:{one.architecture}": one.state for one in known(facts.database).packages}
+    before = "".join(f"{states[one]} {one}\n" for one in packages if one in states)
+    return look, before, "".join(f"installed {one}\n" for one in packages)
