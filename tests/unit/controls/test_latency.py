@@ -555,6 +555,12 @@ class TestTcp:
         host = machine("sda").windows_of(RESPONDER_NAME, again)
         assert only(judge(host, probes=[RESPONDER])["tcp"]).status == "pass"
 
+    @pytest.mark.parametrize(("again", "status"), [(1, "pass"), (2, "warn")])
+    def test_one_syn_of_a_thousand_is_no_warning(self, judge, again, status):
+        window = network("net", *[0.3] * 1500, retrans=again)
+        host = machine("sda").windows_of(HANDSHAKE_NAME, window)
+        assert only(judge(host, probes=[HANDSHAKE])["tcp"]).status == status
+
     def test_what_was_sent_again_is_said(self, judge):
         window = network("kernel", *[9.0] * 2000, retrans=3)
         host = machine("sda").windows_of(RESPONDER_NAME, window)

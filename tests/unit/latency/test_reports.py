@@ -356,6 +356,21 @@ def test_two_whole_reports_of_different_hours_are_two_runs():
     assert figures["run 1 logical"] == figures["run 2 logical"] == single
 
 
+SLOB_RUN = """\
+32_awr.txt:  Logical reads:          {logical}       59,670,688.0
+32_awr.txt:  Physical reads:         {reads}       59,670,688.0
+"""
+
+
+def test_slob_reports_of_two_directories_with_the_same_file_name_are_two_runs():
+    first = SLOB_RUN.format(logical="200,000.0", reads="0.0")
+    second = SLOB_RUN.format(logical="250,000.0", reads="0.0")
+    found = work.figures(reports.read(first + second))
+    assert [found[f"run {number} logical"] for number in (1, 2)] == [200000.0, 250000.0]
+    assert [found[f"run {number} reads"] for number in (1, 2)] == [0.0, 0.0]
+    assert work.figures(reports.read(first + first)) == work.figures(reports.read(first))
+
+
 def test_idle_events_that_statspack_does_not_know_are_idle():
     report = reports.read(fixture("statspack-12.1-top-idle.txt"))
     assert [one.subject for one in report.windows] == [

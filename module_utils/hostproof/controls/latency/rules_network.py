@@ -32,6 +32,8 @@ _NETWORK = ("net", "kernel")
 
 #: Of lost answers, more than this share fails.
 _MOST_LOST = 0.05
+#: The share of segments that a healthy network may lose.
+_MOST_SENT_AGAIN = 0.001
 _WANTED = "an answer to each, more than 5% without one fails"
 
 
@@ -120,6 +122,8 @@ def _second_syn(known: Dict[str, Any], count: int) -> Optional[Graded]:
     again = _count_of(known, "retrans")
     if known.get("mode") == REQUEST_RESPONSE or not again:
         # What is sent again on a connection is part of its times.
+        return None
+    if again < _MOST_SENT_AGAIN * (count + again):
         return None
     told = "{0} of {1} handshakes needed a second SYN, and are not in the figure of the network"
     return Graded(WARN, "", told.format(again, count), None)

@@ -6,6 +6,7 @@ They are kept as figures by name: "run 3 logical", "before run 3 logical", "inst
 """
 
 import math
+from collections import Counter
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from .report import Report
@@ -123,11 +124,11 @@ def _runs(report: Report) -> Iterator[Run]:
                 cpus=counted.get("DB CPU"), wait_us=one["latencies_us"].get(_SINGLE_READS[0])
             )
     elif report.kind == "slob_grep":
-        waits = {
-            str(one.conditions["file"]): one.mean
+        waits = [
+            {"file": one.conditions["file"], "name": one.subject, "per_second": one.mean}
             for one in report.windows
             if one.subject.startswith(_SINGLE_READS)
-        }
+        ]
         yield from _runs_of_grep(told["rates"], waits)
     elif report.kind == "awr_global":
         for name, rates in sorted(told["rates"].items()):
@@ -145,16 +146,36 @@ def _run(number: int, sessions: Any, logical: Any, reads: Any) -> Run:
     return Run(f"{RUN}{number}", sessions, logical, reads)
 
 
-def _runs_of_grep(rates: List[Dict[str, Any]], waits: Dict[str, Optional[float]]) -> Iterator[Run]:
-    by_file: Dict[str, Dict[str, Any]] = {}
-    for one in rates:
-        of_file = by_file.setdefault(one["file"], {"sessions": one["slob_sessions"]})
-        of_file[one["name"]] = one["per_second"]
-    for number, (file, of_file) in enumerate(by_file.items(), 1):
-        logical, reads = _first(of_file, _LOGICAL), _first(of_file, _READS)
+def _runs_of_grep(rates: List[Dict[str, Any]], waits: List[Dict[str, Any]]) -> Iterator[Run]:
+    by_report: Dict[_Report, Dict[str, Any]] = {}
+    for key, one in _by_report(rates):
+        of_report = by_report.setdefault(key, {"sessions": one["slob_sessions"]})
+        of_report[one["name"]] = one["per_second"]
+    wait_of = {key: one["per_second"] for key, one in _by_report(waits)}
+    different: List[Tuple[str, Dict[str, Any]]] = []
+    for key, of_report in by_report.items():
+        if (key[0], of_report) in different:
+            # grep read the same report twice.
+            continue
+        different.append((key[0], of_report))
+        logical, reads = _first(of_report, _LOGICAL), _first(of_report, _READS)
         if logical is not None or reads is not None:
-            run = _run(number, of_file["sessions"], logical, reads)
-            yield run._replace(wait_us=waits.get(file))
+            run = _run(len(different), of_report["sessions"], logical, reads)
+            yield run._replace(wait_us=wait_of.get(key))
+
+
+#: The file name of a report, and its number among the reports with this name.
+_Report = Tuple[str, int]
+
+
+def _by_report(lines: List[Dict[str, Any]]) -> Iterator[Tuple[_Report, Dict[str, Any]]]:
+    """Each line with its report. Reports of several directories can have the same file name: a
+    line that repeats is of the next report."""
+    counts: Dict[Tuple[str, str], int] = Counter()
+    for one in lines:
+        place = (str(one["file"]), str(one["name"]))
+        counts[place] += 1
+        yield (place[0], counts[place]), one
 
 
 def _first(values: Dict[str, Any], names: Tuple[str, ...]) -> Optional[float]:
