@@ -16,6 +16,13 @@ from ansible.module_utils.hostproof.controls.cluster_nodes.parsers import (
     cpuinfo,
     ethtool_driver,
 )
+from ansible.module_utils.hostproof.controls.firewall.parsers import (
+    firewalld_zone,
+    iptables_save,
+    nft_json,
+    nft_text,
+    sockets,
+)
 from ansible.module_utils.hostproof.controls.flow_control.parsers import (
     dcb,
     dladm,
@@ -171,6 +178,11 @@ def _dashed_table(text: str) -> list[Any]:
 
 
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
+    (firewalld_zone.parse_zone, "firewall/public.xml"),
+    (iptables_save.parse, "firewall/hashlimit.save"),
+    (nft_json.parse, "firewall/limited.json"),
+    (nft_text.parse, "firewall/limited.nft"),
+    (sockets.parse, "firewall/ss.txt"),
     (bonding.parse, "flow_control/bonding-lacp.txt"),
     (dcb.parse_dcb, "flow_control/dcb-pfc.txt"),
     (dcb.parse_lldptool, "PFC enabled: 3 4\n"),

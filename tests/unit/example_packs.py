@@ -17,6 +17,7 @@ import account_packs
 import aix_packs
 import clock_packs
 import example_oracle
+import firewall_packs
 import io_packs
 import kernel_packs
 import latency_packs
@@ -154,6 +155,7 @@ def policies() -> dict[str, Any]:
         "accounts": default_policy("accounts"),
         "async_io": io_packs.policy(),
         "block_devices": default_policy("block_devices"),
+        "firewall": default_policy("firewall"),
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
         "interconnect": default_policy("interconnect"),
@@ -392,6 +394,8 @@ def complete(host: str) -> str:
     found = _read(machine, found, {"platform": default_policy("platform")})
     machine = package_packs.recorded("debian-12")
     found = _read(machine, found, {"packages": default_policy("packages")})
+    machine = firewall_packs.host(sockets=firewall_packs.LISTENER)
+    found = _read(machine, found, {"firewall": default_policy("firewall")})
     found = _read(owners(found), found, {"accounts": default_policy("accounts")})
     machine = space_packs.mounted(packs.linux())
     found = _read(machine, with_kernel_mounts(found), {"space": default_policy("space")})

@@ -19,7 +19,7 @@ CONTROLS_FOLDER = ROOT / "module_utils/hostproof/controls"
 DECLARED = [(name, field) for name in CONTROLS for field in fields_of(CONTROLS[name].policy)]
 
 #: Fields that several controls share, so that no role has a default for them.
-SHARED = {"window_seconds": 10, "profile": "none", "own_commands": False}
+SHARED = {"window_seconds": 10, "profile": "none", "own_commands": False, "target_os": "none"}
 
 
 def test_every_control_has_rules():

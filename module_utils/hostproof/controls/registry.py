@@ -20,6 +20,7 @@ NAMES: Tuple[str, ...] = (
     "block_devices",
     "cluster_nodes",
     "custom",
+    "firewall",
     "flow_control",
     "hugepages",
     "interconnect",
@@ -49,6 +50,7 @@ def _imports_for_ansible() -> None:
     from .block_devices import control
     from .cluster_nodes import control
     from .custom import control
+    from .firewall import control
     from .flow_control import control
     from .hugepages import control
     from .interconnect import control

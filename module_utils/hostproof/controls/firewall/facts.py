@@ -1,0 +1,192 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Packet filter rules of the kernel and of the files, and programs that listen."""
+
+import re
+from typing import Dict, List, NamedTuple, Tuple
+
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from .parsers import firewalld_zone, iptables_save, nft_json, nft_text, sockets
+from .parsers.firewalld_zone import Opened, Zone
+from .parsers.packets import ADDRESS, DROP, LIMIT, NOT_READ, PORT, Chain, Rule, Tables, Test
+from .policy import Policy
+
+KERNEL = "/proc/sys/kernel/osrelease"
+NFT = ["nft", "-j", "list", "ruleset"]
+SAVE, LEGACY = ["iptables-save"], ["iptables-legacy-save"]
+#: The tables of iptables-legacy, which nft does not list.
+LEGACY_TABLES = "/proc/net/ip_tables_names"
+_MODULE = "/sys/module/nf_tables"
+UNITS = ("firewalld", "nftables", "iptables", "netfilter-persistent")
+SHOW = [
+    "systemctl",
+    "show",
+    "-p",
+    "Id",
+    "-p",
+    "UnitFileState",
+    *(f"{one}.service" for one in UNITS),
+]
+FILES: Dict[str, Tuple[str, ...]] = {
+    "nftables": ("/etc/sysconfig/nftables.conf", "/etc/nftables.conf"),
+    "iptables": ("/etc/sysconfig/iptables",),
+    "netfilter-persistent": ("/etc/iptables/rules.v4",),
+}
+FIREWALLD = "/etc/firewalld"
+_SHIPPED = "/usr/lib/firewalld"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
+
+
+class Facts(NamedTuple):
+    """``persisted`` has no tables where no unit loads rules at boot; ``units`` are those that do.
+
+    ``recorded`` is False for a recording that was made before this control existed."""
+
+    kernel: Answer[str]
+    recorded: bool
+    running: Answer[Tables]
+    units: Answer[Tuple[str, ...]]
+    persisted: Answer[Tables]
+    sockets: Answer[List[sockets.Socket]]
+
+
+def read(host: Host, _policy: Policy) -> Facts:
+    """Look at everything that the checks need; nothing is written."""
+    kernel = attempt(host.read_text, KERNEL)
+    if isinstance(kernel, Absent):
+        # No command of Linux runs on another system.
+        return Facts(kernel, True, kernel, kernel, kernel, kernel)
+    units = attempt(_enabled, host)
+    running = attempt(_running, host)
+    return Facts(
+        kernel=kernel,
+        recorded=host.has("command:" + " ".join(NFT)),
+        running=running,
+        units=units,
+        persisted=units if isinstance(units, HostproofError) else attempt(_persisted, host, units),
+        sockets=attempt(lambda: sockets.parse(_output(host, sockets.ARGV))),
+    )
+
+
+def _output(host: Host, argv: List[str]) -> str:
+    output = host.run(argv)
+    if output.rc != 0:
+        command = " ".join(argv)
+        raise Unanswered(
+            "command:" + command, f"{command} ended with {output.rc}: {output.stderr.strip()[:200]}"
+        )
+    return output.stdout
+
+
+def _running(host: Host) -> Tables:
+    legacy = unless_absent(attempt(host.read_text, LEGACY_TABLES), "").split()
+    listed = attempt(_output, host, NFT)
+    if isinstance(listed, Absent):
+        saved = attempt(_output, host, SAVE)
+        if not isinstance(saved, Absent):
+            return iptables_save.parse(known(saved))
+        if legacy or not isinstance(attempt(host.list_dir, _MODULE), Absent):
+            raise Unanswered(
+                "command:" + " ".join(NFT), "neither nft nor iptables-save is installed"
+            )
+        return {}
+    tables, foreign = nft_json.parse(known(listed) or '{"nftables": []}')
+    if foreign:
+        # nft shows no condition of an extension of iptables, and iptables-save does.
+        saved_tables = iptables_save.parse(_output(host, SAVE))
+        tables = {**tables, **saved_tables}
+    if legacy:
+        for (_family, name), chains in iptables_save.parse(_output(host, LEGACY)).items():
+            tables["legacy", name] = chains
+    return tables
+
+
+def _enabled(host: Host) -> Tuple[str, ...]:
+    found = []
+    for block in _output(host, SHOW).split("\n\n"):
+        rows = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        name = rows.get("Id", "").rpartition(".service")[0]
+        if name in UNITS and rows.get("UnitFileState", "").startswith("enabled"):
+            found.append(name)
+    return tuple(found)
+
+
+def _persisted(host: Host, units: Tuple[str, ...]) -> Tables:
+    tables: Tables = {}
+    for unit in units:
+        if unit == "firewalld":
+            tables["firewalld", "zones"] = _zones(host)
+            continue
+        paths = FILES[unit]
+        path, text = _first(host, paths)
+        parse = nft_text.parse if unit == "nftables" else iptables_save.parse
+        try:
+            found = parse(text)
+        except ParseError as problem:
+            raise Unanswered("file:" + path, str(problem)) from problem
+        tables.update({(unit, f"{family} {name}"): one for (family, name), one in found.items()})
+    return tables
+
+
+def _first(host: Host, paths: Tuple[str, ...]) -> Tuple[str, str]:
+    for path in paths:
+        text = attempt(host.read_text, path)
+        if not isinstance(text, Absent):
+            return path, known(text)
+    raise Unanswered("file:" + paths[0], f"the unit is enabled and {paths[0]} does not exist")
+
+
+# -- firewalld ------------------------------------------------------------------------------------
+
+
+def _zones(host: Host) -> Dict[str, Chain]:
+    """The chains that firewalld makes of its zones: denials of rich rules come first."""
+    text = unless_absent(attempt(host.read_text, f"{FIREWALLD}/firewalld.conf"), "")
+    default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]
+    names = unless_absent(attempt(host.list_dir, f"{FIREWALLD}/zones"), [])
+    zones = {one[:-4]: _zone(host, one[:-4]) for one in names if one.endswith(".xml")}
+    zones.setdefault(default, _zone(host, default))
+    used = {name: zone for name, zone in zones.items() if zone.bound or name == default}
+    some = (Test(ADDRESS, frozenset({"a zone"})),)
+    dispatch = [Rule(some, "goto", name) for name in used if name != default]
+    chains = {name: _chain_of(host, name, zone) for name, zone in used.items()}
+    rules = (*dispatch, Rule((), "goto", default))
+    return {**chains, "": Chain("", "input", DROP, rules)}
+
+
+def _zone(host: Host, name: str) -> Zone:
+    return firewalld_zone.parse_zone(_file(host, "zones", name))
+
+
+def _file(host: Host, kind: str, name: str) -> str:
+    if not _NAME.match(name):
+        raise Unanswered(f"dir:{FIREWALLD}", "a zone or a service has an unusual name")
+    return _first(host, tuple(f"{one}/{kind}/{name}.xml" for one in (FIREWALLD, _SHIPPED)))[1]
+
+
+def _chain_of(host: Host, name: str, zone: Zone) -> Chain:
+    denied: List[Rule] = []
+    allowed = [Rule((test,), "accept") for test in _tests(host, zone.opened)]
+    for one in zone.rich:
+        if one.action not in ("accept", "drop", "reject"):
+            continue
+        more = [Test(ADDRESS, frozenset({"a source"}))] if one.has_source else []
+        more += [Test(LIMIT, text=one.limit)] if one.limit else []
+        tests = _tests(host, one.opened)
+        if not (one.opened.ports or one.opened.services):
+            tests = [] if one.has_source else [Test(NOT_READ, text="rich rule")]
+        verdict = "accept" if one.action == "accept" else DROP
+        place = allowed if verdict == "accept" else denied
+        place += [Rule((test, *more), verdict) for test in tests] or [Rule(tuple(more), verdict)]
+    policy = Rule((), "accept" if zone.target == "ACCEPT" else DROP)
+    return Chain(name, "", DROP, (*denied, *allowed, policy))
+
+
+def _tests(host: Host, opened: Opened, depth: int = 0) -> List[Test]:
+    found = [Test(PORT, frozenset({one}), ((low, high),)) for one, low, high in opened.ports]
+    for service in opened.services if depth < 3 else ():
+        inside = firewalld_zone.parse_service(_file(host, "services", service))
+        found += _tests(host, inside, depth + 1)
+    return found

@@ -1,0 +1,104 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Zones and services of firewalld as their XML files hold them (firewalld.zone(5))."""
+
+from typing import Dict, List, NamedTuple, Tuple
+from xml.parsers import expat
+
+from ....errors import ParseError
+
+_DEEPEST = 6
+
+
+class Opened(NamedTuple):
+    """Ports that an element opens, as (protocol, lowest, highest)."""
+
+    ports: Tuple[Tuple[str, int, int], ...]
+    services: Tuple[str, ...]
+
+
+class RichRule(NamedTuple):
+    """``action`` is accept, drop, reject, mark, or "" for a rule without one."""
+
+    opened: Opened
+    action: str
+    has_source: bool
+    limit: str
+
+
+class Zone(NamedTuple):
+    """``target`` is ACCEPT, DROP, %%REJECT%% or "default". ``bound``: interfaces and sources."""
+
+    target: str
+    bound: Tuple[str, ...]
+    opened: Opened
+    rich: Tuple[RichRule, ...]
+
+
+class _Element(NamedTuple):
+    name: str
+    given: Dict[str, str]
+    children: List["_Element"]
+
+
+def parse_zone(text: str) -> Zone:
+    root = _root(text, "zone")
+    bound = [
+        one.given.get("name") or one.given.get("address") or one.given.get("ipset") or "?"
+        for one in root.children
+        if one.name in ("interface", "source")
+    ]
+    rich = [_rich(one) for one in root.children if one.name == "rule"]
+    return Zone(root.given.get("target", "default"), tuple(bound), _opened(root), tuple(rich))
+
+
+def parse_service(text: str) -> Opened:
+    return _opened(_root(text, "service"))
+
+
+def _rich(element: _Element) -> RichRule:
+    names = {one.name: one for one in element.children}
+    action = next((one for one in ("accept", "drop", "reject", "mark") if one in names), "")
+    limits = [one for one in names[action].children if one.name == "limit"] if action else []
+    limit = "limit " + limits[0].given.get("value", "")[:40] if limits else ""
+    return RichRule(_opened(element), action, "source" in names or "destination" in names, limit)
+
+
+def _opened(element: _Element) -> Opened:
+    ports, services = [], []
+    for one in element.children:
+        if one.name == "port" and one.given.get("port"):
+            low, _dash, high = one.given["port"].partition("-")
+            if not low.isdecimal() or not (high or low).isdecimal() or len(low + high) > 10:
+                raise ParseError("firewalld", "a port is not a number or a range")
+            ports.append((one.given.get("protocol", ""), int(low), int(high or low)))
+        elif one.name in ("service", "include"):
+            services.append(one.given.get("name") or one.given.get("service") or "")
+    return Opened(tuple(ports), tuple(services))
+
+
+def _root(text: str, name: str) -> _Element:
+    top = _Element("", {}, [])
+    open_ones = [top]
+
+    def begin(tag: str, given: Dict[str, str]) -> None:
+        if len(open_ones) > _DEEPEST:
+            raise ParseError("firewalld", "elements are nested too deeply")
+        element = _Element(tag, given, [])
+        open_ones[-1].children.append(element)
+        open_ones.append(element)
+
+    def refuse(*_given: object) -> None:
+        raise ParseError("firewalld", "a document type is not accepted")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _tag: open_ones.pop()
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(text.encode("utf-8", "surrogateescape"), True)
+    except expat.ExpatError as problem:
+        raise ParseError("firewalld", "not well-formed XML", problem.lineno) from problem
+    if len(top.children) != 1 or top.children[0].name != name:
+        raise ParseError("firewalld", f"the document is not a {name}")
+    return top.children[0]

@@ -1,0 +1,167 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What iptables-save prints, also /etc/sysconfig/iptables and /etc/iptables/rules.v4."""
+
+import re
+import shlex
+from typing import Dict, List, Optional, Tuple
+
+from ....errors import ParseError, kind_of
+from .packets import (
+    ACCEPT,
+    ADDRESS,
+    DROP,
+    INTERFACE,
+    LIMIT,
+    NOT_READ,
+    OVER_LIMIT,
+    PORT,
+    PROTOCOL,
+    STATE,
+    Chain,
+    Rule,
+    Tables,
+    Test,
+)
+
+_WHAT = "iptables-save"
+_TARGETS = {"ACCEPT": ACCEPT, "DROP": DROP, "REJECT": DROP, "RETURN": "return"}
+#: Targets that decide nothing.
+_PASSIVE = ("LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TRACE", "AUDIT", "SECMARK", "TCPMSS")
+#: Tables whose rules can drop a packet.
+_FILTERS = ("filter", "raw", "mangle", "security")
+_ANY = ("0.0.0.0/0", "::/0")
+_PORTS = ("--dport", "--destination-port", "--dports", "--destination-ports", "--ports")
+#: Options that narrow or explain nothing.
+_IGNORED = {"-m": 1, "--comment": 1, "--limit-burst": 1, "--hashlimit-burst": 1, "-c": 2}
+_IGNORED.update(dict.fromkeys(("--hashlimit-mode", "--hashlimit-name", "--hashlimit-srcmask"), 1))
+_IGNORED.update(dict.fromkeys(("--hashlimit-htable-expire", "--hashlimit-htable-size"), 1))
+_IGNORED.update(dict.fromkeys(("--hashlimit-htable-max", "--hashlimit-dstmask"), 1))
+_IGNORED.update(dict.fromkeys(("--hashlimit-htable-gcinterval", "--connlimit-mask"), 1))
+_IGNORED.update(dict.fromkeys(("--connlimit-saddr", "--connlimit-daddr"), 0))
+
+
+def parse(text: str, family: str = "ip") -> Tables:
+    tables: Tables = {}
+    heads: Dict[str, str] = {}
+    rules: Dict[str, List[Rule]] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line[0] == "#":
+            continue
+        if line[0] == "*":
+            table, heads, rules = line[1:], {}, {}
+        elif line == "COMMIT":
+            if table in _FILTERS:
+                tables[family, table] = {
+                    name: _chain(name, policy, rules.get(name, []))
+                    for name, policy in heads.items()
+                }
+            table = ""
+        elif line[0] == ":" and table and len(line.split()) >= 2:
+            name, policy = line[1:].split()[:2]
+            heads[name] = policy
+        elif table and re.match(r"(\[\d+:\d+\] )?-A \S+", line):
+            name, rule = _rule(line, number)
+            rules.setdefault(name, []).append(rule)
+        else:
+            raise ParseError(_WHAT, f"not a rule: {kind_of(line)}", number)
+    if table:
+        raise ParseError(_WHAT, f"the table {kind_of(table)} has no COMMIT")
+    return tables
+
+
+def _chain(name: str, policy: str, rules: List[Rule]) -> Chain:
+    return Chain(
+        name,
+        "" if policy == "-" else name.lower(),
+        DROP if policy == "DROP" else ACCEPT,
+        tuple(rules),
+    )
+
+
+def _rule(line: str, number: int) -> Tuple[str, Rule]:
+    try:
+        words = shlex.split(line)
+    except ValueError as problem:
+        raise ParseError(_WHAT, f"quotes do not match: {kind_of(line)}", number) from problem
+    if words[0].startswith("["):
+        del words[0]
+    name, rest = words[1], words[2:]
+    tests: List[Test] = []
+    verdict, target = "", ""
+    negated = False
+    while rest:
+        option = rest.pop(0)
+        if option == "!":
+            negated = True
+            continue
+        if option in ("-j", "-g"):
+            word = rest.pop(0) if rest else ""
+            verdict, target = _target(option, word)
+            if not verdict or verdict == _TARGETS.get(word):
+                rest = []
+            continue
+        test, taken = _test(option, rest, negated)
+        del rest[:taken]
+        if test is not None:
+            tests.append(test)
+        negated = False
+    return name, Rule(tuple(tests), verdict, target)
+
+
+def _target(option: str, word: str) -> Tuple[str, str]:
+    if word in _TARGETS:
+        return _TARGETS[word], ""
+    if word in _PASSIVE:
+        return "", ""
+    return ("goto" if option == "-g" else "jump"), word
+
+
+def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], int]:
+    """A condition, None for one that always holds, and the number of words that it takes."""
+    word = rest[0] if rest else ""
+    if option in _IGNORED:
+        return None, _IGNORED[option]
+    if option in ("-p", "--protocol"):
+        if word == "all":
+            return None, 1
+        return Test(PROTOCOL, frozenset({word}), negated=negated), 1
+    if option in _PORTS:
+        return _ports(word, negated), 1
+    if option in ("-i", "-o"):
+        return Test(INTERFACE, frozenset({word}), negated=negated), 1
+    if option in ("-s", "-d", "--src-range", "--dst-range"):
+        return None if word in _ANY else Test(ADDRESS, frozenset({word}), negated=negated), 1
+    if option in ("--state", "--ctstate"):
+        return Test(STATE, frozenset(word.lower().split(",")), negated=negated), 1
+    if option == "--syn":
+        return Test(STATE, frozenset({"new"}), negated=negated), 0
+    if option == "--tcp-flags":
+        flags = rest[1] if len(rest) > 1 else ""
+        return Test(STATE, frozenset({"new" if flags == "SYN" else flags}), negated=negated), 2
+    if option == "--icmp-type":
+        return Test(PROTOCOL, frozenset({"icmp"})), 1
+    if option in ("--limit", "--hashlimit-upto", "--hashlimit", "--connlimit-upto"):
+        return Test(OVER_LIMIT if negated else LIMIT, text=_limit(option, word)), 1
+    if option in ("--hashlimit-above", "--connlimit-above"):
+        return Test(LIMIT if negated else OVER_LIMIT, text=_limit(option, word)), 1
+    taken = 0
+    while taken < len(rest) and not rest[taken].startswith("-") and rest[taken] != "!":
+        taken += 1
+    return Test(NOT_READ, text=option[:40]), taken
+
+
+def _limit(option: str, word: str) -> str:
+    return f"{option[2:]} {word}"[:60]
+
+
+def _ports(word: str, negated: bool) -> Test:
+    ranges = []
+    for one in word.split(","):
+        low, _colon, high = one.partition(":")
+        if not low.isdecimal() or not (high or low).isdecimal() or len(one) > 11:
+            return Test(NOT_READ, text=f"port {word[:30]}")
+        ranges.append((int(low), int(high or low)))
+    return Test(PORT, ranges=tuple(ranges), negated=negated)

@@ -1,0 +1,246 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""/etc/nftables.conf and the files like it (nft(8)): the part of the language that is common.
+
+A condition outside this part is a test that was not read. An include makes the file unreadable."""
+
+import re
+from typing import Dict, List, Optional, Tuple
+
+from ....errors import ParseError, kind_of
+from .packets import (
+    ACCEPT,
+    ADDRESS,
+    DROP,
+    INTERFACE,
+    LIMIT,
+    NEVER,
+    NOT_READ,
+    OVER_LIMIT,
+    PORT,
+    PROTOCOL,
+    STATE,
+    Chain,
+    Rule,
+    Tables,
+    Test,
+)
+
+_WHAT = "nftables.conf"
+_FAMILIES = ("ip", "inet")
+_TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
+_VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
+_INTERFACES = ("iif", "iifname", "oif", "oifname")
+#: Kinds of tests by the two words before the values.
+_KINDS = {
+    **{(one, one): INTERFACE for one in _INTERFACES},
+    ("l4proto", "l4proto"): PROTOCOL,
+    ("ip", "protocol"): PROTOCOL,
+    ("ip", "saddr"): ADDRESS,
+    ("ip", "daddr"): ADDRESS,
+    ("ct", "state"): STATE,
+}
+#: Statements without a verdict, with the words that may follow.
+_PASSIVE = {
+    "counter": r"packets|bytes|\d+",
+    "log": r"prefix|level|group|flags|\w+|\".*\"",
+    "comment": r"\".*\"",
+    "notrack": r"(?!)",
+}
+
+
+def parse(text: str) -> Tables:
+    tokens = _tokens(text)
+    tables: Tables = {}
+    while tokens:
+        word = tokens.pop(0)
+        if word in (";", "\n"):
+            continue
+        if word == "table":
+            family = tokens.pop(0) if tokens and tokens[0] in (*_FAMILIES, *_OTHERS) else "ip"
+            name = tokens.pop(0) if tokens else ""
+            body = _block(tokens)
+            if family in _FAMILIES:
+                tables.setdefault((family, name), {}).update(_chains(body))
+        elif word in ("flush", "delete", "destroy"):
+            _statement(tokens)
+        else:
+            raise ParseError(_WHAT, f"a statement that is not read: {kind_of(word)}")
+    return tables
+
+
+_OTHERS = ("ip6", "arp", "bridge", "netdev")
+
+
+def _tokens(text: str) -> List[str]:
+    found = []
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise ParseError(_WHAT, "a quote without an end")
+        word = match.group(0)
+        position = match.end()
+        if word.strip(" \t") and word[0] != "#" and word != "\\\n":
+            found.append(word)
+    return found
+
+
+def _block(tokens: List[str]) -> List[str]:
+    """The tokens between a pair of braces, which are taken away."""
+    while tokens and tokens[0] == "\n":
+        tokens.pop(0)
+    if not tokens or tokens.pop(0) != "{":
+        raise ParseError(_WHAT, "an opening brace is missing")
+    depth = 1
+    for number, word in enumerate(tokens):
+        depth += {"{": 1, "}": -1}.get(word, 0)
+        if not depth:
+            body = tokens[:number]
+            del tokens[: number + 1]
+            return body
+    raise ParseError(_WHAT, "a closing brace is missing")
+
+
+def _statement(tokens: List[str]) -> List[str]:
+    """The words up to the end of a statement; a set in braces is one word."""
+    words: List[str] = []
+    while tokens:
+        if tokens[0] == "{":
+            words.append(" ".join(one for one in _block(tokens) if one != "\n"))
+            continue
+        word = tokens.pop(0)
+        if word in (";", "\n"):
+            break
+        words.append(word)
+    return words
+
+
+def _chains(tokens: List[str]) -> Dict[str, Chain]:
+    found: Dict[str, Chain] = {}
+    while tokens:
+        word = tokens.pop(0)
+        if word == "chain" and tokens:
+            name = tokens.pop(0)
+            found[name] = _chain(name, _block(tokens))
+        elif word in ("set", "map", "counter", "limit", "flowtable", "quota", "ct") and tokens:
+            while tokens and tokens[0] != "{":
+                tokens.pop(0)
+            _block(tokens)
+        elif word not in (";", "\n"):
+            raise ParseError(_WHAT, f"a statement that is not read: {kind_of(word)}")
+    return found
+
+
+def _chain(name: str, tokens: List[str]) -> Chain:
+    hook, policy, rules = "", ACCEPT, []
+    while tokens:
+        words = _statement(tokens)
+        if words[:1] == ["type"]:
+            if words[1:2] != ["nat"] and "hook" in words[:-1]:
+                hook = words[words.index("hook") + 1]
+        elif words[:1] == ["policy"]:
+            policy = DROP if words[1:] == ["drop"] else ACCEPT
+        elif words[:3] == ["ct", "state", "vmap"] and len(words) == 4:
+            rules += _of_states(words[3])
+        elif words:
+            rules.append(_rule(words))
+    return Chain(name, hook, policy, tuple(rules))
+
+
+def _of_states(text: str) -> List[Rule]:
+    """The rules of a verdict map of states, such as "established : accept , invalid : drop"."""
+    found = []
+    for pair in text.split(","):
+        states, _colon, verdict = pair.partition(":")
+        test = Test(STATE, frozenset(states.split()))
+        found.append(_rule(verdict.split())._replace(tests=(test,)))
+    return found
+
+
+def _rule(words: List[str]) -> Rule:
+    tests: List[Test] = []
+    while words:
+        word = words.pop(0)
+        if word in _VERDICTS:
+            return Rule(tuple(tests), _VERDICTS[word])
+        if word in ("jump", "goto") and words:
+            return Rule(tuple(tests), word, words[0])
+        if word in _PASSIVE:
+            while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
+                words.pop(0)
+            continue
+        test = _test(word, words)
+        if test.kind == NOT_READ:
+            return _unread(tests, test, words)
+        tests.append(test)
+    return Rule(tuple(tests), "")
+
+
+def _unread(tests: List[Test], test: Test, words: List[str]) -> Rule:
+    """A rule with a condition that is not read. Its verdict is the last one of its words."""
+    for number in range(len(words) - 1, -1, -1):
+        if words[number] in _VERDICTS:
+            return Rule((*tests, test), _VERDICTS[words[number]])
+        if words[number] in ("jump", "goto") and number + 1 < len(words):
+            return Rule((*tests, test), words[number], words[number + 1])
+    # A verdict map: the chain that it leads to is not known.
+    return Rule((*tests, test), "jump", "") if "vmap" in words else Rule((*tests, test), "")
+
+
+def _test(word: str, words: List[str]) -> Test:
+    unread = Test(NOT_READ, text=word[:40])
+    if word == "meta" and words:
+        word = words.pop(0)
+    if word == "limit" and words[:1] == ["rate"]:
+        return _limit(words)
+    field = word if word in (*_INTERFACES, "l4proto") else words.pop(0) if words else ""
+    negated = words[:1] == ["!="]
+    if negated or words[:1] == ["=="]:
+        words.pop(0)
+    if not words or words[0] == "vmap":
+        return unread
+    values = [one for one in re.split(r"[,\s]+", words[0].replace('"', "")) if one]
+    if any(one[0] in "@$" for one in values):
+        if field not in ("saddr", "daddr"):
+            return unread
+        words.pop(0)
+        return Test(ADDRESS, frozenset(values))
+    names = frozenset(values)
+    if word in ("tcp", "udp", "th") and field == "dport":
+        ranges = _ranges(values)
+        # The rule is for one protocol: the other one has no such ports.
+        if ranges is None or (negated and word != "th"):
+            return unread
+        words.pop(0)
+        if word == "th":
+            return Test(PORT, ranges=ranges, negated=negated)
+        return Test(PORT, frozenset({word}), ranges)
+    if word in ("icmp", "icmpv6"):
+        words.pop(0)
+        return Test(PROTOCOL, frozenset({word}))
+    kind = NEVER if word == "ip6" else _KINDS.get((word, field))
+    if kind is None:
+        return unread
+    words.pop(0)
+    return Test(kind, names, negated=negated)
+
+
+def _limit(words: List[str]) -> Test:
+    words.pop(0)
+    over = words[:1] == ["over"]
+    rate = words[1:2] if over else words[:1]
+    del words[: 2 if over else 1]
+    if words[:1] == ["burst"]:
+        del words[:3]
+    return Test(OVER_LIMIT if over else LIMIT, text=f"limit rate {''.join(rate)}"[:60])
+
+
+def _ranges(values: List[str]) -> Optional[Tuple[Tuple[int, int], ...]]:
+    found = []
+    for one in values:
+        low, _dash, high = one.partition("-")
+        if not low.isdecimal() or not (high or low).isdecimal() or len(one) > 11:
+            return None
+        found.append((int(low), int(high or low)))
+    return tuple(found)

@@ -1,0 +1,40 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ss -lntup: TCP and UDP sockets that listen, and the programs that have them."""
+
+import re
+from typing import List, NamedTuple, Tuple
+
+from ....errors import ParseError, kind_of
+from ....parsers.number import integer
+
+ARGV = ["ss", "-lntup"]
+_WHAT = " ".join(ARGV)
+_PROGRAM = re.compile(r'\("((?:[^"\\]|\\.)*)",pid=\d+')
+
+
+class Socket(NamedTuple):
+    """``programs`` are names of at most 15 characters; () where the user may not see them."""
+
+    protocol: str
+    address: str
+    port: int
+    programs: Tuple[str, ...]
+
+
+def parse(text: str) -> List[Socket]:
+    lines = text.split("\n")
+    if lines[0].split()[:2] != ["Netid", "State"]:
+        raise ParseError(_WHAT, "there is no head line", 1)
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        fields = line.split()
+        if not fields:
+            continue
+        try:
+            address, _, port = fields[4].rpartition(":")
+            names = dict.fromkeys(_PROGRAM.findall(line))
+            found.append(Socket(fields[0], address, integer(port), tuple(names)))
+        except (IndexError, ValueError) as problem:
+            raise ParseError(_WHAT, f"not a socket: {kind_of(line)}", number) from problem
+    return found

@@ -1,0 +1,87 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ports that the rules check one by one."""
+
+from typing import List, NamedTuple, Tuple
+
+from ...collect.answer import if_known, known
+from ...errors import Absent, HostproofError
+from ...evaluate.checking import Skip, Subjects
+from .facts import KERNEL, NFT, SHOW, Facts
+from .parsers.sockets import ARGV
+from .policy import Policy, Port, wanted
+
+SOCKETS = "command:" + " ".join(ARGV)
+RULES = ("command:" + " ".join(NFT), "command:" + " ".join(SHOW))
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.kernel, Absent):
+        raise Skip("Not a Linux host: it has no " + KERNEL + ".")
+    if not facts.recorded and policy.profile is None and policy.ports is None:
+        raise Skip("The recording has no packet filter rules.")
+    if not isinstance(facts.sockets, HostproofError) and not _wanted(facts, policy):
+        raise Skip(
+            "No listener runs, and neither hostproof_profile nor firewall_ports names a port."
+        )
+
+
+def _wanted(facts: Facts, policy: Policy) -> Tuple[Port, ...]:
+    """Listeners that run only for local clients need no rule."""
+    listening = {
+        one.port
+        for one in if_known(facts.sockets, [])
+        if "tnslsnr" in one.programs and not one.address.startswith(("127.", "[::1]"))
+    }
+    return wanted(policy, tuple(sorted(listening)))
+
+
+def _ports(facts: Facts, policy: Policy) -> List[object]:
+    found: List[object] = list(_wanted(facts, policy))
+    if isinstance(facts.sockets, HostproofError) and policy.ports is None:
+        found.append(facts.sockets)
+    return found
+
+
+def label(one: Port) -> str:
+    return f"{one.name} {one.port}/{one.protocol}"
+
+
+PORTS = Subjects(_ports, name=label, evidence=lambda _one: RULES, unknown="listener")
+
+
+class Reserved(NamedTuple):
+    """A port of Oracle and the programs that may have it."""
+
+    port: Port
+    programs: Tuple[str, ...]
+
+
+#: Names as the kernel cuts them, at 15 characters.
+_OF_CLUSTER: Tuple[Reserved, ...] = (
+    Reserved(Port("CTSS", 42424, "udp", "in"), ("octssd.bin", "octssd")),
+    Reserved(Port("CTSS", 42424, "tcp", "in"), ("octssd.bin", "octssd")),
+    Reserved(Port("ONS local", 6100, "tcp", "in"), ("ons",)),
+    Reserved(Port("ONS remote", 6200, "tcp", "in"), ("ons",)),
+    Reserved(Port("ASM listener", 1525, "tcp", "in"), ("tnslsnr",)),
+    Reserved(Port("mDNS", 5353, "udp", "in"), ("mdnsd.bin", "mdnsd")),
+)
+
+
+def _reserved(_facts: Facts, policy: Policy) -> List[Reserved]:
+    if policy.profile is None:
+        return []
+    listener = Reserved(Port("listener", 1521, "tcp", "in"), ("tnslsnr",))
+    return [listener, *(_OF_CLUSTER if policy.profile.cluster else ())]
+
+
+RESERVED = Subjects(
+    _reserved,
+    none="No profile announces which ports Oracle needs.",
+    name=lambda one: label(one.port),
+    evidence=lambda _one: (SOCKETS,),
+)
+
+
+def services_at_boot(facts: Facts) -> str:
+    return ", ".join(known(facts.units)) or "no unit loads rules"

@@ -1,0 +1,426 @@
+"""Packet filter rules and port conflicts, as they are judged."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import firewall_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.firewall.parsers import (
+    firewalld_zone,
+    iptables_save,
+    nft_json,
+    nft_text,
+    packets,
+    sockets,
+)
+from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from default_policies import changed_policy
+from firewall_packs import NO_RULES, NO_SOCKETS, fixture, host, save, with_firewalld
+
+SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
+SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, profile=SINGLE, **changes):
+        """Findings by check and port."""
+        found = firewall_packs.judged(machine, profile=profile, **changes)
+        for one in found:
+            validate_finding(one.as_dict())
+        names = [one.title.rpartition(": ")[0].rpartition(" ")[2] for one in found]
+        return {
+            (one.check[len("firewall.") :], name): one
+            for one, name in zip(found, names, strict=True)
+        }
+
+    return judge_host
+
+
+def state(tables, port, protocol="tcp", direction="in"):
+    return packets.reach(tables, protocol, port, direction).state
+
+
+def text_rules(*rules, policy="accept", hook="input"):
+    body = "\n".join(rules)
+    return nft_text.parse(
+        f"table inet filter {{\n chain input {{\n type filter hook {hook} priority filter; policy "
+        f"{policy};\n{body}\n }}\n chain other {{ accept; }}\n}}\n"
+    )
+
+
+class TestPackets:
+    @pytest.mark.parametrize(
+        ("rules", "policy", "expected"),
+        [
+            ([], "accept", "open"),
+            ([], "drop", "blocked"),
+            (["tcp dport 1521 drop"], "accept", "blocked"),
+            (["tcp dport 1500-1600 accept"], "drop", "open"),
+            (["tcp dport { 22, 1521 } accept"], "drop", "open"),
+            (["tcp dport 1520 accept"], "drop", "blocked"),
+            (["udp dport 1521 accept"], "drop", "blocked"),
+            (["th dport 1521 accept"], "drop", "open"),
+            (["meta l4proto tcp accept"], "drop", "open"),
+            (["ip protocol udp accept"], "drop", "blocked"),
+            (["ct state established,related accept"], "drop", "blocked"),
+            (["ct state { new, established } accept"], "drop", "open"),
+            (["ct state vmap { established : accept, invalid : drop }"], "accept", "open"),
+            (["iif lo accept"], "drop", "blocked"),
+            (["iifname != lo tcp dport 1521 drop"], "accept", "blocked"),
+            (['iifname "eth0" tcp dport 1521 accept'], "drop", "partly"),
+            (["ip saddr 10.0.0.0/8 accept"], "drop", "partly"),
+            (["ip saddr 127.0.0.0/8 accept"], "drop", "blocked"),
+            (["ip saddr @clients tcp dport 1521 accept"], "drop", "partly"),
+            (["ip6 saddr ::1 accept"], "drop", "blocked"),
+            (["ip saddr 10.0.0.1 drop", "reject with tcp reset"], "accept", "blocked"),
+            (["jump other"], "drop", "open"),
+            (["goto other"], "drop", "open"),
+            (["tcp dport 1521 return", "drop"], "accept", "open"),
+            (['tcp dport 1521 counter log prefix "a drop" level info drop'], "accept", "blocked"),
+            (["tcp dport 1521 # drop", "accept"], "drop", "open"),
+            (['osf name "Linux" tcp dport 1521 drop'], "accept", "unclear"),
+            (['osf name "Linux" tcp dport 1521 drop', "drop"], "accept", "blocked"),
+            (["tcp dport @ports drop"], "accept", "unclear"),
+            (["tcp dport vmap { 1521 : jump other }"], "drop", "unclear"),
+            (["jump absent"], "drop", "unclear"),
+        ],
+    )
+    def test_a_new_connection_to_the_listener(self, rules, policy, expected):
+        assert state(text_rules(*rules, policy=policy), 1521) == expected
+
+    def test_hooks(self):
+        out = text_rules("tcp dport 2049 drop", hook="output")
+        assert state(out, 2049) == "open"
+        assert state(out, 2049, direction="out") == "blocked"
+        assert state(text_rules("drop", hook="forward"), 1521) == "open"
+        raw = text_rules("tcp dport 1521 drop", hook="prerouting")
+        assert state(raw, 1521) == "blocked"
+
+    def test_every_base_chain_counts(self):
+        tables = {**text_rules(), ("ip", "raw"): text_rules(policy="drop")["inet", "filter"]}
+        assert state(tables, 1521) == "blocked"
+
+    def test_a_loop_of_jumps_ends(self):
+        tables = nft_text.parse(
+            "table ip t {\nchain a {\ntype filter hook input priority 0\njump b\n}\n"
+            "chain b {\njump a\n}\n}\n"
+        )
+        assert state(tables, 1521) == "unclear"
+
+    @pytest.mark.parametrize(
+        ("rules", "limits"),
+        [
+            (["tcp dport 1521 limit rate 10/second burst 5 packets accept", "drop"], 1),
+            (["tcp dport 1521 limit rate over 10/second drop"], 1),
+            (["limit rate 10/second log", "tcp dport 1521 accept"], 0),
+            (["tcp dport 22 limit rate over 10/second drop"], 0),
+            (["tcp dport 1521 limit rate 10/second accept", "accept"], 0),
+        ],
+    )
+    def test_limits(self, rules, limits):
+        found = packets.reach(text_rules(*rules), "tcp", 1521, "in")
+        assert found.state == "open"
+        assert len(found.limits) == limits
+
+
+class TestFormats:
+    def test_nft_in_text_and_in_json_are_the_same(self):
+        of_text, (of_json, foreign) = (
+            nft_text.parse(fixture("limited.nft")),
+            nft_json.parse(fixture("limited.json")),
+        )
+        assert not foreign
+        for port in (22, 1521, 1525, 6200, 5000):
+            for protocol in ("tcp", "udp"):
+                expected = packets.reach(of_json, protocol, port, "in")
+                found = packets.reach(of_text, protocol, port, "in")
+                assert (found.state, len(found.limits)) == (expected.state, len(expected.limits))
+        assert state(of_json, 1521) == "blocked"
+        assert packets.reach(of_json, "tcp", 1525, "in").limits == ("limit rate 10/second",)
+
+    def test_iptables_nft_shows_its_hashlimit_only_in_iptables_save(self):
+        assert nft_json.parse(fixture("hashlimit.json"))[1]
+        saved = iptables_save.parse(fixture("hashlimit.save"))
+        found = packets.reach(saved, "tcp", 1521, "in")
+        assert found == packets.Reach("open", ("hashlimit-above 10/sec",))
+        assert state(saved, 1524) == "blocked"
+
+    def test_recorded_rules_of_insights(self):
+        tables, _foreign = nft_json.parse(fixture("insights-svc.json"))
+        # A verdict map of one chain has its elements elsewhere; the other chain rejects the rest.
+        assert state(tables, 443) == "unclear"
+        assert state(tables, 1521) == "blocked"
+        saved = iptables_save.parse(fixture("insights-iptables.save"))
+        assert (state(saved, 22), state(saved, 1521)) == ("open", "partly")
+
+    @pytest.mark.parametrize(
+        ("rule", "expected"),
+        [
+            ("-A INPUT -p tcp --dport 1521 -j DROP", "blocked"),
+            ("-A INPUT ! -i lo -p tcp -j REJECT --reject-with tcp-reset", "blocked"),
+            ("-A INPUT ! -s 10.0.0.0/8 -j DROP", "partly"),
+            ("[12:640] -A INPUT -p tcp -m multiport --dports 80,1521:1530 -j DROP", "blocked"),
+            ("-A INPUT -p tcp --syn -j DROP", "blocked"),
+            ("-A INPUT -p tcp ! --syn -j DROP", "open"),
+            ("-A INPUT -p tcp --tcp-flags FIN,SYN,RST,ACK SYN -j DROP", "blocked"),
+            ("-A INPUT -p icmp -m icmp --icmp-type 8 -j DROP", "open"),
+            ('-A INPUT -m comment --comment "no -j DROP" -j ACCEPT', "open"),
+            ("-A INPUT -m recent --update --seconds 60 --name x -j DROP", "unclear"),
+            (
+                "-A INPUT -p tcp -m tcp --dport 1521 -m connlimit --connlimit-above 9 -j DROP",
+                "open",
+            ),
+            ("-A INPUT -j LOG --log-prefix DROP", "open"),
+            ("-A INPUT -j nowhere", "unclear"),
+        ],
+    )
+    def test_iptables_save(self, rule, expected):
+        text = f"*filter\n:INPUT ACCEPT [0:0]\n{rule}\nCOMMIT\n"
+        assert state(iptables_save.parse(text), 1521) == expected
+
+    @pytest.mark.parametrize(
+        ("parse", "text"),
+        [
+            (iptables_save.parse, "*filter\n:INPUT ACCEPT [0:0]\n"),
+            (iptables_save.parse, "*filter\nnonsense\nCOMMIT\n"),
+            (iptables_save.parse, '*filter\n-A INPUT --comment "x\nCOMMIT\n'),
+            (nft_json.parse, "[]"),
+            (nft_json.parse, '{"nftables": [{"rule": {"family": "ip"}}]}'),
+            (nft_json.parse, "[" * 100000),
+            (nft_text.parse, 'include "/etc/nftables/*.nft"\n'),
+            (nft_text.parse, "table inet filter {\n"),
+            (nft_text.parse, "table inet filter { what }\n"),
+            (sockets.parse, "nothing"),
+            (sockets.parse, NO_SOCKETS + "tcp LISTEN\n"),
+            (firewalld_zone.parse_zone, "<zone>"),
+            (firewalld_zone.parse_zone, "<service/>"),
+            (firewalld_zone.parse_zone, '<!DOCTYPE zone [<!ENTITY a "b">]><zone/>'),
+            (firewalld_zone.parse_zone, '<zone><port port="x" protocol="tcp"/></zone>'),
+            (firewalld_zone.parse_zone, "<zone>" + "<a>" * 50 + "</a>" * 50 + "</zone>"),
+        ],
+    )
+    def test_what_cannot_be_read(self, parse, text):
+        with pytest.raises(ParseError):
+            parse(text)
+
+
+class TestWhereItCounts:
+    def test_no_listener_and_no_profile(self, judge):
+        assert {one.status for one in judge(host(), "none").values()} == {"skip"}
+
+    def test_not_a_linux_host(self, judge):
+        assert {one.status for one in judge(packs.Machine()).values()} == {"skip"}
+
+    def test_a_listener_that_runs(self, judge):
+        line = 'tcp LISTEN 0 8 0.0.0.0:1599 0.0.0.0:* users:(("tnslsnr",pid=1,fd=3))\n'
+        found = judge(host(sockets=NO_SOCKETS + line), "none")
+        assert found["ports", "1599/tcp"].status == "pass"
+        found = judge(host(sockets=NO_SOCKETS + line.replace("0.0.0.0:1", "127.0.0.1:1")), "none")
+        assert {one.status for one in found.values()} == {"skip"}
+
+    def test_sockets_that_are_not_known(self, judge):
+        machine = host()
+        machine.command("ss -lntup", "", rc=1)
+        assert "error" in {one.status for one in judge(machine, "none").values()}
+        assert judge(machine)["ports", "1521/tcp"].status == "pass"
+
+    def test_profiles(self, judge):
+        ports = {port for check, port in judge(host(), "rac_nfs") if check == "ports"}
+        assert ports == {"1521/tcp", "6200/tcp", "42424/udp", "1525/tcp", "2049/tcp"}
+        own = [{"name": "agent", "port": 3872}]
+        ports = {port for check, port in judge(host(), ports=own) if check == "ports"}
+        assert ports == {"3872/tcp"}
+
+    def test_the_policy_is_bounded(self):
+        with pytest.raises(PolicyError):
+            firewall_packs.judged(host(), ports=[{"name": "x\n", "port": 70000}], profile="no")
+        assert changed_policy("firewall")["ports"] == "auto"
+
+
+class TestPorts:
+    def test_no_rules_at_all(self, judge):
+        found = judge(host())
+        assert found["ports", "1521/tcp"].status == "pass"
+        assert found["rate_limit", "1521/tcp"].status == "pass"
+
+    def test_rules_that_drop_now(self, judge):
+        found = judge(host(fixture("limited.json")))["ports", "1521/tcp"]
+        assert (found.status, found.running) == ("fail", "dropped or rejected")
+        assert found.persisted == "accepted"
+
+    def test_rules_that_drop_after_a_reboot(self, judge):
+        machine = host(enabled="nftables").file(
+            "/etc/sysconfig/nftables.conf", fixture("limited.nft")
+        )
+        found = judge(machine)["ports", "1521/tcp"]
+        assert (found.status, found.running) == ("fail", "accepted")
+        assert (found.persisted, found.failing_layer) == ("dropped or rejected", "persisted")
+
+    def test_firewalld(self, judge):
+        machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
+        found = judge(machine, RAC)
+        statuses = {port: one.status for (check, port), one in found.items() if check == "ports"}
+        assert statuses["1521/tcp"] == "pass"
+        assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("warn", "fail")
+        limit = found["rate_limit", "1525/tcp"]
+        assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
+
+    def test_a_second_zone_with_interfaces(self, judge):
+        machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
+        zone = '<zone target="DROP"><interface name="eth1"/></zone>'
+        machine.file("/etc/firewalld/zones/private.xml", zone)
+        assert judge(machine)["ports", "1521/tcp"].status == "warn"
+
+    def test_files_that_cannot_be_read(self, judge):
+        machine = host(enabled="nftables").file("/etc/nftables.conf", 'include "/etc/x.nft"\n')
+        assert judge(machine)["ports", "1521/tcp"].status == "error"
+        machine = host(fixture("limited.json"), enabled="iptables")
+        found = judge(machine)["ports", "1521/tcp"]
+        # What drops the port now is wrong, whatever the files hold.
+        assert found.status == "fail"
+        assert "/etc/sysconfig/iptables" in found.why
+
+    def test_a_condition_that_is_not_read(self, judge):
+        expr = [{"match": {"op": "==", "left": {"osf": {"key": "name"}}, "right": "Linux"}}]
+        rule = {"family": "ip", "table": "t", "chain": "c", "expr": [*expr, {"drop": None}]}
+        chain = {"family": "ip", "table": "t", "name": "c", "hook": "input", "type": "filter"}
+        rules = json.dumps({"nftables": [{"chain": {**chain, "policy": "accept"}}, {"rule": rule}]})
+        found = judge(host(rules))
+        assert found["ports", "1521/tcp"].status == "error"
+        assert found["rate_limit", "1521/tcp"].status == "error"
+
+    def test_without_root(self, judge):
+        machine = host()
+        machine.command("nft -j list ruleset", "", rc=1)
+        assert judge(machine)["ports", "1521/tcp"].status == "error"
+
+    def test_without_nft(self, judge):
+        machine = host()
+        machine.commands.pop("nft -j list ruleset")
+        assert judge(machine)["ports", "1521/tcp"].status == "pass"
+        machine = save(host(), fixture("hashlimit.save"))
+        machine.commands.pop("nft -j list ruleset")
+        assert judge(machine)["rate_limit", "1521/tcp"].status == "warn"
+        # Rules may be there, and no program can list them.
+        machine = host().folder("/sys/module/nf_tables")
+        machine.commands.pop("nft -j list ruleset")
+        assert judge(machine)["ports", "1521/tcp"].status == "error"
+
+    def test_legacy_tables_that_nft_does_not_list(self, judge):
+        machine = host().file("/proc/net/ip_tables_names", "filter\n")
+        text = "*filter\n:INPUT DROP [0:0]\nCOMMIT\n"
+        assert judge(machine)["ports", "1521/tcp"].status == "error"
+        machine = host().file("/proc/net/ip_tables_names", "filter\n")
+        machine.command("iptables-legacy-save", text)
+        assert judge(machine)["ports", "1521/tcp"].status == "fail"
+
+
+class TestRateLimit:
+    def test_hashlimit_on_the_listener(self, judge):
+        """Seed article 000: connections above a rate are dropped, and nothing logs it."""
+        machine = save(host(fixture("hashlimit.json")), fixture("hashlimit.save"))
+        found = judge(machine)
+        assert found["ports", "1521/tcp"].status == "pass"
+        limit = found["rate_limit", "1521/tcp"]
+        assert (limit.status, limit.running) == ("warn", "hashlimit-above 10/sec")
+
+    def test_a_blocked_port_has_no_limit(self, judge):
+        machine = host(fixture("limited.json"), enabled="nftables")
+        machine.file("/etc/nftables.conf", fixture("limited.nft"))
+        assert judge(machine)["rate_limit", "1521/tcp"].status == "skip"
+
+
+class TestPortConflict:
+    def test_of_a_cluster(self, judge):
+        found = judge(host(sockets=fixture("ss.txt")), RAC)
+        statuses = {port: one for (check, port), one in found.items() if check == "port_conflict"}
+        assert {port for port, one in statuses.items() if one.status == "fail"} == {"5353/udp"}
+        assert statuses["5353/udp"].running == "avahi-daemon"
+        assert statuses["42424/udp"].running == "octssd.bin"
+        assert statuses["42424/tcp"].running == "free"
+
+    def test_of_a_single_instance(self, judge):
+        line = 'tcp LISTEN 0 8 *:1521 *:* users:(("python3",pid=1,fd=3))\n'
+        found = judge(host(sockets=NO_SOCKETS + line))
+        assert found["port_conflict", "1521/tcp"].status == "fail"
+        assert len([1 for check, _port in found if check == "port_conflict"]) == 1
+
+    def test_a_program_that_only_root_sees(self, judge):
+        line = "tcp LISTEN 0 8 *:1521 *:*\n"
+        assert judge(host(sockets=NO_SOCKETS + line))["port_conflict", "1521/tcp"].status == "error"
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="../shared is not here")
+@pytest.mark.parametrize("name", ["block", "drop", "public", "trusted", "home"])
+def test_zones_as_firewalld_ships_them(judge, name):
+    machine = with_firewalld(host(enabled="firewalld"), "")
+    machine.file(
+        "/etc/firewalld/zones/public.xml", (SHARED / f"firewalld/zones/{name}.xml").read_text()
+    )
+    for service in ("mdns", "samba-client"):
+        machine.file(f"/usr/lib/firewalld/services/{service}.xml", "<service/>")
+    found = judge(machine)["ports", "1521/tcp"]
+    assert found.status == ("pass" if name == "trusted" else "fail")
+
+
+def _in_namespace(script: str) -> str:
+    """The standard output of a script in a network namespace of its own; skips visibly."""
+    if shutil.which("nft") is None or os.getuid() != 0:
+        pytest.skip("nft and root are needed for real rules in a network namespace")
+    ran = subprocess.run(
+        ["unshare", "--net", "sh", "-ec", script], capture_output=True, text=True, timeout=60
+    )
+    if ran.returncode != 0:
+        pytest.skip(f"no network namespace with nft rules: {ran.stderr.strip()[:200]}")
+    return ran.stdout
+
+
+class TestRealRules:
+    """nft of this machine in a network namespace: files and kernel differ."""
+
+    def test_dropped_in_the_kernel_and_not_in_the_files(self, judge, tmp_path):
+        rules = tmp_path / "rules.nft"
+        rules.write_text(fixture("limited.nft"))
+        listed = _in_namespace(f"nft -f {rules}; nft -j list ruleset")
+        machine = host(listed, enabled="nftables")
+        machine.file("/etc/nftables.conf", "flush ruleset\ntable inet filter {\n}\n")
+        found = judge(machine)["ports", "1521/tcp"]
+        assert (found.status, found.running, found.persisted) == (
+            *("fail", "dropped or rejected"),
+            "accepted",
+        )
+
+    def test_dropped_in_the_files_and_not_in_the_kernel(self, judge):
+        listed = _in_namespace("nft -j list ruleset")
+        machine = host(listed, enabled="nftables").file(
+            "/etc/nftables.conf", fixture("limited.nft")
+        )
+        found = judge(machine)["ports", "1521/tcp"]
+        assert (found.status, found.running, found.persisted) == (
+            *("fail", "accepted"),
+            "dropped or rejected",
+        )
+
+    def test_the_kernel_agrees(self):
+        """A connection succeeds or not as the control says of each port."""
+        script = (
+            "ip link set lo up; nft add table ip t; "
+            "nft 'add chain ip t out { type filter hook output priority 0; policy accept; }'; "
+            "nft 'add rule ip t out tcp dport { 1520-1522 } reject with tcp reset'; "
+            'python3 -c \'import socket; l = socket.create_server(("127.0.0.1", 1525)); '
+            'print([socket.socket().connect_ex(("127.0.0.1", p)) for p in (1521, 1525)])\'; '
+            "nft -j list ruleset"
+        )
+        connected, _line, listed = _in_namespace(script).partition("\n")
+        tables, _foreign = nft_json.parse(listed)
+        assert [state(tables, port, direction="out") for port in (1521, 1525)] == [
+            *("blocked", "open"),
+        ]
+        assert connected == "[111, 0]"
+
+    def test_no_rules_is_the_same_everywhere(self):
+        assert nft_json.parse(_in_namespace("nft -j list ruleset")) == nft_json.parse(NO_RULES)
