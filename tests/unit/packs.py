@@ -79,6 +79,8 @@ class Machine(RecordedHost):
         self.refused: dict[str, str] = {}
         self.samples: dict[str, dict[str, tuple[str, str]]] = {}
         self.sample_seconds = 10.0
+        #: The duration of each sqlplus.
+        self.logon_seconds: float | None = 0.437
         self.measured: dict[str, dict[str, Any]] = {}
         self._tree_is_of: tuple[Any, ...] = ()
         self._tree_found: dict[str, set[str]] = {}
@@ -372,7 +374,8 @@ class Machine(RecordedHost):
             return {"argv": argv, **self._read_by(*argv)._asdict()}
         if line not in self.commands:
             return {"error": "absent"}
-        return {"argv": argv, **self.commands[line]._asdict()}
+        took = {"seconds": self.logon_seconds} if line.startswith("sqlplus ") else {}
+        return {"argv": argv, **self.commands[line]._asdict(), **took}
 
     def _read_by(self, command: str, *arguments: str) -> Output:
         """What coreutils say of the files here, for those that a control reads by command."""

@@ -435,6 +435,12 @@ class Host:
         reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
+    def seconds_of(self, wanted: command.Command) -> Optional[float]:
+        """The duration of ``ask``; None in a recording that does not have it."""
+        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), None)
+        seconds = reading.get("seconds")
+        return float(seconds) if isinstance(seconds, (int, float)) and seconds >= 0 else None
+
     def environment(self, pid: int, names: Iterable[str]) -> Dict[str, str]:
         """The values of those environment variables that a process was started with.
 
@@ -1094,7 +1100,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _ask(wanted: command.Command) -> Dict[str, Any]:
-    return dict(command.run(wanted)._asdict(), argv=list(wanted.argv), user=wanted.user)
+    began = time.monotonic()
+    output = command.run(wanted)._asdict()
+    seconds = round(time.monotonic() - began, 3)
+    return dict(output, argv=list(wanted.argv), user=wanted.user, seconds=seconds)
 
 
 def _read_argument(pid: int, number: int) -> str:

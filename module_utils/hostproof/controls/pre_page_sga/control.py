@@ -3,7 +3,7 @@
 """pre_page_sga: whether an instance touches its SGA page by page, when, and in which pages."""
 
 from ...evaluate.control import Control
-from . import rules_parameters, rules_start
+from . import rules_logon, rules_parameters, rules_start
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
@@ -17,6 +17,7 @@ CONTROL = Control(
     rules=(
         rules_parameters.rules,
         rules_start.rules,
+        rules_logon.rules,
     ),
     plan=plan,
 )

@@ -29,7 +29,8 @@ class Asked(NamedTuple):
     """What a running instance answered. ``stored`` are the entries of its spfile.
 
     ``full`` is the release with its update (19.22.0.0.0), which instances tell since 18c, else
-    None. ``spfile`` is None where it was started with a text file.
+    None. ``spfile`` is None where it was started with a text file. ``seconds`` is the duration of
+    the logon with its queries.
     """
 
     version: Version
@@ -40,6 +41,7 @@ class Asked(NamedTuple):
     spfile: Optional[str]
     trace: Optional[str]
     key: str
+    seconds: Optional[float] = None
 
 
 class ParameterFile(NamedTuple):
@@ -96,6 +98,7 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
         spfile=running.get("spfile"),
         trace=trace[0] if trace else None,
         key=key,
+        seconds=host.seconds_of(wanted),
     )
 
 

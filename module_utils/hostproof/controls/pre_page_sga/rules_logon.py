@@ -1,0 +1,53 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The duration of the local logon that an audit makes, with the page size of the SGA."""
+
+from ...collect.answer import attempt, if_known, known
+from ...errors import Unanswered
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import PASS, WARN
+from .facts import Facts, Subject
+from .policy import NAME, Policy
+from .subjects import INSTANCES
+from .values import pages_now, pages_text
+
+rules = Rules(NAME)
+
+#: Seconds. The article has 0.437 with huge pages and 9.645 without them.
+_SLOW = 3.0
+
+
+@rules.check(
+    "pre_page_sga.logon_time",
+    "A local logon takes less than 3 seconds",
+    "A local logon takes 3 seconds or longer",
+    severity="medium",
+    takes_effect="now",
+    why="Each new connection waits that long: a process that touches all pages of the SGA needs "
+    "one page table entry per page. A busy CPU delays a logon too.",
+    reference="M. Przepiorowski, Oracle and HugePages, 2012",
+    each=INSTANCES,
+    because_of=("pre_page_sga.value", "hugepages.sga_in_huge_pages"),
+)
+def logon_time(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    if subject.running is None:
+        raise Skip("It does not run.")
+    asked = known(subject.asked)
+    if asked.seconds is None:
+        raise Unanswered(asked.key, "its duration was not recorded; record it again")
+    page = if_known(attempt(lambda: known(facts.pool).page_size), None)
+    pages = if_known(attempt(pages_now, subject, facts), None)
+    told = "page size unknown" if pages is None or page is None else pages_text(pages, page)
+    slow = asked.seconds >= _SLOW
+    return Verdict(
+        WARN if slow else PASS,
+        f"The logon and the queries of the audit took {asked.seconds:.3g} s; {told}."
+        if slow
+        else None,
+        fix="put the whole SGA into huge pages, and follow pre_page_sga.value; else check the load "
+        "of the CPU",
+        desired=f"below {_SLOW:g} s",
+        in_use=f"{asked.seconds:.3g} s; {told}",
+        values={"logon_seconds": round(asked.seconds, 3)},
+        evidence=(asked.key, *subject.running.evidence()),
+    )
