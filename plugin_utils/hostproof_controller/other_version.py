@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Another version of Hostproof: where it is, its checks, its defaults, and an audit with its code.
 
-Its code runs in processes of its own, with the Python and the ansible-core of this version.
+Its code runs in separate processes, with the Python and the ansible-core of this version.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ json.dump({"version": VERSION, "checks": {one.id: one.severity for one in checks
 
 
 class Version(NamedTuple):
-    """``folder`` has playbooks/ and roles/; ``severities`` has its checks by their ids there."""
+    """``path`` has playbooks/ and roles/; ``severities`` has its checks by their ids there."""
 
-    folder: Path
+    path: Path
     version: str
     severities: dict[str, str]
 
@@ -54,12 +54,12 @@ class Version(NamedTuple):
 
     @property
     def is_collection(self) -> bool:
-        return (self.folder / "MANIFEST.json").is_file()
+        return (self.path / "MANIFEST.json").is_file()
 
     def defaults(self) -> dict[str, Any]:
         """The default of every variable of the policies."""
         found: dict[str, Any] = {}
-        for path in sorted(self.folder.glob("roles/*/defaults/main.yml")):
+        for path in sorted(self.path.glob("roles/*/defaults/main.yml")):
             content = bounded_yaml.load(str(path))
             if content is not None and not isinstance(content, dict):
                 raise HostproofError(f"{path}: must be a map")
@@ -122,14 +122,14 @@ def audit(
     report = scratch / "report"
     scratch.mkdir()
     variables = {
-        "ANSIBLE_CONFIG": str(one.folder / "ansible.cfg"),
+        "ANSIBLE_CONFIG": str(one.path / "ansible.cfg"),
         "HOSTPROOF_EVIDENCE": str(packs),
         "HOSTPROOF_REPORT": str(report),
     }
     if one.is_collection:
         # Ansible finds a collection by the names of the directories that contain it.
         (scratch / "ansible_collections/hostproof").mkdir(parents=True)
-        (scratch / "ansible_collections/hostproof/hostproof").symlink_to(one.folder)
+        (scratch / "ansible_collections/hostproof/hostproof").symlink_to(one.path)
         (scratch / "ansible.cfg").write_text("[defaults]\ngathering = explicit\n")
         variables |= {
             "ANSIBLE_CONFIG": str(scratch / "ansible.cfg"),
@@ -143,9 +143,7 @@ def audit(
     }
     sources = [word for source in inventories for word in ("-i", source)]
     playbook = (
-        "hostproof.hostproof.audit"
-        if one.is_collection
-        else str(one.folder / "playbooks/audit.yml")
+        "hostproof.hostproof.audit" if one.is_collection else str(one.path / "playbooks/audit.yml")
     )
     program = str(programs / "ansible-playbook")
     done = _run([program, *sources, "-e", json.dumps(extra), playbook], variables, None)

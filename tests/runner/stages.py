@@ -30,6 +30,7 @@ ASKED_ONCE = ("lint", "types", *ALONE)
 SLOWEST = 10
 
 PROGRAMS = (
+    "packaging/build",
     "tests/control_pages",
     "tests/language",
     "tests/lines",

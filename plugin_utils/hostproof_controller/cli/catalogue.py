@@ -109,7 +109,7 @@ def row(one: Change) -> tuple[str, ...]:
 
 
 def copy_packs(evidence: Path | None, into: Path) -> int:
-    """Copy the packs, by default the latest of each host; how many they are."""
+    """Copy the packs, by default the latest of each host; return their number."""
     if evidence is None:
         evidence = Path(os.environ.get("HOSTPROOF_RECORDS") or WORKPLACE / "evidence")
         # The names of the directories of record begin with the time.
