@@ -260,32 +260,36 @@ class TestCvuqdisk:
         return machine.command(f"getent group {gid}", f"{group}:x:{gid}:\n")
 
     def test_as_the_book_installs_it(self, judge):
-        found = judge(self.node(), profile=RAC)["cvuqdisk"]
-        assert found.status == "pass"
-        assert found.persisted == "1.0.10-1, 4755 uid 0 oinstall"
+        found = judge(self.node(), profile=RAC)
+        assert found["cvuqdisk"].status == found["cvuqdisk_group"].status == "pass"
+        assert found["cvuqdisk_group"].persisted == "4755, uid 0, group oinstall"
 
-    @pytest.mark.parametrize(
-        ("changes", "problem"),
-        [
-            ({"version": "1.0.9-1"}, "version 1.0.9-1 is older than 1.0.10-1"),
-            ({"gid": 54322, "group": "dba"}, "its group is dba, not oinstall"),
-            ({"mode": 0o755}, "not setuid root"),
-        ],
-    )
-    def test_what_is_wrong(self, judge, changes, problem):
-        found = judge(self.node(**changes), profile=RAC)["cvuqdisk"]
-        assert found.status == "fail"
-        assert problem in found.why
-        assert "CVUQDISK_GRP=oinstall" in found.commands[0]
+    def test_an_old_package(self, judge):
+        found = judge(self.node(version="1.0.9-1"), profile=RAC)
+        assert found["cvuqdisk"].status == "fail"
+        assert found["cvuqdisk_group"].status == "pass"
+
+    @pytest.mark.parametrize("changes", [{"gid": 54322, "group": "dba"}, {"mode": 0o755}])
+    def test_owner_and_mode(self, judge, changes):
+        found = judge(self.node(**changes), profile=RAC)
+        assert found["cvuqdisk"].status == "pass"
+        assert found["cvuqdisk_group"].status == "fail"
+
+    def test_without_an_inventory_it_is_oinstall(self, judge):
+        assert judge(self.node().remove("/etc/oraInst.loc"), profile=RAC)[
+            "cvuqdisk_group"
+        ].status == ("pass")
 
     def test_missing(self, judge):
-        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)["cvuqdisk"]
-        assert found.status == "fail"
-        assert "not installed" in found.why
+        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)
+        assert found["cvuqdisk"].status == "fail"
+        assert found["cvuqdisk"].persisted == "not installed"
+        assert found["cvuqdisk_group"].status == "skip"
 
     def test_only_for_a_cluster(self, judge):
         for profile in (SINGLE, "oracle_19c_restart"):
-            assert judge(self.node(), profile=profile)["cvuqdisk"].status == "skip"
+            found = judge(self.node(), profile=profile)
+            assert found["cvuqdisk"].status == found["cvuqdisk_group"].status == "skip"
 
 
 class TestPreinstall:

@@ -11,6 +11,7 @@ from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.unix import distribution, getent, os_release
 from ...probes.oracle import releases
+from ...probes.unix import one_line
 from .parsers import package_list
 from .parsers.package_list import Package
 from .parsers.transaction import Transaction
@@ -87,7 +88,7 @@ def read(host: Host, _policy: Policy) -> Facts:
     return Facts(
         kernel=kernel,
         os=attempt(lambda: distribution.of(os_release.parse(host.read_text(OS_RELEASE)))),
-        architecture=of_linux(lambda: _line(host, UNAME)),
+        architecture=of_linux(lambda: one_line.read(host, UNAME)),
         software=releases.read_software(host),
         database=database,
         image_mode=of_linux(lambda: _is_there(host, IMAGE_MODE)),
@@ -97,19 +98,8 @@ def read(host: Host, _policy: Policy) -> Facts:
             for name in PREINSTALL.values()
             if name in installed
         },
-        now=of_linux(lambda: integer(_line(host, CLOCK).split()[0])),
+        now=of_linux(lambda: integer(one_line.read(host, CLOCK).split()[0])),
     )
-
-
-def _line(host: Host, argv: List[str]) -> str:
-    """The one line that a command prints; Unanswered for anything else."""
-    output = host.run(argv)
-    lines = output.stdout.strip().splitlines()
-    if output.rc != 0 or len(lines) != 1:
-        command = " ".join(argv)
-        problem = f"{command} ended with {output.rc} and no usable line"
-        raise Unanswered("command:" + command, problem)
-    return lines[0]
 
 
 def _is_there(host: Host, path: str) -> bool:
@@ -141,11 +131,8 @@ def _read_helper(host: Host) -> Helper:
 
 
 def _group(host: Host, stat: Answer[Stat]) -> str:
-    argv = ["getent", "group", str(known(stat).gid)]
-    output = host.run(argv)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(argv), f"getent ended with {output.rc}")
-    return getent.parse_group(output.stdout)[0].name
+    line = one_line.read(host, ["getent", "group", str(known(stat).gid)])
+    return getent.parse_group(line)[0].name
 
 
 def _inventory_group(host: Host) -> Optional[str]:

@@ -50,47 +50,62 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "packages.cvuqdisk",
-    "cvuqdisk is installed and belongs to the inventory group",
-    "cvuqdisk is missing, old, or of another group",
+    "cvuqdisk is installed",
+    "cvuqdisk is missing or old",
     severity="high",
     takes_effect="now",
     why="CVU finds shared disks with it. Without it CVU cannot verify ASM disks (PRVG-11550).",
     reference="Grid Infrastructure Installation Guide, Installing the cvuqdisk RPM; CVU PRVG-11550",
 )
 def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
-    if policy.profile is None or not policy.profile.cluster:
-        raise Skip("Only a cluster node needs it, and no profile says that this host is one.")
+    _only_in_a_cluster(policy)
     found = database_of(facts)
     versions = [clean(one.version) for one in found.packages if one.name == "cvuqdisk"]
-    helper = known(facts.cvuqdisk)
-    wanted = known(helper.inventory_group) or _OINSTALL
-    problems = []
-    state = "not installed"
-    if not versions:
-        problems.append("the package is not installed")
-    elif package_version.compare(versions[-1], table.CVUQDISK) < 0:
-        problems.append(f"version {versions[-1]} is older than {table.CVUQDISK}")
-    if isinstance(helper.stat, Absent):
-        problems.append(f"{CVUQDISK} is missing")
-    else:
-        stat = known(helper.stat)
-        group = known(helper.group)
-        state = f"{' '.join(versions) or 'no package'}, {stat.mode:04o} uid {stat.uid} {group}"
-        if group != wanted:
-            problems.append(f"its group is {group}, not {wanted}")
-        if stat.uid != 0 or not stat.mode & _SETUID:
-            problems.append(f"{CVUQDISK} is not setuid root")
+    is_met = any(package_version.compare(one, table.CVUQDISK) >= 0 for one in versions)
+    state = ", ".join(versions) or "not installed"
     return Verdict(
-        FAIL if problems else PASS,
-        f"{'; '.join(problems) or state}.",
-        fix=f"install it from the cv/rpm directory of the Grid home with CVUQDISK_GRP={wanted}",
-        commands=[f"CVUQDISK_GRP={wanted} rpm -Uvh cvuqdisk-{table.CVUQDISK}.rpm"]
-        if problems and re.match(r"[a-z_][a-z0-9_-]*\Z", wanted)
-        else (),
-        desired=f"at least {table.CVUQDISK}, setuid root, group {wanted}",
+        PASS if is_met else FAIL,
+        f"cvuqdisk: {state}.",
+        fix="install it from the directory cv/rpm of the Grid home, with CVUQDISK_GRP=GROUP in the "
+        "environment: the group of the inventory",
+        desired=f"at least {table.CVUQDISK}",
         persisted=state,
-        evidence=[found.command, "stat:" + CVUQDISK],
+        evidence=[found.command],
     )
+
+
+@rules.check(
+    "packages.cvuqdisk_group",
+    "cvuqdisk is setuid root, for the inventory group",
+    "cvuqdisk is not setuid root, or of another group",
+    severity="high",
+    takes_effect="now",
+    why="Only the group of the program can run it as root. CVU of another owner cannot read disks.",
+    reference="Grid Infrastructure Installation Guide, Installing the cvuqdisk RPM (CVUQDISK_GRP)",
+    because_of=("packages.cvuqdisk",),
+)
+def cvuqdisk_group(facts: Facts, policy: Policy) -> Verdict:
+    _only_in_a_cluster(policy)
+    helper = known(facts.cvuqdisk)
+    if isinstance(helper.stat, Absent):
+        raise Skip(f"{CVUQDISK} does not exist: see packages.cvuqdisk.")
+    stat, group = known(helper.stat), known(helper.group)
+    wanted = known(helper.inventory_group) or _OINSTALL
+    state = f"{stat.mode:04o}, uid {stat.uid}, group {clean(group)}"
+    is_met = group == wanted and stat.uid == 0 and stat.mode & _SETUID
+    return Verdict(
+        PASS if is_met else FAIL,
+        f"{CVUQDISK} has {state}.",
+        fix="install the package again with CVUQDISK_GRP set to the group of the inventory",
+        desired=f"setuid, uid 0, group {clean(wanted)}",
+        persisted=state,
+        evidence=["stat:" + CVUQDISK],
+    )
+
+
+def _only_in_a_cluster(policy: Policy) -> None:
+    if policy.profile is None or not policy.profile.cluster:
+        raise Skip("Only a cluster node needs it, and no profile says that this host is one.")
 
 
 @rules.check(

@@ -13,6 +13,7 @@ from ...parsers.number import integer
 from ...parsers.unix import os_release
 from ...probes.kernel import page_size
 from ...probes.oracle import releases
+from ...probes.unix import one_line
 from .policy import Policy
 
 OS_RELEASE = "/etc/os-release"
@@ -69,19 +70,10 @@ def read(host: Host, _policy: Policy) -> Facts:
         enforce=attempt(host.read_number, ENFORCE),
         selinux=attempt(lambda: _selinux_mode(host.read_text(SELINUX))),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text(CMDLINE))),
-        target=of_linux(lambda: _line(host, DEFAULT_TARGET)),
+        target=of_linux(lambda: one_line.read(host, DEFAULT_TARGET)),
         active=of_linux(lambda: _read_active(host)),
-        now=of_linux(lambda: integer(_line(host, CLOCK).split()[0])),
+        now=of_linux(lambda: integer(one_line.read(host, CLOCK).split()[0])),
     )
-
-
-def _line(host: Host, argv: List[str]) -> str:
-    """The one line that a command prints; Unanswered for anything else."""
-    output = host.run(argv)
-    lines = output.stdout.strip().splitlines()
-    if output.rc != 0 or len(lines) != 1:
-        raise _unanswered(argv, output)
-    return lines[0]
 
 
 def _unanswered(argv: List[str], output: Output) -> Unanswered:
@@ -90,7 +82,7 @@ def _unanswered(argv: List[str], output: Output) -> Unanswered:
 
 
 def _read_default_kernel(host: Host) -> str:
-    path = _line(host, GRUBBY)
+    path = one_line.read(host, GRUBBY)
     _folder, image, release = path.rpartition(_IMAGE)
     if not image or not release:
         raise Unanswered("command:" + " ".join(GRUBBY), "grubby names no file vmlinuz-RELEASE")
@@ -99,7 +91,7 @@ def _read_default_kernel(host: Host) -> str:
 
 def _read_architecture(host: Host, kernel: Answer[str]) -> str:
     """As uname -m tells it; else the end of the release, where kernel packages have it."""
-    told = attempt(_line, host, UNAME)
+    told = attempt(one_line.read, host, UNAME)
     if isinstance(told, HostproofError):
         match = _ARCHITECTURE.search(if_known(kernel, ""))
         return match.group(1) if match else known(told)
