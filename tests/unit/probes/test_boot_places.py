@@ -148,3 +148,27 @@ def test_sysfs_conf():
     machine = packs.linux().file("/etc/sysfs.conf", "kernel/mm/transparent_hugepage/enabled=always")
     with pytest.raises(Unanswered, match="/etc/sysfs.conf:1 may set transparent huge pages"):
         thp.at_boot(boot.read_boot(machine), None)
+
+
+class TestTmpfiles:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "w~ {0} - - - - NjA=",
+            "w!~ {0} - - - - NjA=",
+            "w~ {0} - - - - not-base64",
+            "w^ {0} - - - - swappiness",
+            "w {0} - - - - %m",
+        ],
+    )
+    def test_what_a_line_writes_is_unknown(self, line):
+        path = "/etc/tmpfiles.d/a.conf"
+        is_unknown(host().file(path, line.format(PROC) + "\n"), path)
+
+    def test_a_line_that_writes_the_same_changes_nothing(self):
+        machine = host().file("/etc/tmpfiles.d/a.conf", f"w~ {PROC} - - - - MQ==\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_a_line_that_appends_writes(self):
+        machine = host().file("/etc/tmpfiles.d/a.conf", f"w+ {PROC} - - - - 60\n")
+        assert at_boot(machine).winner == ("60", "/etc/tmpfiles.d/a.conf:1")

@@ -5,8 +5,9 @@
 Source: tmpfiles.d(5); systemd, parse_line() and item_compatible() in src/tmpfiles/tmpfiles.c.
 """
 
+import base64
 import re
-from typing import Dict, List, Match, NamedTuple, Optional
+from typing import Dict, List, Match, NamedTuple, Optional, Tuple
 
 from .. import glob_pattern
 from ..number import integer
@@ -78,6 +79,22 @@ def writes(entries: List[Entry], target: str) -> List[Entry]:
             appending[entry.target] = appends
             carried_out.append(entry)
     return carried_out
+
+
+def written(entry: Entry) -> Tuple[Optional[str], bool]:
+    """The text that a line writes, or None if it is unknown; and whether the line surely counts.
+
+    systemd before 251 rejects the modifier ~ (the argument is in base64), before 250 the modifier
+    ^ (the argument names a credential).
+    """
+    if "^" in entry.type or "%" in entry.argument:
+        return None, False
+    if "~" not in entry.type:
+        return entry.argument, True
+    try:
+        return base64.b64decode(entry.argument, validate=True).decode("utf-8"), False
+    except ValueError:
+        return None, False
 
 
 def _entry(line: str, path: str, number: int) -> Optional[Entry]:

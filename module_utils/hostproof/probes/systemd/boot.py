@@ -283,8 +283,9 @@ class Applied(NamedTuple):
 def tmpfiles_writes(boot: Boot, target: str) -> Applied:
     """What tmpfiles.d writes to a file at boot."""
     writes = [
-        Write(entry.argument or "", f"{entry.path}:{entry.line}")
+        Write(value, f"{entry.path}:{entry.line}", certain)
         for entry in tmpfiles_d.writes(known(boot.tmpfiles), target)
+        for value, certain in [tmpfiles_d.written(entry)]
     ]
     return _unless_off(writes, boot.tmpfiles_off)
 

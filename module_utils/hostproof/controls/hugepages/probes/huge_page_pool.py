@@ -151,7 +151,8 @@ def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> in
     if reserved is not None:
         writes.append(Write(str(reserved), "kernel command line hugepages="))
     for line in _sysfs_writes(boot, size, name):
-        writes.append(Write(None if "/node" in line.file else line.value, line.place))
+        value = None if "/node" in line.file else line.value
+        writes.append(Write(value, line.place, line.certain))
     writes.extend(later_writes(boot, sysfs_files(size, name)))
     what = f"{name} of the pages of {human(size)}"
     winner = outcome(writes, what, read_decimal, {}).winner
@@ -167,11 +168,12 @@ def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
 
 
 class _Line(NamedTuple):
-    """A line of tmpfiles.d that writes to ``file``."""
+    """A line of tmpfiles.d that writes to ``file``; ``value`` is None if it is unknown."""
 
-    value: str
+    value: Optional[str]
     place: str
     file: str
+    certain: bool
 
 
 def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> List[_Line]:
@@ -184,9 +186,10 @@ def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> Lis
         if entry.type[0] in tmpfiles_d.WRITING
     ]
     return [
-        _Line(entry.argument, f"{entry.path}:{entry.line}", path)
+        _Line(value, f"{entry.path}:{entry.line}", path, certain)
         for path in sysfs_files(page_size, name)
         for entry in tmpfiles_d.writes(entries, path)
+        for value, certain in [tmpfiles_d.written(entry)]
     ]
 
 

@@ -70,7 +70,8 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
     if from_kernel is not None:
         writes.append(Write(from_kernel, "kernel command line transparent_hugepage="))
     by_tmpfiles = tmpfiles_writes(boot, SYSFS)
-    writes.extend(one._replace(value=(one.value or "").strip()) for one in by_tmpfiles.writes)
+    for one in by_tmpfiles.writes:
+        writes.append(one if one.value is None else one._replace(value=one.value.strip()))
     writes.extend(later_writes(boot, [SYSFS, _SYSFS_EL6], from_kernel is None))
     found = outcome(writes, "transparent huge pages", _read_word, {})
     losers = found.losers + by_tmpfiles.idle
