@@ -1,4 +1,4 @@
-"""Output of commands that archives do not have, from output that says the same."""
+"""Output of commands that archives do not have, from output with the same facts."""
 
 import calendar
 
@@ -95,7 +95,9 @@ lrwxrwxrwx. 1 0 0 7 Mar 12  2024 lib -> usr/lib
 
 def test_a_list_of_processes_needs_its_head_and_the_first_process():
     row = "root 1 /usr/lib/systemd/systemd --switched-root\n"
-    assert process_list.parse("USER PID COMMAND\n" + row) == [row.split(" ", 2)[2].strip()]
+    assert process_list.parse("USER PID COMMAND\n" + row) == [
+        ("root", 1, "/usr/lib/systemd/systemd --switched-root")
+    ]
     assert process_list.parse(row) is None
     assert process_list.parse("USER PID COMMAND\nroot 2 [kthreadd]\n") is None
     assert process_list.parse("") is None

@@ -5,8 +5,10 @@ import tarfile
 
 import pytest
 from ansible.module_utils.hostproof.collect.answer import known
-from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import Process, RecordedHost
+from ansible.module_utils.hostproof.controls.time_sync import facts
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
+from ansible.module_utils.hostproof.probes.oracle import listeners
 from ansible.module_utils.hostproof.probes.systemd import boot
 from hostproof_controller.archives import packs
 from hostproof_controller.archives.content import ArchiveError
@@ -190,12 +192,40 @@ def test_all_processes_show_that_no_instance_runs(sosreport):
     assert sosreport["readings"]["processes:pmon"]["processes"] == []
 
 
-def test_a_process_of_an_instance_is_unknown(tmp_path):
-    line = "oracle      4711  0.0  0.1 171560 11012 ?        Ss   Mar11   0:02 ora_pmon_ORCL\n"
-    made(tmp_path, SOS | {"sos_commands/process/ps_auxwww": PS + line})
-    reading = packs.pack_of(tmp_path)["readings"]["processes:pmon"]
-    assert reading["error"] == "unanswered"
-    assert "lists ora_pmon_ORCL, but not the program" in reading["message"]
+PMON = "oracle      4711  0.0  0.1 171560 11012 ?        Ss   Mar11   0:02 ora_pmon_ORCL\n"
+STATUS = "Name:\tora_pmon_orcl\nUid:\t54321\t54321\t54321\t54321\nGid:\t54321\t54322\t0\t0\n"
+
+
+def pmon_of(folder, files):
+    reading: dict = packs.pack_of(made(folder, SOS | files))["readings"]["processes:pmon"]
+    return reading
+
+
+def test_an_instance_has_the_ids_of_its_status(tmp_path):
+    files = {"sos_commands/process/ps_auxwww": PS + PMON, "proc/4711/status": STATUS}
+    (found,) = pmon_of(tmp_path, files)["processes"]
+    assert (found["pid"], found["uid"], found["gid"]) == (4711, 54321, 54322)
+    assert (found["argv0"], found["started"], found["exe"]) == ("ora_pmon_ORCL", None, None)
+
+
+def test_an_instance_without_status_is_unknown(tmp_path):
+    reading = pmon_of(tmp_path, {"sos_commands/process/ps_auxwww": PS + PMON})
+    assert "does not hold /proc/4711/status" in reading["message"]
+
+
+def test_a_process_of_another_account_with_the_name_is_unknown(tmp_path):
+    ps = PS + PMON.replace("oracle", "mallet")
+    files = {"sos_commands/process/ps_auxwww": ps, "proc/4711/status": STATUS}
+    assert "mallet runs ora_pmon_ORCL" in pmon_of(tmp_path, files)["message"]
+
+
+def test_a_start_that_is_unknown_is_no_number():
+    """A start at 0 would be older than every file."""
+    process = Process(4712, 54321, 54321, None, "/u01/app/19c/bin/tnslsnr")
+    with pytest.raises(Unanswered, match="when the listener started"):
+        listeners._started(RecordedHost({}), process)
+    with pytest.raises(Unanswered, match="when /usr/sbin/chronyd started"):
+        known(facts._started(process._replace(argv0="/usr/sbin/chronyd")))
 
 
 def test_a_list_without_the_first_process_is_not_whole(tmp_path):
@@ -218,6 +248,7 @@ SUPPORTCONFIG = {
     + section("Configuration File", "/usr/lib/sysctl.d/50-default.conf", "kernel.sysrq = 184\n")
     + section("Configuration File", "/run/sysctl.d/*.conf - File not found")
     + section("Command", "/sbin/sysctl -a", "fs.aio-max-nr = 1048576\n"),
+    "pam.txt": section("Command", "getent passwd", "oracle:x:54321:54321::/home/oracle:/bin/sh\n"),
     "fs-diskio.txt": section("Configuration File", "/etc/shadow", "root:secret\n"),
     "modules.txt": section("Configuration File", "/etc/sysctl.d/50-fake.conf", "vm.x = 1\n"),
 }
@@ -237,6 +268,14 @@ def test_sections_of_supportconfig(supportconfig):
     assert host.read_text("/etc/sysctl.conf") == "vm.swappiness = 10\n"
     assert host.list_dir("/usr/lib/sysctl.d") == ["50-default.conf"]
     assert host.list_dir("/run/sysctl.d") == []
+
+
+def test_accounts_of_supportconfig(supportconfig):
+    """An account that is not in the list may still exist: sssd does not list its accounts."""
+    host = RecordedHost(supportconfig["readings"])
+    assert host.run(["getent", "passwd", "oracle"]).stdout.startswith("oracle:x:54321:")
+    with pytest.raises(Unanswered):
+        host.run(["getent", "passwd", "grid"])
 
 
 @pytest.mark.parametrize(

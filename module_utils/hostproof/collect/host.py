@@ -117,7 +117,8 @@ class Stat(NamedTuple):
 
 
 class Process(NamedTuple):
-    """A process as /proc shows it. ``started`` is seconds since boot; ``exe`` is the file that it
+    """A process as /proc shows it. ``started`` is seconds since boot, None where an archive does
+    not tell; ``exe`` is the file that it
     runs as the kernel names it, ``exe_uid`` who owns that file; None where that is not known.
 
     ``unit`` is the unit of systemd that it belongs to, "" for none; None in records before 0.3.0.
@@ -126,7 +127,7 @@ class Process(NamedTuple):
     pid: int
     uid: int
     gid: int
-    started: float
+    started: Optional[float]
     argv0: str
     exe: Optional[str] = None
     exe_uid: Optional[int] = None
@@ -233,7 +234,7 @@ def _is_process(process: Process) -> bool:
     ids = (process.pid, process.uid, process.gid)
     return (
         all(_is_number(one) for one in ids)
-        and _is_number(process.started, (int, float))
+        and (process.started is None or _is_number(process.started, (int, float)))
         and isinstance(process.argv0, str)
         and (process.exe is None or isinstance(process.exe, str))
         and (process.exe_uid is None or _is_number(process.exe_uid))

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Output of commands that an archive does not have, from output of others that say the same."""
+"""Output of commands that an archive does not have, from output with the same facts."""
 
 from __future__ import annotations
 

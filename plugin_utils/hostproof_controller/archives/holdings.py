@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from . import derived
+from . import derived, process_list
 from .listing import Entry, Listed
 
 _IS_ACTIVE = "systemctl is-active "
@@ -39,8 +39,8 @@ class Holdings:
         #: Links of the host, and paths that are no links.
         self.links: dict[str, str] = {}
         self.no_links: set[str] = set()
-        #: Commands of all processes; None where not all are known.
-        self.processes: list[str] | None = None
+        #: All processes; None where not all are known.
+        self.processes: list[process_list.Row] | None = None
         #: State of all active units and of all unit files; None where not all are known.
         self.units: dict[str, str] | None = None
         self.unit_files: dict[str, str] | None = None

@@ -121,6 +121,7 @@ class _Reader:
             "host name": self._host_name,
             "date": self._dates,
             "clock": self._clock,
+            "accounts": self._accounts,
             "packages as JSON": self._packages_as_json,
             "packages": self._packages,
             "units": self._units,
@@ -233,6 +234,14 @@ class _Reader:
             if moment is not None:
                 self.holdings.add_output(" ".join(CLOCK), f"{calendar.timegm(moment)} +0000\n")
             self.date = self.date or text.strip()
+
+    def _accounts(self, row: Row) -> None:
+        """``getent`` of one account or group."""
+        for words, _name, text in self._texts(row):
+            for line in text.splitlines():
+                name = line.partition(":")[0]
+                if re.fullmatch(r"[A-Za-z_][\w.-]*", name):
+                    self.holdings.add_output(f"{words} {name}", line + "\n")
 
     def _packages_as_json(self, row: Row) -> None:
         self._add_packages(row, derived.packages_of_json)

@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 
-def parse(text: str) -> list[str] | None:
-    """The command of each process; None if the list does not have all of them: not PID 1."""
+
+class Row(NamedTuple):
+    """``command`` has all arguments, with blanks between them."""
+
+    user: str
+    pid: int
+    command: str
+
+
+def parse(text: str) -> list[Row] | None:
+    """Every process; None if the list is not whole: without its head or PID 1."""
     lines = text.splitlines()
     head = lines[0].split() if lines else []
-    if "PID" not in head or head[-1] not in ("COMMAND", "CMD"):
+    if head[:2] != ["USER", "PID"] or head[-1] not in ("COMMAND", "CMD"):
         return None
-    place = head.index("PID")
     rows = [line.split(None, len(head) - 1) for line in lines[1:]]
     whole = [row for row in rows if len(row) == len(head)]
-    if not any(row[place] == "1" for row in whole):
-        return None
-    return [row[-1] for row in whole]
+    found = [Row(row[0], int(row[1]), row[-1]) for row in whole if row[1].isdecimal()]
+    return found if any(row.pid == 1 for row in found) else None

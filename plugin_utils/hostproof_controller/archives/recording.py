@@ -13,7 +13,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible.module_utils.hostproof.collect.host import Host, Record, part_of, value_or_raise
+from ansible.module_utils.hostproof.collect.host import (
+    Host,
+    Process,
+    Record,
+    part_of,
+    value_or_raise,
+)
 from ansible.module_utils.hostproof.collect.identity import Kind
 from ansible.module_utils.hostproof.evaluate import audit
 
@@ -21,6 +27,9 @@ from .holdings import Holdings, NotHeld
 
 #: Kinds of readings that go through ``_read`` and ``_find``.
 _FROM_FILES = ("file", "dir", "link", "lines", "processes")
+
+#: Names of the accounts of Oracle software; with SAP ora and the SID.
+_ORACLE = re.compile(r"oracle|grid|ora[a-z][a-z0-9]{2}")
 
 Readings = dict[str, dict[str, Any]]
 
@@ -85,17 +94,31 @@ class ArchivedHost(Host):
             raise
 
     def _find(self, pattern: str, kind: Kind) -> list[dict[str, Any]]:
-        """No process where none of all processes has such a name; any other answer needs /proc."""
+        """The processes of ps with the ids of /proc/PID/status; no process if none has the name.
+
+        ps does not show the program. A process counts only if an account runs it that may."""
         if self._holdings.processes is None:
             raise NotHeld(f"the archive ({self._holdings.kind}) does not list all processes")
-        for command in self._holdings.processes:
-            # A first argument may have blanks.
-            if re.search(pattern, command) or re.search(pattern, command.split(" ")[0]):
+        found = []
+        for row in self._holdings.processes:
+            argv0 = row.command.split(" ")[0]
+            if re.search(pattern, argv0) and _may_run(row.user, kind):
+                found.append(self._process(row.pid, argv0))
+            elif re.search(pattern, argv0) or re.search(pattern, row.command):
+                # A first argument may have blanks.
                 raise NotHeld(
-                    f"the archive ({self._holdings.kind}) lists {command.split(' ')[0][:80]}, "
-                    "but not the program that it runs"
+                    f"{row.user} runs {argv0[:80]}, and it is unknown which program it is"
                 )
-        return []
+        return found
+
+    def _process(self, pid: int, argv0: str) -> dict[str, Any]:
+        status = self._holdings.files.get(f"/proc/{pid}/status", "")
+        ids = [re.search(rf"^{name}:\s+(\d+)\s+(\d+)\s", status, re.M) for name in ("Uid", "Gid")]
+        if ids[0] is None or ids[1] is None:
+            raise NotHeld(f"the archive ({self._holdings.kind}) does not hold /proc/{pid}/status")
+        real, effective = int(ids[0][1]), int(ids[0][2])
+        found = Process(pid, effective or real, int(ids[1][2]), None, argv0)
+        return dict(found._asdict())
 
     def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
         """Files whose text is not known are ``unread``, as are directories without a listing."""
@@ -145,6 +168,11 @@ class ArchivedHost(Host):
             unread.append(folder)
             return []
         return found
+
+
+def _may_run(user: str, kind: Kind) -> bool:
+    is_oracles = kind.oracle and _ORACLE.fullmatch(user) is not None
+    return kind.anybody or user == "root" or user in kind.users or is_oracles
 
 
 def record(holdings: Holdings, policies: Sequence[dict[str, Any]], at: str) -> Readings:

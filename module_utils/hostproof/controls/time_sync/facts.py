@@ -60,7 +60,7 @@ class Daemon(NamedTuple):
 
     name: str
     arguments: Answer[Tuple[str, ...]]
-    started: float
+    started: Answer[float]
 
 
 class Unit(NamedTuple):
@@ -149,6 +149,14 @@ def _is_there(host: Host, path: str) -> bool:
 # -- who keeps the clock --------------------------------------------------------------------------
 
 
+def _started(process: Process) -> Answer[float]:
+    if process.started is None:
+        return Unanswered(
+            "processes:keepers", f"the archive does not show when {process.argv0} started"
+        )
+    return process.started
+
+
 def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     """By name, ``ptp`` for phc2sys or ptp4l; without those that leave the clock alone."""
     found: Dict[str, Daemon] = {}
@@ -158,7 +166,9 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
             arguments = attempt(_arguments_of, host, process, match.group(2), units)
             # One that only serves sets nothing, and may stand beside one that does.
             if match.group(2) != CHRONYD or "-x" not in if_known(arguments, ()):
-                found.setdefault(match.group(2), Daemon(match.group(2), arguments, process.started))
+                found.setdefault(
+                    match.group(2), Daemon(match.group(2), arguments, _started(process))
+                )
     # Nor does one that only feeds another daemon.
     fed = found.pop("phc2sys", None)
     card = found.pop("ptp4l", None)

@@ -132,7 +132,7 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
     found = steps(chrony)
     step = found[-1] if found else None
     too_long = is_too_long(step, policy.step_updates)
-    stale = chrony.written > known(facts.booted) + keepers[CHRONYD].started
+    stale = chrony.written > known(facts.booted) + known(keepers[CHRONYD].started)
     status = WARN if stale else PASS
     why = f"{_STALE}." if stale else None
     if too_long and step is not None:

@@ -208,7 +208,7 @@ def _look_at(host: Host, process: Process) -> Listener:
         pid=process.pid,
         uid=process.uid,
         user=user,
-        started=attempt(lambda: _boot_time(host) + process.started),
+        started=attempt(_started, host, process),
         environment=environment,
         release=attempt(_read_release, host, home, user, environment),
         main=main,
@@ -247,6 +247,12 @@ def _name_of(host: Host, process: Process) -> str:
 
 #: Seconds since 1970, in the year 6325.
 _END_OF_TIME = 2.0**37
+
+
+def _started(host: Host, process: Process) -> float:
+    if process.started is None:
+        raise Unanswered("processes:tnslsnr", "the archive does not show when the listener started")
+    return _boot_time(host) + process.started
 
 
 def _boot_time(host: Host) -> float:
