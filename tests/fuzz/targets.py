@@ -42,6 +42,7 @@ from ansible.module_utils.hostproof.controls.io_pacing.parsers import (
     lslpp,
     lssrc,
     oslevel,
+    proc_stat,
 )
 from ansible.module_utils.hostproof.controls.kernel_parameters.parsers import sysvipc_sem
 from ansible.module_utils.hostproof.controls.latency.parsers import (
@@ -267,6 +268,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (halevel.parse, "7.2.3 SP1\n"),
     (ioo.parse, "ioo/aix-6.1.txt"),
     (lparstat.parse, "lparstat/aix-shared.txt"),
+    (proc_stat.parse, "cpu  5000 0 2000 90000 400 0 10 0 0 0\n"),
     (lsattr.parse, "lsattr/sys0-aix-5.txt"),
     (lsattr.parse_legal, "0...32769 (+4)\nany\n"),
     (lslpp.parse, "lslpp/powerha-7.2.2.txt"),

@@ -134,6 +134,9 @@ def writers(machine: NfsMachine) -> NfsMachine:
     values = (("background_bytes", 0), ("background_ratio", 10), ("bytes", 0), ("ratio", 20))
     for name, value in values:
         machine.file(f"/proc/sys/vm/dirty_{name}", f"{value}\n")
+    first = "cpu  50000 0 20000 900000 4000 0 100 0 0 0\n"
+    second = "cpu  50900 0 20400 901500 4200 0 100 0 0 0\n"
+    machine.sampled("cpu_use", "file:/proc/stat", first, second)
     return machine.file("/sys/block/vda/queue/wbt_lat_usec", "75000\n")
 
 

@@ -148,6 +148,7 @@ def test_the_real_controls_share_it(clock):
     found = audit.judge_host(host, policies)
     assert sorted(host.wanted) == [
         "pause:storage_type",
+        "sample:cpu_use",
         "sample:listener_queues",
         "sample:nfs_traffic",
         "sample:pause",
@@ -483,7 +484,7 @@ def test_an_old_variable_says_its_new_name(variable):
 def test_every_control_with_rates_had_a_variable_of_its_own():
     had = {name for name in CONTROLS for old in OLD_VARIABLES if old.startswith(name)}
     # These came later.
-    assert had == set(CONTROLS_WITH_RATES) - {"interconnect", "memory_pressure"}
+    assert had == set(CONTROLS_WITH_RATES) - {"interconnect", "io_pacing", "memory_pressure"}
 
 
 def untemplated(value: Any, variables: Any) -> Any:

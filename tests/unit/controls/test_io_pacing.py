@@ -154,7 +154,6 @@ class TestSystems:
         statuses = {name: one.status for name, one in found.items()}
         expected = dict.fromkeys(statuses, "pass") | {
             "deadman_risk": "skip",
-            "cpu_headroom": "skip",
             "buffered_writers": "skip",
         }
         assert statuses == expected
@@ -607,10 +606,31 @@ class TestCpuHeadroom:
         assert finding.status == status
         assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in str(finding.in_use)
 
-    def test_without_powerha_it_is_shown(self, judge):
-        finding = judge(aix(), cpu_headroom=1)["cpu_headroom"]
-        assert finding.status == "skip"
-        assert "CPU headroom 1 % (io_pacing_cpu_headroom), below" in finding.why
+    @pytest.mark.parametrize(("free", "status"), [(19, "warn"), (20, "pass")])
+    def test_without_powerha(self, judge, free, status):
+        finding = judge(aix(), cpu_headroom=free)["cpu_headroom"]
+        assert finding.status == status
+        assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in finding.in_use
+
+    @pytest.mark.parametrize(
+        ("idle", "status", "shown"), [(199, "warn", "19.9"), (200, "pass", "20")]
+    )
+    def test_linux_with_an_instance(self, judge, idle, status, shown):
+        """Article 000: no system should use more than 80 % of its CPUs."""
+        finding = judge(cpus(linux().instance("ORCL"), idle, 1000))["cpu_headroom"]
+        assert finding.status == status
+        assert finding.in_use == f"CPU headroom {shown} % (in 10 s)"
+
+    def test_linux_without_an_instance_or_a_window(self, judge):
+        assert judge(cpus(linux(), 10, 1000))["cpu_headroom"].status == "skip"
+        machine = cpus(linux().instance("ORCL"), 10, 1000)
+        assert judge(machine, window_seconds=0)["cpu_headroom"].status == "skip"
+        assert judge(machine, window_seconds=0, cpu_headroom=5)["cpu_headroom"].status == "warn"
+
+    @pytest.mark.parametrize("text", ["", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  100 0 0 100 0 0 0 0\n"])
+    def test_linux_that_does_not_tell(self, judge, text):
+        machine = linux().instance("ORCL").sampled("cpu_use", "file:/proc/stat", text)
+        assert judge(machine)["cpu_headroom"].status == "error"
 
     def test_not_known(self, judge):
         machine = aix().powerha("7.2.3.1").failing("lparstat", "no")
@@ -733,6 +753,14 @@ class TestInformation:
 
 
 # -- Linux ----------------------------------------------------------------------------------------
+
+
+def cpus(machine: packs.Machine, idle: int, total: int) -> packs.Machine:
+    """A window in which the CPUs had so many ticks, of which half of the idle ones were iowait."""
+    first = "cpu  5000 0 2000 90000 400 0 10 0 0 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n"
+    user, half = 5000 + total - idle, idle // 2
+    second = f"cpu  {user} 0 2000 {90000 + idle - half} {400 + half} 0 10 0 0 0\n"
+    return machine.sampled("cpu_use", "file:/proc/stat", first, second)
 
 
 def linux(**dirty: int) -> packs.Machine:

@@ -9,15 +9,16 @@ from ...apply import aix_attributes
 from ...apply.aix_attributes import Attributes
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent, HostproofError, ParseError, kind_of
+from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
 from ...parsers.kernel import meminfo
 from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import clipped
 from ...probes.nfs import nfs_mounted
+from ...probes.oracle import monitors
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import aix_said, sys_parm
-from .parsers import lparstat, oslevel
+from .parsers import lparstat, oslevel, proc_stat
 from .policy import Pair, Policy
 from .probes import powerha
 from .probes.powerha import PowerHa
@@ -33,6 +34,8 @@ LPARSTAT = ["lparstat"]
 VM = "/proc/sys/vm/"
 DIRTY = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio")
 BLOCK = "/sys/block"
+STAT = "/proc/stat"
+CPU_SAMPLE = "cpu_use"
 #: Disks that no writer waits for: memory, and files that lie on another disk.
 _NO_DISK = re.compile(r"^(loop|ram|zram)\d+$")
 
@@ -86,12 +89,16 @@ class Aix(NamedTuple):
 
 
 class Linux(NamedTuple):
-    """A Linux host: bytes or per cent by name, and the writeback throttle of each disk in µs."""
+    """A Linux host: bytes or per cent by name, and the writeback throttle of each disk in µs.
+
+    ``free_cpu`` is the idle part of all CPUs in the window, in percent. It is Absent on a host
+    without a running instance, and without a window."""
 
     dirty: Answer[Dict[str, int]]
     available: Answer[int]
     boot: boot_probe.Boot
     throttle: Answer[Dict[str, str]]
+    free_cpu: Answer[float]
 
 
 class Facts(NamedTuple):
@@ -108,7 +115,7 @@ def read(host: Host, policy: Policy) -> Facts:
     return Facts(
         system=system,
         aix=_read_aix(host) if system == AIX else None,
-        linux=_read_linux(host) if system == LINUX else None,
+        linux=_read_linux(host, policy) if system == LINUX else None,
     )
 
 
@@ -186,13 +193,30 @@ def _value(options: Dict[str, Optional[str]], name: str) -> Optional[str]:
 # -- Linux ----------------------------------------------------------------------------------------
 
 
-def _read_linux(host: Host) -> Linux:
+def _read_linux(host: Host, policy: Policy) -> Linux:
     return Linux(
         dirty=attempt(lambda: {name: host.read_number(VM + name) for name in DIRTY}),
         available=attempt(_read_available, host),
         boot=boot_probe.read_boot(host),
         throttle=attempt(_read_throttle, host),
+        free_cpu=attempt(_read_free_cpu, host, policy),
     )
+
+
+def _read_free_cpu(host: Host, policy: Policy) -> float:
+    if not policy.window_seconds:
+        raise Absent("policy", "hostproof_window_seconds is 0: the CPU is not watched")
+    if not monitors.monitors(host):
+        raise Absent(monitors.PMON_KEY, "no instance runs here")
+    sample = host.sample(CPU_SAMPLE, [STAT], [], policy.window_seconds)
+    key = "file:" + STAT
+    if key in sample.errors:
+        raise Unanswered(key, sample.errors[key])
+    before, after = proc_stat.parse(sample.first[key]), proc_stat.parse(sample.second[key])
+    total, free = after.total - before.total, after.free - before.free
+    if total <= 0 or not 0 <= free <= total:
+        raise Unanswered(key, "the time of the CPUs went backwards or stood still")
+    return 100.0 * free / total
 
 
 def _read_available(host: Host) -> int:

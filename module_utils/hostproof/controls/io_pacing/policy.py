@@ -8,7 +8,7 @@ Source of the rule for the pair: AIX Performance Management, Synchronous I/O tun
 import re
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ...evaluate.fields import checked_by, entries, flag, reader, size, whole_number
+from ...evaluate.fields import checked_by, entries, flag, reader, size, whole_number, window
 from ...evaluate.policy import PolicyValues
 
 NAME = "io_pacing"
@@ -197,7 +197,7 @@ class Policy(NamedTuple):
     cpu_headroom: Optional[int] = whole_number(0, 100).none_for(AUTO)
     """Idle CPU at peak load in percent, from 0 to 100.
 
-    C(auto) uses the average since boot, which hides peaks.
+    C(auto) uses the window on Linux, and the average since boot on AIX, which hides peaks.
 
     Default: auto
     """
@@ -218,6 +218,13 @@ class Policy(NamedTuple):
     C(8G); more is a warning. C(unmanaged) does not check it.
 
     Default: 8G
+    """
+
+    window_seconds: float = window()
+    """Seconds to watch what needs rates, here the idle time of the CPUs of a Linux host. All
+    controls share one window; C(0) watches nothing.
+
+    Default: 10
     """
 
     @property

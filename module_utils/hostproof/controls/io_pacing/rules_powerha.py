@@ -3,13 +3,13 @@
 """What the marks mean for the heartbeat of PowerHA."""
 
 from collections import OrderedDict
-from typing import Iterable, List, Tuple
+from typing import Iterable, List, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import FAIL, PASS, SKIP, WARN
-from .facts import FILESYSTEMS, Aix, Facts, Override
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import CPU_SAMPLE, FILESYSTEMS, Aix, Facts, Linux, Override
 from .heartbeat import (
     HEADROOM,
     LPARSTAT_KEY,
@@ -39,7 +39,7 @@ from .remedy import (
     fix_of,
     layers_of,
 )
-from .subjects import AIX, ARTICLE, PACING
+from .subjects import AIX, ARTICLE, HOSTS, PACING
 
 rules = Rules(NAME)
 
@@ -194,26 +194,53 @@ def _distinct_texts(texts: Iterable[str]) -> List[str]:
 
 @rules.check(
     "io_pacing.cpu_headroom",
-    "At least 20% of the CPU is free for the heartbeat",
-    "Less than 20% of the CPU is free for the heartbeat",
+    "At least 20% of the CPU is free",
+    "Less than 20% of the CPU is free",
     severity="medium",
     takes_effect="now",
-    why="Cluster processes wait behind writers that are not paced, once the host uses more "
-    "than 80% of its CPU.",
+    why="LGWR, listeners and cluster processes wait for a CPU once the host uses more than 80% of "
+    "its CPUs.",
     reference=ARTICLE,
-    each=AIX,
+    each=HOSTS,
 )
-def cpu_headroom(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+def cpu_headroom(one: Union[Aix, Linux], _facts: Facts, policy: Policy) -> Verdict:
+    return _of_linux(one, policy) if isinstance(one, Linux) else _of_aix(one, policy)
+
+
+def _of_linux(linux: Linux, policy: Policy) -> Verdict:
+    if policy.cpu_headroom is None:
+        free = known_or_skip(linux.free_cpu)
+        source = f"in {policy.window_seconds:g} s"
+    else:
+        free, source = float(policy.cpu_headroom), "io_pacing_cpu_headroom"
+    text = f"CPU headroom {free:.3g} % ({source})"
+    return Verdict(
+        WARN if free < HEADROOM else PASS,
+        why=f"{text}." if free < HEADROOM else None,
+        fix="give the host more CPUs or less to do; for the peak hour set io_pacing_cpu_headroom",
+        desired=f"at least {HEADROOM:.0f} % free",
+        in_use=text,
+        evidence=["sample:" + CPU_SAMPLE] if policy.cpu_headroom is None else [],
+    )
+
+
+def _of_aix(aix: Aix, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
     policy = settled(aix, policy)
     evidence = powerha_keys(aix) + [LPARSTAT_KEY]
     text = headroom_text(aix, policy)
     in_use = f"{there}; {text}"
-    if not version:
-        why = f"This host has {there}: no PowerHA heartbeat needs the CPU. {text}."
-        return Verdict(SKIP, why=why, in_use=in_use, evidence=evidence)
     free, _source = headroom(aix, policy)
+    if not version:
+        return Verdict(
+            WARN if free < HEADROOM else PASS,
+            why=f"{text}." if free < HEADROOM else None,
+            fix="give the partition more CPU or less to do",
+            desired=f"at least {HEADROOM:.0f} % free",
+            in_use=in_use,
+            evidence=evidence,
+        )
     loose = [pair for pair in known_layers(aix) + [policy.wanted] if not is_tight(pair)]
     if not loose:
         need_all(aix)

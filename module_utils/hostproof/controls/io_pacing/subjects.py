@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the rules of io_pacing check: the host, if it is of their system; and what they quote."""
 
-from typing import List
+from typing import List, Union
 
 from ...collect.answer import known
 from ...evaluate.checking import Skip, Subjects
@@ -29,5 +29,14 @@ def _linux(facts: Facts, _policy: Policy) -> List[look.Linux]:
     return [facts.linux]
 
 
+def _hosts(facts: Facts, _policy: Policy) -> List[Union[look.Aix, look.Linux]]:
+    system = known(facts.system)
+    host = facts.aix or facts.linux
+    if host is None:
+        raise Skip(f"The CPU is not watched on {system}.")
+    return [host]
+
+
 AIX = Subjects(_aix)
+HOSTS = Subjects(_hosts)
 LINUX = Subjects(_linux)
