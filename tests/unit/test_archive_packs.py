@@ -3,6 +3,8 @@
 import json
 import tarfile
 
+import host_archives
+import packs as packages
 import pytest
 from ansible.module_utils.hostproof.collect.answer import known
 from ansible.module_utils.hostproof.collect.host import Process, RecordedHost
@@ -13,6 +15,8 @@ from ansible.module_utils.hostproof.probes.systemd import boot
 from hostproof_controller.archives import packs
 from hostproof_controller.archives.content import ArchiveError
 from hostproof_controller.cli import command
+
+SHARED = packages.ROOT / "../shared/data/preinstall"
 
 LISTING = """\
 /:
@@ -232,6 +236,36 @@ def test_a_list_without_the_first_process_is_not_whole(tmp_path):
     rows = [row for row in PS.splitlines(keepends=True) if " 1 " not in row]
     made(tmp_path, SOS | {"sos_commands/process/ps_auxwww": "".join(rows)})
     assert packs.pack_of(tmp_path)["readings"]["processes:pmon"]["error"] == "unanswered"
+
+
+@pytest.fixture(scope="module")
+def real_sosreport(tmp_path_factory):
+    """Of a Red Hat CoreOS host of 2019 (sos 3.6), with the links that its copy lists in a table."""
+    source = SHARED / "06-archives/sosreport-rhcos-2019"
+    if not source.is_dir():
+        pytest.skip("the sosreport of ../shared is not on this machine")
+    folder = tmp_path_factory.mktemp("real")
+    archive = folder / "sosreport.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(source, "sosreport-master1")
+        for line in source.with_name(source.name + ".symlinks.tsv").read_text().splitlines():
+            path, _, target = line.partition("\t-> ")
+            link = tarfile.TarInfo(f"sosreport-master1/{path}")
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            tar.addfile(link)
+    return packs.pack_of(archive)
+
+
+def test_a_real_sosreport(real_sosreport):
+    host = RecordedHost(real_sosreport["readings"])
+    assert real_sosreport["recorded_at"].startswith("2019-10-02T")
+    assert host.list_dir("/etc/sysctl.d") == ["99-sysctl.conf", "forward.conf", "inotify.conf"]
+    findings = host_archives.judge(real_sosreport["readings"])
+    statuses = host_archives.statuses(findings)
+    assert statuses["kernel_parameters.asynchronous_io"] == ["fail"]
+    assert statuses["hugepages.pool_persisted"] == ["error"]
+    known_ones = [check for check, some in statuses.items() if not host_archives.is_error(some)]
+    assert len(known_ones) > 60
 
 
 # -- supportconfig --------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ class Play:
                 self._name_folder("HOSTPROOF_RECORD", "evidence")
                 self.evidence = self._folder("HOSTPROOF_RECORD")
                 packs.write(archives, self.evidence)
-        except ArchiveError as problem:
+        except (ArchiveError, OSError) as problem:
             raise Refused(f"--evidence: {problem}") from None
         if archives and not self.quiet:
             print(f"Evidence: {self.evidence}", flush=True)
