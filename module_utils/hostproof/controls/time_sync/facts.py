@@ -19,6 +19,9 @@ CURRENT, AVAILABLE = CLOCK + "current_clocksource", CLOCK + "available_clocksour
 #: Where chronyd looks by itself: EL and SUSE, Debian.
 CHRONY_CONF = ("/etc/chrony.conf", "/etc/chrony/chrony.conf")
 NTP_CONF = ("/etc/ntp.conf", "/etc/ntpsec/ntp.conf")
+#: chronyd -x sets no clock; options without a value can be joined (chronyd(8)).
+_LEAVES = re.compile(r"-[46dinmpqQrRsUx]*x[46dinmpqQrRsUx]*\Z")
+_SOFTWARE = re.compile(r"-[AEP246HLSqmsv]*S[AEP246HLSqmsv]*\Z")
 _KEEPERS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|phc2sys|ptp4l)$"
 _NAME = re.compile(_KEEPERS)
 #: timemaster of linuxptp starts chronyd with the PTP daemons below it.
@@ -165,7 +168,8 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
         if match and _is_real(process, match.group(2)):
             arguments = attempt(_arguments_of, host, process, match.group(2), units)
             # One that only serves sets nothing, and may stand beside one that does.
-            if match.group(2) != CHRONYD or "-x" not in if_known(arguments, ()):
+            options = if_known(arguments, ())
+            if match.group(2) != CHRONYD or not any(_LEAVES.match(one) for one in options):
                 found.setdefault(
                     match.group(2), Daemon(match.group(2), arguments, _started(process))
                 )
@@ -174,6 +178,9 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     card = found.pop("ptp4l", None)
     if fed is not None and "ntpshm" not in known(fed.arguments):
         found[PTP] = fed
+    elif card is not None and any(_SOFTWARE.match(one) for one in if_known(card.arguments, ())):
+        # With software time stamping it sets the clock of the system (ptp4l(8), -S).
+        found[PTP] = card
     elif card is not None and not found:
         found[PTP] = card
     return found

@@ -6,12 +6,13 @@ import re
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import if_known, known
+from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts
 from .plan import by_apply
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
-from .subjects import BOOK, is_node, is_too_long, steps
+from .subjects import BOOK, is_node, is_too_long, other_steps, steps
 
 rules = Rules(NAME)
 
@@ -114,15 +115,40 @@ def never_steps(facts: Facts, policy: Policy) -> Verdict:
             running=TIMESYNCD,
             evidence=["processes:keepers"],
         )
-    threshold = "-S" in known(keepers[PTP].arguments)
+    by = _threshold(keepers[PTP].name, known(keepers[PTP].arguments))
     return Verdict(
-        bad if threshold else PASS,
-        "phc2sys has -S: it steps the clock from that offset on." if threshold else None,
-        fix="take -S out of its options",
+        bad if by else PASS,
+        f"{keepers[PTP].name} has {by}: it steps the clock from that offset on." if by else None,
+        fix=f"remove {by} from its options" if by else "",
         desired="slewed after the start",
         running=" ".join((keepers[PTP].name, *known(keepers[PTP].arguments))),
         evidence=["processes:keepers"],
     )
+
+
+def _threshold(name: str, arguments: Tuple[str, ...]) -> str:
+    """The option by which phc2sys or ptp4l steps the clock; "" where none does.
+
+    -S is software time stamping for ptp4l. Raises if only a configuration file has the answer.
+    """
+    for number, word in enumerate(arguments):
+        option, equals, value = word.partition("=")
+        is_short = name == "phc2sys" and word.startswith("-S")
+        if is_short:
+            value = word[2:]
+        elif option != "--step_threshold":
+            continue
+        if not value and not equals:
+            value = "".join(arguments[number + 1 : number + 2])
+        try:
+            steps_never = float(value) == 0
+        except ValueError:
+            steps_never = False
+        return "" if steps_never else ("-S" if is_short else option)
+    if any(word.startswith("-f") for word in arguments):
+        why = f"the step_threshold in the configuration file of {name} is not read"
+        raise Unanswered("processes:keepers", why)
+    return ""
 
 
 def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> Verdict:
@@ -139,7 +165,13 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         status = FAIL if is_node(facts, policy) else WARN
         when = "at any time" if step.updates < 0 else f"in the first {step.updates} updates"
         why = f"{step.place} lets chronyd step the clock {when}, by {step.threshold} s and more."
+    others = other_steps(chrony, policy.step_updates)
+    if others and not too_long:
+        status = FAIL if is_node(facts, policy) else WARN
+        why = f"chronyd steps the clock by {' and '.join(others)}."
     fix, commands = by_apply(facts, policy) if too_long else (_RESTART, [])
+    if others:
+        fix = f"remove {' and '.join(others)}, then {fix}"
     places = [f"makestep {one.threshold} {one.updates} from {one.place}" for one in found]
     return Verdict(
         status,
@@ -147,10 +179,13 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         fix=fix,
         commands=commands,
         desired=f"no step after {policy.step_updates} updates",
-        persisted="; not used: ".join(reversed(places)) or "no makestep: it never steps",
+        persisted="; not used: ".join(reversed(places))
+        or ("; ".join(others) if others else "no makestep: it never steps"),
         running="older than the configuration" if stale else "as the configuration",
         evidence=["processes:keepers", "file:/proc/stat", *("file:" + one for one in chrony.texts)],
-        failing_layer=failing(persisted=too_long, running=stale and not too_long),
+        failing_layer=failing(
+            persisted=too_long or bool(others), running=stale and not (too_long or others)
+        ),
     )
 
 

@@ -36,6 +36,18 @@ def steps(chrony: Chrony) -> List[chrony_conf.MakeStep]:
     return [chrony_conf.makestep(one) for one in chrony.directives() if one.name == "makestep"]
 
 
+def other_steps(chrony: Chrony, updates: int) -> List[str]:
+    """The directives other than makestep by which chronyd steps the clock more than policy allows.
+
+    initstepslew steps at the start only; the last leapsecmode counts (chrony.conf(5)).
+    """
+    directives = chrony.directives()
+    found = [one for one in directives if one.name == "initstepslew" and updates == 0]
+    modes = [one for one in directives if one.name == "leapsecmode"]
+    found += [one for one in modes[-1:] if [word.lower() for word in one.words] == ["step"]]
+    return [f"{one.place} ({' '.join((one.name, *one.words[:1]))})" for one in found]
+
+
 def is_too_long(step: Optional[chrony_conf.MakeStep], updates: int) -> bool:
     """Whether chronyd steps for longer than it may; without a makestep it never does."""
     return step is not None and (step.updates < 0 or step.updates > updates)

@@ -20,7 +20,7 @@ _COMMENT = ("#", "!", ";", "%")
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?\Z")
 _COUNT = re.compile(r"-?[0-9]{1,9}\Z")
 #: The directives that a control needs, and those that lead to other files.
-_KEPT = ("include", "confdir", "makestep")
+_KEPT = ("include", "confdir", "makestep", "initstepslew", "leapsecmode")
 
 
 class Directive(NamedTuple):
