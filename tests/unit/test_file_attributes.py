@@ -347,3 +347,16 @@ def test_flags_are_read_from_the_kernel(machine):
     chattr_or_skip(machine.target, "+d")
     with machine.target.open() as stream:
         assert file_attributes._flags(stream.fileno()) & 0x40
+
+
+def test_a_new_file_in_a_directory_that_anybody_may_write_is_rejected_in_check_mode_too(machine):
+    machine.target.unlink()
+    machine.target.parent.chmod(0o1777)
+    plan = machine.plan()
+    for reject in (
+        lambda: apply.refuse(plan, "control", machine.journal),
+        lambda: apply.apply_plan(plan, "control", machine.journal, Writer()),
+    ):
+        with pytest.raises(apply.Refused, match="does not exist, and anybody may make it"):
+            reject()
+    assert not machine.target.exists()

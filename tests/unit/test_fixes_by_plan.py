@@ -3,17 +3,24 @@
 from typing import Any
 
 import account_packs
+import io_packs
 import kernel_packs
+import limit_packs
+import oracle_packs
+import packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal
 from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
     CONTROL as kernel_parameters,
 )
+from ansible.module_utils.hostproof.controls.process_limits.facts import REMOVE_IPC
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate.checking import Rules, Verdict
 from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import FAIL, Finding
 from ansible.module_utils.hostproof.evaluate.remedy import apply_line
+from default_policies import changed_policy
 
 NAME = "swappiness"
 CHANGE = FileChange("/etc/sysctl.d/a.conf", "a\n", None)
@@ -113,3 +120,73 @@ def test_a_drop_in_with_foreign_lines_blocks_every_kernel_parameter():
     blocked = [one for one in found if "apply is blocked" in str(one.fix)]
     assert blocked
     assert [one.check for one in found if apply_line("kernel_parameters") in one.commands] == []
+
+
+def fix_of(control: str, check: str, machine: Any, **changes: Any) -> str:
+    one = CONTROLS[control]
+    policy = one.policy_from(changed_policy(control, **changes))
+    findings = one.judge(one.read(machine, policy), policy)
+    (found,) = [finding for finding in findings if finding.check == f"{control}.{check}"]
+    assert found.status == FAIL
+    return str(found.fix)
+
+
+OPTIONS = "filesystemio_options"
+
+
+@pytest.mark.parametrize(
+    ("running", "stored", "fix"),
+    [
+        (
+            "setall",
+            (("*", OPTIONS, "setall"), ("ORCL", OPTIONS, "none")),
+            "as SYSDBA: ALTER SYSTEM SET filesystemio_options=setall SCOPE=SPFILE SID='*' and "
+            "ALTER SYSTEM RESET filesystemio_options SCOPE=SPFILE SID='ORCL'",
+        ),
+        ("none", (("*", OPTIONS, "setall"),), "restart the instance: the parameter is static"),
+    ],
+    ids=["the spfile is wrong", "the instance runs with another value"],
+)
+def test_a_fix_of_async_io_has_only_the_steps_that_are_needed(running, stored, fix):
+    machine = io_packs.story(stored=stored, filesystemio_options=running)
+    told = fix_of("async_io", OPTIONS, machine)
+    assert told.startswith(fix)
+    assert ("restart" in told.partition("; apply changes")[0]) == (running == "none")
+
+
+@pytest.mark.parametrize("running", ["TRUE", "FALSE"])
+def test_an_instance_that_runs_as_required_needs_no_restart(running):
+    machine = oracle_packs.story(
+        "11.2.0.4.0", "small", stored=(("*", "pre_page_sga", "TRUE"),), pre_page_sga=running
+    )
+    fix = fix_of("pre_page_sga", "value", machine)
+    assert "SET pre_page_sga=FALSE SCOPE=SPFILE SID='*'" in fix
+    assert ("restart ORCL" in fix) == (running == "TRUE")
+
+
+@pytest.mark.parametrize(("running", "restarts"), [("0", False), ("8G", True)])
+def test_memory_target_that_only_the_spfile_has_needs_no_restart(running, restarts):
+    machine = oracle_packs.story(
+        stored=(("*", "memory_target", "8G"), ("*", "use_large_pages", "TRUE")),
+        memory_target=running,
+    )
+    fix = fix_of("pre_page_sga", "memory_target", machine)
+    assert "RESET memory_target SCOPE=SPFILE SID='*'" in fix
+    assert ("restart ORCL" in fix) == restarts
+
+
+@pytest.mark.parametrize(("running", "restarts"), [("b false", False), ("b true", True)])
+def test_logind_that_runs_as_required_needs_no_restart(running, restarts):
+    machine = limit_packs.with_oracle()
+    machine.command(" ".join(REMOVE_IPC), running + "\n")
+    machine.file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=yes\n")
+    fix = fix_of("process_limits", "remove_ipc", machine)
+    assert "'RemoveIPC=no' to /etc/systemd/logind.conf.d/oracle.conf" in fix
+    assert ("restart the host" in fix) == restarts
+
+
+def test_a_pool_that_only_the_reboot_shrinks_needs_no_restart():
+    machine = packs.database_host()
+    machine.file(packs.SYSCTL_FILE, packs.HEADER)
+    fix = fix_of("hugepages", "pool_persisted", machine)
+    assert fix == f"the pool must have {packs.PAGES_NEEDED} pages: apply the control"

@@ -10,6 +10,7 @@ from ...errors import HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
+from ...probes.oracle.next_start import change_of_parameter
 from .facts import Facts, Subject, evidence_of
 from .policy import NAME, Policy
 from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE
@@ -57,9 +58,10 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
     return Verdict(
         FAIL if wrong else PASS,
         why=f"{', and '.join(wrong)}; wanted is {wanted}. Its files lie on {' and '.join(where)}.",
-        fix=f"set {OPTIONS} to {wanted} in the spfile, then {_RESTART}"
-        if then != wanted
-        else _RESTART,
+        fix=_steps(
+            change_of_parameter(subject.database, OPTIONS, wanted) if then != wanted else "",
+            _RESTART if now != wanted else "",
+        ),
         commands=[apply_line(NAME)],
         desired=wanted,
         persisted=layer,
@@ -67,6 +69,11 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
         in_use=mode(subject).text(),
         failing_layer=failing(running=now != wanted, persisted=bool(wrong)),
     )
+
+
+def _steps(change: str, restart: str) -> str:
+    """Only an instance that runs with a wrong value needs the restart."""
+    return "; then ".join(step for step in (change, restart) if step)
 
 
 def _of_next_start(subject: Subject, wanted: str) -> Verdict:
@@ -122,7 +129,10 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if off else PASS,
         why=f"{' and '.join(off)} ({ASYNC}=FALSE). A server that did not answer (ORA-27062) is no "
         "reason for it: see async_io.io_stalled.",
-        fix=f"take the entry of {ASYNC} out (ALTER SYSTEM RESET), then {_RESTART}",
+        fix=_steps(
+            change_of_parameter(subject.database, ASYNC, None) if then == "false" else "",
+            _RESTART if now == "false" else "",
+        ),
         desired="TRUE",
         persisted=layer,
         running=now.upper(),

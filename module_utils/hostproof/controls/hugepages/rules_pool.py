@@ -61,6 +61,8 @@ def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need
     pages = pages_set(pool)
     if pages < needed.pages:
         fix, commands = _larger_pool(facts, policy, needed)
+        if commands:
+            fix += "; then restart the instance"
         return Verdict(FAIL, _cost_of_small_pages(facts, needed, pages), fix, commands)
     held = _held_by_others(facts, pool)
     if pages - held < needed.pages:
@@ -168,8 +170,7 @@ def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
             [],
         )
     how, commands = by_apply(facts, policy)
-    fix = f"the pool must have {in_pages(needed.pages)}: {how}"
-    return fix + ("; then restart the instance" if commands else ""), commands
+    return f"the pool must have {in_pages(needed.pages)}: {how}", commands
 
 
 def _fix_of_persisted(

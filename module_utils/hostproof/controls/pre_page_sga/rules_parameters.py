@@ -215,27 +215,29 @@ def _now_and_then(running: Optional[str], coming: str) -> str:
 
 
 def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_login: bool) -> str:
+    running = running_value(subject, "pre_page_sga")
+    restart = f"; then restart {subject.sid}"
+    if not _contradicts(running, policy, at_each_login):
+        restart = ""
+    elif not _contradicts(next_value(subject, "pre_page_sga"), policy, at_each_login):
+        return f"restart {subject.sid}"
     if policy.wanted == AUTO and not at_each_login:
         # The default needs no entry, and from 19.22 on no entry is what Oracle requires.
         return (
-            "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry; "
-            "then restart " + subject.sid
+            "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry"
+            + restart
         )
     if policy.wanted == AUTO and next_value(subject, "pre_page_sga") == TRUE:
         pages = if_known(attempt(pages_now, subject, facts), None)
         if pages is not None and wholly_huge(pages):
             # TRUE with all in huge pages was measured as the best; ONLY keeps it so.
             how = change_of_parameter(subject.database, "use_large_pages", "ONLY")
-            return f"keep pre_page_sga=TRUE, and {how}; then restart {subject.sid}"
+            return f"keep pre_page_sga=TRUE, and {how}"
     value = policy.wanted if policy.wanted != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
     if owner == pfile.ALL:
-        how = change_of_parameter(subject.database, "pre_page_sga", value)
-        return f"{how}; then restart {subject.sid}"
-    return (
-        f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'; then "
-        f"restart {subject.sid}"
-    )
+        return change_of_parameter(subject.database, "pre_page_sga", value) + restart
+    return f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'" + restart
 
 
 # -- what decides with it -------------------------------------------------------------------------
@@ -278,7 +280,8 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         grade[0],
         why=grade[1],
-        fix=_fix_of_large_pages(subject, policy),
+        fix=_fix_of_large_pages(subject, policy)
+        + ("" if wrong == ["persisted"] else f"; then restart {subject.sid}"),
         desired="ONLY, or TRUE while the whole SGA is in huge pages"
         if policy.use_large_pages == AUTO
         else policy.use_large_pages,
@@ -297,7 +300,7 @@ def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
     if used and known(subject.version)[0] >= 11:
         steps.append(f"{_end_of_amm(subject)} (ORA-27138: huge pages exclude {' and '.join(used)})")
     steps.append(change_of_parameter(subject.database, "use_large_pages", value))
-    return ", then ".join(steps) + f"; then restart {subject.sid}"
+    return ", then ".join(steps)
 
 
 def _end_of_amm(subject: Subject) -> str:
@@ -359,7 +362,12 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if bad else PASS,
         why=why,
-        fix=f"{_end_of_amm(subject)}; then restart {subject.sid}",
+        fix=_end_of_amm(subject)
+        + (
+            f"; then restart {subject.sid}"
+            if any(value not in (None, "0") for value in running)
+            else ""
+        ),
         desired="0",
         persisted=_both(names, coming),
         running="down" if subject.running is None else _both(names, running),

@@ -56,8 +56,12 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=f"{'; '.join(wrong)}; it is about {', '.join(at_risk) or 'no account yet'}.",
-        fix="write '[Login]' and 'RemoveIPC=no' to /etc/systemd/logind.conf.d/oracle.conf and "
-        "restart the host; until then no session of the account should end",
+        fix="write '[Login]' and 'RemoveIPC=no' to /etc/systemd/logind.conf.d/oracle.conf"
+        + (
+            " and restart the host; until then no session of the account should end"
+            if now == "yes"
+            else ""
+        ),
         desired="no",
         persisted=_persisted(setting, built),
         running=now,
@@ -108,9 +112,13 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if at_risk else WARN if wrong else PASS,
         why=f"{' and '.join(wrong)}; {told}." if wrong else None,
-        fix="write '[Login]' and 'KillUserProcesses=no' to /etc/systemd/logind.conf.d/oracle.conf "
-        "and restart the host, or start the instances by a service; until then do not end the "
-        "session that started them",
+        fix="write '[Login]' and 'KillUserProcesses=no' to /etc/systemd/logind.conf.d/oracle.conf"
+        + (
+            " and restart the host, or start the instances by a service; until then do not end "
+            "the session that started them"
+            if now == "yes"
+            else ""
+        ),
         desired="no, or no instance in a session",
         persisted="nothing sets it"
         if setting is None

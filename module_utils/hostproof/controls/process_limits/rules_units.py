@@ -79,7 +79,7 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
         why=wrong + ".",
         fix=f"systemctl edit {one.name}: a [Service] section with "
         + " ".join(_line(demand) for demand in wanted)
-        + ", then restart the service when its databases may stop",
+        + (", then restart the service when its databases may stop" if is_wrong_now else ""),
         desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
         persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
         running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
