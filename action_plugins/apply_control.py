@@ -12,7 +12,7 @@ from typing import Any
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from hostproof_controller import policies, runs
 from hostproof_controller.remote import host_action, response_validation

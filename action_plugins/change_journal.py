@@ -14,7 +14,7 @@ from pathlib import Path
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from hostproof_controller.remote import host_action
 

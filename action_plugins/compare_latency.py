@@ -15,7 +15,7 @@ from typing import Any
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from hostproof_controller.controller_action import ControllerAction
 from hostproof_controller.gate import gate_steps, gating

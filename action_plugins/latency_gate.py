@@ -17,7 +17,7 @@ from typing import Any
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from hostproof_controller.controller_action import ControllerAction
 from hostproof_controller.gate import gate_steps, gating
@@ -60,10 +60,10 @@ def planned(given: dict[str, Any], check_mode: bool, answer: dict[str, Any]) -> 
     for batch in batches:
         hosts, beside = ", ".join(batch["hosts"]), ", ".join(batch["unchanged"]) or "none"
         number = f"batch {batch['number']} of {len(batches)}"
-        answer["lines"].append(f"{number}: {hosts}; unchanged beside it: {beside}")
-    outcome = "put back" if given["action"] == gating.REVERT else "held as it is"
+        answer["lines"].append(f"{number}: {hosts}; unchanged with it: {beside}")
+    outcome = "reverted" if given["action"] == gating.REVERT else "put on hold"
     answer["lines"].append(
-        f"a batch that got worse, or of which that cannot be told, is {outcome}, and none follows"
+        f"a batch that got worse, or whose result is unknown, is {outcome}, and no batch follows"
     )
 
 
@@ -106,7 +106,7 @@ def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]
     answer["lines"].append(f"batch {number} is {'kept' if decision.keep else 'held'}")
     answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
-        answer["lines"].append(f"to put it back: ./hostproof revert --gate {given['folder']}")
+        answer["lines"].append(f"to revert it: ./hostproof revert --gate {given['folder']}")
 
 
 def went(given: dict[str, Any], host: str) -> str:
@@ -121,7 +121,7 @@ def reverted(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any
     left, judged = gate_steps.after_revert(ledger, given["batch"], journals(given))
     answer["proceed"] = not left
     answer["judged"] = packed(judged)
-    answer["lines"] = left or [f"batch {given['batch']} was put back"]
+    answer["lines"] = left or [f"batch {given['batch']} was reverted"]
 
 
 def ended(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ def still_open(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, 
     answer["batches"] = [shown(batch) for batch in gate_steps.open_batches(ledger)]
     answer["proceed"] = bool(answer["batches"])
     if not answer["batches"]:
-        answer["lines"] = ["this gate left nothing to put back"]
+        answer["lines"] = ["this gate has nothing to revert"]
 
 
 def journals(given: dict[str, Any]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError

@@ -18,7 +18,7 @@ from typing import Any
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -39,7 +39,7 @@ class ActionModule(ControllerAction):
         if given["hosts"]:
             name_missing(given["hosts"])
         if not folder or not os.path.isdir(folder):
-            raise Failed(f"there is no report folder {folder!r}: no host was judged")
+            raise Failed(f"there is no report directory {folder!r}: no host was audited")
         # No reading of a report refers to itself, and looking for one that does costs a tenth of
         # it. This process ends with the task.
         gc.disable()

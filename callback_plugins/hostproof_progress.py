@@ -48,7 +48,7 @@ REPORT = "render_report"
 #: The task of playbooks/tasks/report.yml that prints the summary where this callback does not.
 SUMMARY = "Summary"
 #: The task of playbooks/apply.yml that follows a control that was not applied.
-AFTER_REFUSAL = "Leave a refused change to the report"
+AFTER_REFUSAL = "Leave a rejected change to the report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
 SET_STATS = "ansible.builtin.set_stats"
 #: Run on the controller, and tell what they found in lines for people.

@@ -25,14 +25,15 @@ def rule() -> ModuleType:
 
 
 def inventory(folder: Path) -> dict:
-    """The packs of the folder as hosts. A host is named after its pack's file."""
+    """The packs of the directory as hosts. A host has the name of its pack's file."""
     names = rule()
     packs = sorted(path.stem for path in folder.glob("*.json"))
     hosts = [name for name in packs if names.is_host_name(name)]
     for name in packs:
         if not names.is_host_name(name):
             print(
-                f"hostproof: the pack {name[:80]!a}.json is not judged: a pack's name is its "
+                f"hostproof: the pack {name[:80]!a}.json is not evaluated: the name of a "
+                "pack is its "
                 f"host's, of {names.RULE}",
                 file=sys.stderr,
             )

@@ -10,14 +10,14 @@ short_description: Read or change attributes of an AIX device
 description:
   - Any attribute that C(chdev) can change, several of one device in one C(chdev), so that all of
     them are taken or none.
-  - What is there is compared as a whole value, never as a part of the line that C(lsattr) prints.
-  - Values that C(lsattr -R) does not list are refused before anything is changed. C(chdev) must end
-    with 0 and say that the device changed, and the configuration database (ODM) must then hold the
+  - The current value is compared completely, never as a part of the line that C(lsattr) prints.
+  - Values that C(lsattr -R) does not list are rejected before any change. C(chdev) must end
+    with 0 and report the change, and the configuration database (ODM) must then hold the
     new values, and the kernel those that it tells (C(maxpout) and C(minpout) of C(sys0));
     otherwise the old ones are put back, and the task fails.
-  - C(maxpout) and C(minpout) of C(sys0) go together in each layer; a pair that does not, in the
-    database or in the kernel, is refused before anything is changed.
-  - What is changed goes to the change journal before, and is put back by M(revert_control) with the
+  - C(maxpout) and C(minpout) of C(sys0) must be a valid pair in each layer; an invalid pair, in the
+    database or in the kernel, is rejected before any change.
+  - Each change is recorded in the change journal first. M(revert_control) restores it with the
     control C(aix_attributes). RV(prior) has the old values, so a task can do that, too.
 options:
   device:
@@ -26,8 +26,8 @@ options:
     required: true
   attributes:
     description:
-      - Each attribute with the value that it is to have. Numbers and truth values are taken as YAML
-        writes them; AIX's own words (C(yes), C(enable)) need quotes.
+      - Each attribute with its new value. Numbers and truth values are taken as YAML
+        writes them; words of AIX (C(yes), C(enable)) require quotes.
       - A value may hold blanks, but no blank with C(name=) behind it, which C(chdev) would take for
         another attribute.
     type: dict
@@ -37,10 +37,10 @@ options:
     elements: str
   when:
     description:
-      - V(both) changes the device and the database. A device in use may refuse it (0514-062).
-      - V(next_boot) changes the database alone (C(chdev -P)), for a device that is in use.
-      - V(now) changes the device alone, until the next boot (C(chdev -T)). C(lsattr) does not tell
-        what a device goes by, so only C(maxpout) and C(minpout) of C(sys0) are read back; any other
+      - V(both) changes the device and the database. A device in use may reject it (0514-062).
+      - V(next_boot) changes only the database (C(chdev -P)), for a device in use.
+      - V(now) changes only the device, until the next reboot (C(chdev -T)). C(lsattr) does not show
+        the value of a device, so only C(maxpout) and C(minpout) of C(sys0) are read back; any other
         attribute is changed again by each run.
       - Not every device takes each of them; C(chdev) then says so, and the task fails.
     type: str
@@ -63,7 +63,7 @@ EXAMPLES = r"""
     names: [maxpout, minpout]
   register: pacing
 
-- name: Give each user more processes, now and at the next boot
+- name: Give each user more processes, now and after reboot
   aix_attributes:
     device: sys0
     attributes:
@@ -76,7 +76,7 @@ EXAMPLES = r"""
     device: sys0
     attributes: "{{ changed.prior }}"
 
-- name: Let an adapter in use obey pause frames from the next boot on
+- name: Let an adapter in use obey PAUSE frames after reboot
   aix_attributes:
     device: ent0
     attributes:
@@ -92,14 +92,14 @@ configured:
   sample: {maxpout: "8193", minpout: "4096"}
 prior:
   description:
-    - Each attribute as it was before. With O(when=now) it is what the device went by where
-      that can be told, else what the database held.
+    - Each attribute as it was before. With O(when=now) it is the value of the device if
+      it is known, otherwise that of the database.
   returned: always
   type: dict
   sample: {maxpout: "33", minpout: "24"}
 running:
   description:
-    - What the kernel goes by after the task, of those attributes of which it can be told
+    - Kernel values after the task, for attributes that the kernel reports
       (C(maxpout) and C(minpout) of C(sys0)).
   returned: always
   type: dict

@@ -6,12 +6,12 @@
 DOCUMENTATION = r"""
 ---
 module: apply_control
-short_description: Make a host as one control's policy says
+short_description: Change a host so that it complies with the policy of a control
 description:
-  - Plans from what the host shows and what the policy asks, refuses a plan that would hurt the
-    host, and keeps every prior state in the change journal before it writes.
-  - Every change is read back. If the host does not take one, all of this plan is put back and the
-    task fails with what was asked and what was granted.
+  - Derives a plan from the host and the policy, rejects a plan that would harm the
+    host, and records every previous state in the change journal before it writes.
+  - Every change is read back. If one has no effect, all changes of this plan are restored and the
+    task fails with the requested and the granted value.
   - What only a command can change (an initialisation parameter, the start of a listener) is made by
     that command, as the owner of what it changes, and read back by another one.
   - A mount that changes is unmounted, never by force, and mounted. systemd, where it runs, reads
@@ -36,7 +36,7 @@ attributes:
     description: Does not support async, since the host answers once.
     support: none
   check_mode:
-    description: Returns the plan and changes nothing.
+    description: Returns the plan and has no effect.
     support: full
   diff_mode:
     description: Shows each file, value, mount and command before and after, in check mode too.
@@ -45,14 +45,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Make the huge page pool as the policy says
+- name: Set the huge page pool of the policy
   apply_control:
     control: hugepages
 """
 
 RETURN = r"""
 pending:
-  description: What waits for a restart, a login or a reboot, in words.
+  description: Changes that wait for a restart, a login or a reboot, as sentences.
   returned: always
   type: list
   elements: str

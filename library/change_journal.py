@@ -6,9 +6,9 @@
 DOCUMENTATION = r"""
 ---
 module: change_journal
-short_description: List what Hostproof changed on a host and did not put back
+short_description: List changes of Hostproof on a host that were not reverted
 description:
-  - Reads the change journal of the host that it runs on, and changes nothing.
+  - Reads the change journal of the host that it runs on, and has no effect.
   - The gate compares two such lists to tell what one apply changed.
 options: {}
 attributes:
@@ -26,7 +26,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 applies:
-  description: The names of the applies that can be put back, newest first.
+  description: The names of the applies that can be reverted, newest first.
   returned: success
   type: list
   elements: str

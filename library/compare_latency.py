@@ -8,14 +8,14 @@ DOCUMENTATION = r"""
 module: compare_latency
 short_description: Compare latency before and after a change, host by host and all together
 description:
-  - Runs on the controller, on two folders that M(latency_baseline) filled.
+  - Runs on the controller, on two directories that M(latency_baseline) wrote.
   - Each figure gets one of four verdicts, worse, better, no different or inconclusive, from windows
-    and with a margin. What is missing on a side is an error, never "no different".
+    and with a margin. A figure that is missing on one side is an error, never "no different".
 options:
   state:
     description:
-      - V(compared) compares. V(planned) looks whether what is asked can be compared, before
-        anything is measured for it, and fails if it cannot.
+      - V(compared) compares. V(planned) checks that the comparison is possible, before
+        any measurement, and fails if it is not.
     type: str
     choices: [compared, planned]
     default: compared
@@ -96,7 +96,7 @@ def main():
     """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     module.fail_json(
-        msg="compare_latency runs on the controller alone: name Hostproof's action_plugins in the "
+        msg="compare_latency only runs on the controller: name Hostproof's action_plugins in the "
         "setting action_plugins of your ansible.cfg"
     )
 

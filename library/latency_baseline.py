@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: latency_baseline
 short_description: Keep what was measured on a host, or tell how it was measured
 description:
-  - Runs on the controller. Writes one JSON file a host, for its owner alone.
-  - What was kept tells how it was measured, so that the same can be measured again.
+  - Runs on the controller. Writes one JSON file per host, readable by its owner only.
+  - The file describes the measurement, so that it can be repeated.
 options:
   folder:
     description: The folder of the baseline.
@@ -54,7 +54,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Keep what was measured
+- name: Save the measurement
   latency_baseline:
     folder: baselines/before
     host: "{{ inventory_hostname }}"
@@ -103,7 +103,7 @@ def main():
     """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     module.fail_json(
-        msg="latency_baseline runs on the controller alone: name Hostproof's action_plugins in the"
+        msg="latency_baseline only runs on the controller: name Hostproof's action_plugins in the"
         " setting action_plugins of your ansible.cfg"
     )
 

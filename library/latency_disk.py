@@ -6,12 +6,12 @@
 DOCUMENTATION = r"""
 ---
 module: latency_disk
-short_description: Measure how long disks take, as the kernel counts it or by reads of its own
+short_description: Measure disk latency, with kernel counters or with reads
 description:
   - V(passive) reads the kernel's counters at intervals, and makes no I/O. It needs no privilege.
-  - V(active) reads a file or device that you name, past the page cache, and shows beside it what
-    the device counted meanwhile. It never opens anything for writing. A device needs root.
-  - Returns windows, so that measurements before and after a change compare.
+  - V(active) reads a file or device without the page cache, and also shows the counters of
+    the device. It opens nothing for writing. A device requires root.
+  - Returns windows, so that measurements before and after a change can be compared.
 options:
   mode:
     description: Whether to look at the counters, or to read.
@@ -31,14 +31,14 @@ options:
     type: float
   devices:
     description:
-      - V(passive), the devices, such as V(sdb) or V(/dev/mapper/redo). Two of which one stands on
-        the other are refused. Without O(devices) those of O(layer).
+      - V(passive), the devices, such as V(sdb) or V(/dev/mapper/redo). Two devices in one stack
+        are rejected. Without O(devices) those of O(layer).
     type: list
     elements: str
   layer:
     description:
-      - V(passive), V(devices) are multipath devices and the disks that are no path of one, V(paths)
-        the disks alone.
+      - V(passive), V(devices) are multipath devices and disks that are not their paths, V(paths)
+        only the disks.
     type: str
     choices: [devices, paths]
     default: devices
@@ -60,7 +60,7 @@ options:
     default: [8192, 1048576]
   reads:
     description:
-      - V(active), how many reads make a window of each size, as far as O(most_bytes) allows.
+      - V(active), number of reads of each size in a window, as far as O(most_bytes) allows.
     type: int
     default: 2000
   most_bytes:
@@ -77,7 +77,7 @@ options:
     default: 0.001
   queue_depth:
     description:
-      - V(active), how many reads are under way. More than 1 needs fio (3.0 or later) on the host,
+      - V(active), number of concurrent reads. More than 1 requires fio (3.0 or later) on the host,
         and has no O(interval).
     type: int
     default: 1
@@ -117,8 +117,8 @@ windows:
     - One for each window, device or size, and layer. V(passive), C(layer) is C(read) or C(write),
       C(n) the I/Os, C(p50) the median of the intervals' means, C(minimum) and C(maximum) the least
       and the largest mean; null where no interval had 30 I/Os.
-    - V(active), C(layer) is C(user) (what the process waited for), C(device) (the block layer's
-      mean for all requests) or C(host) (the difference of the means, which is no storage).
+    - V(active), C(layer) is C(user) (wait of the process), C(device) (the block layer's
+      mean for all requests) or C(host) (the difference of the means, without the storage).
     - Durations are microseconds. C(conditions) has the queue, the request size and more.
     - C(conditions.counted_in) is V(ticks) for a device that the kernel counts so; its means are
       up to C(conditions.resolution_us) too long or too short.
@@ -129,8 +129,8 @@ windows:
   elements: dict
 first_pass:
   description:
-    - V(active), the windows of the first reads of these places, which no cache had. They do not
-      count in C(windows), which are of the same places again.
+    - V(active), the windows of the first reads of these blocks, without a cache. They do not
+      count in C(windows), which repeat the same blocks.
   returned: success
   type: list
   elements: dict

@@ -14,12 +14,12 @@ description:
 options:
   state:
     description:
-      - The step that is to be noted.
-      - V(planned) divides the hosts in batches. V(measuring) begins a batch, V(changing) lets it
-        change if what was measured before is fit for that, V(decided) compares and keeps or holds.
-      - V(reverted) looks whether all that was changed was put back. V(ended) tells of the hosts
-        that were never judged.
-      - V(open) tells which batches revert is offered for.
+      - The step to record.
+      - V(planned) divides the hosts in batches. V(measuring) begins a batch, V(changing) allows
+        the change if the earlier measurement is sufficient, V(decided) compares and keeps or holds.
+      - V(reverted) checks that all changes were reverted. V(ended) reports the hosts
+        that were never evaluated.
+      - V(open) lists the batches that can be reverted.
     type: str
     choices: [planned, measuring, changing, decided, reverted, ended, open]
     required: true
@@ -54,7 +54,7 @@ options:
     default: {}
   serial:
     description:
-      - V(planned), how many hosts a batch has, as Ansible's C(serial), a number, a share such as
+      - V(planned), number of hosts in a batch, as C(serial) of Ansible, a number, a share such as
         V(30%), or a list of these.
     type: raw
     default: [1, "25%"]
@@ -81,7 +81,7 @@ options:
     default: []
   journal:
     description:
-      - For each host the C(applies) of M(change_journal) now. What is no list was not read.
+      - For each host the C(applies) of M(change_journal) now. Only a list was read.
     type: dict
     default: {}
   changed:
@@ -111,7 +111,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 proceed:
-  description: Whether the next step may be made.
+  description: Whether the next step may run.
   returned: success
   type: bool
 kept:
@@ -174,7 +174,7 @@ def main():
     """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     module.fail_json(
-        msg="latency_gate runs on the controller alone: name Hostproof's action_plugins in the "
+        msg="latency_gate only runs on the controller: name Hostproof's action_plugins in the "
         "setting action_plugins of your ansible.cfg"
     )
 

@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: latency_report
 short_description: Read latencies out of reports that people have
 description:
-  - Reads a report as text and tells what it says of latency, as the windows that the probes
-    C(latency_tcp) and C(latency_disk) give too.
+  - Reads latencies from a report in text form, as windows in the form of the probes
+    C(latency_tcp) and C(latency_disk).
   - Knows AWR reports of 10g to 19c in their text form, of one instance, of a pluggable database or
     of a cluster (C(awrgrpt.sql)); Statspack reports; what SLOB, Orion, oratcptest, ApacheBench,
     tcpdump and tcpstat print; and the C(iolstats) and C(devio_stats) dumps of an Exadata cell.
@@ -46,13 +46,13 @@ options:
     type: str
   multitenant:
     description:
-      - Whether the database is multitenant, for a report that does not tell it. From 12.2 on that
-        decides whether C(log file parallel write) is an I/O latency.
+      - Whether the database is multitenant, for a report without it. In 12.2 and later this
+        determines whether C(log file parallel write) is an I/O latency.
     type: bool
   events:
     description:
       - Wait events to tell, by the beginning of their names. Without it, all that are not idle.
-      - An event that the report does not have is a remark.
+      - An event that is not in the report gives a remark.
     type: list
     elements: str
   most_bytes:
@@ -67,7 +67,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: What does this AWR report say of commits and single-block reads
+- name: Read commits and single-block reads from an AWR report
   latency_report:
     path: /home/oracle/awrrpt_1_411_412.txt
     events: ["log file sync", "db file sequential read"]
@@ -80,16 +80,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 kind:
-  description: What the report is, one of the choices of O(kind).
+  description: Type of the report, one of the choices of O(kind).
   returned: success
   type: str
 windows:
   description:
     - One for each event, test, device or size. Durations are microseconds, and null where the
       report does not tell them, as most reports do with percentiles.
-    - C(n) is how many waits, round trips or I/Os, 0 where the report does not count
+    - C(n) is the number of waits, round trips or I/Os, 0 if the report does not count
       (C(conditions.n_from) then is V(not told)).
-    - C(bins.log2) counts by k what took less than 2 ** k microseconds and not less than half of
+    - C(bins.log2) counts for k the values below 2 ** k microseconds and at least half of
       it; C(bins.wide) names the k that hold more than their octave, from the lowest on, and
       C(bins.open) the k without an upper end.
     - C(conditions.io_latency) is V(no) or V(unknown) for a C(log file parallel write) that times
@@ -99,9 +99,9 @@ windows:
   elements: dict
 figures:
   description:
-    - What else the report counts; its keys depend on C(kind).
-    - C(release) begins with V(at least) where the text does not tell it and only the form of its
-      tables says since when they look so.
+    - Other figures of the report; the keys depend on C(kind).
+    - C(release) begins with V(at least) if it is derived from the form of the
+      tables.
   returned: success
   type: dict
 remarks:

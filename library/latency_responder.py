@@ -11,8 +11,8 @@ description:
   - Starts a small server that answers the requests of M(latency_tcp), and returns its port. It
     needs no privilege, writes no file, and runs under the account of the task.
   - It listens on one address, answers only O(clients), moves at most O(most_bytes), and the kernel
-    ends it after O(seconds), also where nobody ends it.
-  - Opens nothing in a firewall. Where logind ends what a session leaves behind
+    ends it after O(seconds), even without a request.
+  - Does not change a firewall. Where logind ends what a session leaves behind
     (C(KillUserProcesses)), it ends with the session.
 options:
   state:
@@ -25,7 +25,7 @@ options:
     default: present
   address:
     description:
-      - The address of this host to listen on, never one that stands for all. Needed to start.
+      - The address of this host to listen on, never a wildcard address. Required to start.
     type: str
   port:
     description: The TCP port; 0 lets the host choose a free one, and starts one each time.
@@ -142,7 +142,7 @@ def settings_of(given):
         raise ValueError("clients is empty: name the addresses or networks that are answered")
     networks = [ipaddress.ip_network(client) for client in given["clients"]]
     if any(network.prefixlen == 0 for network in networks):
-        raise ValueError("clients must not be everybody")
+        raise ValueError("clients must not be all addresses")
     most = parse_size(given["most_bytes"])
     if not 1 <= most <= MOST_BYTES:
         raise ValueError(f"most_bytes must be from 1 to {MOST_BYTES}")

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 ---
 module: latency_tcp
-short_description: Measure how long a TCP round trip from this host takes, network and host apart
+short_description: Measure a TCP round trip from this host, network and host separately
 description:
   - Measures from the host that it runs on to another one, unprivileged, and returns windows, so
     that measurements before and after a change compare.
@@ -24,9 +24,9 @@ options:
     required: true
   mode:
     description:
-      - V(handshake) connects and closes. The kernel tells the time between SYN and SYN/ACK. A
-        listener that is connected to without a word may log it (TNS-12502), so prefer V(tns_ping)
-        for one.
+      - V(handshake) connects and closes. The kernel provides the time between SYN and SYN/ACK. A
+        listener may log a connection without data (TNS-12502), so prefer V(tns_ping)
+        for a listener.
       - V(tns_ping) connects and pings a listener, which logs it as a ping. With TCPS there is no
         answer.
       - V(request_response) exchanges requests with a responder (M(latency_responder)) on one
@@ -36,13 +36,13 @@ options:
     default: handshake
   samples:
     description:
-      - How many in each window. Without O(samples) 50, and 2000 with V(request_response). Fewer
+      - Samples in each window. The default is 50, and 2000 with V(request_response). Fewer
         than 1000 do not give a 99th percentile.
       - With V(request_response) a sample takes two requests where request and answer have at most
         4096 bytes together. Of round trips below 0.3 milliseconds one of both is without time
         stamps and tells C(user), for stamps take a part of so short a time; longer ones have up to
         twice as many samples in the same time.
-      - All windows together may have 2000 connections, or requests and answers of 1 GiB.
+      - All windows together may have 2000 connections, or 1 GiB of requests and responses.
     type: int
   windows:
     description: How many windows to measure.
@@ -105,7 +105,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: The round trip to the listener, and how long it takes to answer
+- name: Measure the round trip to the listener, and its response time
   latency_tcp:
     host: db02.example.com
     port: 1521
@@ -134,21 +134,21 @@ EXAMPLES = r"""
 RETURN = r"""
 windows:
   description:
-    - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the time
-      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (C(user) less
-      C(kernel) of one request, what this host's scheduler took) or C(server) (from the CONNECT
+    - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the
+      timestamp of sending to that of receiving), C(user) (this process), C(host) (C(user) less
+      C(kernel) of one request, time of the scheduler of this host). Or C(server) (from the CONNECT
       packet to the listener's answer).
     - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
       histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
-    - C(conditions.asked) is how many connections were tried or requests wanted;
-      C(conditions.answered) how many requests had an answer; C(conditions.failures) how many
-      connections failed, by reason; C(conditions.ended) why a connection to a responder ended
+    - C(conditions.asked) is the number of attempted connections or intended requests;
+      C(conditions.answered) the number of requests with a response; C(conditions.failures) that of
+      failed connections, by reason; C(conditions.ended) why a connection to a responder ended
       before the window, or null.
     - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
       largest segment (bytes).
     - With O(payload=auto) C(conditions) has C(payload_port); C(size) is the size of a request and
-      C(conditions.reply_size) that of an answer.
+      C(conditions.reply_size) that of a response.
   returned: success
   type: list
   elements: dict

@@ -6,15 +6,15 @@
 DOCUMENTATION = r"""
 ---
 module: listener_probe
-short_description: Ping a listener, and see whether a burst is delayed rather than refused
+short_description: Ping a listener, and check that a burst is delayed instead of rejected
 description:
-  - Sends TNS pings, as C(tnsping) does, and says what came of each and how long it took.
-  - A burst are pings that begin together. A listener with a rate limit answers all of them, as many
-    a second as it may; the rate that was seen is returned.
+  - Sends TNS pings, as C(tnsping) does, and returns the result and the time of each.
+  - A burst consists of concurrent pings. A listener with a rate limit answers all of them, with
+    its rate; the measured rate is returned.
   - Each ping is a connection, a line in C(listener.log), and one of the connections that a rate
     limit allows. So it is never part of an audit, sends at most O(maximum) pings, and ends after
     O(seconds).
-  - Of a listener with TCPS, or behind a firewall, it tells only that there is no answer.
+  - For a listener with TCPS, or behind a firewall, it only reports that there is no answer.
 options:
   host:
     description: Where the listener is, from where the module runs.
@@ -59,7 +59,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Is the limit of 10 a second enforced, and is nobody refused?
+- name: Test that the limit of 10 per second is enforced without rejections
   listener_probe:
     host: "{{ ansible_host }}"
     port: 1521
@@ -77,21 +77,21 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sent:
-  description: How many pings were sent.
+  description: Number of pings that were sent.
   returned: success
   type: int
 pings:
   description:
     - The pings that were sent one after the other.
     - C(outcome) is C(answered), C(refused) (by the listener, with its C(error)), C(closed),
-      C(no_answer), C(no_connection) or C(not_tns); C(began_ms) is when it began, C(connected_ms)
-      and C(ended_ms) how long after that.
+      C(no_answer), C(no_connection) or C(not_tns); C(began_ms) is its start, C(connected_ms)
+      and C(ended_ms) the time after that.
   returned: success
   type: list
   elements: dict
 burst:
   description:
-    - What the pings that began together show, or null without a burst.
+    - Result of the concurrent pings, or null without a burst.
     - C(verdict) is C(delayed), C(not_delayed), C(too_small) (no more pings than the limit allows in
       a second) or C(failed) (not all were answered); C(drain_rate) answers a second; C(as_expected)
       whether that is within a quarter of O(rate); C(pings) the pings.

@@ -10,9 +10,9 @@ short_description: Measure latency windows of several probes, in rounds
 description:
   - Measures what a list of probes names, as the policy V(latency_probes) does, and returns windows,
     so that measurements before and after a change compare.
-  - In each round all that only looks is read at once, and what makes I/O or traffic of its own
-    follows, one after the other. The same options run at the same rate.
-  - A probe that cannot be measured is a remark, and the others go on. It fails where no probe gave
+  - In each round all passive probes are read at once, and probes with I/O or traffic
+    follow, one after the other. The same options run at the same rate.
+  - A probe that cannot be measured gives a remark, the others continue. It fails if no probe gave
     a window.
   - Changes nothing.
 options:
@@ -23,14 +23,14 @@ options:
         C(layer) (V(devices), or V(paths) of multipath devices).
       - C(nfs) reads the counters of NFS mounts. C(mounts) are paths, without it all.
       - C(disk_read) reads C(path), a file or device, past the page cache. C(sizes) are bytes
-        (8192 and 1048576), C(reads) how many of each size in a window. It never writes.
+        (8192 and 1048576), C(reads) the number of each size in a window. It never writes.
       - C(tcp) measures round trips to C(host) and C(port). C(mode) is V(handshake), V(tns_ping) of
         a listener, or V(request_response) with a responder (M(latency_responder)); C(samples) are
         in each window, C(request_size) and C(reply_size) bytes up to 65536. At most 10 connections
         a second and 2000 in all windows go to a target, and at most 1 GiB of requests and answers.
       - C(pool) times checkouts of C(data_source) of a WildFly or JBoss EAP, with the options of
         M(pool_latency).
-      - The defaults only look. C(disk_read) makes I/O, C(tcp) and C(pool) traffic.
+      - The defaults are passive. C(disk_read) makes I/O, C(tcp) and C(pool) traffic.
     type: list
     elements: dict
     default: [{probe: disk}, {probe: nfs}]
@@ -40,7 +40,7 @@ options:
     default: 10
   seconds:
     description:
-      - How long a window takes, for each probe that makes I/O or traffic and once for all others.
+      - Duration of a window, for each probe with I/O or traffic and once for all others.
         C(disk) and C(nfs) divide it into intervals of 3 seconds or more.
     type: float
     default: 3.0
@@ -80,7 +80,7 @@ windows:
     - C(disk), C(layer) is C(read) or C(write), C(p50) the median of the intervals' means.
     - C(nfs), C(subject) is the mount and the operation, C(layer) C(server) (until the reply),
       C(user) (until the end) or C(host) (the difference).
-    - C(disk_read), C(tcp) and C(pool) as M(latency_disk), M(latency_tcp) and M(pool_latency) give
+    - C(disk_read), C(tcp) and C(pool) as returned by M(latency_disk), M(latency_tcp) and
       them.
   returned: success
   type: list

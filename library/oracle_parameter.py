@@ -12,7 +12,7 @@ description:
     no listener is needed. Each login is audited by the instance.
   - Or reads a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without the
     instance. An spfile is never written by anything but its instance.
-  - What is set goes to the change journal before, is read back after, and is put back by
+  - Each change is recorded in the change journal, is read back, and is restored by
     M(revert_control) with the control C(oracle_parameter). No instance is ever restarted.
 options:
   sid:
@@ -39,7 +39,7 @@ options:
     type: str
   state:
     description:
-      - V(read) changes nothing.
+      - V(read) has no effect.
       - V(present) sets O(name) to O(value) for O(entry_sid).
       - V(absent) takes the entry of O(name) for O(entry_sid) out of the spfile.
     type: str
@@ -47,7 +47,7 @@ options:
     default: read
   scope:
     description:
-      - Where to set it. A static parameter takes V(spfile) only, and so does O(state=absent).
+      - The scope. A static parameter only accepts V(spfile), and so does O(state=absent).
     type: str
     choices: [spfile, memory, both]
     default: spfile
@@ -91,7 +91,7 @@ EXAMPLES = r"""
     name: use_large_pages
     value: ONLY
 
-- name: What stands in the spfile of an instance that is down?
+- name: Read the spfile of an instance that is down
   oracle_parameter:
     sid: ORCL
     spfile: /u01/app/oracle/product/19.0.0/dbhome_1/dbs/spfileORCL.ora
@@ -155,7 +155,7 @@ def names_of(params):
 
 
 def read_file(host, params):
-    """What the entries of a file say; nothing is known of what runs."""
+    """The entries of a file; the running values are unknown."""
     path = params["pfile"] or params["spfile"]
     parse = pfile.parse if params["pfile"] else spfile.parse
     entries = parse(host.read_text(path))
@@ -199,9 +199,9 @@ def result_of(target, asked, names):
 
 
 def change_of(target, asked, params):
-    """The change that is wanted, or None where the instance has it already."""
+    """The required change, or None if the instance has it already."""
     if params["state"] == "absent" and params["scope"] != "spfile":
-        raise ValueError("an entry is taken out of the spfile alone: scope must be spfile")
+        raise ValueError("an entry can only be removed from the spfile: scope must be spfile")
     name, sid = params["name"].lower(), params["entry_sid"]
     value = params["value"] if params["state"] == "present" else None
     stored = {(one.sid, one.name): one.value for one in asked.stored}

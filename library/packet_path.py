@@ -8,11 +8,11 @@ DOCUMENTATION = r"""
 module: packet_path
 short_description: Prove that packets of a whole MTU arrive at other machines, and come back
 description:
-  - Sends each peer ICMP echoes of O(mtu) bytes that nobody on the way may cut into pieces, and
-    believes what comes back, byte for byte, and nothing else.
-  - A router that refuses them is named, with what it takes. A switch loses them without a word.
-  - C(ping) is not needed; root is, or a group in C(net.ipv4.ping_group_range).
-  - The control C(interconnect) judges the same for the nodes that its policy names.
+  - Sends each peer ICMP echoes of O(mtu) bytes without fragmentation, and
+    only counts responses that are equal byte for byte.
+  - A router that rejects them is named, with its MTU. A switch drops them silently.
+  - C(ping) is not required; root is, or a group in C(net.ipv4.ping_group_range).
+  - The control C(interconnect) checks the same for the nodes in its policy.
 options:
   peers:
     description: IP addresses of the other machines, at most 64.
@@ -50,9 +50,9 @@ passed:
   type: bool
 ways:
   description:
-    - What came of each peer. C(passed) says whether the packets came back, C(pieces) is the largest
-      piece that an answer came in (0 where it came whole, null where the kernel does not say),
-      C(hop) the machine that refused them and C(limit) what it takes, C(arrives) a size that does
+    - Result for each peer. C(passed) is true if the packets returned, C(pieces) is the largest
+      fragment of a response (0 without fragmentation, null if the kernel does not report it),
+      C(hop) the machine that rejected them and C(limit) its MTU, C(arrives) a size that does
       come back.
     - A peer that answers nothing at all, or that could not be asked, has an C(error) instead.
   returned: success

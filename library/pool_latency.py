@@ -6,14 +6,14 @@
 DOCUMENTATION = r"""
 ---
 module: pool_latency
-short_description: Measure how long a checkout of a connection pool takes
+short_description: Measure the time of a checkout from a connection pool
 description:
   - Times checkouts of a data source of a standalone WildFly or JBoss EAP on the host, through its
-    management and as the account that runs it, and returns windows, so that measurements before and
-    after a change compare. What a pool validates at the checkout is part of it.
+    management interface and as its account, and returns windows, so that measurements before and
+    after a change can be compared. A validation at checkout is included.
   - A session of C(jboss-cli) tests a connection of the pool (C(test-connection-in-pool)) and reads
-    an attribute, in turns. It takes connections one after the other and gives each back; a pool
-    of which no place is free is not asked. Changes nothing.
+    an attribute, alternately. It takes connections one after the other and returns each; a full
+    pool is not queried. Changes nothing.
 options:
   home:
     description: Where the server is installed.
@@ -63,7 +63,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: How long a request waits for its connection
+- name: Measure the wait of a request for its connection
   pool_latency:
     home: /opt/wildfly
     user: wildfly
@@ -77,8 +77,8 @@ RETURN = r"""
 windows:
   description:
     - One for each round. C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds
-      of the operation; C(conditions.trivial_p50_us) is what one takes that asks the pool for
-      nothing.
+      of the operation; C(conditions.trivial_p50_us) is the time of an operation without
+      the pool.
   returned: success
   type: list
   elements: dict

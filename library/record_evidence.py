@@ -6,18 +6,18 @@
 DOCUMENTATION = r"""
 ---
 module: record_evidence
-short_description: Read what the controls judge, without judging it
+short_description: Record the data of the controls without evaluating it
 description:
   - Returns everything that the controls read on a host, verbatim, with time and command.
-  - M(verify_controls) judges such a record later, with the policy of that day.
+  - M(verify_controls) evaluates such a record later, with the policy of that time.
 options:
   controls:
     description: The controls to read for, as in M(verify_controls).
     type: raw
   secrets:
     description:
-      - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
-      - It is made of the variables where O(controls) are names.
+      - Secrets of the policy, by control, as base64 of a JSON dictionary of policy values.
+      - It is built from the variables if O(controls) are names.
     type: dict
 attributes:
   async:
@@ -30,14 +30,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Record what HugePages would judge
+- name: Record the data of the control hugepages
   record_evidence:
     controls: [hugepages]
 """
 
 RETURN = r"""
 path:
-  description: The evidence pack on the controller, which nobody else may read.
+  description: The evidence pack on the controller, readable by its owner only.
   returned: success
   type: str
 readings:

@@ -8,17 +8,17 @@ DOCUMENTATION = r"""
 module: render_report
 short_description: Make the report of a run from its findings
 description:
-  - Reads C(findings.jsonl) of a report folder and writes C(report.json), C(report.xml) (JUnit),
-    C(report.prom) (Prometheus) and C(report.html) beside it.
-  - Runs on the controller. Fails when the run did, so that a playbook ends with an error.
+  - Reads C(findings.jsonl) of a report directory and writes C(report.json), C(report.xml) (JUnit),
+    C(report.prom) (Prometheus) and C(report.html) there.
+  - Runs on the controller. Fails if the run failed, so that a playbook ends with an error.
 options:
   folder:
     description: The report folder; the one of this run if it is not given.
     type: path
   hosts:
     description:
-      - The hosts that this run set out to judge. Each that has no result in C(findings.jsonl) gets
-        one that says so.
+      - The hosts of this run. Each host without a result in C(findings.jsonl) gets
+        a finding about it.
     type: list
     elements: str
     default: []
@@ -73,7 +73,7 @@ def main():
     """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     module.fail_json(
-        msg="render_report runs on the controller alone: name Hostproof's action_plugins in the "
+        msg="render_report only runs on the controller: name Hostproof's action_plugins in the "
         "setting action_plugins of your ansible.cfg"
     )
 

@@ -11,13 +11,13 @@ description:
   - Restores exactly what the change journal holds, newest first, and reads each state back.
   - Works after a crash in the middle of an apply, and after a reboot.
   - Commands are undone last, when every file is as it was, so that a listener reads its old file.
-  - A mount in use is left as it is, which fails the task; everything else is put back all the same.
-  - A file that somebody changed after Hostproof did is not overwritten unless O(overwrite) says so,
-    nor is another export unmounted that somebody mounted there.
-  - A mount that a database uses by Direct NFS, which umount would not notice, stops it.
+  - A mount in use is not changed, which fails the task; everything else is restored.
+  - A file that was changed after Hostproof is not overwritten unless O(overwrite) is true,
+    nor is another export unmounted that was mounted there.
+  - A mount that a database uses by Direct NFS, which umount does not detect, stops it.
 options:
   control:
-    description: The control to put back; all of them if it is not given.
+    description: The control to revert; all of them if it is not given.
     type: str
   overwrite:
     description: Put files back even if somebody changed them after Hostproof did.
@@ -25,20 +25,20 @@ options:
     default: false
   keep:
     description:
-      - Applies to leave as they are, by the names that M(change_journal) gives. Refused where one
-        of them is newer than an apply that is put back.
+      - Applies to keep, by the names that M(change_journal) returns. Rejected if one
+        of them is newer than an apply that is reverted.
     type: list
     elements: str
     default: []
   only:
     description:
-      - The applies to put back, by the names that M(change_journal) gives, and no others. Refused
-        where a later one would stay.
+      - The only applies to revert, by the names that M(change_journal) returns. Rejected
+        if a later one would remain.
     type: list
     elements: str
 attributes:
   check_mode:
-    description: Returns what would be put back and changes nothing.
+    description: Returns what would be put back and has no effect.
     support: full
   diff_mode:
     description: Shows each file, value, mount and command before and after, in check mode too.
@@ -54,7 +54,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 reverted:
-  description: The names of the applies that were put back, newest first.
+  description: The names of the applies that were reverted, newest first.
   returned: success
   type: list
   elements: str

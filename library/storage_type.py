@@ -8,13 +8,13 @@ DOCUMENTATION = r"""
 module: storage_type
 short_description: Ask storage over SNMP what it is, and what follows for Oracle
 description:
-  - Asks SNMP agents which storage they are (vendor, product, model, version, serial number, role),
-    says how sure that is and which OID said so, and whether Hybrid Columnar Compression, OISP and
-    Direct NFS are to be had on it.
-  - Three outcomes are kept apart. C(recognised) is a product that is known, C(other) an agent that
-    answers and is something else, C(no_answer) nobody, with what SNMP lets one tell about why.
-  - Without addresses it asks the servers of the host's NFS mounts.
-  - Needs net-snmp's command-line tools where it runs (net-snmp-utils; Debian, Ubuntu, snmp).
+  - Identifies storage by its SNMP agent (vendor, product, model, version, serial number, role),
+    with the certainty and the OID, and the availability of Hybrid Columnar Compression, OISP and
+    Direct NFS.
+  - There are three outcomes. C(recognised) is a known product, C(other) an agent that
+    is something else, C(no_answer) means no answer, with the reason as far as SNMP shows it.
+  - Without addresses it queries the servers of the host's NFS mounts.
+  - Requires the command-line tools of net-snmp (net-snmp-utils; Debian, Ubuntu, snmp).
 options:
   addresses:
     description:
@@ -26,8 +26,8 @@ options:
     elements: raw
   nfs_servers:
     description:
-      - Whether to ask the servers of the NFS mounts that the host has. Without it, only where
-        O(addresses) names nobody. A server that O(addresses) has is asked as it says there.
+      - Whether to query the servers of the NFS mounts of the host. The default is to do so if
+        O(addresses) is empty. An entry in O(addresses) sets how to query its server.
     type: bool
   credentials:
     description:
@@ -39,7 +39,7 @@ options:
     type: dict
   definitions:
     description:
-      - Families of storage of your own, which come before those that are known, each a dictionary
+      - User definitions of storage families, which override the built-in ones, each a dictionary
         with C(vendor), C(product), C(role), C(known_by), C(source), and optionally C(model),
         C(version), C(serial) (docs/storage_definitions.schema.json).
     type: list
@@ -128,7 +128,7 @@ EXAMPLES = r"""
 RETURN = r"""
 storage:
   description:
-    - One dictionary an address, in their order. C(address), C(outcome) (V(recognised), V(other),
+    - One dictionary per address, in their order. C(address), C(outcome) (V(recognised), V(other),
       V(no_answer)), C(role) (V(nas), V(san), V(backup), V(tape), V(san_switch), V(server),
       V(not_storage), V(unknown)), C(vendor), C(product), C(model), C(version), C(serial), C(sure)
       (V(certain), V(likely), V(weak)), C(why) (which OID said what), C(contradictions) (what
@@ -189,7 +189,7 @@ ARGUMENT_SPEC = dict(
 
 SECRETS = tuple(name for name, option in ARGUMENT_SPEC.items() if option.get("no_log"))
 MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
-NOBODY = "nobody was asked: no address is given, and no NFS is mounted here"
+NOBODY = "no agent was queried: no address is given, and no NFS is mounted here"
 NUMBERS = (("port", 1, 65535), ("timeout", 0.1, 60), ("retries", 0, 10), ("concurrency", 1, 64))
 
 
@@ -199,7 +199,7 @@ def credentials_from(params):
         both = [name for name in ONE_WAY if params[name]]
         if both:
             # Not left to Ansible, which would blank a short community out of this sentence too.
-            raise ValueError("credentials stands in the place of {0}".format(", ".join(both)))
+            raise ValueError("credentials replaces {0}".format(", ".join(both)))
         return named("credentials", snmp_targets.credentials_by_name, params["credentials"])
     given = {name: params[name] for name in snmp.Credentials._fields if params[name]}
     if params["version"] != "3":

@@ -8,12 +8,12 @@ DOCUMENTATION = r"""
 module: verify_controls
 short_description: Judge the host settings that an Oracle database depends on
 description:
-  - Reads a host once and judges any number of controls, without changing anything.
+  - Reads a host once and evaluates any number of controls, without changing anything.
   - The findings follow C(docs/finding.schema.json).
 options:
   controls:
     description:
-      - The names of the controls to judge; all of them, as C(--tags) and C(--skip-tags) choose,
+      - The names of the controls to evaluate; all of them, as C(--tags) and C(--skip-tags) select,
         if it is not given.
       - Their policies are taken from the variables of their roles, C(CONTROL_*), whether a role was
         imported or not.
@@ -32,11 +32,11 @@ options:
     type: path
   by_variables:
     description:
-      - Where O(evidence) is not given, take what the variable C(hostproof_evidence) of a host says,
+      - Without O(evidence), use the variable C(hostproof_evidence) of a host,
         or V(cited).
-      - Where O(evidence_pack) is not given, judge the host's pack in the folder that the variable
-        C(hostproof_evidence_folder) names, if there is such a variable.
-      - So the audit playbook reads both; no other task does, unless it asks for it.
+      - Without O(evidence_pack), evaluate the pack of the host in the directory that the variable
+        C(hostproof_evidence_folder) names, if it is set.
+      - The audit playbook uses this. Other tasks do so only with this option.
     type: bool
     default: false
   fail_on:
@@ -54,8 +54,8 @@ options:
     default: findings
   secrets:
     description:
-      - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
-      - It is made of the variables where O(controls) are names.
+      - Secrets of the policy, by control, as base64 of a JSON dictionary of policy values.
+      - It is built from the variables if O(controls) are names.
     type: dict
 attributes:
   async:
@@ -76,7 +76,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 findings:
-  description: Every finding, as docs/finding.schema.json says.
+  description: Every finding, in the form of docs/finding.schema.json.
   returned: unless O(result) is V(counts)
   type: list
   elements: dict

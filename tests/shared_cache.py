@@ -23,7 +23,7 @@ def folder() -> Path:
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     found = Path(named) if named else home / "hostproof-tests"
     if not found.is_absolute():
-        raise Refused(f"the cache {found} is no absolute path; set HOSTPROOF_CACHE to one")
+        raise Refused(f"the cache {found} is not an absolute path; set HOSTPROOF_CACHE to one")
     try:
         found.mkdir(mode=0o700, parents=True, exist_ok=True)
         held = found.lstat() if not named else found.stat()

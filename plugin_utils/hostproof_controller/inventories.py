@@ -140,4 +140,6 @@ def _count(text: bytes) -> None:
         if len(opened) > MOST_DEPTH:
             raise Unsafe(f"is nested deeper than {MOST_DEPTH} levels, and no inventory is")
         if values > MOST_VALUES:
-            raise Unsafe(f"stands for more than {MOST_VALUES} values, which no inventory does")
+            raise Unsafe(
+                f"expands to more than {MOST_VALUES} values, which is too much for an inventory"
+            )

@@ -311,13 +311,13 @@ def _plain(
     if room.items < 0 or depth > MOST_DEPTH:
         raise BadPolicy(
             f"{name} is nested deeper than {MOST_DEPTH} levels or holds more than "
-            f"{MOST_ITEMS} values: no policy is; look for an alias or a loop in it"
+            f"{MOST_ITEMS} values, which is too much for a policy; check it for an alias or a loop"
         )
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
         if not -MOST_NUMBER < value < MOST_NUMBER:
-            raise BadPolicy(f"{name} holds a number that nothing can be: write it anew")
+            raise BadPolicy(f"{name} contains an impossible number: correct it")
         return value
     if isinstance(value, str):
         return _plain_text(name, value, answer, room, depth)
@@ -333,7 +333,8 @@ def _plain(
         # Such as what a vault keeps.
         return _answered(name, value, answer, room, depth)
     raise BadPolicy(
-        f"{name} holds a {type(value).__name__}, which is no text, number, list or map: put it in "
+        f"{name} holds a {type(value).__name__}, which is not a text, number, list or "
+        "map: put it in "
         "quotes"
     )
 

@@ -21,7 +21,7 @@ FILERS = {
     "priv_protocol": "AES",
     "priv_passphrase": PRIV,
 }
-NOBODY = "nobody was asked: no address is given, and no NFS is mounted here"
+NOBODY = "no agent was queried: no address is given, and no NFS is mounted here"
 
 
 def detect(inventory: Path, *options: str, **variables: Any) -> tuple[list[str], str]:

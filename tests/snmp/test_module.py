@@ -174,7 +174,7 @@ def test_a_name_that_has_no_credentials_is_refused(tmp_path):
         credentials=CREDENTIALS,
     )
     assert answer["msg"] == (
-        "addresses a: there are no credentials of the name it asks for, or none that can be used"
+        "addresses a: there are no credentials with its name, or none that can be used"
     )
 
 

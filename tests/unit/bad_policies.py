@@ -192,7 +192,7 @@ CASES = {
     "sid_list": Bad(
         "hugepages",
         {"hugepages_instances": [{"sid": ["A"], "sga": "1G"}]},
-        ("hugepages_instances", "is no sid"),
+        ("hugepages_instances", "is not a SID"),
         entry=True,
     ),
     "same_sid": Bad(
@@ -210,7 +210,7 @@ CASES = {
     "sga_word": Bad(
         "hugepages",
         {"hugepages_instances": [{"sid": "A", "sga": "much"}]},
-        ("hugepages_instances", "is no size"),
+        ("hugepages_instances", "is not a size"),
         entry=True,
     ),
     "page_3m": Bad("hugepages", {"hugepages_page_size": "3M"}, ("hugepages_page_size", "power of")),
@@ -568,7 +568,7 @@ CASES = {
     "sid_with_a_line": Bad(
         "hugepages",
         {"hugepages_instances": [{"sid": "SALES\n", "sga": "1G"}]},
-        ("is no sid",),
+        ("is not a SID",),
         entry=True,
     ),
     "pool_with_a_line": Bad(

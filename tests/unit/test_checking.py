@@ -169,7 +169,7 @@ class TestCrash:
         findings, evidence = audited(rules_of(lambda *_: 1 / 0, lambda *_: Verdict(PASS)))
         assert [(f.check, f.status) for f in findings] == [("c.0", ERROR), ("c.1", PASS)]
         assert findings[0].why.startswith(
-            "c.0 could not be judged, for an error in Hostproof: ZeroDivisionError: "
+            "c.0 could not be evaluated because of an error in Hostproof: ZeroDivisionError: "
         )
         assert findings[0].evidence == ("trace:c.0",)
         assert "test_checking.py" in evidence["trace:c.0"]["text"]
@@ -192,9 +192,9 @@ class TestCrash:
     def test_it_keeps_the_secrets_of_the_policy(self, audited):
         packed = audit.base64.b64encode(b'{"community": "opensesame"}').decode()
         findings, evidence = audited(
-            rules_of(raising(ValueError("opensesame is no number"))), {"c": packed}
+            rules_of(raising(ValueError("opensesame is not a number"))), {"c": packed}
         )
-        assert "*** is no number" in findings[0].why
+        assert "*** is not a number" in findings[0].why
         assert "opensesame" not in repr(findings) + repr(evidence)
 
     @pytest.mark.parametrize("problem", [KeyboardInterrupt, audit.TimeIsUp, SystemExit])
@@ -267,7 +267,7 @@ class TestSubjects:
         assert (found.status, found.why) == (SKIP, "Not a Linux host.")
 
     def test_one_that_is_not_known_stands_among_them(self):
-        problem = PolicyError("c_wanted: x is no name")
+        problem = PolicyError("c_wanted: x is not a name")
         found = self.judge(lambda *_: Verdict(PASS), ["a", problem])
         assert [(one.title, one.status) for one in found] == [
             ("a: Title 0", PASS),

@@ -25,7 +25,7 @@ HEADER = """
 STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
-import_module("hostproof_controller")  # It says where the rest is.
+import_module("hostproof_controller")  # It locates the other modules.
 
 """
 TEMPLATE = "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}{{ 6 * 7 }}"

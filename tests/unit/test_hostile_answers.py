@@ -150,7 +150,7 @@ def test_a_bad_answer_is_an_error_of_its_host(run, name):
         ("values_many", "holds more than 1000000 values"),
         ("deep", "nested too deep"),
         ("digits", "cannot be read"),
-        ("findings_dict", "findings is no list"),
+        ("findings_dict", "findings is not a list"),
         ("missing", "is ansible_python_interpreter a Python 3.6 or newer there?"),
     ],
 )

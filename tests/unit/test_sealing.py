@@ -178,7 +178,7 @@ def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
         (sealed / name).unlink()
     assert sign(sealed, keys / "eve", capsys)[0] == 0
     code, said = verified(sealed, keys, capsys)
-    assert (code, "nobody of the signers has signed it" in said) == (2, True)
+    assert (code, "no listed signer has signed it" in said) == (2, True)
     assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 2
 
 
@@ -234,7 +234,7 @@ class TestWhatIsRefused:
                 "'--key': File '/nonexistent' does not exist",
             ),
             (["sign", "DIR", "--key", "/"], "'--key': File '/' is a directory"),
-            (["sign", "DIR", "--key", __file__, "--who", "a b"], "is no name"),
+            (["sign", "DIR", "--key", __file__, "--who", "a b"], "is not a name"),
             (["verify-report", "DIR"], "verify-report needs --signers FILE"),
             (
                 ["verify-report", "DIR", "--signers", "/nonexistent"],

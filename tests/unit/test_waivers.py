@@ -173,7 +173,7 @@ def test_an_unknown_check_is_an_error():
     ("hosts", "check", "actual"),
     [
         ("web*", "hugepages.pool_covers_sga", "no host of this run is named so"),
-        ("db*", "hugepages.shm_group", "the check was not judged on 2 hosts"),
+        ("db*", "hugepages.shm_group", "the check was not evaluated on 2 hosts"),
         ("db02", "hugepages.pool_covers_sga", "the check neither warned nor failed on 1 host"),
     ],
 )

@@ -162,7 +162,7 @@ def test_served_by_etc_hosts(judge):
 def test_a_silent_server_is_told_and_the_rest_is_known(judge):
     found = judge(zones=({}, "silent"))
     assert (found["name_servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
-    said = "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+    said = "192.0.2.54: no answer in 1.5 seconds, queried twice."
     assert found["name_servers"]["why"] == said
     assert found["hostname_address"]["status"] == "pass"
     assert found["cluster_names"]["status"] == "pass"

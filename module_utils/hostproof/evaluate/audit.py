@@ -41,7 +41,7 @@ class LeftOut(NamedTuple):
     @property
     def text(self) -> str:
         problem = str(self.problem).rstrip(".")
-        return f"{problem}; {self.entry} was left out, and what it names was not looked at."
+        return f"{problem}; {self.entry} was skipped, and its subjects were not checked."
 
 
 def policies_from(
@@ -158,7 +158,7 @@ def _left_out(one: LeftOut) -> Finding:
         ERROR,
         title=f"Every policy entry is valid: {one.entry}",
         why=one.text,
-        fix=f"correct {one.entry}, as roles/{one.control}/README.md says, and judge again",
+        fix=f"correct {one.entry}, as described in roles/{one.control}/README.md, and audit again",
     )
 
 
@@ -186,7 +186,7 @@ def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
                 status=ERROR,
                 desired=None,
                 why=f"Not known, for it rests on all entries: {one.text}",
-                fix=f"correct {one.entry}, and judge again",
+                fix=f"correct {one.entry}, and audit again",
                 values=None,
                 commands=(),
                 because_of=(_bad_entry(one.control).id,),
@@ -250,7 +250,7 @@ def _crashed(
 ) -> Verdict:
     """What stands for a check whose rule failed in a way that nobody foresaw."""
     why = _fault(host, check, control, secrets, problem)
-    fix = "Report it with the trace that is in the evidence; the other checks were judged."
+    fix = "Report it with the trace in the evidence; the other checks were evaluated."
     return Verdict(ERROR, why, fix, evidence=(TRACE + check,))
 
 
@@ -265,7 +265,7 @@ def _fault(
     told = _plain(_hidden(str(problem), control, secrets))[:_LONGEST]
     words = f"{type(problem).__name__}: {told}"
     _keep_trace(host, what, _trace_of(problem) + words)
-    return f"{what} could not be judged, for an error in Hostproof: {words}"
+    return f"{what} could not be evaluated because of an error in Hostproof: {words}"
 
 
 def _keep_trace(host: Host, what: str, trace: str) -> None:
@@ -281,7 +281,7 @@ def _guarded(
         with clock.running(name):
             return work()
     except TimeIsUp as problem:
-        why = f"{name} was not judged to its end: {problem}"
+        why = f"{name} was not evaluated completely: {problem}"
         _keep_trace(host, name, _trace_of(problem))
     except (KeyboardInterrupt, Waits):
         raise
@@ -292,7 +292,7 @@ def _guarded(
         _unjudged(name),
         ERROR,
         why=why,
-        fix="Report it with the trace that is in the evidence; the other controls were judged.",
+        fix="Report it with the trace in the evidence; the other controls were evaluated.",
         evidence=[TRACE + name],
     )
 

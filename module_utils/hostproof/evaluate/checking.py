@@ -282,7 +282,7 @@ class _Loop:
             answer = work()
             verdicts = answer if isinstance(answer, list) else [answer]
             if not verdicts:
-                raise ValueError("the rule says nothing")
+                raise ValueError("the rule returns nothing")
             return [self._finding(rule, verdict, subject) for verdict in verdicts]
         except Skip as reason:
             verdict = Verdict(SKIP, reason.why, evidence=reason.evidence)

@@ -125,7 +125,7 @@ def instance_name() -> Any:
     def read(given: PolicyValues, name: str) -> str:
         text = str(given[name])
         if not re.match(r"^[A-Za-z0-9_$#+-]+\Z", text):
-            raise given.error(name, f"{text!r} is no sid")
+            raise given.error(name, f"{text!r} is not a SID")
         return text
 
     return Field(read, "str")

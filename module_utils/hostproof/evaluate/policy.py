@@ -29,8 +29,9 @@ OLD_VARIABLES = {
 }
 
 _REASONS = {
-    WINDOW_VARIABLE: "one window of so many seconds serves every control that needs rates, and 0 "
-    "watches nothing"
+    WINDOW_VARIABLE: "one window of this number of seconds is used by every control with "
+    "rates, and 0 "
+    "disables it"
 }
 
 
@@ -128,7 +129,7 @@ class PolicyValues:
         return number
 
     def window(self) -> float:
-        """The seconds of the window that all controls share; 0 watches nothing."""
+        """The seconds of the window that all controls share; 0 disables it."""
         value = self[WINDOW_FIELD]
         takes = f"0 or {WINDOW_LEAST} to {WINDOW_MOST} seconds"
         if isinstance(value, bool) or not re.match(r"[0-9]{1,18}(\.[0-9]{1,18})?\Z", str(value)):
@@ -243,7 +244,7 @@ class PolicyValues:
         try:
             size = int(parse_size(value))
         except ValueError as problem:
-            raise self.error(name, f"is no size: {problem}") from problem
+            raise self.error(name, f"is not a size: {problem}") from problem
         if size <= 0:
             raise self.error(name, "must be more than nothing")
         return size

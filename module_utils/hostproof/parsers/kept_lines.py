@@ -5,7 +5,7 @@
 Such a file can hold passwords in comments and in settings of other programs. The ``kept`` function
 of a parser returns the text with an empty line in the place of each line that the parser does not
 use, so that line numbers stay right. The parser returns the same for both texts, and ``kept`` of
-its own result changes nothing.
+its own result has no effect.
 """
 
 import re

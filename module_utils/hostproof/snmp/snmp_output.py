@@ -119,7 +119,7 @@ def _value(text: str, line: int) -> Optional[Value]:
         return Value("string", _bytes(rest, line))
     if kind in _NUMBERS:
         if not _PLAIN_NUMBER.match(rest):
-            raise ParseError(_WHAT, f"{kind} {kind_of(rest)} is no number", line)
+            raise ParseError(_WHAT, f"{kind} {kind_of(rest)} is not a number", line)
         return Value("number", integer(rest))
     if kind == "OID":
         return Value("oid", rest.lstrip("."))

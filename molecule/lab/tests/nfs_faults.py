@@ -1,7 +1,7 @@
 """Faults of NFS mounts as they happen on real hosts, all made on one machine at once.
 
 Each has a mount of its own, so that its finding is about nothing else: what it does not name is as
-the policy wants it.
+the policy requires it.
 """
 
 from typing import NamedTuple

@@ -204,7 +204,7 @@ def test_one_line_makes_it_ready_once(machine, ready):
         SYSCTLS,
         LIMITS,
     }
-    # A second apply changes nothing.
+    # A second apply has no effect.
     assert machine.apply_all() == []
     assert machine.state() == now
 

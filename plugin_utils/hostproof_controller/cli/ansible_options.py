@@ -33,7 +33,7 @@ COMMON = {
     )
 }
 
-#: With one of these, ansible-playbook lists something and changes nothing.
+#: With one of these, ansible-playbook lists something and has no effect.
 LIST_ONLY = ("version", "syntax", "listhosts", "listtasks", "listtags")
 
 #: Destinations whose value is a path.

@@ -29,7 +29,7 @@ COMMANDS = {
     "init": "create a policy from a running host",
     "report": "render, merge, query and export reports",
     "import-results": "create a report of the results of CVU or ORAchk",
-    "diff": "compare two reports: new, fixed, changed, gone",
+    "diff": "compare two reports: new, fixed, changed, missing",
     "catalogue": "show what an update of Hostproof changes (catalogue diff OLD)",
     "history": "show trends: ready hosts, open failures, expiring waivers",
     "schedule": "audit at fixed times with a systemd timer",

@@ -126,12 +126,12 @@ def _of_host(
     lost = [one for key, one in earlier.items() if key not in later]
     if new.outcome != "judged" and lost:
         # One sentence, and not as many as there are checks.
-        text = f"{len(lost)} findings: the host was not judged this time"
+        text = f"{len(lost)} findings: the host was not audited this time"
         yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
         lost = []
     elif old.outcome != "judged" and new.outcome == "judged":
         lost = [one for one in lost if one["control"] != "host"]
-        text = "the host is judged again"
+        text = "the host is audited again"
         yield Difference(FIXED, host, ALL, "", None, host_verdict(new.findings), text)
     for one in lost:
         yield _difference(GONE, host, one, None)

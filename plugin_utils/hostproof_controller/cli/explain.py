@@ -133,7 +133,7 @@ def _not_on_page(check: Check, text: str) -> Iterator[str]:
     """What the control itself says, where its page leaves it to it."""
     for name, words in (
         ("Why", check.why),
-        ("Fix", "the finding says it, with the commands"),
+        ("Fix", "see the finding and its commands"),
         ("Reference", check.reference),
     ):
         if f"**{name}**" not in text:
@@ -148,7 +148,7 @@ def _of_answers(name: str) -> Check | None:
     told = with_all_controls([], [control])[0]
     if what == "applied":
         told = not_applied(
-            control, "The change was refused, or was not taken: the finding says why."
+            control, "The change was rejected, or had no effect: the finding shows the reason."
         )
     return Check(name, told["title"], told["severity"], "now", told["why"], told["reference"])
 

@@ -45,7 +45,7 @@ def write(results: Results, folder: str) -> int:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        raise Refused(f"{folder} exists already; fixes are never written over others") from None
+        raise Refused(f"{folder} exists already; fixes never overwrite files") from None
     except OSError as problem:
         raise Refused(f"{folder}: {problem.strerror}") from problem
     for state in results.hosts:
@@ -184,7 +184,7 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         "# Nobody has read them yet: read each task, and take out what you do not want. Then, with",
         "# the name of the host (fixes_host) in place of HOST:",
         "#   ansible-playbook -i INVENTORY FILE -e fixes_reviewed=HOST --tags now --step",
-        "- name: Refuse what nobody has reviewed",
+        "- name: Reject steps without a review",
         "  hosts: localhost",
         "  connection: local",
         "  gather_facts: false",

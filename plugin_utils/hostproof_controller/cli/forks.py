@@ -51,7 +51,7 @@ def requested(typed: str | None, environment: Mapping[str, str]) -> int | None:
     if number.isascii() and number.isdigit() and len(number) < 6 and 0 < int(number) <= _MOST:
         return int(number)
     name = "ANSIBLE_FORKS" if typed is None else "--forks"
-    raise Refused(f"{name}: {text or 'nothing'} is no number of hosts at once: 1 to {_MOST}")
+    raise Refused(f"{name}: {text or 'nothing'} is not a number of parallel hosts: 1 to {_MOST}")
 
 
 def are_ours(settings: Path) -> bool:

@@ -51,12 +51,12 @@ def command(reports: str | None, html: str | None, last: int, output_format: str
     """
     parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     if not parent.is_dir():
-        raise Refused(f"there is no folder {parent}")
+        raise Refused(f"there is no directory {parent}")
     found = trend(folders(parent, last), datetime.date.today())
     for note in found.notes:
         complain(note)
     if not found.points:
-        raise Refused(f"{parent} holds no run that judged a host")
+        raise Refused(f"{parent} has no run with an audited host")
     if html is not None:
         _write(html, found)
     if output_format == "json":
@@ -123,7 +123,7 @@ def _show(found: Trend) -> None:
         if len(broken) > _SHOWN:
             terminal.say(f"and {len(broken) - _SHOWN} more; --format csv lists them")
     mean = found.mean_seconds
-    told = "nothing was mended yet" if mean is None else f"{lasted(mean)} ({len(found.mended)})"
+    told = "nothing was fixed yet" if mean is None else f"{lasted(mean)} ({len(found.mended)})"
     terminal.say(f"\nMean time to fix: {told}")
     terminal.say(f"Waivers that end within {SOON_DAYS} days: {len(found.endings)}")
     if found.endings:

@@ -142,7 +142,7 @@ def _accepted(part: Part) -> Part:
     try:
         CONTROLS[part.control].policy_from(values)
     except HostproofError as problem:
-        note = f"Left out, since the policy would be refused: {one_line(str(problem))}"
+        note = f"Omitted, because the policy would be rejected: {one_line(str(problem))}"
         return part._replace(variables={}, notes=[*part.notes, note])
     return part
 
@@ -175,7 +175,7 @@ def _instances(host: Host) -> Part:
                 users.append(user)
     variables: dict[str, Any] = {}
     if listed:
-        notes.append("What runs now, with the memory that it has. sga is the larger of")
+        notes.append("Running instances with their memory. sga is the larger of")
         notes.append("SGA_MAX_SIZE and SGA_TARGET; version: 19 tells the release.")
         variables["hugepages_instances"] = sorted(listed, key=lambda one: str(one["sid"]))
     if users:
@@ -234,8 +234,8 @@ def _listeners(host: Host) -> Part:
         why = f"Listeners are not known: {one_line(str(found))}"
         return Part("listener_rate_limit", [why], {}, [])
     notes = [
-        "A rate is yours to choose: without a list the listeners that run are judged by what",
-        "their file says, and nothing is changed. These run:",
+        "Choose the rate: without a list, running listeners are checked with the settings of",
+        "their file, and nothing is changed. Running listeners:",
     ]
     notes += [f"  {one_line(one.name)} of {one_line(one.home)}" for one in found] or ["  none"]
     examples = ["listener_rate_limit_wanted:"] if found else []
@@ -250,7 +250,8 @@ def _links(host: Host) -> Part:
     if not isinstance(found, network_interfaces.Interfaces):
         return Part("flow_control", [f"Links are not known: {one_line(str(found))}"], {}, [])
     notes = [
-        "Without a rule links to storage and the interconnect are judged, and nothing is changed.",
+        "Without a rule, links to storage and the interconnect are checked, and nothing "
+        "is changed.",
         "These lead somewhere:",
     ]
     seen = [
@@ -274,8 +275,8 @@ def _write(out: str, name: str, parts: list[Part], is_here: bool) -> None:
             "ansible_python_interpreter": "{{ ansible_playbook_python }}",
         }
     hosts = {"all": {"children": {GROUP: {"hosts": {name: host}}}}}
-    head = "---\n# The host that ./hostproof init looked at."
-    head += "\n" if is_here else " How to reach it is yours: ansible_host, ansible_user.\n"
+    head = "---\n# The host that ./hostproof init read."
+    head += "\n" if is_here else " Set the connection: ansible_host, ansible_user.\n"
     texts["hosts.yml"] = head + yaml.safe_dump(hosts, sort_keys=False)
     try:
         os.makedirs(os.path.join(out, "group_vars", GROUP), mode=0o700)

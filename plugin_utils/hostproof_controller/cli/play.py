@@ -244,7 +244,7 @@ class Play:
         if isinstance(self.options.gate, str):
             value = self.options.gate
             if not os.path.exists(os.path.join(value, "gate.json")):
-                raise Refused(f"--gate: {value} is no folder of a gate (it has no gate.json)")
+                raise Refused(f"--gate: {value} is not a directory of a gate (it has no gate.json)")
             found["hostproof_gate"] = str(_passed_on("--gate", value))
         if self.evidence:
             found["hostproof_evidence_folder"] = str(self.evidence)
@@ -268,7 +268,7 @@ class Play:
             with _private(), contextlib.suppress(OSError):
                 parent.mkdir(parents=True, exist_ok=True)
             if not os.access(parent, os.W_OK):
-                raise Refused(f"{parent} cannot be written; name another folder in {variable}S")
+                raise Refused(f"{parent} cannot be written; set another directory in {variable}S")
         self.environment[variable] = str(parent.absolute() / new_name())
 
     def _folder(self, variable: str) -> Path:
@@ -439,7 +439,8 @@ def ask_for_this_machine() -> None:
     """Without -i the machine that this is typed on would be changed, which few people mean."""
     if not sys.stdin.isatty():
         raise Refused(
-            "apply without -i changes this very machine, and there is no terminal to ask at; name "
+            "apply without -i changes this machine, and there is no terminal for a "
+            "confirmation; name "
             "your hosts with -i INVENTORY, or this machine with -i inventories/local"
         )
     print(

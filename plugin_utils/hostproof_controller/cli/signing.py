@@ -71,7 +71,7 @@ _WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
 def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
     """Write the manifest of a report and its signature, or raise Refused; returns 0."""
     if not _WHO.fullmatch(who):
-        raise Refused(f"--who: {one_line(who)} is no name of letters, digits and . _ + @ -")
+        raise Refused(f"--who: {one_line(who)} is not a name of letters, digits and . _ + @ -")
     for name in (MANIFEST, SIGNATURE):
         if os.path.lexists(os.path.join(folder, name)):
             raise Refused(f"{folder} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
@@ -90,7 +90,7 @@ def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
     public = _public_key(key)
     if public:
         terminal.say(
-            "Whoever verifies it has this line in a file of signers:\n"
+            "To verify it, add this line to a file of signers:\n"
             f'  {who} namespaces="{NAMESPACE}" {public}'
         )
     return 0
@@ -99,7 +99,7 @@ def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
 def verify(folder: str, signers: str, who: str | None) -> int:
     """Compare a report with its signed manifest; returns 0, or EXIT_BROKEN."""
     if not os.path.isdir(folder):
-        raise Refused(f"there is no folder {folder}")
+        raise Refused(f"there is no directory {folder}")
     try:
         problems, manifest = check(folder, signers, who)
     except OSError as problem:
@@ -149,7 +149,7 @@ def seal_of(manifest: dict[str, Any]) -> str:
         f"findings sha256 {manifest['files'][FINDINGS_FILE]}",
         f"code {made['version']}, sha256 {made['sha256']}",
         *(f"policy {one['path']}, sha256 {one['sha256']}" for one in manifest["policy"]),
-        "./hostproof verify-report says whether it still holds",
+        "./hostproof verify-report checks it",
     ]
     return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in told) + "</p>"
 
@@ -157,11 +157,13 @@ def seal_of(manifest: dict[str, Any]) -> str:
 def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
     """What a report is, and by what and by whom it was made."""
     if not os.path.isfile(os.path.join(folder, FINDINGS_FILE)):
-        raise Refused(f"{folder} is no report folder (it has no {FINDINGS_FILE})")
+        raise Refused(f"{folder} is not a report directory (it has no {FINDINGS_FILE})")
     try:
         files, others = hashes(folder)
         if others:
-            raise Refused(f"{folder}: {one_line(others[0])} is no plain file, and cannot be sealed")
+            raise Refused(
+                f"{folder}: {one_line(others[0])} is not a regular file, and cannot be sealed"
+            )
         return {
             "schema": SCHEMA,
             "report": os.path.basename(os.path.realpath(folder)),
@@ -265,7 +267,7 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
     signature = os.path.join(folder, SIGNATURE)
     names = [who] if who else _signers_of(signature, signers)
     if not names:
-        return ["nobody of the signers has signed it"], {}
+        return ["no listed signer has signed it"], {}
     said = ""
     for name in names:
         words = ("-f", signers, "-I", name, "-n", NAMESPACE, "-s", signature)
@@ -303,7 +305,7 @@ def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[st
         return [f"{MANIFEST} is signed, and no manifest that this Hostproof knows"], {}
     problems = []
     if who != signer:
-        problems.append(f"it says that {one_line(str(who))} signed, and {signer} did")
+        problems.append(f"it names {one_line(str(who))} as the signer, but {signer} signed")
     files, others = hashes(folder)
     for path in sorted({*wanted, *files, *others}):
         if path not in wanted:

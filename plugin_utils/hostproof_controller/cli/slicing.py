@@ -136,14 +136,14 @@ def slicing_of(
     """What --slices and --slice-nodes ask for; Refused where it cannot be done."""
     automatic = count == _AUTO
     if count is not None and not (automatic or _is_number(count)):
-        raise Refused(f"--slices: {count} is no number of slices, and not {_AUTO}")
+        raise Refused(f"--slices: {count} is neither a number of slices nor {_AUTO}")
     nodes = read_nodes(Path(file)) if file is not None else []
     wanted = 0 if automatic else len(nodes) if count is None else int(count)
     if not (automatic or 0 < wanted <= _MOST_SLICES):
         raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {wanted}")
     for key, instead in _ASKING.items():
         if ansible.has(key):
-            raise Refused(f"nobody can be asked in a slice: give {instead} with --slices")
+            raise Refused(f"a slice has no terminal for questions: use {instead} with --slices")
     if has_evidence:
         raise Refused("--evidence asks no host, so there is nothing to be cut in slices")
     inventories = list(ansible.all("inventory"))

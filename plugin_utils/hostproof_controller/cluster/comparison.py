@@ -67,8 +67,8 @@ def _complete(cluster: Cluster) -> dict[str, Any]:
     wanted = ", ".join(cluster.expected) or None
     if cluster.missing:
         names = ", ".join(cluster.missing)
-        why = f"Nothing is known of {names}: nobody can say that {cluster.name} is alike."
-        fix = f"judge {names} too, in this run or in one whose report is put together with this"
+        why = f"{names} has no result, so the nodes of {cluster.name} cannot be compared."
+        fix = f"audit {names} too, in this run or in a run whose report is joined with this one"
         return _told(check, ERROR, why, fix=fix, desired=wanted, running=seen)
     if not cluster.expected and len(cluster.nodes) < 2:
         why = "Only one node is known: set cluster_nodes_expected to say which there are."
@@ -81,7 +81,7 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     unjudged = [node.host for node in cluster.nodes if check.id not in node.traits]
     told = []
     if unjudged:
-        why = f"{', '.join(unjudged)} did not say: judge it again with the control cluster_nodes."
+        why = f"{', '.join(unjudged)} has no data: audit it again with the control cluster_nodes."
         told.append(_told(check, ERROR, why))
     nodes = [node for node in cluster.nodes if check.id in node.traits]
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
@@ -125,7 +125,9 @@ def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dic
     unknown = [host for host, value in by_host.items() if value is None]
     known = {host: value for host, value in by_host.items() if value is not None}
     if unknown:
-        why = f"{name} is not known of {', '.join(unknown)}: its own finding says why."
+        why = (
+            f"{name} is unknown for {', '.join(unknown)}: the finding of the node shows the reason."
+        )
         told.append(_told(check, ERROR, why, title=title, desired=SAME))
     groups = alike(known, _TOLERANCE.get(name, 0))
     if len(groups) > 1 and not _is_within(known.values(), _SPREAD.get(name)):
@@ -185,7 +187,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
     if told:
         return [_as_finding(check, *where, found_here) for where, found_here in told.items()]
     if not shared:
-        return [_told(check, SKIP, "No other control judged all nodes.", desired=SAME)]
+        return [_told(check, SKIP, "No other control checked all nodes.", desired=SAME)]
     return [_all_alike(cluster, check, f"{len(shared)} findings")]
 
 

@@ -170,11 +170,14 @@ def _storm(
     if lost or not rates:
         why = f"Which rate the listeners of {', '.join(lost) or database.name} have is not known."
         return _told(
-            check, ERROR, why, fix="judge listener_rate_limit there, in this run or one beside it"
+            check,
+            ERROR,
+            why,
+            fix="audit listener_rate_limit there, in this run or in a joined report",
         )
     limits = [rate for rate in rates.values() if rate]
     if not limits:
-        why = f"No listener of {', '.join(rates)} has a limit: nobody waits for one."
+        why = f"No listener of {', '.join(rates)} has a limit: no client waits."
         return _told(check, SKIP, why)
     # The listener with the lowest rate has done its share last.
     least, most = (math.ceil(one / len(rates)) / min(limits) for one in database.sums())
@@ -219,8 +222,9 @@ def _pools(database: Database) -> str:
 
 def _not_known(database: Database) -> str:
     return (
-        f"The pools of {', '.join(database.unknown)} are not all known: nobody can say that those "
-        f"of {database.name} are few enough."
+        f"The pools of {', '.join(database.unknown)} are not all known, so it is unknown "
+        "whether those "
+        f"of {database.name} fit."
     )
 
 

@@ -21,7 +21,7 @@ RUN_HOST = "(run)"
 
 BEFORE, AFTER, REVERTED = "before", "after", "reverted"
 
-_LATER = "look at the reasons, and begin a new gate: ./hostproof apply --gate"
+_LATER = "read the reasons, and begin a new gate: ./hostproof apply --gate"
 
 
 class Comparison(NamedTuple):
@@ -89,7 +89,7 @@ def begin(
     if obstacle:
         return [obstacle]
     reasons = [
-        f"{host}: its change journal could not be read, so nothing could be put back"
+        f"{host}: its change journal could not be read, so nothing could be reverted"
         for host in batch["hosts"]
         if host not in journal
     ]
@@ -190,7 +190,7 @@ def after_revert(
             why="It was not kept: {0}".format("; ".join(_about(reasons, host)) or "see the others"),
             fix=_revert_command(ledger) if told else _LATER,
         )
-    undo = _revert_command(ledger) if left else "it was put back; find out why it got worse"
+    undo = _revert_command(ledger) if left else "it was reverted; find out why it got worse"
     return left, _compare_batch(ledger, batch, AFTER, undo).with_gate(findings)
 
 
@@ -262,7 +262,7 @@ def _too_few_windows(sides: Sequence[Baseline]) -> list[str]:
     if rounds >= needed:
         return []
     text = (
-        "{0} windows a side bound no interval where {1} figures of {2} hosts are judged at once: "
+        "{0} windows per side give no interval if {1} figures of {2} hosts are evaluated at once: "
         "it takes {3} (latency_gate_windows), or fewer hosts in a batch (latency_gate_serial)"
     )
     return [text.format(rounds, figures, len(sides), needed)]
@@ -287,11 +287,11 @@ def _left(batch: dict[str, Any], journal: dict[str, list[str]]) -> list[str]:
     left = []
     for host in batch["hosts"]:
         if host not in journal:
-            left.append(f"{host}: whether it was put back is not known")
+            left.append(f"{host}: it is unknown whether it was reverted")
             continue
         more = gating.own_applies(batch, host, journal[host])
         if more:
-            left.append("{0}: not put back: {1}".format(host, ", ".join(more)))
+            left.append("{0}: not reverted: {1}".format(host, ", ".join(more)))
     return left
 
 

@@ -100,7 +100,8 @@ def check_controls(
             continue
         if excludes and name not in hosts and name not in groups:
             raise Refused(
-                f"{part!r} in latency_gate_controls is no host and no group of the inventory: "
+                f"{part!r} in latency_gate_controls is neither a host nor a group of the "
+                "inventory: "
                 f"correct it, or leave it out ({as_typed(LISTS_HOSTS)} lists the hosts)"
             )
         # To exclude a group in which nobody is takes nothing away.
@@ -257,7 +258,7 @@ class Ledger:
 def create(folder: str, planned: list[dict[str, Any]], started: str) -> Ledger:
     """A new ledger on disk; Refused where there is one already."""
     if os.path.exists(os.path.join(folder, LEDGER)):
-        raise Refused(f"{folder} holds a gate already: name a new folder")
+        raise Refused(f"{folder} already has a gate: name a new directory")
     ledger = Ledger(folder, {"schema": SCHEMA, "started": started, "batches": planned})
     ledger.save()
     return ledger
@@ -280,8 +281,9 @@ def load(folder: str) -> Ledger:
                 raise ValueError(f"batch {number}")
     except (KeyError, TypeError, ValueError) as problem:
         raise HostproofError(
-            f"{path} is not a whole ledger of a gate ({problem!r}): see by hand which hosts it "
-            "changed, and move it away"
+            f"{path} is not a complete ledger of a gate ({problem!r}): check manually "
+            "which hosts it "
+            "changed, and move it"
         ) from problem
     return Ledger(folder, content)
 
@@ -453,7 +455,7 @@ def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure
     ]
     if not ratios:
         return ""
-    return f"; beside it on unchanged hosts: {_percent(median(ratios))}"
+    return f"; on unchanged hosts: {_percent(median(ratios))}"
 
 
 def _percent(ratio: float) -> str:

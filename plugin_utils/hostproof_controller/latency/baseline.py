@@ -64,7 +64,7 @@ def load(folder: str, host: str) -> Baseline:
     path = path_of(folder, host)
     content = read_json(path, "baseline")
     if content.get("schema") != SCHEMA:
-        raise NoBaseline(f"{path} is no baseline of schema {SCHEMA}: take it again")
+        raise NoBaseline(f"{path} is not a baseline of schema {SCHEMA}: record it again")
     try:
         made = Baseline(**{name: content[name] for name in Baseline._fields})
         windows = [Window.from_json(one) for one in made.windows]  # type: ignore[arg-type]

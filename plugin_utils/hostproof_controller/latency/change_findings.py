@@ -150,8 +150,8 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
 def _beside(controls: int) -> str:
     enough = fleet.ENOUGH_CONTROLS
     if controls:
-        return f" beside these {controls} unchanged ones"
-    return f", or fewer beside {enough} and more that are left unchanged"
+        return f" with these {controls} unchanged ones"
+    return f", or fewer with {enough} or more unchanged hosts"
 
 
 def _part_of(whole: str | None) -> str | None:
@@ -228,7 +228,7 @@ def _judge_series(
     if unchanged and status != PASS:
         why = f"This host was {_UNCHANGED}."
     if why is None and status == ERROR:
-        why = f"Whether the change made this slower is not known: {gone}."
+        why = f"It is unknown whether the change made this slower: {gone}."
     if why is None and status == WARN:
         why = "That the change made this slower can be neither shown nor ruled out."
     sentences = path + [

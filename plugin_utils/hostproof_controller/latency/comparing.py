@@ -319,7 +319,7 @@ def _problems(before: Any, after: Any) -> list[str]:
     try:
         asked = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]
     except PolicyError as problem:
-        return [f"the baseline asks for what cannot be measured: {problem}"]
+        return [f"the baseline requires a measurement that is not possible: {problem}"]
     if asked[0] != asked[1]:
         return [
             f"before and after were not measured alike ({_difference(asked[0], asked[1])}): "
@@ -457,7 +457,7 @@ def _changed_conditions(pair: _Pair) -> list[str]:
     if all(rates):
         first, second = [verdict.median(rate) for rate in rates]
         if max(first, second) > _MUCH_LOAD * max(min(first, second), 0.1):
-            found.append(f"{first:.0f} requests a second before, {second:.0f} after")
+            found.append(f"{first:.0f} requests per second before, {second:.0f} after")
     for words, side in (("before", pair.before), ("after", pair.after)):
         steal = _numbers(side, "steal_percent")
         if steal and max(steal) > _MOST_STEAL:

@@ -252,7 +252,7 @@ def _margin_and_verdict(comparison: Comparison) -> str:
     elif comparison.suspect:
         text += ", but suspect"
     if comparison.verdict == INCONCLUSIVE and comparison.needed is not None:
-        text += f", needs about {comparison.needed} windows a side"
+        text += f", needs about {comparison.needed} windows per side"
     elif comparison.verdict == INCONCLUSIVE and comparison.stable is not False:
         text += f", and no number of windows up to {_MOST_WINDOWS} would tell"
     return text

@@ -354,4 +354,6 @@ def where_in(answer: dict[str, Any]) -> str:
 
 
 def _no_template(value: Any) -> Any:
-    raise Failed(f"an argument holds {type(value).__name__}, which is no text, number, list or map")
+    raise Failed(
+        f"an argument holds {type(value).__name__}, which is not a text, number, list or map"
+    )

@@ -128,7 +128,7 @@ def _unknown(control: Any) -> dict[str, Any]:
         "takes_effect": None,
         "why": "The host sent a finding that does not say of which check it is, so that nothing "
         "is known about what it found.",
-        "fix": "judge it again and read what Ansible prints",
+        "fix": "audit it again and read the output of Ansible",
         "reference": "docs/limits.md, hosts that do not answer",
         "evidence": [],
         "waiver": None,

@@ -170,7 +170,7 @@ def unpack(packed: str) -> Answer:
     except ValueError as problem:
         raise NoAnswer(f"the answer cannot be read: {problem}") from None
     if not isinstance(found, dict):
-        raise NoAnswer("the answer is no JSON object")
+        raise NoAnswer("the answer is not a JSON object")
     answer = Answer(found)
     answer.plain = is_plain(text.decode("ascii"))
     return answer

@@ -77,7 +77,7 @@ def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
 
 def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
     if not isinstance(findings, list):
-        raise Invalid("findings is no list")
+        raise Invalid("findings is not a list")
     if len(findings) > MOST_FINDINGS:
         raise Invalid(f"there are more than {MOST_FINDINGS} findings")
     return host_findings.taken(findings, is_plain=is_plain)
@@ -176,7 +176,7 @@ def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
         "in_use": None,
         "takes_effect": None,
         "why": why,
-        "fix": "judge it again and read what Ansible prints:",
+        "fix": "audit it again and read the output of Ansible:",
         "reference": f"docs/controls/{control}.md",
         "evidence": [],
         "waiver": None,
@@ -193,9 +193,9 @@ def not_applied(control: str, message: str) -> dict[str, Any]:
     return {
         **error_of(control, f"{control}.applied", "Change was applied", message[:MOST_TEXT]),
         "status": "fail",
-        "desired": "as the policy says",
-        "running": "not as the policy says",
-        "fix": "look at the plan:",
+        "desired": "as the policy requires",
+        "running": "not as the policy requires",
+        "fix": "check the plan:",
         "commands": [f"./hostproof apply --check --diff --tags {control}"],
     }
 

@@ -67,8 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("reports", nargs="+", metavar="DIR", help="report folder of a run")
-    parser.add_argument("--out", metavar="DIR", help="new folder for the report")
+    parser.add_argument("reports", nargs="+", metavar="DIR", help="report directory of a run")
+    parser.add_argument("--out", metavar="DIR", help="new directory for the report")
     parser.add_argument("--query", metavar="EXPR", help="print what a JMESPath expression finds")
     parser.add_argument("--waivers", metavar="FILE", help="apply the waivers of this YAML file")
     parser.add_argument("--strict", action="store_true", help="a warning counts like a failure")

@@ -133,7 +133,7 @@ def _heading(
     told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     if several_runs:
         told += "; run {0}".format(state.parts[-1].line["run"]["id"])
-    told += f"; judged {moment(state.at)}{when_recorded(state)}"
+    told += f"; audited {moment(state.at)}{when_recorded(state)}"
     kind, glyph = VERDICT_CLASSES[verdict], VERDICT_GLYPHS[verdict]
     return str(parts().heading(kind, glyph, verdict, one_line(state.name), section, told))
 

@@ -200,7 +200,7 @@ def _facts(results: Results, generated: str, strict: bool, totals: Totals) -> st
     facts = [
         ("Run", _several([run.id for run in results.runs])),
         ("Started", _several([moment(run.started) for run in results.runs])),
-        ("Hosts judged", f"{answered} of {results.expected}"),
+        ("Hosts audited", f"{answered} of {results.expected}"),
         ("Waivers", "{0} in force".format(len(totals.waivers) or "none")),
         (
             "Exit code",
@@ -219,7 +219,7 @@ def _recorded(results: Results, totals: Totals) -> str:
         return " to ".join(dict.fromkeys([moments[0], moments[-1]])) if moments else "never"
     instants = dict.fromkeys(moment(one) for one in totals.recorded if one)
     when = " to ".join(instants) or "at an unknown time"
-    return f"{when}, of {totals.recorded_hosts} of {len(results.hosts)} hosts; judged later"
+    return f"{when}, of {totals.recorded_hosts} of {len(results.hosts)} hosts; audited later"
 
 
 def headline(results: Results) -> str:
@@ -227,7 +227,7 @@ def headline(results: Results) -> str:
     counts = verdict_totals(results)
     total = len(results.hosts)
     if not total:
-        text = "No host was judged"
+        text = "No host was audited"
     elif counts[NOT_READY]:
         text = f"{_of_hosts(counts[NOT_READY], total)} not ready"
     elif counts[UNREACHABLE]:

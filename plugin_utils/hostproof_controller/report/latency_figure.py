@@ -29,15 +29,15 @@ _BEFORE = "windows:before:"
 _AFTER = "windows:after:"
 
 _HOW_TO_READ = (
-    "Areas: how often each latency came, outline before, filled after; one in a thousand at either "
-    "end lies outside. Lines: p50, or the mean where there is none, and p99 in dashes. Marks: one "
+    "Areas: distribution of latencies, outline before, filled after; one in a thousand at either "
+    "end is outside. Lines: p50, or the mean if there is none, and p99 dashed. Marks: one "
     "for each window, the first on top."
 )
 _PASSIVE = (
     "From the kernel's counters: p50 is the median of the means of intervals of some seconds, min "
     "and max are the least and the largest of those means, not of single requests."
 )
-_MEDIANS = "Of several windows p50, p90, p99 and mean are the medians of theirs."
+_MEDIANS = "With several windows, p50, p90, p99 and mean are medians over the windows."
 
 
 class Group(NamedTuple):

@@ -179,7 +179,7 @@ def text_of(reading: Any) -> str:
         if counts:
             octaves.append("{0}: {1}".format(series.name, ", ".join(counts)))
     if octaves:
-        lines += ["", "how many took less than each time, and not less than half of it:"]
+        lines += ["", "number of values below each time, and at least half of it:"]
         lines += octaves[:_LINES]
         lines += _rest(len(octaves) - _LINES)
     remarks = reading.get("remarks") if isinstance(reading, dict) else None
@@ -220,7 +220,7 @@ def edge(octave: int) -> str:
 def span_text(low: int, high: int, is_open: bool) -> str:
     """From the lower end of one octave to the upper one of another: "8–16 ms", "512 µs–1 ms"."""
     if low == 0:
-        return "from 0 on" if is_open else f"under {edge(high)}"
+        return "from 0" if is_open else f"under {edge(high)}"
     start, end = edge(low - 1), edge(high)
     if is_open:
         return f"from {start} on"

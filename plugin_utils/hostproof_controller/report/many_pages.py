@@ -113,7 +113,7 @@ class HostPages:
                 os.path.islink(self._folder) or not os.path.isdir(self._folder)
             ):
                 raise HostproofError(
-                    f"{self._folder} is no folder: move it away, then render again"
+                    f"{self._folder} is not a directory: move it, then render again"
                 )
             # mkdtemp makes the folder with mode 0700.
             self._drafts = tempfile.mkdtemp(prefix=f".{HOSTS_FOLDER}.", dir=self._above or ".")

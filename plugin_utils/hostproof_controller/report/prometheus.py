@@ -114,16 +114,16 @@ class Prometheus:
         answered = sum(run.answered for run in results.runs)
         lines: list[str] = []
         lines += _metric("host_verdict", verdict_meaning, verdicts.items())
-        lines += _metric("host_judged_timestamp_seconds", "When a host was judged.", judged.items())
+        lines += _metric(
+            "host_judged_timestamp_seconds", "Time of the audit of a host.", judged.items()
+        )
         lines += _metric(
             "host_recorded_timestamp_seconds",
             "When the oldest evidence on a host was read.",
             recorded.items(),
         )
         lines += _metric("host_findings", "All findings of a host by status.", counts.items())
-        lines += _single(
-            "hosts_expected", "Hosts that the runs set out to judge.", results.expected
-        )
+        lines += _single("hosts_expected", "Hosts that the runs should audit.", results.expected)
         lines += _single("hosts_answered", "Hosts that left a result.", answered)
         lines += _single("exit_code", "Exit code of the run.", exit_code(results, self._strict))
         lines += _single(

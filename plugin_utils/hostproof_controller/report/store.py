@@ -578,7 +578,7 @@ def _read_line(raw: bytes) -> Any:
         problem_found = "it is nested deeper than any result"
     if not problem_found and _is_future(max(line["at"], line["run"]["started"])):
         # It is an error of the run alone: who writes such a line takes no host's verdict.
-        said = f"{line['host']} is judged at {line['at']}, in the run of {line['run']['started']}"
+        said = f"{line['host']} was audited at {line['at']}, in the run of {line['run']['started']}"
         advice = "that is in the future: correct the clock of the machine that wrote it"
         return _Bad(f"{said}, and {advice}", None, None, None)
     if problem_found:
@@ -592,7 +592,7 @@ def _loads(raw: bytes) -> Any:
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _too_long(stream: Any, start: int) -> _Bad:
@@ -625,7 +625,7 @@ def _as_error(bad: _Bad, newest: Entry | None) -> dict[str, Any]:
         _JUDGED if bad.host else _READABLE,
         "a result that can be read",
         "one that cannot",
-        "judge the host again and read what Ansible prints: ./hostproof audit -vvv",
+        "audit the host again and read the output of Ansible: ./hostproof audit -vvv",
         f"The result cannot be read, so nothing is known: {bad.problem}",
     )
     return {

@@ -306,7 +306,7 @@ def _matches_nothing(waiver: Waiver, met: _Met) -> dict[str, Any]:
     if not met.hosts:
         actual = "no host of this run is named so"
     elif not met.judged:
-        actual = f"the check was not judged on {_hosts(met.hosts)}"
+        actual = f"the check was not evaluated on {_hosts(met.hosts)}"
     else:
         actual = f"the check neither warned nor failed on {_hosts(met.hosts)}"
     return found(

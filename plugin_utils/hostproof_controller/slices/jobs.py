@@ -189,7 +189,7 @@ class Job:
         """A sentence on what became of hosts that have no result."""
         if self.was_interrupted:
             when = "" if self.began else " before it began"
-            return f"Lost with {self.name}: somebody interrupted the audit{when}"
+            return f"Lost with {self.name}: the audit was interrupted{when}"
         # The connection is why the programs at its ends complain. What an audit that found
         # something ends with is no reason, unless there is no other.
         first = min(

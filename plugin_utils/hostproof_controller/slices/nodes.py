@@ -56,7 +56,7 @@ def read_nodes(path: Path) -> list[Node]:
         name, folder = words[0], words[1] if len(words) > 1 else None
         if len(words) > 2 or not _NODE.match(name) or (folder and not _FOLDER.match(folder)):
             raise HostproofError(
-                f"{path}, line {number}: not NODE, or NODE and the folder of its ansible-runner"
+                f"{path}, line {number}: not NODE, or NODE and the directory of its ansible-runner"
             )
         nodes.append(Node(name, folder))
     if not 0 < len(nodes) <= _MOST_NODES:

@@ -125,7 +125,7 @@ class TestParameters:
     def test_another_value_runs(self, judge, value):
         found = judge(story(filesystemio_options=value))["filesystemio_options"]
         assert found.status == "fail"
-        assert f"It runs with {value.lower()}; wanted is setall" in found.why
+        assert f"It runs with {value.lower()}; setall is required" in found.why
         assert "restart the instance" in found.fix
 
     def test_the_next_start_takes_another(self, judge):
@@ -176,7 +176,7 @@ class TestParameters:
     def test_asynchronous_io_is_off(self, judge):
         found = judge(story(disk_asynch_io="FALSE"))["disk_asynch_io"]
         assert (found.status, found.running) == ("fail", "FALSE")
-        assert "ORA-27062) is no reason" in found.why
+        assert "ORA-27062) is not a reason" in found.why
 
     def test_it_will_be_off(self, judge):
         stored = (("*", "disk_asynch_io", "FALSE"),)
@@ -273,7 +273,7 @@ class TestUse:
         found = judge(story(flags=BUFFERED), ask_instances=False)
         assert found["filesystemio_options"].status == "error"
         assert found["direct_files"].status == "fail"
-        assert "although the policy says setall" in found["direct_files"].why
+        assert "although the policy requires setall" in found["direct_files"].why
 
 
 class TestLimit:

@@ -115,7 +115,7 @@ def test_a_home_on_such_a_mount(judge):
     machine = with_instance(mounted(host(), "/u01", "rw,cio,log=INLINE"), "none")
     found = judge(machine)["aix_cio"]
     assert found.status == "fail"
-    assert "the home of ORCL lies in /u01 (cio)" in found.why
+    assert "the home of ORCL is in /u01 (cio)" in found.why
 
 
 def test_openers_that_differ(judge):
@@ -128,7 +128,7 @@ def test_openers_that_differ(judge):
 @pytest.mark.parametrize(
     ("changes", "why", "command"),
     [
-        ({"depth": "2"}, "queue_depth is 2, and the policy wants 12", "queue_depth=12"),
+        ({"depth": "2"}, "queue_depth is 2, and the policy requires 12", "queue_depth=12"),
         ({"algorithm": "fail_over"}, "one path at a time", "algorithm=shortest_queue"),
         ({"reserve": "single_path"}, "reserves the disk", "reserve_policy=no_reserve"),
     ],

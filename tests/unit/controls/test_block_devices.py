@@ -144,7 +144,7 @@ class TestWhichDisks:
 
     def test_a_pattern_that_fits_nothing(self, judge):
         found = judge(recorded(), {"name": "asm-*"})
-        assert "No device of this host has a name" in found["scheduler"].why
+        assert "No device of this host matches" in found["scheduler"].why
 
     @pytest.mark.parametrize(
         "name",
@@ -241,7 +241,7 @@ class TestOwnership:
         machine.command("getent passwd 54321", "oracle:x:54321:54321::/home/oracle:/bin/sh\n")
         found = judge(machine)["/dev/dm-0 ownership"]
         assert (found.status, found.desired) == ("fail", "54321:- 0660 (as ASM runs)")
-        assert "everybody may use it (mode 0666)" in found.why
+        assert "all accounts can use it (mode 0666)" in found.why
 
     def test_an_account_that_is_not_there(self, judge):
         found = judge(recorded(), {**NAMED, "owner": "grid"})["/dev/dm-0 ownership"]

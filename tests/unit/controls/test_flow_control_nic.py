@@ -313,7 +313,7 @@ def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
     host = storage_host(driver="ice", pause=(True, True, False), more=negotiated)
     found = judge(host.link_file(LINK, OURS + lines), wanted=NO_TX)
     assert statuses(found, "persisted") == ["fail"]
-    assert "refuses" in found["persisted"][0].why
+    assert "rejects" in found["persisted"][0].why
 
 
 def test_a_link_file_that_another_hides_is_ignored(judge):
@@ -472,7 +472,7 @@ def test_what_the_boot_does_not_bring_up_proves_nothing(judge):
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", "autoconnect=false\n" + NM)
     found = judge(host, wanted=OFF)
     assert statuses(found, "persisted") == ["warn"]
-    assert "only a boot proves it" in found["persisted"][0].why
+    assert "only a reboot proves it" in found["persisted"][0].why
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", NM)
     assert statuses(judge(host, wanted=OFF), "persisted") == ["pass"]
 
@@ -512,7 +512,7 @@ def test_a_script_is_no_proof(judge, line, mode, status, words):
     found = judge(host, wanted=OFF)
     assert statuses(found, "persisted") == [status]
     assert words in found["persisted"][0].persisted
-    assert ("only a boot proves it" in found["persisted"][0].why) == (words == "(perhaps)")
+    assert ("only a reboot proves it" in found["persisted"][0].why) == (words == "(perhaps)")
 
 
 @pytest.mark.parametrize(
@@ -941,7 +941,7 @@ def test_another_system_is_skipped(judge):
         ({"wanted": [{"role": "storage", "speed": 1}]}, "has a rule with role, speed"),
         ({"interconnect": ["10.0.0.0/99"]}, "flow_control_interconnect"),
         ({"switches": [{"port": 161}]}, "flow_control_switches needs address"),
-        ({"switches": [{"address": "sw1", "credentials": "x"}]}, "has not the name"),
+        ({"switches": [{"address": "sw1", "credentials": "x"}]}, "does not have its name"),
         ({"filers": [{"address": "f", "ports": [{"name": "a", "rx": True}]}]}, "rx and tx of a"),
         ({"filers": [{"address": "f", "ports": [{"name": "a", "mtu": "big"}]}]}, "mtu must be"),
         ({"link_wait_seconds": 1}, "flow_control_link_wait_seconds"),

@@ -145,7 +145,7 @@ class TestLink:
         seen = path()._replace(switches={})
         for one in of(judge(seen, policy(switches=[])), "link"):
             assert one.status == SKIP
-            assert one.why == "flow_control_switches is empty: no switch was asked."
+            assert one.why == "flow_control_switches is empty: no switch was queried."
             assert one.running.startswith("eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a")
 
     def test_a_silent_switch_is_unknown(self, judge):
@@ -435,7 +435,10 @@ class TestFilerPort:
 
     def test_not_asked(self, judge):
         one = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
-        assert (one.status, one.why) == (SKIP, "flow_control_filers is empty: no filer was asked.")
+        assert (one.status, one.why) == (
+            SKIP,
+            "flow_control_filers is empty: no filer was queried.",
+        )
 
 
 class TestMtu:

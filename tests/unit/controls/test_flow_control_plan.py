@@ -108,7 +108,7 @@ def test_without_a_permanent_address_no_file_is_written(plan):
         host = storage_host()
         host.command("ethtool -P ens4", answer)
         host.command("udevadm info -q property -p /sys/class/net/ens4", UDEV_KNOWS)
-        with pytest.raises(Unanswered, match="ethtool -P does not tell the permanent MAC"):
+        with pytest.raises(Unanswered, match="ethtool -P does not show the permanent MAC"):
             plan(host)
 
 
@@ -455,7 +455,7 @@ def test_a_team_cannot_be_waited_for(plan):
     host.link("/sys/class/net/ens8/master", "/sys/class/net/team0")
     host.command("ethtool -i team0", "driver: team\n")
     host.mounts("team0")
-    assert "no bond of the kernel" in reasons(plan(host))[0]
+    assert "not a bond of the kernel" in reasons(plan(host))[0]
 
 
 def test_what_comes_after_a_link_file_must_go_first(plan):

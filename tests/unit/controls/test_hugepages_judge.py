@@ -475,7 +475,7 @@ POOL = (
         {},
         "ram_share",
         "fail",
-        ("at most 70 percent of memory (44.8 GiB)", "make the pool 22937 pages at most"),
+        ("at most 70 percent of memory (44.8 GiB)", "reduce the pool to at most 22937 pages"),
     ),
     Story("share: just not too much", database(pool=(22937, 0)), {}, "ram_share", "pass"),
     Story(
@@ -526,7 +526,7 @@ POOL = (
         {},
         "numa_split",
         "warn",
-        ("node1 got less than half", "about 4097 pages a node", "node1: 1194"),
+        ("node1 got less than half", "about 4097 pages per node", "node1: 1194"),
     ),
     Story("nodes: one", bare(pool=(8, 8)), {}, "numa_split", "skip", ("one NUMA node",)),
     Story("nodes: no pool", bare(nodes=(0, 0)), {}, "numa_split", "skip", ("empty",)),
@@ -536,7 +536,7 @@ POOL = (
         {},
         "numa_split",
         "pass",
-        ("about 4097 pages a node",),
+        ("about 4097 pages per node",),
     ),
     Story("overcommit: none", database(), {}, "no_overcommit", "pass"),
     Story(
@@ -799,7 +799,7 @@ INSTANCES = (
         {},
         "shm_group",
         "warn",
-        ("nothing sets it (0)", "lets a memlock limit stand in for it"),
+        ("nothing sets it (0)", "accepts a memlock limit instead"),
     ),
     Story(
         "group: missing on a kernel without it",
@@ -1050,7 +1050,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("'never' now and 'never' after a reboot are safe, but not what is asked",),
+        ("'never' now and 'never' after a reboot are safe, but differ from the policy",),
     ),
     Story(
         "thp: UEK7 below a database of 18c wants never",

@@ -413,9 +413,12 @@ class TestPolicy:
                 {"instances": [{"sid": "A", "sga": "1G", "pga": "1G"}]},
                 "hugepages_instances A has unknown pga",
             ),
-            ({"instances": [{"sid": "A", "sga": "60GB"}]}, "hugepages_instances A: sga is no size"),
+            (
+                {"instances": [{"sid": "A", "sga": "60GB"}]},
+                "hugepages_instances A: sga is not a size",
+            ),
             ({"instances": [{"sid": "A", "sga": "0"}]}, "must be more than nothing"),
-            ({"instances": [{"sid": "A", "sga": True}]}, "is no size"),
+            ({"instances": [{"sid": "A", "sga": True}]}, "is not a size"),
             (
                 {"instances": [{"sid": "A", "sga": "1G", "version": "newest"}]},
                 "hugepages_instances A: version 'newest' must be a number such as 19",
@@ -430,7 +433,7 @@ class TestPolicy:
             ({"spare_pages": "\u00b2"}, "must be a whole number"),
             ({"ram_share_limit": 0}, "hugepages_ram_share_limit must be 1 to 100, not 0"),
             ({"ram_share_limit": 101}, "hugepages_ram_share_limit must be 1 to 100, not 101"),
-            ({"page_size": "2MB"}, "hugepages_page_size is no size"),
+            ({"page_size": "2MB"}, "hugepages_page_size is not a size"),
             ({"memlock": "lots"}, "hugepages_memlock must be auto, unlimited, unmanaged or a"),
             ({"memlock": "\u00b2"}, "hugepages_memlock must be auto"),
             ({"memlock": 0}, "hugepages_memlock must be auto"),

@@ -112,7 +112,7 @@ class TestSubnets:
         found = one_of(
             addressed(("eth1", "192.168.10.1/24")), "subnets", interfaces=["eth1", "eth2"]
         )
-        assert (found.status, found.why) == ("warn", "eth2 has no address of its own.")
+        assert (found.status, found.why) == ("warn", "eth2 has no address.")
 
     def test_one_alone_needs_none(self):
         assert one_of(Node(), "subnets").status == "skip"
@@ -181,12 +181,12 @@ class TestEndToEnd:
         node = Node().way(passed=0, hop="192.168.10.254", limit=1500, arrives=1500)
         found = one_of(node, "end_to_end", peers=PEERS)
         assert found.status == "fail"
-        assert "refused by 192.168.10.254, which takes 1500; those of 1500 arrive" in found.why
+        assert "rejected by 192.168.10.254, which takes 1500; those of 1500 arrive" in found.why
 
     def test_packets_that_vanish_are_told(self):
         found = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
         assert found.status == "fail"
-        assert "lost without a word, those of 1500 arrive" in found.why
+        assert "lost silently, those of 1500 arrive" in found.why
 
     def test_an_answer_in_pieces_is_no_proof_of_the_way_back(self):
         found = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)

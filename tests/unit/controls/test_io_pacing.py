@@ -110,7 +110,7 @@ class TestPolicy:
             ({"cpu_headroom": 101}, "io_pacing_cpu_headroom must be 0 to 100"),
             ({"cpu_headroom": "much"}, "io_pacing_cpu_headroom must be a whole number"),
             ({"deadman_risk_ok": "yes"}, "io_pacing_deadman_risk_ok must be true or false"),
-            ({"dirty_limit": "many"}, "io_pacing_dirty_limit is no size"),
+            ({"dirty_limit": "many"}, "io_pacing_dirty_limit is not a size"),
             ({"filesystems": "/fs"}, "io_pacing_filesystems must be a list"),
             ({"filesystems": [{"path": "/fs"}]}, "needs path, maxpout and minpout"),
             ({"filesystems": ["/fs"]}, "needs path, maxpout and minpout"),

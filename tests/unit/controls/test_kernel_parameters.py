@@ -382,7 +382,7 @@ class TestNamespaces:
     def test_an_instance_in_a_namespace_of_its_own(self, judge):
         found = judge(self.host("ipc:[4026532280]"))
         assert found["kernel.sem"].status == found["kernel.shmall"].status == "error"
-        assert "ORCL runs in an IPC namespace of its own" in found["kernel.sem"].why
+        assert "ORCL runs in a separate IPC namespace" in found["kernel.sem"].why
         # These are the host's for everybody.
         assert found["fs.aio-max-nr"].status == "fail"
 
@@ -506,7 +506,7 @@ class TestPolicy:
             ({"unmanaged": ["vm.*"]}, "must be a key such as vm.swappiness"),
             ({"interconnect": ["../eth1"]}, "must be the name of an interface"),
             ({"interconnect": ["all"]}, "must be the name of an interface"),
-            ({"sga": "much"}, "kernel_parameters_sga is no size"),
+            ({"sga": "much"}, "kernel_parameters_sga is not a size"),
             ({"sysctl_file": "/etc/sysctl.conf"}, "must be /etc/sysctl.d/NAME.conf"),
         ],
     )

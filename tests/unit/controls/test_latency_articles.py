@@ -164,7 +164,7 @@ class TestSlob:
         assert one.why == (
             "From 64 sessions on, more sessions add less than 5 % read requests. Whether host "
             "CPUs or storage are full is not told (a read takes 0.548 ms with 64 sessions and "
-            "0.924 ms with 128): use awr_info.sh of SLOB and give cores to the probe."
+            "0.924 ms with 128): use awr_info.sh of SLOB and set cores of the probe."
         )
 
     @pytest.mark.parametrize(

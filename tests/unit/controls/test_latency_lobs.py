@@ -97,14 +97,14 @@ class TestTheSeed:
         fix = str(read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"].fix)
         steps = ["name the segment", "CACHE", "25 to 6 minutes", "Hash partitions", "Event 44951"]
         steps += ["22 minutes without it", "18.5 at level 3", "22.5 at 16", "49 at 32", "39 at 512"]
-        steps += ["Never 1024"]
+        steps += ["Do not copy 1024"]
         places = [fix.index(step) for step in steps]
         assert places == sorted(places)
 
     def test_what_the_release_has_fixed_is_said_with_its_source(self, read):
         name = "awr-11.2.0.3-top-enq-hw.txt"
         before = str(read(name, release="11.2.0.2.3")["lob_contention"].why)
-        assert "fixed from 11.2.0.3.0 on (J. Wartak, 2014)" in before
+        assert "fixed in 11.2.0.3.0 and later (J. Wartak, 2014)" in before
         assert "This is 11.2.0.2.3." in before
         after = str(read(name, release="11.2.0.3.8")["lob_contention"].why)
         assert "11.2.0.3.0" not in after

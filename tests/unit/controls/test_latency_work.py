@@ -83,13 +83,13 @@ class TestACore:
         limit = {"logical_reads_per_core": least}
         found = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["logical_reads"]
         assert found.status == status
-        assert found.desired == f"{least:,} logical reads a second and core, or more"
+        assert found.desired == f"{least:,} logical reads per second and core, or more"
 
     def test_a_limit_without_cores_is_not_judged(self, judge):
         limit = {"logical_reads_per_core": 100}
         found = judge(fixture("awr-10.2-slob.txt"), policy=limit)["logical_reads"]
         assert found.status == "error"
-        assert "give cores to the probe" in found.why
+        assert "set cores of the probe" in found.why
 
     def test_a_run_that_reads_disks_tells_nothing_of_processors(self, judge):
         limit = {"logical_reads_per_core": 100}
@@ -144,7 +144,7 @@ class TestAChange:
             (info(*[100] * 4), info(*[90] * 9), "64 sessions: 9 before, 4 after"),
             (info(*[9] * 5), info(*[9] * 5, sessions=8), "8 sessions: 5 before, 0 after"),
             (info(*[9] * 5), info(*[0] * 5), "64 sessions: 5 before, 5 after"),
-            (info(*[9] * 5), "1|30000|29462|98.207|\n", "what was before tells no reads"),
+            (info(*[9] * 5), "1|30000|29462|98.207|\n", "the earlier result has no reads"),
             (info(*[9] * 5), "no report", "it is none of AWR"),
         ],
     )

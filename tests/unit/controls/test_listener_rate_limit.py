@@ -229,7 +229,7 @@ class TestRate:
             ("(RATE_LIMIT=maybe)", "", "error", "neither yes or no nor a number"),
             ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "no number"),
             ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 a second."),
-            ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 beside"),
+            ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 with"),
             ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and what that"),
             ("(RATE_LIMIT=10)(rate_limit=20)", "", "error", "RATE_LIMIT 2 times (10, 20)"),
             ("(RATE_LIMIT=10)(RATE_LIMIT=10)", "", "pass", ""),
@@ -461,7 +461,7 @@ class TestQueues:
         machine = ready_host().file("/proc/sys/net/core/somaxconn", "128\n")
         finding = one("queue_size", machine, **wants())
         assert finding.status == "fail"
-        assert "net.core.somaxconn cuts it to 128" in finding.why
+        assert "net.core.somaxconn reduces it to 128" in finding.why
 
     def test_socket_of_an_older_start(self, one):
         machine = linux().listener(LIMITED).socket(1521, 128)
@@ -567,7 +567,7 @@ class TestPolicy:
         [
             ({"wanted": "all"}, "must be auto or a list"),
             ({"wanted": ["LISTENER"]}, "needs a name"),
-            (wants(name="my listener"), "no name of a listener"),
+            (wants(name="my listener"), "not the name of a listener"),
             (wants(port=1), "has unknown port"),
             (wants(home="u01"), "LISTENER: home must be absolute, not 'u01'"),
             (wants(rate=-1), "LISTENER: rate must be a whole number, not -1"),

@@ -172,12 +172,12 @@ class TestGuards:
 
     def test_parameter_twice(self):
         ((reason, _),) = self.refused(running(OPEN + OPEN), **wants())
-        assert reason == f"LISTENER stands twice in {FILE}: leave one of them"
+        assert reason == f"LISTENER is set twice in {FILE}: keep one of them"
 
     def test_parameter_of_ifile(self):
         machine = running(f"IFILE={ADMIN}/more.ora\n").ora(OPEN, f"{ADMIN}/more.ora")
         ((reason, _),) = self.refused(machine, **wants())
-        assert reason.startswith(f"LISTENER stands in {ADMIN}/more.ora (IFILE)")
+        assert reason.startswith(f"LISTENER is in {ADMIN}/more.ora (IFILE)")
 
     def test_no_address_that_could_carry_it(self):
         ((reason, _),) = self.refused(running(OPEN.replace("TCP", "IPC")), **wants())

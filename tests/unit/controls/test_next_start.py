@@ -441,7 +441,7 @@ VARIANTS = (
         packs.database_host,
         "ram_share",
         "fail",
-        "those that policy and instances ask for",
+        "those that policy and instances require",
         POLICY,
         {"instances": [{"sid": "ORCL", "sga": "79G"}]},
     ),
@@ -458,7 +458,7 @@ VARIANTS = (
         changed(rows={"Hugetlb": (16384 + 16384) << 10}),
         "ram_share",
         "fail",
-        "those that policy and instances ask for",
+        "those that policy and instances require",
         POLICY,
         {"instances": [{"sid": "ORCL", "sga": "30G"}]},
     ),
@@ -580,8 +580,8 @@ def test_memlock_of_today_is_held_against_the_next_start(judge):
         ("6.4.0-150600.21-default", "fail", "answers EPERM"),
         ("5.15.0-206.153.7.el9uek.x86_64", "warn", "do not rely on it"),
         ("5.15.0-107-generic", "warn", "do not rely on it"),
-        ("5.3.18-150300.59.174-default", "warn", "lets a memlock limit stand in for it"),
-        ("4.18.0-553.el8_10.x86_64", "warn", "lets a memlock limit stand in for it"),
+        ("5.3.18-150300.59.174-default", "warn", "accepts a memlock limit instead"),
+        ("4.18.0-553.el8_10.x86_64", "warn", "accepts a memlock limit instead"),
     ],
 )
 def test_no_fallback_is_promised_where_the_change_was_taken_over(judge, kernel, status, says):

@@ -229,7 +229,7 @@ class TestOranfstab:
     def test_mount_that_is_none(self):
         (finding,) = self.all(GOOD.replace("mount: /u02", "mount: /u02/oradata"))
         assert finding.status == "fail"
-        assert "mount /u02/oradata is no NFS mount of this host" in finding.why
+        assert "mount /u02/oradata is not an NFS mount of this host" in finding.why
 
     def test_mount_with_a_typo(self):
         machine = host().persisted_mount("/u03/oradata", "filer1:/vol/u03")
@@ -287,7 +287,7 @@ class TestOranfstab:
     def test_name_of_nobody_and_name_without_answer(self):
         tab = "server: filer1\npath: nobody\nexport: /vol/u02 mount: /u02\n"
         (finding,) = self.all(tab)
-        assert (finding.status, finding.why) == ("fail", "path nobody is no name of a host.")
+        assert (finding.status, finding.why) == ("fail", "path nobody is not the name of a host.")
         machine = host().command("getent ahosts nobody", "2001:db8::1 STREAM nobody\n")
         assert statuses(self.all(tab, machine)) == ["pass"]
         machine = host()
@@ -325,7 +325,7 @@ class TestOranfstab:
         (finding,) = self.all(tab)
         assert (finding.status, finding.why) == (
             "fail",
-            "local 192.0.2.99 is no address of this host.",
+            "local 192.0.2.99 is not an address of this host.",
         )
 
     def test_networks_that_are_not_known(self):

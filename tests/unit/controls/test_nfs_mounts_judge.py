@@ -155,7 +155,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "fail",
-        ("Not mounted.", "bg", "mount /u02", "/etc/fstab:2", "nothing is open or lies there"),
+        ("Not mounted.", "bg", "mount /u02", "/etc/fstab:2", "no file is open or exists there"),
     ),
     Story(
         "mounted: a database writes into the root file system",
@@ -198,7 +198,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "fail",
-        ("What is open or lies there is not known",),
+        ("Open and existing files there are unknown",),
     ),
     Story(
         "mounted: nothing would mount it either",
@@ -218,7 +218,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "fail",
-        ("nothing is open or lies there",),
+        ("no file is open or exists there",),
     ),
     Story(
         "mounted: autofs will, when somebody looks",
@@ -687,7 +687,7 @@ PERSISTED = (
         listed(),
         "options_persisted",
         "fail",
-        ("/etc/fstab:2 is refused by mount(8)", "six fields"),
+        ("mount(8) rejects /etc/fstab:2", "six fields"),
     ),
     Story(
         "persisted: a line that is none",
@@ -695,7 +695,7 @@ PERSISTED = (
         listed(),
         "options_persisted",
         "fail",
-        ("mount(8) refuses /etc/fstab:1", "Nothing mounts it"),
+        ("mount(8) rejects /etc/fstab:1", "Nothing mounts it"),
     ),
     Story(
         "persisted: by a mount unit",
@@ -845,7 +845,7 @@ AS_PERSISTED = (
         listed(),
         "mounted_as_persisted",
         "warn",
-        ("Mounted with retrans=5, but /etc/fstab:2 asks for retrans=2",),
+        ("Mounted with retrans=5, but /etc/fstab:2 requests retrans=2",),
     ),
     Story(
         "as persisted: fstab was corrected since",
@@ -1069,7 +1069,7 @@ SUPERBLOCK = (
         listed(),
         "shared_superblock",
         "fail",
-        ("/u03", "timeo=300", "/etc/fstab:2 asks for timeo=600", "unmount all of them"),
+        ("/u03", "timeo=300", "/etc/fstab:2 requests timeo=600", "unmount all of them"),
     ),
     Story(
         "superblock: this one was first",

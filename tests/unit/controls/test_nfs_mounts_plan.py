@@ -592,7 +592,7 @@ class TestGuards:
         machine = host()
         refused = plan(machine, **listed(source="filer9:/vol/u02"))
         assert [one.override for one in refused.refusals] == ["allow_source_change"] * 2
-        assert "filer1:/vol/u02 is mounted, the policy wants filer9:/vol/u02" in (
+        assert "filer1:/vol/u02 is mounted, the policy requires filer9:/vol/u02" in (
             refused.refusals[0].reason
         )
         machine.evidence.clear()
@@ -680,7 +680,8 @@ class TestSlots:
         }
         assert values(decided) == {SLOTS: "128", MAX_SLOTS: "128"}
         assert decided.pending == [
-            "The new RPC slots reach filer1 only after all its mounts are gone and made again."
+            "The new RPC slots reach filer1 only after all its mounts were unmounted and "
+            "mounted again."
         ]
 
     def test_sysctl_where_it_is_applied_to_the_module(self):

@@ -108,7 +108,7 @@ class TestWanted:
         ({"version": "4"}, "nfs_mounts_version"),
         ({"transfer_size": "1000"}, "must be a multiple of 1024 up to 1M"),
         ({"transfer_size": "2M"}, "must be a multiple of 1024 up to 1M"),
-        ({"transfer_size": "large"}, "nfs_mounts_transfer_size is no size"),
+        ({"transfer_size": "large"}, "nfs_mounts_transfer_size is not a size"),
         ({"single_actimeo_zero": "perhaps"}, "nfs_mounts_single_actimeo_zero must be true or"),
         ({"slot_table_entries": 65537}, "nfs_mounts_slot_table_entries must be 0 to 65536"),
         ({"direct_nfs": "on"}, "nfs_mounts_direct_nfs must be one of auto, required"),

@@ -144,7 +144,7 @@ class TestWhichWins:
         text = fixture("standalone.xml").replace('pool-name="NONE"', 'pool-name="OTHER"')
         host = standalone().file(FILE, datasources_xml.kept(text))
         why = str(judge(host)["running"]["shop"].why)
-        assert "OTHER is in the file alone" in why and "NONE is in the server alone" in why
+        assert "OTHER is only in the file" in why and "NONE is in the server alone" in why
 
 
 class TestModes:

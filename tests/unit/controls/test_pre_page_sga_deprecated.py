@@ -62,7 +62,7 @@ def test_apply_refuses_to_set_it(wanted, stored):
     machine = story(stored=(*stored, ONLY), update="19.22.0.0.0")
     finding = setting(machine, wanted=wanted)
     assert finding.status == "warn"
-    assert "apply refuses to set" in finding.why
+    assert "apply rejects" in finding.why
     assert finding.fix.endswith("set pre_page_sga_wanted to auto")
     planned = plan(machine, wanted=wanted)
     assert planned.changes == []

@@ -53,7 +53,7 @@ def test_paths_of_an_instance():
         ({"sqlplus_seconds": 0}, "pre_page_sga_sqlplus_seconds must be 1 to 600"),
         ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
         ({"instances": [{"home": "/x"}]}, "needs a sid"),
-        ({"instances": [{"sid": "A;B"}]}, "is no sid"),
+        ({"instances": [{"sid": "A;B"}]}, "is not a SID"),
         ({"instances": [{"sid": "A"}, {"sid": "A"}]}, "lists a sid twice: A"),
         ({"instances": [{"sid": "A", "sga": "8G"}]}, "A has unknown sga"),
         ({"instances": [{"sid": "A", "home": "u01"}]}, "home 'u01' must be an absolute path"),

@@ -138,7 +138,7 @@ class TestRefused:
 
     def test_a_name_that_is_no_account_s(self):
         machine = limit_packs.process(host().account("%x", 7), "ora_pmon_A", 11, uid=7)
-        assert "'%x' is no name" in reasons(machine)
+        assert "'%x' is not a name" in reasons(machine)
 
 
 LINES = [

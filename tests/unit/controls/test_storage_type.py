@@ -680,7 +680,7 @@ class TestSpace:
     def test_where_only_volumes_are_told_nothing_is_known_of_the_disks(self, judge, percent):
         finding = only(judge(database_host(all_flash(v=percent), u02="filer:/vol/v"))["space"])
         assert finding.status == "skip"
-        assert "not the aggregates" in finding.why
+        assert "not of their aggregates" in finding.why
 
     def test_a_mounted_volume_without_room_is_a_warning(self, judge):
         filer = all_flash(a_1=20, v=98)
@@ -1121,7 +1121,7 @@ class TestParts:
         finding = only(judge(database_host(agent("netapp-7mode", **rows(alone))))["controllers"])
         assert (finding.status, finding.why) == (
             "skip",
-            "Not available: the agent says not configured.",
+            "Not available: the agent reports not configured.",
         )
 
     def test_each_node_of_a_cluster_is_judged_by_its_own_row(self, judge):
@@ -1325,7 +1325,7 @@ class TestPolicy:
             ({"addresses": [{"address": "a", "port": 70000}]}, "a: port must be 1 to 65535"),
             (
                 {"addresses": [{"address": "a", "credentials": "x"}]},
-                "storage_type_addresses a: there are no credentials of the name it asks for",
+                "storage_type_addresses a: there are no credentials with its name",
             ),
             ({"credentials": []}, "storage_type_credentials must be a dictionary"),
             ({"credentials": {}}, "must have the name default"),
@@ -1651,7 +1651,7 @@ class TestLayout:
 
     def test_says_what_and_what_to_do(self, judge):
         one = self.one(judge, self.HIGH.format(6, 4))
-        assert "/vol/u02 6, high by its own message (3 is well, up to 10)" in str(one.why)
+        assert "/vol/u02 6, high by its own message (3 is good, up to 10)" in str(one.why)
         assert "only where it is read sequentially" in str(one.fix)
 
     def test_without_a_log(self, judge):

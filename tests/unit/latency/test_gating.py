@@ -186,8 +186,7 @@ class TestDecision:
         }
         found = gating.decide(["db01"], OK, verdicts, [], LIMITS)
         assert [reason for _, reason in found.reasons] == [
-            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0 %); beside it on unchanged hosts: "
-            "+30.0 %"
+            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0 %); on unchanged hosts: +30.0 %"
         ]
 
     def test_what_the_host_adds_decides_nothing_beside_the_whole(self):

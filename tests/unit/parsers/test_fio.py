@@ -53,7 +53,7 @@ def without(*path: str) -> str:
     [
         ("", "there is no object"),
         ("fio: pid=0, err=2/file:filesetup.c", "there is no object: fio failed with error 2"),
-        (REAL[: len(REAL) // 2], "it is no JSON, or has"),
+        (REAL[: len(REAL) // 2], "it is not JSON, or has"),
         ('{"fio version": "fio-3.33", "jobs": []}', "there is no job"),
         ('{"jobs": 5}', "lacks or mistakes"),
         (without("read"), "lacks or mistakes 'read'"),

@@ -193,7 +193,7 @@ def test_spring_s_booleans(text, value):
 
 
 def test_what_spring_does_not_take_for_a_boolean():
-    with pytest.raises(ParseError, match="no boolean: a word of 2 characters"):
+    with pytest.raises(ParseError, match="not a boolean: a word of 2 characters"):
         pool_properties.parse("spring.datasource.dbcp2.test-on-borrow=ja\n")
 
 

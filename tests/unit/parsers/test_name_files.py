@@ -89,7 +89,7 @@ class TestDns:
 
     @pytest.mark.parametrize("name", ["", ".", "a..b", "a" * 64, ".".join(["a" * 60] * 5)])
     def test_no_name_is_asked_for(self, name):
-        with pytest.raises(ValueError, match="is no name"):
+        with pytest.raises(ValueError, match="is not a name"):
             dns_message.query(name)
 
 

@@ -118,7 +118,7 @@ class TestForwardingTable:
         assert list(switch_port.read_switch(host, target(), [HOST.upper()]).ports) == [HOST]
 
     def test_what_is_no_address_is_said(self):
-        assert read(macs=("bond0",)).missing == {"bond0": "bond0 is no MAC address"}
+        assert read(macs=("bond0",)).missing == {"bond0": "bond0 is not a MAC address"}
 
     def test_some_of_many(self):
         switch = read(

@@ -93,7 +93,7 @@ CHECKS = [
     ),
     (
         "hugepages.transparent_hugepages",
-        "Transparent huge pages are as the policy wants them",
+        "Transparent huge pages are as the policy requires them",
         "medium",
         "reboot",
         "The kernel stalls processes while it compacts memory.",

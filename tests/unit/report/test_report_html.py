@@ -90,7 +90,7 @@ def test_verdicts_and_matrix():
 @pytest.mark.parametrize(
     ("statuses", "headline"),
     [
-        ([], "No host was judged"),
+        ([], "No host was audited"),
         (["pass"], "The host is ready"),
         (["fail"], "The host is not ready"),
         (["warn"], "The host is ready with warnings"),
@@ -243,7 +243,7 @@ YESTERDAY = "2026-11-20T09:30:00Z"
 def test_evidence_of_yesterday_does_not_read_as_of_today():
     lines = [make_line("db01", [finding()], recorded_at=YESTERDAY), make_line("db02", [finding()])]
     text = page_of(lines).text
-    said = "Evidence recorded 2026-11-20 09:30:00 UTC, of 1 of 2 hosts; judged later"
+    said = "Evidence recorded 2026-11-20 09:30:00 UTC, of 1 of 2 hosts; audited later"
     assert said in text
     assert text.count("from evidence recorded 2026-11-20 09:30:00 UTC") == 1
     assert "judged 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
@@ -254,7 +254,7 @@ def test_evidence_of_several_days_is_said_from_the_first_to_the_last():
         make_line(f"db0{day}", [finding()], recorded_at=YESTERDAY.replace("20T", f"{day}T"))
         for day in (12, 19, 15)
     ]
-    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC, of 3 of 3 hosts; judged later"
+    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC, of 3 of 3 hosts; audited later"
     assert said in page_of(lines).text
 
 

@@ -179,7 +179,7 @@ def broken(change):
         (b'{"findings": ' + b'{"host":' * 100_000 + b"1", "nested deeper than any result"),
         (b'{"findings": ' + b"[" * 300 + b"]" * 300 + b', "host": "db01"}', "schema None"),
         (b'{"host": "db01", "findings": ' + b"9" * 5000 + b"}", "not JSON"),
-        (b'{"host": "db01", "at": NaN}', "NaN is no number of JSON"),
+        (b'{"host": "db01", "at": NaN}', "NaN is not a JSON number"),
     ],
 )
 def test_anything_else_is_the_error_of_its_host_or_of_the_run(

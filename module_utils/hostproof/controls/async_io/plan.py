@@ -34,7 +34,9 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals: List[Refusal] = []
     pending: List[str] = []
     if facts.linux is None:
-        return Plan([], [], ["On this system nothing is set: the findings say what to do."], [])
+        return Plan(
+            [], [], ["On this system nothing is set: the findings contain the commands."], []
+        )
     if not known(facts.subjects):
         return Plan([], [], ["No instance is here that would need it: nothing is set."], [])
     if policy.filesystemio_options is not None:

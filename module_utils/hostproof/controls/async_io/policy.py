@@ -67,7 +67,7 @@ class Policy(NamedTuple):
     Default: true
     """
     sqlplus_seconds: int = whole_number(1, 600)
-    """How long one answer of sqlplus may take, from 1 to 600 seconds.
+    """Maximum time of an answer of sqlplus, from 1 to 600 seconds.
 
     Default: 20
     """
@@ -103,12 +103,12 @@ class Policy(NamedTuple):
     Default: 2.0
     """
     used_limit: int = whole_number(1, 100)
-    """How many per cent of C(fs.aio-max-nr) may be in use, from 1 to 100; more fails.
+    """Maximum use of C(fs.aio-max-nr) in percent, from 1 to 100; more fails.
 
     Default: 80
     """
     message_days: int = whole_number(1, 365)
-    """How many days back messages of the database and of the kernel count, from 1 to 365.
+    """Age in days up to which messages of the database and of the kernel count, from 1 to 365.
 
     Default: 7
     """

@@ -105,7 +105,7 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     around = _around(known(aix.mounts))
     subjects: List[Subject] = known(facts.subjects)
     homes = [
-        f"the home of {one.sid} lies in {path} ({option})"
+        f"the home of {one.sid} is in {path} ({option})"
         for one in subjects
         for path, option in around
         if _lies_in(if_known(one.database.home, ""), path)
@@ -188,7 +188,9 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     algorithm, reserve = attributes["algorithm"], attributes["reserve_policy"]
     problems = []
     if depth < policy.hdisk_queue_depth:
-        problems.append(f"queue_depth is {depth}, and the policy wants {policy.hdisk_queue_depth}")
+        problems.append(
+            f"queue_depth is {depth}, and the policy requires {policy.hdisk_queue_depth}"
+        )
     if algorithm == "fail_over":
         problems.append("algorithm fail_over uses one path at a time")
     elif reserve == "single_path":
@@ -197,7 +199,7 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="ask the storage vendor, then change the disk for the next reboot",
+        fix="get confirmation from the storage vendor, then change the disk for the next reboot",
         commands=change,
         desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
         persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",

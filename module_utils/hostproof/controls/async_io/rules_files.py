@@ -67,7 +67,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         WARN if without else PASS,
         why=f"{', '.join(without)} of {subject.sid} has no context, although {by}: it writes "
         "synchronously, or has not written since its start.",
-        fix="look again when the instance has written; then look for libaio "
+        fix="check again after the instance has written; then check libaio "
         "(ldd $ORACLE_HOME/bin/oracle) and for async_io.aio_usage",
         desired="a context in each of " + ", ".join(one.process for one in ones),
         running=by,
@@ -100,8 +100,8 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=f"{_counted(buffered)} of {subject.sid} are open without O_DIRECT, "
         f"{'although' if direct else 'as'} {by}: {examples(some)}. "
         + (f"{cache_text(linux)[:1].upper()}{cache_text(linux)[1:]}." if some else ""),
-        fix="restart the instance if the parameter was changed since; else the file system "
-        "refuses O_DIRECT (tmpfs, some FUSE and ecryptfs do): move the files"
+        fix="restart the instance if the parameter was changed since; otherwise the file system "
+        "rejects O_DIRECT (tmpfs, some FUSE and ecryptfs do): move the files"
         if direct
         else f"see {_OPTIONS_CHECK}",
         desired="O_DIRECT on each file",
@@ -140,7 +140,7 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=f"{_counted(loose)} of {subject.sid} are open without O_DSYNC and O_SYNC: "
         f"{examples(some)}."
         + ("" if cached else " They are past the page cache, but not past the disk's own."),
-        fix="find out what opens them so: the database itself asks for O_DSYNC on file systems",
+        fix="find the program that opens them: the database itself uses O_DSYNC on file systems",
         desired="O_DSYNC or O_SYNC on each file",
         in_use=f"{_counted(counted) or 'none'} open; {_counted(loose) or 'none'} without it; "
         + mode(subject).text(),
@@ -156,8 +156,8 @@ def _in_file_systems(subject: Subject, linux: Linux) -> Dict[str, List[OpenFile]
         return held
     where = places(subject, linux)
     if DRIVER in where:
-        raise Skip(f"Its files lie behind {DRIVER}: descriptors say nothing of how it writes.")
-    raise Skip(f"Its files lie on {' and '.join(where)}: no file of a file system is held open.")
+        raise Skip(f"Its files are behind {DRIVER}: descriptors do not show how it writes.")
+    raise Skip(f"Its files are on {' and '.join(where)}: no file of a file system is open.")
 
 
 def _counted(by_kind: Dict[str, List[OpenFile]]) -> str:

@@ -34,8 +34,8 @@ _LISTED = 5
 
 @rules.check(
     "async_io.aio_refused",
-    "No process was refused an AIO context",
-    "A process was refused an AIO context",
+    "No AIO context request was rejected",
+    "An AIO context request was rejected",
     severity="high",
     takes_effect="now",
     why="The process writes synchronously, fails, or loops (10.2.0.5 in ksfdrwat0). The AIO "
@@ -120,8 +120,8 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if found else PASS,
         why=f"{_told(found)}."
         + (" The file system takes no asynchronous or direct I/O there." if refused else ""),
-        fix="check the storage of the file that the alert log names beside it; where the file "
-        "system refuses, move the file",
+        fix="check the storage of the file in the alert log; if the file "
+        "system rejects it, move the file",
         desired="none",
         in_use=_told(found) or _none(policy),
         evidence=_log_keys(subject),

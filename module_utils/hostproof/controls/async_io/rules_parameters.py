@@ -42,8 +42,8 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
     now = running(subject, OPTIONS)
     if not is_governed(where):
         raise Skip(
-            f"Its files lie on {' and '.join(where)}, where {OPTIONS} ({now}) has no effect: "
-            "input and output are asynchronous and direct by disk_asynch_io alone.",
+            f"Its files are on {' and '.join(where)}, where {OPTIONS} ({now}) has no effect: "
+            "only disk_asynch_io controls asynchronous I/O.",
             evidence_of(subject),
         )
     then, layer = persisted(subject, OPTIONS)
@@ -57,7 +57,8 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
     ]
     return Verdict(
         FAIL if wrong else PASS,
-        why=f"{', and '.join(wrong)}; wanted is {wanted}. Its files lie on {' and '.join(where)}.",
+        why=f"{', and '.join(wrong)}; {wanted} is required. Its files are on "
+        f"{' and '.join(where)}.",
         fix=_steps(
             change_of_parameter(subject.database, OPTIONS, wanted) if then != wanted else "",
             _RESTART if now != wanted else "",
@@ -86,7 +87,7 @@ def _of_next_start(subject: Subject, wanted: str) -> Verdict:
         )
     return Verdict(
         PASS if then == wanted else WARN,
-        why=f"Its next start takes {then}; wanted is {wanted}, unless its files lie in ASM.",
+        why=f"Its next start uses {then}; {wanted} is required, unless its files are in ASM.",
         fix=f"set {OPTIONS} to {wanted} before it is started",
         desired=wanted,
         persisted=layer,
@@ -127,7 +128,8 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     ]
     return Verdict(
         FAIL if off else PASS,
-        why=f"{' and '.join(off)} ({ASYNC}=FALSE). A server that did not answer (ORA-27062) is no "
+        why=f"{' and '.join(off)} ({ASYNC}=FALSE). A server that did not answer "
+        "(ORA-27062) is not a "
         "reason for it: see async_io.io_stalled.",
         fix=_steps(
             change_of_parameter(subject.database, ASYNC, None) if then == "false" else "",
@@ -170,7 +172,7 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             "are written one after the other"
         )
     else:
-        why += f" beside {ASYNC}=TRUE: it forces one DBWR and gains nothing"
+        why += f" with {ASYNC}=TRUE: it forces one DBWR and has no advantage"
     return Verdict(
         WARN,
         why=why + ".",

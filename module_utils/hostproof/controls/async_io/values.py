@@ -194,7 +194,7 @@ def linux_of(facts: Facts) -> Linux:
     """Of a Linux host; Skip elsewhere."""
     known(facts.system)
     if facts.linux is None:
-        raise Skip("What processes do is known on Linux alone.")
+        raise Skip("Processes are only known on Linux.")
     return facts.linux
 
 
@@ -204,11 +204,11 @@ def expected(subject: Subject, wanted: Optional[str]) -> Tuple[bool, bool, str]:
     value = if_known(options, wanted)
     if value not in MODES:
         known(options)
-        raise Unanswered("policy", f"{value!r} is no value of {OPTIONS}")
+        raise Unanswered("policy", f"{value!r} is not a value of {OPTIONS}")
     asynchronous, direct = MODES[str(value)]
     if if_known(_known_or_error(subject, ASYNC), "true") == "false":
         asynchronous = False
-    by = "the policy says" if isinstance(options, HostproofError) else f"{OPTIONS} is"
+    by = "the policy requires" if isinstance(options, HostproofError) else f"{OPTIONS} is"
     return asynchronous, direct, f"{by} {value}"
 
 

@@ -206,7 +206,7 @@ def _find_files(host: Host, users: _Users) -> None:
             if place.kind is None:
                 users.add(place.name, f"files of instance {sid}")
             elif place.kind != block_storage.NFS:
-                raise Unanswered("", f"on which disks {folder} lies is not told ({place.name})")
+                raise Unanswered("", f"the disks of {folder} are unknown ({place.name})")
 
 
 def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users) -> None:
@@ -236,8 +236,8 @@ def _find_labels(host: Host, users: _Users) -> None:
         if not labels:
             raise Unanswered(
                 "dir:" + folder,
-                f"ASM uses disks through {driver[:-1]}, and {folder} shows no label: which disks "
-                "these are is not known; name them in block_devices_devices",
+                f"ASM uses disks through {driver[:-1]}, and {folder} has no label: these disks "
+                "are unknown; list them in block_devices_devices",
             )
         for label in labels:
             name = node_numbers.disk_of_label(host, f"{folder}/{label}")

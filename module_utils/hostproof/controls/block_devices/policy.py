@@ -105,7 +105,7 @@ class Policy(NamedTuple):
     they also apply to its paths.
 
     C(auto) checks the disks that ASM and instances hold open or store their files on, and
-    changes nothing.
+    has no effect.
 
     Default: auto
     """
@@ -116,7 +116,7 @@ class Policy(NamedTuple):
     Default: []
     """
     paths: int = whole_number(1, 64)
-    """How many working paths a multipath map must have.
+    """Minimum number of working paths of a multipath map.
 
     Default: 2
     """

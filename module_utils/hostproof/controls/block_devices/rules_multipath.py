@@ -38,7 +38,7 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     daemon = facts.daemon
     if daemon is None:
         known(facts.found)
-        raise Skip("What is used of this host's disks stands on no multipath map.")
+        raise Skip("No disk that Oracle uses is on a multipath map.")
     enabled, active = known(daemon.enabled), known(daemon.active)
     problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
     if enabled == "enabled-runtime":
@@ -95,7 +95,7 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why="; ".join(problems) + ".",
-        fix="see which adapter, switch or port of the array is gone",
+        fix="find the adapter, switch or array port that failed",
         commands=["multipath -ll"],
         desired=f"all, and {policy.paths} at least",
         running=", ".join(words),
@@ -171,7 +171,7 @@ def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
         status, why = FAIL, f"it waits for ever, and ASM mirrors ({redundancy})"
     elif seconds >= _DISKTIMEOUT:
         status = FAIL
-        why = f"it waits {seconds} seconds, and a voting disk may be away {_DISKTIMEOUT}"
+        why = f"it waits {seconds} seconds, and a voting disk may be unavailable for {_DISKTIMEOUT}"
     return Verdict(
         status,
         why=why + ".",

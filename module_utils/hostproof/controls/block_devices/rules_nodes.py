@@ -41,7 +41,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
     if any(one not in (None, has) for one, has in zip(wanted, now)):
         problems.append(f"it is {stat.uid}:{stat.gid} {now[2]:04o}")
     if wanted.mode != now[2] and now[2] & _PUBLIC:
-        problems.append(f"everybody may use it (mode {now[2]:04o})")
+        problems.append(f"all accounts can use it (mode {now[2]:04o})")
     is_wrong_now = bool(problems)
     persisted, lost, unsafe = _at_boot(used, facts) if used.opened is None else _by_hand(used)
     problems += lost
@@ -128,5 +128,5 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
         why=f"It begins at byte {part.start}, and blocks are of {physical} (best in {coarse}).",
         fix="make the partition again from 1 MiB on while the disk is empty",
         desired=f"a multiple of {physical} bytes, better of {coarse}",
-        running=f"{part.start} bytes, {part.offset} beside the disk's blocks",
+        running=f"{part.start} bytes, {part.offset} off the disk's blocks",
     )

@@ -119,8 +119,8 @@ def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     is_odd = spins and disk.name.startswith(("nvme", "vd", "xvd"))
     return Verdict(
         WARN if is_odd else PASS,
-        why="It says that it rotates, which is the hypervisor's word, or wrong.",
-        fix="say rotational: false for it in block_devices_devices, if it is no spinning disk",
+        why="It reports that it rotates. The hypervisor sets this, or it is wrong.",
+        fix="set rotational: false for it in block_devices_devices, if it does not rotate",
         running=told,
         evidence=["file:" + disk.file(disks.ROTATIONAL), "file:" + disk.file(disks.CACHE)],
     )

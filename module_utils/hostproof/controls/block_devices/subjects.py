@@ -15,7 +15,7 @@ _NOTHING = "Neither ASM nor an instance uses a disk here that the policy does no
 
 def _none(facts: Facts, policy: Policy) -> str:
     if policy.devices is not None and not facts.used:
-        return "No device of this host has a name that block_devices_devices asks for."
+        return "No device of this host matches block_devices_devices."
     if facts.drivers:
         return f"ASMLIB or its filter driver owns what ASM uses: {facts.drivers[0]}."
     return _NOTHING
@@ -53,14 +53,14 @@ def _of_map(_one: Disk) -> Tuple[str, ...]:
 NODES = Subjects(_owned, none=_none, name=lambda one: str(one.node), evidence=_of_node)
 PARTITIONS = Subjects(
     _partitions,
-    none="What is used of this host's disks is no partition.",
+    none="No disk that Oracle uses is a partition.",
     name=lambda one: str(one.node),
     evidence=lambda one: (f"link:/sys/class/block/{one.name}",),
 )
 QUEUES = Subjects(_targets, none=_none, name=lambda one: str(one.disk.title), evidence=_of_target)
 MAPS = Subjects(
     _maps,
-    none="What is used of this host's disks stands on no multipath map.",
+    none="No disk that Oracle uses is on a multipath map.",
     name=lambda one: str(one.title),
     evidence=_of_map,
 )

@@ -109,8 +109,9 @@ def settled(found: Outcome, what: str) -> Optional[Assigned]:
         if winner is None or doubt.value != winner.value:
             raise Unanswered(
                 "lines:udev_block",
-                f"whether {doubt.place} ({doubt.value}) is for {what} is not known: it asks what "
-                "only an event of udev tells",
+                f"whether {doubt.place} ({doubt.value}) is for {what} is not known: its "
+                "condition is "
+                "only known in a udev event",
             )
     return winner
 

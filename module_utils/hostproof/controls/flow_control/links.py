@@ -16,7 +16,7 @@ from ...evaluate.checking import Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, STATUSES, WARN
 from .snmp.ethernet_port import FULL, HALF, Delta, Pause, Port
 
-NO_SWITCH = "flow_control_switches is empty: no switch was asked."
+NO_SWITCH = "flow_control_switches is empty: no switch was queried."
 
 
 class Side(NamedTuple):
@@ -307,7 +307,7 @@ def _judge_uncounted(
         return Verdict(
             ERROR,
             f"What {port.name} discards could not be determined: {port.delta.fault}.",
-            "ask the switch again; check the port itself (show interface counters errors)",
+            "query the switch again; check the port itself (show interface counters errors)",
         )
     slow, fast, source = _speed(end, port), _speed(other, other_port), other or other_port
     if slow is None or fast is None or source is None or fast <= slow:

@@ -72,7 +72,7 @@ def _pause(port: Port) -> PauseSettings:
     if isinstance(port.flow_ctrl, Absent):
         raise Unanswered(
             port.key,
-            f"neither entstat nor lsattr tells of flow control of {port.nic.name} "
+            f"neither entstat nor lsattr shows flow control of {port.nic.name} "
             f"({port.adapter.type}); that of a Host Ethernet Adapter is set at the management "
             "console (HMC)",
         )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans flow control as the policy wants it: now with ethtool, for boots with a .link file.
+"""Plans flow control as the policy requires it: now with ethtool, for boots with a .link file.
 
 A .link file of our own comes first and is then the only one that counts, so it takes over the
 whole [Link] of the file that counted before: without its NamePolicy= the interface would come
@@ -109,7 +109,7 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
     if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
             f"{one.name}: the driver {one.nic.driver} works out again what it sends (tx) "
-            "whenever the link comes up; look again after a reboot."
+            "whenever the link comes up; check again after a reboot."
         )
     _plan_boot(one, target, wanted, work)
 
@@ -150,8 +150,8 @@ def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
         if one.nic.team or isinstance(answer, Absent):
             return [
                 _refusal(
-                    f"{one.name} is a member of {one.nic.bond}, which is no bond of the kernel: "
-                    "whether its other members carry it cannot be waited for"
+                    f"{one.name} is a member of {one.nic.bond}, which is not a bond of the kernel: "
+                    "it is unknown whether its other members carry it"
                 )
             ]
         bond = known(answer)
@@ -189,7 +189,8 @@ def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
     if INTERCONNECT in one.roles:
         refusals.append(
             _refusal(
-                f"{one.name} carries the interconnect without a bond: a node that is away for 30 "
+                f"{one.name} carries the interconnect without a bond: a node that is "
+                "unreachable for 30 "
                 "seconds (misscount) is evicted"
             )
         )
@@ -277,8 +278,8 @@ def _plan_boot(one: NicFacts, target: Target, wanted: Wanted, work: _Work) -> No
     if not mac:
         raise Unanswered(
             "command:ethtool -P " + one.name,
-            f"ethtool -P does not tell the permanent MAC address of {one.name}, by which a boot "
-            "would know it",
+            f"ethtool -P does not show the permanent MAC address of {one.name}, which identifies "
+            "it at boot",
         )
     if known(one.persisted.systemd) >= FIRST_SYSTEMD:
         base = _base(one)

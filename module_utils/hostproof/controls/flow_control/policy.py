@@ -320,7 +320,7 @@ def _name_of_credentials(
     if name not in credentials:
         raise given.error(
             variable,
-            "{0}: flow_control_credentials has not the name it asks for, or none that can be "
+            "{0}: flow_control_credentials does not have its name, or no entry that can be "
             "used".format(item["address"]),
         )
     return name
@@ -352,7 +352,7 @@ class Policy(NamedTuple):
     frames and C(tx) sends them, as in ethtool.
 
     C(auto) checks that interfaces to storage and interconnect send no PAUSE frames (C(tx) off),
-    and changes nothing.
+    and has no effect.
 
     Default: auto
     """
@@ -363,7 +363,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     switches: Tuple[SwitchAgent, ...] = checked_by(_switches, "list")
-    """Switches to ask over SNMP, each with C(address) and optionally C(port) and C(credentials) (a
+    """Switches to query, each with C(address) and optionally C(port) and C(credentials) (a
     name).
 
     Default: []

@@ -95,7 +95,7 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
 def _no_speed(one: NicFacts) -> Verdict:
     if isinstance(one.pause, Absent):
         raise Skip(f"The driver {one.nic.driver} tells no speed and no duplex.")
-    problem = Unanswered(one.nic.evidence[0], "the driver tells no speed or no duplex")
+    problem = Unanswered(one.nic.evidence[0], "the driver does not report speed or duplex")
     return undetermined(problem)._replace(evidence=one.nic.evidence)
 
 

@@ -65,7 +65,7 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         WARN if reasons else PASS,
         why=capital("; ".join(reasons)) + ".",
         fix="relieve the end that sends PAUSE: receive buffers and interrupts of a host, the load "
-        "of a filer; flow_control_pause_frames_limit says how many are allowed",
+        "of a filer; flow_control_pause_frames_limit is the limit",
         desired=f"at most {policy.pause_frames_limit} in each direction",
         in_use=text,
         values={

@@ -148,7 +148,7 @@ def filer_port(one: NamedFiler, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _host_may_pause(facts: Facts, address: str) -> bool:
-    """Whether the policy wants this host to send PAUSE on its way to the filer (as in 2002)."""
+    """Whether the policy requires this host to send PAUSE on its way to the filer (as in 2002)."""
     paths = known(facts.interfaces).paths
     names = {name for path in paths if path.address == address for name in path.nics}
     return any(facts.nics[name].rule.tx == ON for name in names if name in facts.nics)

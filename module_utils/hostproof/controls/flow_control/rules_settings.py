@@ -188,7 +188,7 @@ def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)
     wanted = wanted_of(one, facts)
     if not wanted.anything:
-        raise Skip("Nothing is required of it that a boot could change.")
+        raise Skip("The policy requires nothing that a reboot could change.")
     status, why = _persisted_verdict(one, wanted, policy)
     settings = [item for item in known(one.persisted.settings) if not item.ignored]
     return Verdict(
@@ -218,7 +218,7 @@ def _persisted_verdict(one: NicFacts, wanted: Wanted, policy: Policy) -> _Grade:
         for item in known(one.persisted.settings)
         if not item.certain and not item.ignored
     ]
-    return WARN, "{0} seems to set {1}; only a boot proves it.".format(
+    return WARN, "{0} seems to set {1}; only a reboot proves it.".format(
         " and ".join(places), wanted.text if whole[0] == PASS else "something else"
     )
 
@@ -276,8 +276,9 @@ def _refused_by_driver(
     refused = autoneg not in (None, known(one.pause).autoneg)
     if refused and driver in NEGOTIATION_OF_LINK:
         return bad(policy), (
-            f"A boot sets autonegotiation {on_off(bool(autoneg))}, and the driver {driver}, whose "
-            "negotiation is that of the link, refuses this with the rest."
+            f"At boot autonegotiation is set to {on_off(bool(autoneg))}, and the driver "
+            f"{driver}, whose "
+            "negotiation is that of the link, rejects this with the rest."
         )
     return None
 
@@ -359,7 +360,8 @@ def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     right = wanted.sides and wanted.met_by(shown)
     turned = wanted.sides and wanted.met_by(Direction(tx, rx))
     why = (
-        f"After a boot ethtool shows {direction_text(shown)}, whatever systemd.link(5) says of them"
+        f"After a reboot ethtool shows {direction_text(shown)}, whatever "
+        "systemd.link(5) says of them"
     )
     if turned:
         why += f"; they are the wrong way round for {wanted.text}"

@@ -114,9 +114,9 @@ class NamedFiler(NamedTuple):
 def _filers(facts: Facts, policy: Policy) -> List[NamedFiler]:
     need_nics(facts)
     if not policy.filers:
-        raise Skip("flow_control_filers is empty: no filer was asked.")
+        raise Skip("flow_control_filers is empty: no filer was queried.")
     asked = [NamedFiler(*one) for one in facts.filers.items()]
     return asked + [NamedFiler(address, None) for address in facts.unused_filers]
 
 
-FILERS = Subjects(_filers, none="No filer was asked.", name=attrgetter("address"))
+FILERS = Subjects(_filers, none="No filer was queried.", name=attrgetter("address"))

@@ -33,7 +33,7 @@ UNMANAGED = "unmanaged"
 def _sid(given: PolicyValues, name: str) -> str:
     value = given[name]
     if isinstance(value, (list, dict)) or not value or not re.match(r"\S+\Z", str(value)):
-        raise given.error(name, f"{str(value)!r} is no sid")
+        raise given.error(name, f"{str(value)!r} is not a SID")
     return str(value)
 
 
@@ -124,7 +124,7 @@ class Policy(NamedTuple):
     Default: 70
     """
     surplus_limit: int = whole_number()
-    """How many percent larger than needed the pool may be before that is a finding.
+    """Tolerated excess of the pool over its required size, in percent.
 
     Default: 10
     """
@@ -152,7 +152,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     activation: str = one_of("now", "reboot")
-    """Whether to change the running kernel now, or only what the next boot sets.
+    """Whether to change the running kernel now, or only the values after reboot.
 
     Default: now
     """

@@ -70,7 +70,7 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
         WARN if poor else PASS,
         why=f"{', '.join(poor)} got less than half of an even share.",
         fix="reserve the pool at boot, by hugepages= on the kernel command line",
-        desired=f"about {share:.0f} pages a node",
+        desired=f"about {share:.0f} pages per node",
         running=", ".join(f"{n.name}: {n.pages} ({n.free} free)" for n in nodes),
         in_use=_sga_by_node(facts),
         evidence=[node.key for node in nodes],
@@ -193,5 +193,5 @@ def _grade_transparent(
         return WARN, f"Nothing that can be seen keeps '{mode}' across a reboot."
     if mode != wanted or boot_mode != wanted:
         now = f"'{mode}' now and '{boot_mode}' after a reboot"
-        return WARN, f"{now} are safe, but not what is asked."
+        return WARN, f"{now} are safe, but differ from the policy."
     return PASS, None

@@ -240,10 +240,9 @@ def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
         return FAIL, f"{who}kernel {release.text} answers EPERM without it."
     if version >= FALLBACK_BEFORE:
         return WARN, (
-            f"{who}whether kernel {release.text} lets a memlock limit stand in for it is not "
-            "known, since distributions have taken over the change of 5.16: do not rely on it."
+            f"{who}whether kernel {release.text} accepts a memlock limit instead is not "
+            "known, because distributions have backported the change of 5.16: do not rely on it."
         )
     return WARN, (
-        f"{who}kernel {release.text} lets a memlock limit stand in for it, the next kernel will "
-        "not."
+        f"{who}kernel {release.text} accepts a memlock limit instead, the next kernel will not."
     )

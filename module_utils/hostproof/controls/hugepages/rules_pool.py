@@ -289,7 +289,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     sizes = {
         "the pages of now": now,
         "those of the next reboot": later,
-        "those that policy and instances ask for": wanted,
+        "those that policy and instances require": wanted,
     }
     over = [words for words, size in sizes.items() if size > limit]
     if not over:
@@ -327,7 +327,7 @@ def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, wanted: 
     if isinstance(most, int) and most * pool.page_size < wanted:
         words.append(f"make the SGAs smaller: the pool can have {in_pages(most)} at most")
     elif isinstance(most, int):
-        words.append(f"make the pool {in_pages(most)} at most")
+        words.append(f"reduce the pool to at most {in_pages(most)}")
     return "; ".join(words + ["or add memory"])
 
 
@@ -372,7 +372,7 @@ def _smaller_pool(facts: Facts, policy: Policy, kept: int) -> Remedy:
     if policy.instances is None:
         return (
             f"list every instance of this host in hugepages_instances; if {in_pages(kept)} cover "
-            "them, apply the control to make the pool smaller",
+            "them, apply the control to reduce the pool",
             [],
         )
     how, commands = by_apply(facts, policy)

@@ -43,7 +43,7 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
     pages = instances_probe.sga_pages(known(instance.segments), known(facts.pool).page_size)
     huge, small = pages.huge, pages.small
     status = WARN if instance.kind == "asm" and not huge else FAIL
-    why = f"The whole SGA ({human(small)}) lies in 4 KiB pages."
+    why = f"The whole SGA ({human(small)}) is in 4 KiB pages."
     if not huge + small:
         why = "It has no SysV segment of a huge page or more: Automatic Memory Management?"
     elif huge and small:

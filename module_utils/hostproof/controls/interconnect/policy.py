@@ -120,7 +120,7 @@ class Policy(NamedTuple):
     Default: 1
     """
     window_seconds: float = window()
-    """How long the kernel's counters of lost packets are watched where an interconnect is known.
+    """Time to measure the kernel counters of lost packets if an interconnect is known.
     One window of 1 to 600 seconds serves every control that needs rates; C(0) does not watch
     them.
 

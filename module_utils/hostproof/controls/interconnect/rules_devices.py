@@ -78,11 +78,11 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
     bare = sorted(set(names) - {one.interface for one in addresses})
     why = f"In one network are {'; '.join(shared)}." if shared else ""
     if bare:
-        why += f" {', '.join(bare)} has no address of its own."
+        why += f" {', '.join(bare)} has no address."
     return Verdict(
         FAIL if shared else WARN if bare else PASS,
         why.strip(),
-        fix="give each private interface a network of its own, the same on all nodes",
+        fix="give each private interface a separate network, the same on all nodes",
         desired="a network for each",
         running=", ".join(f"{one.interface} {one.network}" for one in addresses) or "no address",
         evidence=[devices.ADDRESSES_KEY],

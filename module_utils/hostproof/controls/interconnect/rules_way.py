@@ -74,8 +74,8 @@ def _where(way: Way) -> str:
     rest = f"those of {way.arrives} arrive"
     if way.hop:
         takes = f", which takes {way.limit}" if way.limit else ""
-        return f"{lost} refused by {way.hop}{takes}; {rest}"
+        return f"{lost} rejected by {way.hop}{takes}; {rest}"
     return (
-        f"{lost} lost without a word, {rest}: a switch port on the way, or the other node's "
+        f"{lost} lost silently, {rest}: a switch port on the path, or the other node's "
         "interface, takes less"
     )

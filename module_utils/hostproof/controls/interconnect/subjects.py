@@ -46,5 +46,5 @@ def _peers(facts: Facts, policy: Policy) -> List[Peer]:
 
 _name = attrgetter("name")
 DEVICES = Subjects(_devices, name=_name, evidence=attrgetter("evidence"))
-BONDS = Subjects(_bonds, none="No device of the interconnect stands on a bond.", name=_name)
+BONDS = Subjects(_bonds, none="No device of the interconnect uses a bond.", name=_name)
 PEERS = Subjects(_peers, name=attrgetter("address"))

@@ -143,7 +143,7 @@ def _read_odm(host: Host) -> Attributes:
     rows = aix_attributes.read_rows(host, DEVICE, NAMES)
     for row in rows:
         if not row.first_word.isdecimal():
-            raise ParseError("lsattr", f"{row.name} {kind_of(row.first_word)} is no number")
+            raise ParseError("lsattr", f"{row.name} {kind_of(row.first_word)} is not a number")
     legal = {name: attempt(aix_attributes.read_legal, host, DEVICE, name) for name in NAMES}
     text = host.run(list(aix_attributes.look(DEVICE, NAMES).argv)).stdout
     return aix_attributes.of_words(DEVICE, text, rows, legal)

@@ -157,7 +157,7 @@ def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
     except HostproofError as problem:
         told = policy.powerha_version is not None
         return (
-            "{0} would raise the marks, and which PowerHA the host has cannot be told ({1}){2}; "
+            "{0} would raise the values, and the PowerHA release of the host is unknown ({1}){2}; "
             "{3}".format(
                 policy.wanted,
                 problem,

@@ -57,7 +57,7 @@ PROFILES = {
     ),
     "legacy_hacmp": Profile(
         Pair(33, 24),
-        "What HACMP up to 5.4 asked for: its heartbeat gets its turn under any load, and large "
+        "Required by HACMP up to 5.4: its heartbeat is scheduled under any load, and large "
         "writes run at about half their speed.",
     ),
     OFF: Profile(
@@ -168,7 +168,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     maxpout: int = whole_number().none_for(AUTO)
-    """How many pages of writes to one file may be pending before a thread that writes to it sleeps.
+    """Number of pending pages of writes to one file at which a thread that writes to it sleeps.
     A multiple of 4 plus 1, or 0 together with C(io_pacing_minpout); one of the two alone is
     refused.
 
@@ -177,7 +177,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     minpout: int = whole_number().none_for(AUTO)
-    """How many pages must be left before the thread goes on. A multiple of 4, at least 4 below
+    """Number of pending pages at which the thread continues. A multiple of 4, at least 4 below
     C(io_pacing_maxpout), or 0 together with it.
 
     C(auto) is that of the profile.
@@ -214,7 +214,7 @@ class Policy(NamedTuple):
     Default: false
     """
     dirty_limit: Optional[int] = size().none_for(UNMANAGED)
-    """On Linux, how much may be dirty in the page cache before writers are held back, such as
+    """On Linux, amount of dirty pages in the page cache at which writers are suspended, such as
     C(8G); more is a warning. C(unmanaged) does not check it.
 
     Default: 8G
@@ -222,7 +222,7 @@ class Policy(NamedTuple):
 
     window_seconds: float = window()
     """Seconds to watch what needs rates, here the idle time of the CPUs of a Linux host. All
-    controls share one window; C(0) watches nothing.
+    controls share one window; C(0) disables it.
 
     Default: 10
     """

@@ -153,7 +153,8 @@ SHOWN = (
     "Related I/O tunables could not be read",
     severity="low",
     takes_effect="now",
-    why="JFS2 write-behind and read-ahead also determine how many pages wait for the disks.",
+    why="JFS2 write-behind and read-ahead also determine the number of pages that wait "
+    "for the disks.",
     reference="AIX Commands Reference, ioo",
     each=AIX,
 )

@@ -114,8 +114,8 @@ def _after_boot(dirty: Dict[str, int], set_at_boot: Dict[str, Optional[str]]) ->
                 advice.append(f"vm.{name} is {dirty[name]} now and {coming} after a reboot")
         elif set_at_boot[OTHER[name]] is None and dirty[name] not in (DEFAULTS[name], 0):
             advice.append(
-                f"vm.{name} is {dirty[name]}, which no file sets: a boot brings the kernel's "
-                "default back"
+                f"vm.{name} is {dirty[name]}, which no file sets: a reboot restores the kernel's "
+                "default"
             )
     for first in ("dirty_background_bytes", "dirty_bytes"):
         if set_at_boot[first] is not None and set_at_boot[OTHER[first]] is not None:

@@ -74,7 +74,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     if not isinstance(aix.odm, HostproofError):
         shown = str(odm_pair(aix.odm))
         if odm_pair(aix.odm) != pair:
-            why += f" The ODM holds {shown}: somebody used chdev -P or chdev -T."
+            why += f" The ODM holds {shown}: chdev -P or chdev -T was used."
     return Verdict(
         PASS if pair == policy.wanted else FAIL,
         why=why,

@@ -126,8 +126,8 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         known(aix.persisted_mounts)
         known(aix.live_mounts)
     if middling:
-        why = "{0} with {1}: a writer is held back, but later than this release asks for (33/24), "
-        why = why + "so under load the heartbeat may come late; {2}. 33/24 has its price: {3}."
+        why = "{0} with {1}: a writer is suspended, but later than this release requires (33/24), "
+        why = why + "so under load the heartbeat may be late; {2}. The cost of 33/24: {3}."
         why = why.format("; ".join(raised), there, free, COST)
         status = WARN
     elif raised:
@@ -135,7 +135,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         why = (why + "the node; {2}.").format("; ".join(raised), there, free)
         status = WARN if policy.deadman_risk_ok else FAIL
     else:
-        why = "The policy wants {0}, which would let one writer delay the heartbeat of {1}; {2}."
+        why = "The policy requires {0}, with which one writer can delay the heartbeat of {1}; {2}."
         why = why.format(policy.wanted, there, free)
         status = PASS if is_tight(policy.wanted) else WARN
     if policy.deadman_risk_ok:
@@ -148,7 +148,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         "backups before{2}".format(
             ""
             if middling
-            else "io_pacing_profile: intermediate (513/256), whose price nobody has measured and "
+            else "io_pacing_profile: intermediate (513/256), whose cost was not measured and "
             "which leaves a warning, or ",
             PRICE,
             _tighten_mounts(aix),

@@ -105,7 +105,7 @@ def free_for_receives(figures: Figures) -> Amount:
 def files_by_kernel(figures: Figures) -> Amount:
     """fs.file-max: a tenth of memory in kB, a little less for what the kernel has taken already."""
     if figures.files == LONG_MAX:
-        return Amount((LONG_MAX,), "systemd raises it as far as it goes at every reboot")
+        return Amount((LONG_MAX,), "systemd raises it to its maximum at every reboot")
     files = known(figures.memory) // 1024 // 11
     return Amount((files,), "the kernel makes about a tenth of memory in kB of it")
 

@@ -109,7 +109,7 @@ def _applies(
     if if_known(apart, []):
         raise Unanswered(
             "processes:pmon",
-            f"{', '.join(known(apart))} runs in an IPC namespace of its own, which has another "
+            f"{', '.join(known(apart))} runs in a separate IPC namespace, which has another "
             f"{one.name} than this host: audit in there",
         )
     return later, apart
@@ -168,7 +168,7 @@ def _problems(
         place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
         found.append(f"a reboot does not bring it ({place})")
     if at_boot.refused:
-        found.append(f"the kernel refuses {' and '.join(at_boot.refused)}")
+        found.append(f"the kernel rejects {' and '.join(at_boot.refused)}")
     return found
 
 

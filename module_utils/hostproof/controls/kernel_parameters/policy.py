@@ -136,7 +136,7 @@ class Policy(NamedTuple):
     Without C(compare) a parameter of the table keeps its own comparison, and any other is set
     exactly.
 
-    Parameters that another control sets (huge pages, RPC slots) are refused.
+    Parameters of another control (huge pages, RPC slots) are rejected.
 
     Default: []
     """
@@ -149,7 +149,7 @@ class Policy(NamedTuple):
     interconnect: Optional[Tuple[str, ...]] = names().then(_interfaces).none_for(AUTO)
     """The interfaces of the cluster's interconnect, whose reverse path filter must not be strict.
 
-    C(auto) asks Clusterware (C(oifcfg getif)) where it runs.
+    C(auto) queries Clusterware (C(oifcfg getif)) if it runs.
 
     Default: auto
     """

@@ -22,7 +22,7 @@ def _evidence(one: Parameter) -> Tuple[str, ...]:
     return ("file:" + one.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot")
 
 
-def family(name: str, none: str = "No release on this host asks for it.") -> Subjects:
+def family(name: str, none: str = "No release on this host requires it.") -> Subjects:
     """The parameters of one check."""
     return Subjects(
         partial(_of, name), none=none, name=lambda one: str(one.name), evidence=_evidence

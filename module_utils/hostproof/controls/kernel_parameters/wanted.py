@@ -252,7 +252,7 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
             key=filter_key(one),
             family=REVERSE_PATH,
             compare=OTHER_THAN,
-            demand=Demand((_STRICT,), (2,), "the larger of its own value and that of all counts"),
+            demand=Demand((_STRICT,), (2,), "the larger of its value and that of all counts"),
             severity="critical",
             source="Oracle Grid Infrastructure Installation Guide for Linux, Multiple Private "
             "Interconnects and Oracle Linux; kernel Documentation/networking/ip-sysctl.rst",

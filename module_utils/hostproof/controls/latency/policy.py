@@ -195,14 +195,14 @@ class Policy(NamedTuple):
     Default: [{probe: disk}, {probe: nfs}]
     """
     window_seconds: float = window()
-    """How long an audit watches; probes that make I/O or traffic take turns within it, and each
+    """Length of the window of an audit; probes with I/O or traffic take turns within it, and each
     needs one second or more. One window of 1 to 600 seconds serves every control that needs
     rates; C(0) measures nothing.
 
     Default: 10
     """
     thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
-    """How long things may take, each a dictionary with C(probe), C(figure) (C(p50), C(p90), C(p99),
+    """Latency limits, each a dictionary with C(probe), C(figure) (C(p50), C(p90), C(p99),
     C(mean)), C(warn_ms) and optionally C(fail_ms), C(storage) (C(hdd), C(ssd), C(nvme),
     C(virtual), C(nfs), C(any)), C(layer), C(size), C(event) and C(source). What you set takes
     the place of the whole table.
@@ -210,7 +210,7 @@ class Policy(NamedTuple):
     Default: thresholds.yml
     """
     more_thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
-    """Limits of your own beside the table; of two that are as specific, yours counts.
+    """Additional limits; they override equally specific entries of the table.
 
     Default: []
     """

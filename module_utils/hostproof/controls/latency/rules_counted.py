@@ -32,8 +32,8 @@ rules = Rules(NAME)
 
 _KEY = EVIDENCE + PASSIVE_NAME
 _NOTHING = (
-    "./hostproof audit --tags latency in the hour that counts; hostproof_window_seconds is how "
-    "long it watches"
+    "./hostproof audit --tags latency in a relevant hour; hostproof_window_seconds is the "
+    "length of the window"
 )
 _DISK_FIX = (
     "compare with latency_probes disk_read and the array's own figures; a queue above 1 is load, "
@@ -131,8 +131,7 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
                 nfs.check,
                 graded or [Graded(SKIP, "", "no limit", None)],
                 path,
-                "check nfs_mounts.latency, which says who makes it late; compare with the "
-                "filer's own figures",
+                "check nfs_mounts.latency, which shows the cause; compare with the filer's figures",
                 (_KEY,),
                 around(told),
             )._replace(values=values_of(path, told))

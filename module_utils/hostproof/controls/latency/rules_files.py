@@ -56,8 +56,8 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
         disk_read.check,
         graded,
         f"{path} ({storage.kind})",
-        "compare with latency.disk and latency.host_overhead, which tell the device from this "
-        "host; then with the array's own figures",
+        "compare with latency.disk and latency.host_overhead, which separate the device from this "
+        "host; then with the array's figures",
         (key,) + storage.evidence,
         remarks + around(windows),
     )._replace(values=values_of(path, windows) or None)
@@ -82,8 +82,8 @@ def host_overhead(file: File, _facts: Facts, policy: Policy) -> Verdict:
         reads = [window for window in measured.windows if window.layer == "user"]
         if not reads:
             raise Unanswered(key, "; ".join(measured.remarks) or "no read was made")
-        why = "; ".join(measured.remarks) or "the device tells no time of its own"
-        raise Skip(f"The host's part cannot be told from the device's: {why}.", (key,))
+        why = "; ".join(measured.remarks) or "the device reports no separate time"
+        raise Skip(f"The share of the host is unknown: {why}.", (key,))
     graded: List[Graded] = []
     for window in windows:
         subject = Subject(DISK_READ, storage.kind, "host", window.size)
@@ -92,7 +92,7 @@ def host_overhead(file: File, _facts: Facts, policy: Policy) -> Verdict:
         host_overhead.check,
         graded,
         path,
-        "look for CPUs that are busy, stolen or asleep (load, steal, C-states): faster storage "
+        "check for busy, stolen or sleeping CPUs (load, steal, C-states): faster storage "
         "does not help",
         (key,),
         around(windows),

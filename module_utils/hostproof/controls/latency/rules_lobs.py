@@ -48,12 +48,12 @@ _ADVICE = (
     "2. Hash partitions, a power of two of them: each has a segment of its own; it takes a licence "
     "and indexes that fit. "
     "3. Event 44951, for BasicFile LOBs in ASSM tablespaces only, in a test first and by small "
-    "levels: " + _EVENT_TIMES + ". Never 1024 because somebody has it; the parameter EVENT "
+    "levels: " + _EVENT_TIMES + ". Do not copy 1024 from another site; the parameter EVENT "
     "replaces its whole list. Oracle's own way is SecureFiles (online redefinition, twice the "
     "space meanwhile)"
 )
 _FIXED = (
-    "Most faults behind it (4867884, 6376915, 7319120, 9801919) are fixed from 11.2.0.3.0 on "
+    "Most faults behind it (4867884, 6376915, 7319120, 9801919) are fixed in 11.2.0.3.0 and later "
     "(J. Wartak, 2014)."
 )
 
@@ -64,7 +64,7 @@ def _figures(subject: Source) -> Figures:
     if told is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
     if lobs.WHOLE not in told:
-        raise Skip("It tells neither waits for LOBs nor parameters.", (subject.key,))
+        raise Skip("It has neither waits for LOBs nor parameters.", (subject.key,))
     return told
 
 
@@ -145,7 +145,7 @@ def _doubts(told: Figures) -> str:
     if written is None and direct is None:
         of_lobs = "Whether LOBs are behind it, the text does not tell"
     elif not written and not direct:
-        of_lobs = "No LOB was written meanwhile: look for tables that grow"
+        of_lobs = "No LOB was written in that time: check growing tables"
     elif direct:
         of_lobs = "LOBs were written past the buffer cache (NOCACHE)"
     else:
@@ -199,7 +199,7 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         status = min(status, WARN, key=(PASS, WARN, FAIL).index)
     why = None
     if status != PASS:
-        guess = "; it does not tell how much of that are LOBs, and has their waits beside it"
+        guess = "; it does not show the share of LOBs, and has their waits too"
         why = "{0:.3g} % of the database's time went to it{1}.".format(
             share, guess if part is None and plain else ""
         )
@@ -297,7 +297,7 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("The text does not tell the release (latency_release).", (subject.key,))
     if release < _SECUREFILES_SINCE:
         raise Skip(
-            "Before 12.1 BasicFile LOBs are the default, and SecureFiles have faults of their own "
+            "Before 12.1 BasicFile LOBs are the default, and SecureFiles have other bugs "
             "up to 11.2.0.4 (buffer busy waits, lost space: J. Wartak, Parts 2 and 3, 2014).",
             (subject.key,),
         )

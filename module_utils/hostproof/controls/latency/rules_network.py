@@ -183,7 +183,7 @@ def scheduling_delay(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         scheduling_delay.check,
         graded,
         subject.target,
-        "look for CPUs that are busy, stolen or deeply asleep (load, steal, governor, C-states), "
+        "check for busy, stolen or deeply sleeping CPUs (load, steal, governor, C-states), "
         "and for processes with real-time priority",
         (subject.key,),
         around(windows),

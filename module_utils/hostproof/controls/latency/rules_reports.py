@@ -59,7 +59,7 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
             "" if not told else " (it has {0})".format(", ".join(told))
         )
         if not measured.windows:
-            raise Unanswered(subject.key, "the report tells no latency")
+            raise Unanswered(subject.key, "the report has no latency")
         return Verdict(SKIP, why, in_use=_others(measured), evidence=(subject.key,))
     return verdict_of(
         database.check,

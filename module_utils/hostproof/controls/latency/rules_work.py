@@ -54,9 +54,9 @@ def _told(subject: Source) -> work.Figures:
 def _runs(subject: Probed, prefix: str = "") -> List[Run]:
     runs = work.runs_of(_told(subject), work.RUN, prefix)
     if not runs and prefix:
-        raise Unanswered(subject.key, "what was before tells no reads a second")
+        raise Unanswered(subject.key, "the earlier result has no reads per second")
     if not runs:
-        raise Skip("It tells no logical reads and no read requests a second.", (subject.key,))
+        raise Skip("It has no logical reads and no read requests per second.", (subject.key,))
     return runs
 
 
@@ -106,7 +106,7 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         PASS if least else SKIP,
         why=None if least else "latency_logical_reads_per_core is 0: there is no limit.",
-        desired=f"{least:,.0f} logical reads a second and core, or more" if least else None,
+        desired=f"{least:,.0f} logical reads per second and core, or more" if least else None,
         in_use=_listed(numbers, merit, cores),
         values=values,
         evidence=(subject.key,),
@@ -114,7 +114,7 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     if not least:
         return verdict
     if not cores:
-        raise Unanswered(subject.key, "nobody says on how many cores: give cores to the probe")
+        raise Unanswered(subject.key, "the number of cores is unknown: set cores of the probe")
     if merit != _LOGICAL:
         raise Unanswered(
             subject.key,
@@ -125,8 +125,8 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         return verdict
     return verdict._replace(
         status=FAIL,
-        why=f"At most {most / cores:,.0f} logical reads a second and core: {least:,.0f} are "
-        "wanted.",
+        why=f"At most {most / cores:,.0f} logical reads per second and core: {least:,.0f} are "
+        "required.",
         fix="see hugepages.sga_in_huge_pages and pre_page_sga of this node first, then what else "
         "runs on its processors and how fast they are allowed to be (governor, hypervisor)",
     )
@@ -369,7 +369,7 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
         told = f" ({waits})" if waits else ""
         return (
             f"Whether host CPUs or storage are full is not told{told}: use awr_info.sh of SLOB and "
-            "give cores to the probe."
+            "set cores of the probe."
         )
     busy = 100.0 * at.cpus / cores
     if busy >= _FULL:

@@ -90,7 +90,7 @@ def _of(policy: Policy, kind: str) -> List[Probe]:
 def need_linux(facts: Facts) -> None:
     system = known(facts.system)
     if system != LINUX:
-        raise Skip(f"It is measured on Linux alone, not on {system}.")
+        raise Skip(f"It is only measured on Linux, not on {system}.")
 
 
 def need_window(policy: Policy) -> None:

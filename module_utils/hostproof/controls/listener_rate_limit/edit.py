@@ -49,7 +49,7 @@ def is_stale(listener: Listener) -> bool:
 def edited(
     listener: Listener, wanted: WantedListener, net: oracle_net.NetFile, main: NetFile
 ) -> oracle_net.NetFile:
-    """The file as the policy wants it; what is right already stays as it is written."""
+    """The file as the policy requires it; what is right already stays as it is written."""
     edits: List[Edit] = []
     for one in _endpoints_of(listener, net):
         if may_be_limited(one, wanted) or one.limit is not None:

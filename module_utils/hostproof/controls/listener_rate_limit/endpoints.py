@@ -117,7 +117,7 @@ def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Opt
         if total is not None:
             raise Unanswered(
                 "command:cat " + known(listener.main).path,
-                f"RATE_LIMIT is 0 beside CONNECTION_RATE_{listener.name}={total}, and which of "
+                f"RATE_LIMIT is 0 with CONNECTION_RATE_{listener.name}={total}, and which of "
                 "them counts is not documented: write yes or no",
             )
         return None
@@ -143,7 +143,7 @@ def may_be_limited(endpoint: Endpoint, wanted: WantedListener) -> bool:
 
 
 def wanted_rate(endpoint: Endpoint, wanted: WantedListener) -> Optional[int]:
-    """The rate that the policy wants here; None for no limit. Only where it manages the rate."""
+    """The rate that the policy requires here; None for no limit. Only where it manages the rate."""
     return (wanted.rate or None) if may_be_limited(endpoint, wanted) else None
 
 

@@ -180,5 +180,5 @@ def grid_reasons(listener: Listener, clusterware: Clusterware) -> List[str]:
     if clusterware.home is not None and listener.home == clusterware.home:
         reasons.append(f"{listener.home} is the home of Grid Infrastructure")
     if reasons and not endpoints(listener):
-        reasons.append("no TCP address stands in the file: the agent adds it at run time")
+        reasons.append("the file has no TCP address: the agent adds it at run time")
     return reasons

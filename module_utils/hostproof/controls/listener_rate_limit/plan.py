@@ -112,7 +112,7 @@ def _plan_one(
     if current.uid != listener.uid:
         work.refusals.append(
             Refusal(
-                f"listeners of two accounts read {main.path}: give each a file of its own",
+                f"listeners of two accounts read {main.path}: give each a separate file",
                 None,
             )
         )
@@ -194,13 +194,14 @@ def _file_guards(
     names = [listener.name, "CONNECTION_RATE_" + listener.name]
     for name in names:
         if len(listener.parameters(name)) > 1:
-            return [Refusal(f"{name} stands twice in {main.path}: leave one of them", None)]
+            return [Refusal(f"{name} is set twice in {main.path}: keep one of them", None)]
         if listener.parameters(name) and not known(main.net).all(name):
             where = [one.path for one in known(listener.included) if known(one.net).all(name)]
             return [
                 Refusal(
-                    "{0} stands in {1} (IFILE), which hostproof does not edit: move it into "
-                    "{2}".format(name, ", ".join(where), main.path),
+                    "{0} is in {1} (IFILE), which Hostproof does not edit: move it into {2}".format(
+                        name, ", ".join(where), main.path
+                    ),
                     None,
                 )
             ]

@@ -35,7 +35,7 @@ _TWICE = "lists {0[0]} twice: give each of them its home"
 def _name(given: PolicyValues, name: str) -> str:
     text = str(given[name])
     if not re.match(r"^[A-Za-z][A-Za-z0-9_.$#-]*\Z", text):
-        raise given.error(name, f"{text!r} is no name of a listener")
+        raise given.error(name, f"{text!r} is not the name of a listener")
     return text.upper()
 
 
@@ -109,7 +109,7 @@ class Policy(NamedTuple):
     C(CONNECTION_RATE_) for all. C(pools) are clients that connect at the same time, each with
     C(name), C(connections) and C(timeout_seconds).
 
-    C(auto) checks the running listeners against their files, and apply changes nothing.
+    C(auto) checks the running listeners against their files, and apply has no effect.
 
     Default: auto
     """
@@ -120,20 +120,20 @@ class Policy(NamedTuple):
     Default: []
     """
     window_seconds: float = window()
-    """How long the kernel's counters of dropped connections are watched on a host where a listener
+    """Time to measure the kernel counters of dropped connections on a host where a listener
     runs. One window of 1 to 600 seconds serves every control that needs rates; C(0) does not
     watch them.
 
     Default: 10
     """
     log_tail: int = size().then(_cheap)
-    """How much of the end of each listener's log is read for connections that the limit delayed, up
+    """Size of the end of each listener log that is read for connections that the limit delayed, up
     to C(8M).
 
     Default: 1M
     """
     delayed_warn_percent: float = decimal(0, 100)
-    """How many connections of the log the limit may have delayed, in percent; more is a warning.
+    """Tolerated share of delayed connections in the log, in percent; more is a warning.
 
     Default: 5
     """

@@ -18,7 +18,7 @@ LEAK_FIXED = (11, 2, 0, 4)
 
 #: What can be done where Grid Infrastructure owns the listener.
 INSTEAD = (
-    "run a listener of the database home on a port of its own, with its own listener.ora and "
+    "run a listener of the database home on a separate port, with its own listener.ora and "
     "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and send the "
     "pools there; or let the pools fill slowly, or share sessions (DRCP)"
 )

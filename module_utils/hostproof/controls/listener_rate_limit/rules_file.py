@@ -75,8 +75,8 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if others else PASS,
         persisted=text,
-        why="Parameters of {0} stand in {1} too, which it does not read: who edits them there "
-        "changes nothing.".format(listener.name, ", ".join(others)),
+        why="Parameters of {0} are in {1} too, which it does not read: editing them there "
+        "has no effect.".format(listener.name, ", ".join(others)),
         fix="take {0} out of {1}".format(listener.name, ", ".join(others)),
         evidence=file_keys(listener),
     )
@@ -202,7 +202,8 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         running=f"started {_utc(started)}",
         why=f"The listener was started {_span(changed - started)} before {path} changed: it does "
         "not know what stands there now, and a reload reads no endpoint and no rate.",
-        fix="restart it in a quiet minute: sessions stay, and nobody can connect meanwhile; or "
+        fix="restart it in a maintenance window: sessions remain, and no new connection "
+        "is possible in that time; or "
         "listener_rate_limit_restart_ok: true, and apply the policy",
         commands=_restart_commands(listener),
         evidence=file_keys(listener),

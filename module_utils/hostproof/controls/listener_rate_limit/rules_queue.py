@@ -35,7 +35,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
     ones = [one for one in endpoints(listener) if one.port is not None]
     if not ones:
-        raise Skip("No TCP address stands in the file.")
+        raise Skip("The file has no TCP address.")
     size = None if wanted is None else wanted.queuesize
     most = known(facts.somaxconn)
     sockets = known(facts.sockets)
@@ -75,7 +75,7 @@ def _too_short(
         return problems
     if one.queuesize > most:
         problems.append(
-            f"{one.name()} asks for {one.queuesize}, and net.core.somaxconn cuts it to {most}"
+            f"{one.name()} requests {one.queuesize}, and net.core.somaxconn reduces it to {most}"
         )
     live = _socket_of(one, sockets)
     if live is not None and live.backlog < min(one.queuesize, most):
@@ -93,7 +93,7 @@ def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listeni
 
 def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
     if endpoint.protocol not in OVER_TCP:
-        return f"{endpoint.name()} is no socket of TCP"
+        return f"{endpoint.name()} is not a TCP socket"
     live = _socket_of(endpoint, sockets)
     if live is None:
         return f"{endpoint.name()} does not listen"

@@ -36,7 +36,7 @@ rules = Rules(NAME)
 def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
     if wanted is None or wanted.rate is None:
-        raise Skip("The policy wants no rate of this listener.")
+        raise Skip("The policy requires no rate for this listener.")
     ones = endpoints(listener)
     wrong = [one for one in ones if one.rate != wanted_rate(one, wanted)]
     missing = sorted(set(wanted.ports or ()) - {one.port for one in ones if one.port is not None})
@@ -114,7 +114,7 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             f"CONNECTION_RATE_{listener.name}: nothing is limited."
         )
     elif not limited:
-        return Verdict(SKIP, "No rate stands in the file.", values={"rate_per_second": 0})
+        return Verdict(SKIP, "The file has no rate.", values={"rate_per_second": 0})
     return Verdict(
         PASS if why is None else FAIL,
         persisted=_written_text(ones, total, listener),
@@ -150,7 +150,7 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     ones = endpoints(listener)
     total = global_rate(listener)
     if total is None and not [one for one in ones if one.rate is not None]:
-        raise Skip("No rate stands in the file.")
+        raise Skip("The file has no rate.")
     numbers = [one for one in ones if one.limit is not None and one.limit.isdecimal()]
     limited = [one for one in ones if one.rate is not None]
     why: Optional[str] = None
@@ -193,7 +193,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     if wanted is not None and wanted.rate is not None:
         rates = [wanted.rate] if wanted.rate else []
     if not rates:
-        raise Skip("Nothing is limited, so nobody waits.")
+        raise Skip("There is no limit, so no client waits.")
     problems, drain = drain_problems(min(rates), subject, listener)
     return Verdict(
         FAIL if problems else PASS,

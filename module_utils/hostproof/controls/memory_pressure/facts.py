@@ -126,7 +126,7 @@ def _read_databases(host: Host, policy: Policy) -> List[Database]:
 
 
 def ordinary(facts: Facts) -> int:
-    """Bytes of memory beside huge pages, which nothing else can use."""
+    """Bytes of memory without huge pages, which nothing else can use."""
     memory = known(facts.meminfo)
     return int(
         memory["MemTotal"] - memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)

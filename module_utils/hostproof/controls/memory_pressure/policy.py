@@ -56,7 +56,7 @@ class Policy(NamedTuple):
     """
     window_seconds: float = window()
     """Seconds to watch what needs rates, here how many pages come from swap and go there. All
-    controls share one window; C(0) watches nothing.
+    controls share one window; C(0) disables it.
 
     Default: 10
     """

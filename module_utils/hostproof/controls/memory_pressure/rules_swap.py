@@ -27,7 +27,7 @@ def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
     if policy.swap is not None:
         return policy.swap, "memory_pressure_swap"
     memory = ordinary(facts)
-    told = f"{human(memory)} memory beside huge pages"
+    told = f"{human(memory)} memory without huge pages"
     if memory > 16 * _GIB:
         return 16 * _GIB, f"16 GiB, for there are {told}"
     if memory > 2 * _GIB:
@@ -114,17 +114,17 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         status = FAIL if swapped and busy else WARN
     running = "not watched: hostproof_window_seconds is 0"
     if rates is not None:
-        running = f"{rates.read:.1f} pages a second from swap, {rates.written:.1f} to it"
+        running = f"{rates.read:.1f} pages per second from swap, {rates.written:.1f} to it"
     used = f"{human(sum(one.used for one in areas))} of {human(sum(one.size for one in areas))}"
     return Verdict(
         status,
-        why=f"{', '.join(swapped) or 'No process that is looked at'} is in swap; {running}.",
+        why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
         fix="find who takes the memory (ps -eo pid,rss,args --sort=-rss), give back huge pages "
-        "that nobody uses, lower vm.swappiness; what is in swap comes back when it is used, or "
+        "that are unused, lower vm.swappiness; swapped memory returns when it is used, or "
         "at a restart",
         desired="no process of an instance or a listener in swap",
         running=running,
-        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, beside "
+        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, with "
         f"{human(ordinary(facts))} ordinary memory",
         evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
     )

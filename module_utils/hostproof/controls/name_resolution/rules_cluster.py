@@ -90,7 +90,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     elif not found.addresses:
         problems.append("this host does not find it")
     elif answers and set(found.addresses) not in answers.values():
-        problems.append("this host is told something else than its name servers say")
+        problems.append("this host resolves other addresses than its name servers return")
     nets = [address.network for address in known(facts.addresses)]
     outside = [
         text
@@ -152,7 +152,7 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     astray = strays(found.addresses)
     problems = []
     if not found.addresses:
-        problems.append("nobody knows it")
+        problems.append("it does not resolve")
     if astray:
         problems.append(f"it leads to {listed(astray)}")
     shared = [
@@ -168,7 +168,7 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
         fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
-        desired=f"an address of its own, as {known(facts.cluster).source} names it",
+        desired=f"a separate address, as {known(facts.cluster).source} names it",
         # No layer of its own: each node may have its own line alone, and layers are compared.
         running=f"{listed(found.addresses, 'nobody knows it')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS],

@@ -66,10 +66,11 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
             faults.append(f"what {one.name} does not know is not asked of DNS")
     if at.get("myhostname", len(names)) < at.get("files", 0):
         remarks.append(
-            "myhostname is asked before /etc/hosts: the own name is every address that there is"
+            "myhostname is queried before /etc/hosts: the host name resolves to every "
+            "address of the host"
         )
     if at.get("nis", len(names)) < dns:
-        remarks.append("nis is asked before DNS, which Clusterware does not support")
+        remarks.append("nis is queried before DNS, which Clusterware does not support")
     told = " ".join(one.name + (" [NOTFOUND=return]" if one.ends else "") for one in sources)
     why = "; ".join(faults + remarks)
     return Verdict(
@@ -99,7 +100,7 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     problems = []
     stub = bool(one.servers) and set(one.servers) <= set(_STUB)
     if not one.servers:
-        problems.append("it names no server, so that this host itself is asked")
+        problems.append("it names no server, so this host itself is queried")
     elif len(one.servers) == 1 and not stub:
         problems.append(f"{one.servers[0]} is the only server")
     if one.longest > policy.longest_wait and not stub:
@@ -116,8 +117,8 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         f"{'; '.join(problems)}.",
-        fix="two or three servers and options timeout:1 attempts:2, by whoever writes the file"
-        + (f" ({facts.writer})" if facts.writer else ""),
+        fix="configure two or three servers and options timeout:1 attempts:2, in the "
+        "program that writes the file" + (f" ({facts.writer})" if facts.writer else ""),
         desired=f"2 or {SERVERS} servers, at most {policy.longest_wait:g} seconds",
         persisted=f"{servers}; search {listed(one.search)}; timeout:{one.timeout} "
         f"attempts:{one.attempts}{' rotate' if one.rotate else ''}; written by "
@@ -140,11 +141,11 @@ def name_servers(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("name_servers", policy)
     one: Resolver = known(facts.resolver)
     if not one.servers or not asks_dns(facts):
-        raise Skip("No name server is asked.")
+        raise Skip("No name server is queried.")
     known(facts.own)
     asked = [form for forms in facts.asked.values() for form in forms]
     if not asked:
-        raise Unanswered("file:" + RESOLV_CONF, "there is no name to ask the servers for")
+        raise Unanswered("file:" + RESOLV_CONF, "there is no name to query")
     problems, told, keys = [], [], []
     for server in one.servers:
         for name in asked:

@@ -27,7 +27,7 @@ _ANY = ("0.0.0.0", "*", "[::]")
 def _faults(name: str) -> List[str]:
     """What RFC 952 and RFC 1123 have against a name."""
     labels = name.split(".")
-    found = [f"{one[:70]!r} is no label" for one in labels if not _LABEL.match(one)]
+    found = [f"{one[:70]!r} is not a label" for one in labels if not _LABEL.match(one)]
     found += [f"{one[:20]}... has {len(one)} letters" for one in labels if len(one) > 63]
     if "_" in name:
         found = [f"{name[:80]} has an underscore"]
@@ -67,7 +67,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
             f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
         )
     if not static and not isinstance(facts.static, HostproofError):
-        remarks.append(f"{STATIC} names none: whoever gives the host its name can give it another")
+        remarks.append(f"{STATIC} has no name: the program that sets the host name can change it")
     why = "; ".join(problems + remarks)
     verdict = Verdict(
         FAIL if problems else WARN if remarks else PASS,
@@ -105,7 +105,7 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
     lines = in_hosts(facts, own, found.name)
     problems = []
     if not found.addresses:
-        problems.append(f"nobody knows {own}")
+        problems.append(f"{own} does not resolve")
     if astray:
         wrong = [one for one in lines if one.address in astray]
         problems.append(f"{own} leads to {listed(astray)}{places(wrong)}")
@@ -148,7 +148,7 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
         for address, names in backs.items()
         if names and short(own) not in map(short, names)
     ]
-    problems = others + [f"nobody has a name for {one}" for one in silent]
+    problems = others + [f"{one} has no name" for one in silent]
     return Verdict(
         FAIL if others else WARN if silent else PASS,
         f"{'; '.join(problems[:8])}.",

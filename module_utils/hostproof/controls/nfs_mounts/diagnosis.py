@@ -217,7 +217,7 @@ def why_slow(wire: Wire, mount: MountTraffic, rtt_ms: float, policy: Policy) -> 
         return udp_culprit(wire, mount)
     if mount.protos != ("tcp",):
         return _unknown(
-            "of {0} nobody measures the round trip".format(", ".join(mount.protos).upper())
+            "the round trip of {0} is not measured".format(", ".join(mount.protos).upper())
         )
     path = tcp_path(wire, mount, policy)
     connection = if_known(wire.traffic.connections, {}).get(mount.server or "")

@@ -173,7 +173,7 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
     path, entry = target.path, target.entry
     refused = _words_refused(target, facts)
     if refused:
-        return "mount would refuse {0} of {1} ({2}): correct {3} first".format(
+        return "mount would reject {0} of {1} ({2}): correct {3} first".format(
             ", ".join(one.shown() for one in refused),
             path,
             "; ".join(one.why for one in refused),
@@ -206,7 +206,7 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
     if lines[0].line in fstab.bad_lines(text):
         return f"{first} is malformed (a blank within the options?): correct it"
     if target.fstype == "nfs4" and target.layers.wanted.version == "3":
-        return f"{first} is of type nfs4, the policy wants version 3: make it nfs"
+        return f"{first} is of type nfs4, the policy requires version 3: change it to nfs"
     return None
 
 
@@ -476,10 +476,10 @@ def _guard_source(target: Target, policy: Policy) -> List[Refusal]:
     if target.mounted is not None:
         places.append((target.mounted.source, "is mounted"))
     if target.entry is not None:
-        places.append((target.entry.source, "stands in " + target.entry.place))
+        places.append((target.entry.source, "is in " + target.entry.place))
     return [
         Refusal(
-            f"{target.path}: {source} {where}, the policy wants "
+            f"{target.path}: {source} {where}, the policy requires "
             f"{target.layers.wanted.source}: other files would appear there",
             "allow_source_change",
         )

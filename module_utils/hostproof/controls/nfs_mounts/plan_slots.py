@@ -50,7 +50,8 @@ def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
             server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
         }
         decided.pending.extend(
-            f"The new RPC slots reach {server} only after all its mounts are gone and made again."
+            f"The new RPC slots reach {server} only after all its mounts were unmounted "
+            "and mounted again."
             for server in sorted(servers)
         )
     return decided

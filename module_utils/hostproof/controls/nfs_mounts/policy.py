@@ -175,13 +175,13 @@ class Policy(NamedTuple):
     Default: []
     """
     window_seconds: float = window()
-    """How long traffic is watched on a host that has NFS mounts. One window of 1 to 600 seconds
+    """Time to measure traffic on a host with NFS mounts. One window of 1 to 600 seconds
     serves every control that needs rates; C(0) does not check it.
 
     Default: 10
     """
     sample_minimum_ops: int = whole_number(1)
-    """How many reads and writes of a mount in that time its latency is checked from; with fewer,
+    """Minimum number of reads and writes of a mount in that time for a latency verdict; with fewer,
     unless they took half of that time, there is no verdict.
 
     Default: 50
@@ -266,7 +266,7 @@ class Policy(NamedTuple):
     Default: false
     """
     allow_hidden_files: bool = flag()
-    """Accept a mount on a folder that holds files, which the mount will hide.
+    """Accept a mount on a directory that holds files, which the mount will hide.
 
     Default: false
     """

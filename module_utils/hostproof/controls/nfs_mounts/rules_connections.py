@@ -49,7 +49,7 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     mount = None if traffic is None else traffic.mounts.get(layers.path)
     connections = running if mount is None else mount.connections
     if goal == running == connections == 1:
-        raise Skip("Nobody asks for more than one connection.", evidence)
+        raise Skip("No more than one connection is requested.", evidence)
     server = layers.wanted.source.partition(":/")[0]
     return Verdict(
         PASS if running == goal and connections >= goal else WARN,

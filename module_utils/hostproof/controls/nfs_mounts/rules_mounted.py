@@ -256,8 +256,8 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
         why, fix = "Not mounted.", Fix("mount it", tuple(mount_lines(path, layers)))
     unknown = next((one for one in (databases, others, names) if _is_unknown(one)), None)
     if unknown is None:
-        return _Instead("nothing is open or lies there", why, fix, ())
-    why += f" What is open or lies there is not known: {unknown}."
+        return _Instead("no file is open or exists there", why, fix, ())
+    why += f" Open and existing files there are unknown: {unknown}."
     return _Instead("unknown", why, Fix(fix.text), ())
 
 

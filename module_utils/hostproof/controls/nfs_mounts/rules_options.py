@@ -71,7 +71,7 @@ def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         )
         persisted = if_known(layers.requested, None)
         if persisted is not None and not contradictions(wrong, persisted):
-            why += " What is persisted is right. " + when_it_changes(layers)
+            why += " The persisted options are correct. " + when_it_changes(layers)
         if all(requirement.name not in running for requirement in wrong):
             # Other systems show what was requested, and not what holds where nothing was.
             status = WARN
@@ -127,7 +127,7 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         ignored = differences(requested, persisted, running, LINUX) if persisted else []
         if ignored and any(_requests_otherwise(mount, layers, facts) for mount in others):
             status = FAIL
-            why = "Its superblock is that of {0}: it has {1}, though {2} asks for {3}.".format(
+            why = "Its superblock is that of {0}: it has {1}, though {2} requests {3}.".format(
                 paths,
                 words_of(running, ignored),
                 layers.entry.place if layers.entry else "its entry",
@@ -200,7 +200,9 @@ def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         if requirement.relation == NOT and requirement.name in CACHING
     ]
     if not requirements:
-        raise Skip("Hosts that share these files, or the policy, need the server asked each time.")
+        raise Skip(
+            "Hosts that share these files, or the policy, require a query to the server each time."
+        )
     why = disagreement(requirements, layers)
     wrong = FAIL if layers.wanted.file_class == "backup" else WARN
     return verdict_on(

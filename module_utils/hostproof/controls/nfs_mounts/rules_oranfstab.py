@@ -156,7 +156,7 @@ def _against_mounts(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
                 _Fault(
                     export.line,
                     FAIL,
-                    "mount {0} is no NFS mount of this host{1}".format(
+                    "mount {0} is not an NFS mount of this host{1}".format(
                         export.mount, f", did you mean {near[0]}?" if near else ""
                     ),
                 )
@@ -240,7 +240,7 @@ def _against_names(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
             if isinstance(found_there, HostproofError):
                 faults.append(_Fault(named.line, ERROR, f"{subject}: {found_there}"))
             elif not found_there:
-                faults.append(_Fault(named.line, FAIL, subject + " is no name of a host"))
+                faults.append(_Fault(named.line, FAIL, subject + " is not the name of a host"))
             elif len(found_there) > 1:
                 text = "{0} is a DNS round robin of {1}: it must be one address"
                 why = text.format(subject, ", ".join(found_there))
@@ -262,7 +262,7 @@ def _against_networks(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
             if address is None:
                 continue
             if server.locals and address not in here:
-                text = f"local {named.value} is no address of this host"
+                text = f"local {named.value} is not an address of this host"
                 faults.append(_Fault(named.line, FAIL, text))
                 continue
             network = str(here.get(address) or direct_nfs.network_of(address, own) or "")
@@ -276,7 +276,7 @@ def _against_networks(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
 def _one_network(server: parser.Server, named: parser.Named, network: str) -> str:
     return (
         "{0} is in the network {1}, as another {2} of server {3} is: Linux sends both through one "
-        "interface, so they are no second path".format(
+        "interface, so they are not a second path".format(
             named.value, network, "local" if server.locals else "path", server.name
         )
     )
@@ -319,8 +319,8 @@ def _judge_order(one: HomeDirectNfs, facts: Facts) -> Verdict:
     if ignored:
         status = WARN
         why = (
-            "The home is read-only: Direct NFS looks into {0}, so what stands in {1} is changed "
-            "in vain.".format(order.places[0], ", ".join(ignored))
+            "The home is read-only: Direct NFS looks into {0}, so changes in {1} have "
+            "no effect.".format(order.places[0], ", ".join(ignored))
         )
         fix = f"move {ignored[0]} to {order.places[0]}"
     elif len(places) > 1:

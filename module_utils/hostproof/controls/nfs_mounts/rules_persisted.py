@@ -106,7 +106,7 @@ def _problems_of_persisted(
     if entry is None or requested is None:
         why = "Nothing mounts it at the next reboot."
         if refused:
-            why += " mount(8) refuses {0}.".format(", ".join(refused))
+            why += " mount(8) rejects {0}.".format(", ".join(refused))
         # Something else than the reboot may mount what no policy lists.
         return [_Problem(not layers.judged.guessed, why, correct(layers))]
     problems = _other_source(layers, entry)
@@ -114,7 +114,7 @@ def _problems_of_persisted(
         why = f"{entry.place} does not count at boot: {entry.why_not_at_boot}."
         problems.append(_Problem(True, why, _let_it_count(entry)))
     if entry.place in refused:
-        why = f"{entry.place} is refused by mount(8), as it is with a blank in a field."
+        why = f"mount(8) rejects {entry.place}, because a field contains a blank."
         fix = f"write {entry.place} with six fields and no blank within one"
         problems.append(_Problem(True, why, Fix(fix)))
     problems += _refused_words(layers, entry, facts)
@@ -161,7 +161,7 @@ def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> 
     passed_over = [one for one in found_words if one.certain and one.passed_over]
     problems = []
     if refused:
-        why = "mount refuses {0} of {1}: {2}. The next reboot mounts nothing there, and a database "
+        why = "mount rejects {0} of {1}: {2}. The next reboot mounts nothing there, and a database "
         why += "starts on an empty directory."
         problems.append(_refusal_problem(True, why, refused, entry))
     if passed_over:
@@ -300,7 +300,7 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
     parts = []
     if names:
         parts.append(
-            f"Mounted with {words_of(running, names)}, but {entry.place} asks for "
+            f"Mounted with {words_of(running, names)}, but {entry.place} requests "
             f"{words_of(persisted, names)}."
         )
     if source_parts(entry.source) != source_parts(mounted.source):

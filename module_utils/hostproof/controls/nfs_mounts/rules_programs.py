@@ -107,14 +107,14 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     if running:
         parts.append("{0} is mounted with {1}.".format(mount.path, ",".join(running)))
     if persisted and at_boot is not None:
-        parts.append("{0} asks for {1}.".format(at_boot.place, ",".join(persisted)))
+        parts.append("{0} requests {1}.".format(at_boot.place, ",".join(persisted)))
     return Verdict(
         place.status if parts else PASS,
         why=" ".join(parts + [place.why]),
         fix=_fix(place, mount, running, at_boot if persisted else None),
         commands=_commands(place, mount) if running else (),
         desired=",".join(place.needs),
-        persisted="nothing of its own" if at_boot is None else in_words(at_boot),
+        persisted="no entry" if at_boot is None else in_words(at_boot),
         running=f"{mount.path}: {mount.options}",
         evidence=(_SEEN_IN,) + (at_boot.evidence if at_boot is not None else ()),
     )

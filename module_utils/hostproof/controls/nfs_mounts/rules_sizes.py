@@ -97,7 +97,7 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
     parts = [_sentence(one, older) for one in sizes if one.status != PASS]
     least = min(one.granted for one in sizes)
     if least < SMALLEST:
-        parts.append("Oracle refuses files behind less than 32 KiB (ORA-27054).")
+        parts.append("Oracle rejects files with less than 32 KiB (ORA-27054).")
     elif status == WARN and least < policy.transfer_size:
         parts.append(storage_advice.cost_of(least, policy.transfer_size))
     fix = _raise_the_server(policy, layers) if short and not older else correct(layers)

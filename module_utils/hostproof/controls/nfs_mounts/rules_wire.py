@@ -36,10 +36,10 @@ _SIZES = re.compile(r"(?:^|,)[rw]size=(\d{1,8})(?=,|$)")
 _MTU = 1500
 
 _NETWORK_FIX = (
-    "look for drops and errors of the interfaces (ip, ethtool -S), of the ports of the switches "
+    "check drops and errors of the interfaces (ip, ethtool -S), of the ports of the switches "
     "and of the server"
 )
-_LOGS_FIX = "look what the kernel says of NFS and the log of the server of the same minute; "
+_LOGS_FIX = "check the kernel messages about NFS and the log of the server of the same minute; "
 _FIXES = {
     diagnosis.NETWORK: Fix(_NETWORK_FIX, ("ip -s -s link",)),
     diagnosis.SERVER: Fix("check the server: its load, its disks and its other clients"),
@@ -99,7 +99,7 @@ def _no_verdict(wire: Wire, mount: MountTraffic, policy: Policy) -> Optional[str
     seconds = wire.traffic.seconds
     if mount.remounted:
         return (
-            f"No verdict: the mount or its connections were made again within the {seconds:.0f} "
+            f"No verdict: the mount or its connections were replaced within the {seconds:.0f} "
             "s of the sample; audit again."
         )
     ops = [mount.ops[name] for name in NAMES if name in mount.ops]
@@ -163,8 +163,8 @@ def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple
     if lost:
         raise Unanswered(
             EVIDENCE,
-            "the counters of {0} of {1} fell below 0 or went backwards, so they tell nothing; a "
-            "new mount begins them again".format(", ".join(lost), mount.path),
+            "the counters of {0} of {1} fell below 0 or went backwards, so they are not used; a "
+            "new mount resets them".format(", ".join(lost), mount.path),
         )
 
 
@@ -225,7 +225,7 @@ def _unanswered(wire: Wire, mount: MountTraffic, no_verdict: str) -> Verdict:
     return Verdict(
         FAIL,
         why=f"{silence}: no answer came back in {wire.traffic.seconds:.0f} s.",
-        fix="look whether the server is up and reachable",
+        fix="check that the server is up and reachable",
         commands=(
             line("ping", "-c", "3", "--", server_name(mount)),
             line("rpcinfo", "--", server_name(mount)),
@@ -247,7 +247,7 @@ def _silence(wire: Wire, mount: MountTraffic) -> str:
     if connection is not None and connection.connecting:
         return f"TCP tries to connect to {server}"
     if connection is not None and connection.segments_retransmitted:
-        return f"TCP sends to {server} again what nobody acknowledges"
+        return f"TCP retransmits unacknowledged segments to {server}"
     return ""
 
 
@@ -325,7 +325,7 @@ def _explained_by_retransmissions(mount: MountTraffic, rates: OpRates, policy: P
 
 def _slots(mount: MountTraffic) -> str:
     if mount.backlog is None:
-        return "how many queue for an RPC slot is not told, its counter ran over"
+        return "the number of requests that wait for an RPC slot is unknown, its counter overflowed"
     if _queues_for_slot(mount):
         return f"{mount.backlog:.1f} requests on average queue for an RPC slot of the client"
     if _has_sessions(mount):
@@ -456,7 +456,7 @@ def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     ):
         # A connection that was idle for minutes is closed, and made again without harm.
         words = (
-            f"the connection to {server_name(mount)} was made again {mount.reconnects} times in "
+            f"the connection to {server_name(mount)} was replaced {mount.reconnects} times in "
             f"{wire.traffic.seconds:.0f} s"
         )
         causes.append(Cause(WARN, words, None))
@@ -467,7 +467,7 @@ def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
         if path.status or causes:
             causes.append(path)
         if again and not mount.reconnects and not path.status and _has_connection(wire, mount):
-            words = "no connection was made again: the server let the requests time out"
+            words = "no connection was replaced: the server did not answer the requests in time"
             causes.append(Cause(None, words, diagnosis.SERVER))
     statuses = [cause.status for cause in causes]
     status = FAIL if FAIL in statuses else WARN if causes else None

@@ -197,7 +197,7 @@ def release_update(release: Release, facts: Facts, policy: Policy) -> Verdict:
     "Rows of the platform table are older than a year",
     severity="low",
     takes_effect="now",
-    why="Oracle adds distributions and raises minimum kernels. An old table may pass or refuse too "
+    why="Oracle adds distributions and raises minimum kernels. An old table may pass or reject too "
     "much.",
     reference=_BOOKS,
     each=RELEASES,

@@ -89,7 +89,7 @@ def _selinux_at_boot(facts: Facts) -> str:
     "System does not start in run level 3 or 5",
     severity="medium",
     takes_effect="reboot",
-    why="Databases and Clusterware are started by these run levels only; CVU refuses any other.",
+    why="Databases and Clusterware are started by these run levels only; CVU rejects any other.",
     reference="systemd.special(7); Cluster Verification Utility, Run Level",
 )
 def run_level(facts: Facts, _policy: Policy) -> Verdict:

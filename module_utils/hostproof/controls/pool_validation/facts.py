@@ -232,7 +232,8 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
         # The account that is asked must not choose what root reads.
         raise Unanswered(
             "command:" + wanted.name,
-            f"it says that it started from {kind_of(config)}, which is not below {server.folder}",
+            f"it reports that it started from {kind_of(config)}, which is not below "
+            f"{server.folder}",
         )
     return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown, java)
 

@@ -61,7 +61,7 @@ class FilePool(NamedTuple):
 
     @property
     def better_checker(self) -> str:
-        return "set no statement: the pool asks the driver then, as its makers advise"
+        return "set no statement: the pool then uses the driver, as its vendor recommends"
 
     @property
     def remedy(self) -> str:
@@ -91,7 +91,7 @@ class FilePool(NamedTuple):
     def _number(self, name: str) -> float:
         text = self._value(name)
         if text != text.strip():
-            raise self._unknown(f"{name} has blanks around its number, which Java refuses")
+            raise self._unknown(f"{name} has blanks around its number, which Java rejects")
         try:
             return decimal(text)
         except ValueError:
@@ -186,8 +186,9 @@ class FilePool(NamedTuple):
         factory = self._value("connectionFactoryClassName")
         if not factory.startswith("oracle."):
             raise self._unknown(
-                f"connectionFactoryClassName is {kind_of(factory)}: Oracle's documents tell of "
-                "Oracle's driver alone"
+                f"connectionFactoryClassName is {kind_of(factory)}: Oracle's documents "
+                "describe only "
+                "Oracle's driver"
             )
         trusted = 1000 * self._number("secondsToTrustIdleConnection")
         if self._is_set("validateConnectionOnBorrow"):

@@ -4,7 +4,7 @@
 
 The server writes its own file; it is never edited. Sources: WildFly Admin Guide, Management API
 reference and CLI, batch; measured on WildFly 26.1.3: each attribute of validation waits for a
-reload, a batch of which one operation fails changes nothing.
+reload, a batch of which one operation fails has no effect.
 """
 
 import json
@@ -130,9 +130,7 @@ def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> 
     name = f"{app.server.name} {pool.name}"
     if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}\Z", pool.jndi or ""):
         return [
-            Refusal(
-                f"{name}: its JNDI name {kind_of(pool.jndi or '')} tells nobody which it is", None
-            )
+            Refusal(f"{name}: its JNDI name {kind_of(pool.jndi or '')} does not identify it", None)
         ]
     refused = []
     if not then.get(CHECKER) and not then.get(SQL):

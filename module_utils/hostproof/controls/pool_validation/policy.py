@@ -174,7 +174,7 @@ class Policy(NamedTuple):
     Default: unknown
     """
     answer_seconds: float = decimal(1, 600)
-    """How long a server may take to answer; then it is C(error).
+    """Maximum time of an answer of a server; then it is C(error).
 
     Default: 30
     """

@@ -93,7 +93,7 @@ def _trusting(told: Mode, policy: Policy) -> Verdict:
 def _cost(trip: Optional[float]) -> str:
     if trip is None:
         return (
-            "Each checkout waits for one round trip; how long that is, latency measures with the "
+            "Each checkout waits for one round trip; its time is measured by latency with the "
             "probe that pool_validation_round_trip_probe names."
         )
     return (

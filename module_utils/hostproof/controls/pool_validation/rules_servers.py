@@ -67,7 +67,7 @@ def _differences(app: App, told: Running, node: Node, stored: List[DataSource]) 
         stored = [one for one in stored if one.profile == node.profile]
     files = {(one.name, one.xa): one for one in stored if one.enabled}
     place = node.name + " " if node.name else ""
-    found = [f"{place}{name} is in the file alone" for name, _xa in sorted(set(files) - set(mine))]
+    found = [f"{place}{name} is only in the file" for name, _xa in sorted(set(files) - set(mine))]
     found += [
         f"{place}{name} is in the server alone" for name, _xa in sorted(set(mine) - set(files))
     ]
@@ -150,7 +150,7 @@ def _judge(app: App, one: Deployment, own: Dict[str, Pool]) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix="take the file away, or give it a JNDI name of its own",
+        fix="remove the file, or give it a separate JNDI name",
         persisted=one.path,
         running=f"{one.state}: " + ", ".join(source.jndi for source in sources),
         evidence=("file:" + one.path,) + evidence_of(app)[:1],

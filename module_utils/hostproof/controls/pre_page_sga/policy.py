@@ -114,7 +114,7 @@ class Policy(NamedTuple):
     Default: true
     """
     sqlplus_seconds: int = whole_number(1, 600)
-    """How long an answer of C(sqlplus) may take, from 1 to 600 seconds.
+    """Maximum time of an answer of C(sqlplus), from 1 to 600 seconds.
 
     Default: 20
     """

@@ -119,7 +119,7 @@ def _judge_deprecated(
             )
         )
     if policy.wanted != AUTO:
-        why += f" The policy wants {policy.wanted}, which apply refuses to set."
+        why += f" The policy requires {policy.wanted}, which apply rejects."
         fix.append("set pre_page_sga_wanted to auto")
     return Verdict(
         WARN,
@@ -149,7 +149,10 @@ def _grade_wanted(
     if policy.wanted != AUTO:
         wrong = [value for value in (running, coming) if value not in (None, policy.wanted)]
         if wrong:
-            return FAIL, f"The policy wants {policy.wanted}; it {_now_and_then(running, coming)}."
+            return (
+                FAIL,
+                f"The policy requires {policy.wanted}; it {_now_and_then(running, coming)}.",
+            )
         return PASS, None
     if not walks_at_each_login(version) and FALSE in (running, coming):
         return WARN, (
@@ -276,7 +279,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.use_large_pages == AUTO and grade[0] == PASS and TRUE in (running, coming):
         pages = pages_now(subject, facts)
         if pages is not None and not wholly_huge(pages):
-            grade = WARN, "With TRUE it fell back to 4 KiB pages without a word."
+            grade = WARN, "With TRUE it silently fell back to 4 KiB pages."
     return Verdict(
         grade[0],
         why=grade[1],
@@ -322,11 +325,11 @@ def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int
     if policy.use_large_pages != AUTO:
         if value == policy.use_large_pages:
             return PASS, None
-        return FAIL, f"{said}, the policy wants {policy.use_large_pages}."
+        return FAIL, f"{said}, the policy requires {policy.use_large_pages}."
     if value == FALSE:
         return FAIL, said + ": no huge page is ever taken."
     if value == "AUTO":
-        return WARN, said + ": later releases and updates refuse it (ORA-27107) and do not start."
+        return WARN, said + ": later releases and updates reject it (ORA-27107) and do not start."
     if value == "AUTO_ONLY":
         return WARN, said + (
             ": the pages are requested at each start, which fails where memory is fragmented or "
@@ -402,7 +405,7 @@ def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     values = [value for value in (running, coming) if value is not None]
     grade: Grade = (PASS, None)
     if policy.lock_sga != AUTO and any(value != policy.lock_sga for value in values):
-        grade = FAIL, f"The policy wants {policy.lock_sga}."
+        grade = FAIL, f"The policy requires {policy.lock_sga}."
     if TRUE in values:
         grade = _worse(grade, _grade_lock(subject, facts, coming))
     return Verdict(

@@ -76,7 +76,8 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if unclear:
         raise Unanswered(
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
-            f"{path} tells {unclear[0].granted} pages granted, but not how many were asked",
+            f"{path} tells {unclear[0].granted} granted pages, but not the number of "
+            "requested pages",
         )
     short = [one for one in start.large if is_short(one)]
     why: Optional[str] = None
@@ -245,7 +246,7 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             if wins
             else " The instances of the database start with different values.",
         ),
-        fix="as SYSDBA: ALTER SYSTEM RESET the entry that is not wanted, SCOPE=SPFILE SID='SID'; "
+        fix="as SYSDBA: ALTER SYSTEM RESET the incorrect entry, SCOPE=SPFILE SID='SID'; "
         "in a text file remove its line",
         desired="one entry each, for all instances",
         persisted="; ".join(several) or f"at most one entry each in {next_place(subject.database)}",

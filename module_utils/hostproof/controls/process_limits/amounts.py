@@ -106,7 +106,7 @@ def grade_login(demand: Demand, pair: Pair, facts: Facts) -> Tuple[str, str]:
     is_above = demand.row.item == "nofile" and known(facts.nr_open) < hard
     if is_above and (hard < UNLIMITED or _refuses_unlimited(facts)):
         most = known(facts.nr_open)
-        return FAIL, f"fs.nr_open is {most}, so a login with {text_of(hard)} is refused"
+        return FAIL, f"fs.nr_open is {most}, so a login with {text_of(hard)} is rejected"
     return grade(demand, pair)
 
 
@@ -153,7 +153,7 @@ def _of_setting(text: str, row: Row) -> int:
         return UNLIMITED
     match = re.match(r"(\d+)([KMGTP]?)\Z", text.strip())
     if match is None:
-        raise ParseError("limit of a unit", f"{kind_of(text)} is no limit")
+        raise ParseError("limit of a unit", f"{kind_of(text)} is not a limit")
     amount = clipped(match.group(1)) * _SUFFIXES[match.group(2)] // row.size
     return UNLIMITED if amount * row.size >= (1 << 64) - 1 else amount
 

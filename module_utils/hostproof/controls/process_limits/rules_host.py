@@ -219,7 +219,7 @@ def _judge_tmpfiles(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) 
         status,
         why=f"{threat} is cleaned, and no x line keeps {folder}.",
         fix=f"write 'x {folder}*' to a file of /etc/tmpfiles.d, which counts at the next cleaning",
-        desired=f"an x line for {folder}*, or no age for what it lies in",
+        desired=f"an x line for {folder}*, or no age for its parent directory",
         persisted=f"{_place(kept[0])} keeps it" if kept else threat or "nothing cleans it by age",
         running=f"systemd-tmpfiles-clean.timer is {if_known(facts.cleaner, 'not known')}",
         evidence=[

@@ -80,7 +80,7 @@ def _started_in(groups: Dict[str, str]) -> str:
 
 def _fix(place: str) -> str:
     if place in proc_cgroup.SHELLS[2:]:
-        return "cron has the limits of its own stack of PAM (process_limits.pam); start it again"
+        return "cron has the limits of its PAM stack (process_limits.pam); restart it"
     if place.endswith(".service"):
         return (
             f"fix {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "
@@ -129,7 +129,7 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     if room.tasks is not None and room.tasks.limit < least:
         status, why = WARN, f"fewer than the {least} processes that an account must have"
     if room.refused:
-        status, why = FAIL, f"{room.refused} forks were refused already"
+        status, why = FAIL, f"{room.refused} forks were rejected"
     if _is_full(room.tasks):
         status, why = FAIL, f"more than {_FULL} percent are used"
     return Verdict(
@@ -138,7 +138,7 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
         fix="raise TasksMax of the unit that the group is of (process_limits.tasks)",
         desired=f"no limit, or at least {least}",
         running=_text(room.tasks),
-        in_use=None if room.tasks is None else f"{room.tasks.used} tasks, {room.refused} refused",
+        in_use=None if room.tasks is None else f"{room.tasks.used} tasks, {room.refused} rejected",
         failing_layer=failing(in_use=bool(room.refused) or _is_full(room.tasks), running=True),
     )
 

@@ -98,11 +98,11 @@ def refusals(found: List[Step], facts: Facts, policy: Policy) -> List[Refusal]:
     later = limits_probe.with_file(known(facts.entries), path, content(found, facts, policy) or "")
     for one in found:
         if not ACCOUNT.match(one.account.name):
-            reasons.append(f"{one.account.name!r} is no name that limits.conf takes")
+            reasons.append(f"{one.account.name!r} is not a name that limits.conf accepts")
         elif one.demand.row.item == "nofile" and one.hard > known(facts.nr_open):
             reasons.append(
                 f"fs.nr_open is {known(facts.nr_open)}: a login of {one.account.name} with "
-                f"{text_of(one.hard)} open files would be refused; raise it first"
+                f"{text_of(one.hard)} open files would be rejected; raise it first"
             )
         else:
             reasons += _guard(later, one, facts, policy)

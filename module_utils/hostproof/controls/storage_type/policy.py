@@ -95,7 +95,7 @@ class Policy(NamedTuple):
     """The role's variables."""
 
     nfs_servers: bool = flag()
-    """Whether to ask the servers of the NFS mounts that the host has.
+    """Whether to query the servers of the NFS mounts of the host.
 
     Default: true
     """
@@ -205,7 +205,7 @@ class Policy(NamedTuple):
     Default: 0
     """
     trace_folder: str = checked_by(_folder, "path")
-    """The folder below which the database writers' trace files are.
+    """The directory that contains the trace files of the database writers.
 
     Default: /u01/app/oracle/diag/rdbms
     """

@@ -57,18 +57,18 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
         )
     media = media_at(entry.address, facts, policy)
     if media == storage_rules.SSD:
-        raise Skip("It lies on flash, which has no heads to move.", ["file:" + entry.file])
+        raise Skip("It is on flash, which has no seek time.", ["file:" + entry.file])
     bad = [one for one in layouts if is_fragmented(one)]
     told = ", ".join(_said(one) for one in (bad or layouts)[:5])
     if bad and not media:
         raise Unanswered(
             "file:" + entry.file,
-            f"{told}: whether that is harm is known of disks alone, and storage_type_media does "
-            f"not say what {entry.address} is made of",
+            f"{told}: this only matters on disks, and storage_type_media does "
+            f"not define the media of {entry.address}",
         )
     return Verdict(
         WARN if bad else PASS,
-        why=f"In fragments as the filer measured: {told} (3 is well, up to 10)." if bad else None,
+        why=f"The filer measured fragmentation: {told} (3 is good, up to 10)." if bad else None,
         fix="only where it is read sequentially (full scans, backups): read_realloc on its volume, "
         "or a reallocate in a quiet night; snapshots that are there keep their own copies",
         desired=f"below {_THRESHOLD}, or the threshold of the message, and no message of hot spots",

@@ -38,7 +38,7 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if bad else PASS,
         why=f"{len(bad)} interfaces discarded packets within {seconds:.1f} s.",
-        fix="look for speed or flow control that differs between filer, switch and host",
+        fix="check for differences of speed or flow control between filer, switch and host",
         desired=f"at most {policy.discards_limit} in a sample",
         running="{0} on {1} interfaces within {2:.1f} s".format(
             said or "none", len(after.discards), seconds

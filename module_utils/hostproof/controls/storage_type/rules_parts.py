@@ -126,7 +126,7 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
             state, text = _state(one.part, value, most)
             text = f"{part} {row}: {text}" if row else text
             if not state:
-                why = f"the agent says {text}, which is neither good nor bad ({one.part.source})"
+                why = f"the agent reports {text}, which is neither good nor bad ({one.part.source})"
                 unheard.append(Unanswered(one.evidence, why))
             states.setdefault(state, []).append(text)
     evidence = list(dict.fromkeys(one.evidence for one in told))
@@ -136,7 +136,7 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
     good = states.get(definitions.GOOD, [])
     if not bad and not worn and not good:
         said = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "nothing of it"
-        raise Skip(f"Not available: the agent says {said[:200]}.", evidence)
+        raise Skip(f"Not available: the agent reports {said[:200]}.", evidence)
     why = f"{len(bad)} bad and {len(worn)} to look after, of {len(bad + worn + good)} told."
     if unheard:
         why += f" Not all of it is known: {unheard[0]}"
@@ -166,5 +166,5 @@ def _state(part: Part, value: str, most: int) -> Tuple[str, str]:
 
 def _not_available(server: Server, part: str) -> str:
     if server.storage.outcome != RECOGNISED:
-        return "No definition knows the product, so nobody knows where its agent would tell this."
+        return "No definition matches the product, so the object of its agent is unknown."
     return f"Not available: no object of {server.storage.title} is known for it ({part})."

@@ -53,8 +53,8 @@ _SANE_ON_DISKS = 70
 #: WAFL performance VS sequential reads, part III (2011): the filer itself measured the fragments,
 #: and they were gone after reads with read_realloc. Of disks alone: flash has no heads to move.
 _FRAGMENTS = (
-    "; where it is read sequentially (full scans, backups), let the filer measure how it lies "
-    "(reallocate measure -o VOLUME; EMS then says wafl.reallocate.check.value, 3 is well), and "
+    "; where it is read sequentially (full scans, backups), let the filer measure its layout "
+    "(reallocate measure -o VOLUME; EMS then reports wafl.reallocate.check.value, 3 is good), and "
     "consider read_realloc: on disks only, never on AFF"
 )
 
@@ -85,7 +85,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
     untold = [name for name in volumes.untold if _counts(name, volumes, server)]
     if not shown and not untold:
-        raise Skip("The agent tells nothing about the volumes that are mounted here.")
+        raise Skip("The agent reports nothing about the volumes that are mounted here.")
     media = media_of(server, policy)
     limits = limits_of(media, policy)
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
@@ -104,8 +104,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     running = ", ".join(_volume_text(one) for one in shown[:5])
     if status == PASS and not pools:
         raise Skip(
-            f"The agent tells how full volumes are ({running}), and not the aggregates that they "
-            "lie in.",
+            f"The agent reports the use of volumes ({running}), but not of their aggregates.",
             volumes.evidence,
         )
     return Verdict(
@@ -206,7 +205,7 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
     slow = [one for one in mounted if one.percent >= _SANE_ON_DISKS and one not in full]
     if slow and media == storage_rules.HDD:
         reasons.append(
-            f"{_names(slow)} is mounted here, lies on disks and is at {_SANE_ON_DISKS} percent or "
+            f"{_names(slow)} is mounted here, is on disks and is at {_SANE_ON_DISKS} percent or "
             "more, where sequential reads were measured to slow down."
         )
     return reasons

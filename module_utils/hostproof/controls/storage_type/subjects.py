@@ -55,5 +55,5 @@ def need_answer(server: Server) -> None:
 def health_of(server: Server) -> Health:
     need_answer(server)
     if server.health is None:
-        raise Skip("It is no storage of this host.")
+        raise Skip("It is not storage of this host.")
     return server.health

@@ -334,7 +334,7 @@ def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
     if len(there) > 1:
         raise Unanswered(
             "stat:" + there[0],
-            f"{' and '.join(there)} are both here: which one chronyd reads is not to be told",
+            f"{' and '.join(there)} both exist: it is unknown which one chronyd reads",
         )
     return there[0] if there else CHRONY_CONF[0]
 

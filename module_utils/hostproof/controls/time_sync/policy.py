@@ -38,7 +38,7 @@ class Policy(NamedTuple):
     Default: any
     """
     sources: int = whole_number(1, 20)
-    """How many sources must answer. Three and more tell a wrong one from the right ones.
+    """Minimum number of sources that answer. With three or more a wrong one is found.
 
     Default: 1
     """
@@ -48,7 +48,7 @@ class Policy(NamedTuple):
     Default: 1000
     """
     step_updates: Optional[int] = whole_number(0, 100).none_for("unmanaged")
-    """In how many updates after its start chronyd may step the clock, which is the second number of
+    """Number of updates after its start in which chronyd may step the clock: the second number of
     C(makestep). C(0) lets it never step. Apply lowers what allows more, and never raises it.
 
     C(unmanaged) neither checks nor writes it.

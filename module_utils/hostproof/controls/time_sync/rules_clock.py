@@ -30,7 +30,7 @@ def _sync(facts: Facts) -> Sync:
     if len(keepers) != 1:
         raise Skip("Not one daemon keeps the clock: see time_sync.one_daemon.")
     if PTP in keepers:
-        raise Skip("PTP daemons are not asked for their sources.")
+        raise Skip("PTP daemons are not queried for their sources.")
     return existing(facts.sync)
 
 
@@ -76,11 +76,11 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
     sync = _sync(facts)
     (name,) = known(facts.keepers)
     if name == TIMESYNCD:
-        raise Skip("systemd-timesyncd is not asked for its offset.")
+        raise Skip("systemd-timesyncd is not queried for its offset.")
     if not sync.selected or sync.offset_ms is None:
         raise Unanswered(
             _ASKED[name][-1],
-            f"{name} follows no source, so nobody knows how far the clock is off",
+            f"{name} follows no source, so the offset is unknown",
         )
     off = abs(sync.offset_ms) > policy.offset_ms
     error = "" if sync.error_ms is None else f", at most {sync.error_ms:.3f} ms with its sources"
@@ -167,7 +167,10 @@ def ctss(facts: Facts, _policy: Policy) -> Verdict:
     status, why, fix = PASS, None, None
     if mode == "Observer" and not running:
         status = FAIL
-        why = f"It only observes, and no daemon runs: nobody keeps the time (left: {left or '-'})."
+        why = (
+            "It only observes, and no daemon runs: nothing synchronizes the clock "
+            f"(left: {left or '-'})."
+        )
         fix = "start the daemon, or move its configuration away on all nodes"
     elif mode == "Active" and running:
         status = FAIL

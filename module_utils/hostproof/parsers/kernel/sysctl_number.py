@@ -151,7 +151,9 @@ def read_parameter(text: str, limits: Limits) -> Number:
     start = 1 if text.startswith("+") else 0
     base, value, end = _digits(text, start)
     if end == start or text[end:] not in ("", "\n"):
-        return Number(None, _why_not_behind(text, end, base) if end > start else "it is no number")
+        return Number(
+            None, _why_not_behind(text, end, base) if end > start else "it is not a number"
+        )
     if not limits.least <= value <= limits.most:
         return Number(None, f"it is not from {limits.least} to {limits.most}")
     return Number(value, _remark(base, value, ""))

@@ -24,7 +24,7 @@ def parse(text: str) -> Dict[str, Dict[str, int]]:
         try:
             counters = [integer(value) for value in values[1:]]
         except ValueError:
-            raise ParseError(_WHAT, "a counter is no number", number + 1) from None
+            raise ParseError(_WHAT, "a counter is not a number", number + 1) from None
         groups[names[0].rstrip(":")] = dict(zip(names[1:], counters))
     if not groups or len(lines) % 2:
         raise ParseError(_WHAT, "is not made of pairs of lines")

@@ -108,5 +108,5 @@ def bonding_mode(host: Host, bond: str) -> str:
 def read_bond(host: Host, name: str) -> bonding.Bond:
     text = attempt(host.read_text, "/proc/net/bonding/" + name)
     if isinstance(text, Absent):
-        raise Absent(text.key, f"{name} is no bond of the kernel (teamd)")
+        raise Absent(text.key, f"{name} is not a bond of the kernel (teamd)")
     return bonding.parse(known(text))

@@ -38,7 +38,7 @@ class Nic(NamedTuple):
     ``driver`` is None where it has none of its own. ``mac`` is the address that it uses now,
     ``permanent_mac`` the one that it was built with, None where nobody tells. ``speed`` is in Mb/s;
     None is unknown. ``carrier`` is False too where somebody took the interface down. ``bond`` is
-    what it is a member of. ``team``: that is no bond of the kernel (teamd).
+    what it is a member of. ``team``: that is not a bond of the kernel (teamd).
     """
 
     name: str

@@ -124,7 +124,7 @@ def judge_transfers(small: List[int]) -> Transfers:
         return Transfers(False, "", "")
     fix = "; " + raise_the_server(BEST_TRANSFER)
     if min(small) < nfs_options.LEAST_TRANSFER:
-        why = " Oracle refuses files behind less than 32 KiB (ORA-27054)."
+        why = " Oracle rejects files with less than 32 KiB (ORA-27054)."
         return Transfers(True, why, fix)
     return Transfers(False, " " + cost_of(min(small)), fix)
 

@@ -33,7 +33,7 @@ def of_journal(text: str) -> List[Entry]:
         if found is not None:
             entries.append(Entry(_seconds(found.group(1), found.group(2)), found.group(3)))
         elif line and not entries and not _NO_ENTRY.match(line):
-            raise ParseError("journal", f"{kind_of(line)} is no entry of the kernel", number)
+            raise ParseError("journal", f"{kind_of(line)}is not an entry of the kernel", number)
     # journalctl prints the newest first where --grep and -n are given (its manual, --grep).
     return sorted(entries, key=lambda one: one.at)
 

@@ -95,7 +95,7 @@ def read_partition(host: Host, name: str) -> Partition:
     start = host.read_number(folder + "/start") * _SECTOR
     text = host.read_text(folder + "/alignment_offset").strip()
     if not re.match(r"-?\d{1,20}\Z", text):
-        raise ParseError("alignment_offset", f"{kind_of(text)} is no number")
+        raise ParseError("alignment_offset", f"{kind_of(text)} is not a number")
     return Partition(start, int(text))
 
 

@@ -111,7 +111,7 @@ def parse(text: str) -> Statistics:
     adapters = [_adapter(*section) for section in sections]
     names = [one.name for one in adapters]
     if len(set(names)) != len(names):
-        raise ParseError(_WHAT, "an adapter stands there twice: {0}".format(", ".join(names)))
+        raise ParseError(_WHAT, "an adapter is listed twice: {0}".format(", ".join(names)))
     if backup and backup not in names[1:]:
         raise ParseError(_WHAT, f"the backup adapter {backup} has no statistics")
     channel = _values(sections[0][2]).get("active channel", "")
@@ -135,7 +135,7 @@ def _adapter(name: str, number: int, lines: List[str]) -> Adapter:
         raise ParseError(_WHAT, f"{name} has no type or no address", number)
     mac = values["hardware address"].lower()
     if not _MAC.match(mac):
-        raise ParseError(_WHAT, f"{kind_of(mac)} is no address of {name}", number)
+        raise ParseError(_WHAT, f"{kind_of(mac)} is not an address of {name}", number)
     speed, duplex = _speed(values.get("media speed running", values.get("physical port speed", "")))
     link = values.get("link status", values.get("physical port link status", "")).lower()
     selected = values.get("media speed selected", "").lower().replace(" ", "").replace("-", "")

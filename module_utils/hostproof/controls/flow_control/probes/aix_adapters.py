@@ -68,7 +68,7 @@ def read_adapters(
             unknown.append(
                 Unanswered(
                     route.evidence[-1] if route.evidence else "policy",
-                    f"{route.interface} is no Ethernet interface",
+                    f"{route.interface} is not an Ethernet interface",
                 )
             )
             continue

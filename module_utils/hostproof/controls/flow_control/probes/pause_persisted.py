@@ -474,7 +474,7 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
     if isinstance(attempt(host.stat, _IF_UP), Absent):
         ignored = f"there is no {_IF_UP}, which makes something of it"
     elif not any(glob_pattern.fits(nic.name, pattern) for pattern in at_boot):
-        ignored = "no auto and no allow-hotplug names the interface: a boot does not bring it up"
+        ignored = "no auto and no allow-hotplug names the interface: it is not brought up at boot"
     return [
         Setting(IFUPDOWN, path, one.autoneg, one.rx, one.tx, ignored, (key,))
         for path, key, one in stanzas

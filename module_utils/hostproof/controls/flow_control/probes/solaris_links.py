@@ -52,7 +52,7 @@ def read_links(
             unknown.append(
                 Unanswered(
                     "command:" + " ".join(_LINKS),
-                    f"{route.interface} stands on no physical link that dladm tells of",
+                    f"{route.interface} is not on a physical link that dladm shows",
                 )
             )
             continue

@@ -114,7 +114,7 @@ def _route_to(
     argv = ["route", "-n", "get", address]
     key = "command:" + " ".join(argv)
     if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
-        raise Unanswered(key, f"{kind_of(address)} is no name of a server")
+        raise Unanswered(key, f"{kind_of(address)} is not the name of a server")
     output = _run(host, argv)
     if output.rc != 0:
         raise Unanswered(key, f"no route to {address} is known: {_words(output)}")

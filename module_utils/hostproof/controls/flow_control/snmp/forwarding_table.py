@@ -68,7 +68,7 @@ class Places(NamedTuple):
 def find(talk: Talk, macs: Iterable[str], system_object: str) -> Places:
     """Where each MAC address is. ``system_object`` is the agent's sysObjectID."""
     arcs = {mac: arcs_of(mac) for mac in macs}
-    missing = {mac: f"{mac} is no MAC address" for mac in arcs if not arcs[mac]}
+    missing = {mac: f"{mac} is not a MAC address" for mac in arcs if not arcs[mac]}
     places = Places({}, missing)
     before = len(talk.failures)
     found = _in_q_bridge(talk, _left(arcs, places))

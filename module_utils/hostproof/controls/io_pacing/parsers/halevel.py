@@ -22,5 +22,5 @@ def parse(text: str) -> Level:
     """Raises ParseError for anything else."""
     match = _LEVEL.match(text.strip())
     if match is None:
-        raise ParseError("halevel", f"{kind_of(text)} is no level such as 7.2.3 SP1")
+        raise ParseError("halevel", f"{kind_of(text)} is not a level such as 7.2.3 SP1")
     return Level(tuple(integer(one) for one in match.group(1).split(".")), match.group(2))

@@ -39,7 +39,7 @@ def parse(text: str) -> Cpu:
     found = dict(zip(names, words))
     four = [found.get(name, "") for name in ("%user", "%sys", "%wait", "%idle")]
     if not all(_NUMBER.match(word) for word in four):
-        raise ParseError(_WHAT, f"{kind_of(lines[number])} is no row", number + 1)
+        raise ParseError(_WHAT, f"{kind_of(lines[number])} is not a row", number + 1)
     cpu = Cpu(*(decimal(word) for word in four))
     if not 99.0 <= sum(cpu) <= 101.0:
         raise ParseError(_WHAT, "the CPU time does not make 100%", number + 1)

@@ -36,6 +36,6 @@ def parse(text: str) -> Dict[str, str]:
             continue
         match = _ROW.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"{kind_of(line)} is no subsystem", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is not a subsystem", number)
         states[match.group(1)] = match.group(4)
     return states

@@ -30,6 +30,6 @@ def parse(text: str) -> Level:
     """Raises ParseError for anything else."""
     match = _LEVEL.match(text.strip())
     if match is None:
-        raise ParseError("oslevel", f"{kind_of(text)} is no level such as 7200-05-03-2148")
+        raise ParseError("oslevel", f"{kind_of(text)} is not a level such as 7200-05-03-2148")
     version, release, level, pack, build = match.groups()
     return Level((integer(version), integer(release)), integer(level), integer(pack), build)

@@ -13,13 +13,14 @@ from . import lobs, work
 from .report import LOG_WRITE, Report, octaves, window
 
 _NOT_IO = (
-    "'log file parallel write' is not an I/O latency here: from 12.2 on a multitenant database "
-    "records it only for writes that were not done when it looked, and times the rest of the wait "
+    "'log file parallel write' is not an I/O latency here: since 12.2 a multitenant database "
+    "records it only for writes that were incomplete at its check, and measures only the rest "
     "alone; take 'log file sync', V$IOSTAT_FUNCTION for LGWR, or the operating system's await"
 )
 _PERHAPS_NOT_IO = (
-    "'log file parallel write' may not be an I/O latency: from 12.2 on it is none in a multitenant "
-    "database, and the report does not tell whether this is one; say so with release and "
+    "'log file parallel write' may not be an I/O latency: since 12.2 it is not one in a "
+    "multitenant "
+    "database, and the report does not show whether this is one; set release and "
     "multitenant"
 )
 _PIECE = (
@@ -73,7 +74,7 @@ def from_awr(
     if told.overflowed:
         report.remarks.append(_OVERFLOWED + _some(told.overflowed))
     if told.shortened:
-        report.remarks.append("somebody left lines out where a mark like [..] stands")
+        report.remarks.append("lines were removed at a mark like [..]")
     return report
 
 

@@ -98,7 +98,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
             kernel_name = _by_number(host, real, known)
         if kernel_name is None:
             raise NoSuchDevice(
-                "{0} is no block device of this host; {1} has {2}".format(
+                "{0} is not a block device of this host; {1} has {2}".format(
                     name, DISKSTATS, ", ".join(sorted(known)[:20])
                 )
             )
@@ -107,7 +107,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
         stands_on = [other for other in found if other != one and other in _all_below(below, one)]
         if stands_on:
             raise NoSuchDevice(
-                f"{one} stands on {stands_on[0]}: name one of them, or each I/O counts twice"
+                f"{one} is on {stands_on[0]}: name one of them, or each I/O counts twice"
             )
     return found
 
@@ -277,11 +277,11 @@ def windows(
     for name in names:
         seen = [(one.seconds, one.devices[name]) for one in intervals if name in one.devices]
         if not seen:
-            remarks.append(f"{name}: has no counters, or was made again meanwhile")
+            remarks.append(f"{name}: has no counters, or was replaced in that time")
             continue
         if len(seen) < len(intervals):
             remarks.append(
-                f"{name}: was made again meanwhile, so {len(seen)} of {len(intervals)} intervals "
+                f"{name}: was replaced in that time, so {len(seen)} of {len(intervals)} intervals "
                 "count"
             )
         for direction in (_READ, _WRITE):

@@ -252,7 +252,7 @@ def _why_no_gap(
     if counted.requests > (1 + _FOREIGN) * expected:
         return (
             f"{file.path}: {counted.requests - expected} of the device's {counted.requests} reads "
-            "were not ours, so its mean is no part of ours"
+            "were not ours, so its mean is not part of ours"
         )
     if pieces > 1:
         return (

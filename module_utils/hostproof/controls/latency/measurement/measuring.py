@@ -210,7 +210,7 @@ def _passive(
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):
-                _remark(remarks, f"disk {name}: has no counters, or was made again")
+                _remark(remarks, f"disk {name}: has no counters, or was replaced")
     if mounts:
         paths = chosen.paths(mounts)
         if not paths:

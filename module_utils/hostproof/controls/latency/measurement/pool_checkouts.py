@@ -51,11 +51,11 @@ def check_room(options: Options) -> List[str]:
     printed = _asked(options, [f"{address}:{select}"], _BEGIN)[0]
     told = cli_answers.values(cli_answers.parse(printed, 1)[0])
     if told.get("statistics-enabled") != "true":
-        return ["its statistics are off: nobody knows whether the pool had a free place"]
+        return ["its statistics are off: it is unknown whether the pool had a free place"]
     free = told.get("AvailableCount") or ""
     if not free.isdigit():
         raise Unanswered(
-            _key(options), f"how many of its places are free is not told ({kind_of(free)})"
+            _key(options), f"the number of its free places is unknown ({kind_of(free)})"
         )
     if not int(free):
         used = told.get("InUseCount")

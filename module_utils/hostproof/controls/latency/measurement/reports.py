@@ -127,7 +127,7 @@ def read(
     if not text.strip():
         raise ParseError(_WHAT, "it is empty")
     if "\0" in text:
-        raise ParseError(_WHAT, "it is no text: write it as plain text in UTF-8")
+        raise ParseError(_WHAT, "it is not text: write it as plain text in UTF-8")
     kinds = recognised(text) if kind is None else [kind]
     if not kinds:
         raise ParseError(
@@ -146,5 +146,5 @@ def read(
     for other in kinds[1:]:
         if other in ("iolstats", "devio_stats"):
             # A cell writes its dumps into one trace file.
-            report.remarks.append(f"the text also holds {other}: ask for it with kind")
+            report.remarks.append(f"the text also holds {other}: select it with kind")
     return report

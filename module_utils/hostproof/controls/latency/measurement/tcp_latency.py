@@ -210,7 +210,8 @@ def _why_no_net(net: List[int]) -> Optional[str]:
         )
     if len(net) >= _FEWEST and all(rtt % 1000000 == 0 for rtt in net):
         return (
-            "this kernel tells round trips in whole milliseconds only (before Linux 3.15), so the "
+            "this kernel reports round trips in whole milliseconds only (before Linux "
+            "3.15), so the "
             "figure for the network alone is left out"
         )
     return None
@@ -352,7 +353,8 @@ def _greet(target: Target, exchange: Exchange, timeout: float) -> None:
     if said != latency_hello.WELCOME:
         raise CannotMeasure(
             f"{target.name} is not a responder of Hostproof, or does not answer this client, or "
-            f"has sent all the bytes that it may (it said {len(said)} bytes that are no welcome)"
+            f"has sent all the bytes that it may (it said {len(said)} bytes that are not "
+            "a greeting)"
         )
 
 

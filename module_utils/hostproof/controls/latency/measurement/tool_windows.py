@@ -20,7 +20,7 @@ from .report import Report, octaves, window
 #: Fewer I/Os in an interval do not tell its mean: the counters are whole milliseconds.
 FEWEST = 30
 
-_SHORTENED = "somebody left lines out: what they held is not known"
+_SHORTENED = "lines were removed: their content is unknown"
 
 
 def from_oratcptest(text: str) -> Report:
@@ -315,8 +315,8 @@ def from_slob_info(text: str) -> Report:
     remarks = []
     if any(one.subject == "log file parallel write" for one in windows):
         remarks.append(
-            "'log file parallel write' is no I/O latency from 12.2 on in a multitenant database, "
-            "and awr_info does not tell which this is"
+            "'log file parallel write' is not an I/O latency in a multitenant database since 12.2, "
+            "and awr_info does not show whether this is one"
         )
     return Report("slob_awr_info", windows, {"reports": figures}, remarks)
 

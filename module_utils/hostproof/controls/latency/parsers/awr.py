@@ -173,7 +173,7 @@ def _statistics(
         elif cells and any(wait_events.is_overflow(cell) for cell in cells[1:3]):
             overflowed.append(cells[0])
         elif cells is None or len(values) < 2 or values[0] is None or values[1] is None:
-            raise ParseError(_WHAT, f"it is no row of statistics: {kind_of(lines[at])}", at + 1)
+            raise ParseError(_WHAT, f"it is not a row of statistics: {kind_of(lines[at])}", at + 1)
         else:
             found.setdefault(cells[0], Statistic(values[0].value, values[1].value))
         at += 1

@@ -191,7 +191,7 @@ def _rule(lines: Sequence[str], title: int) -> int:
             found = at
             break
     if found is None:
-        raise ParseError(_WHAT, "no table stands below this heading", title + 1)
+        raise ParseError(_WHAT, "there is no table below this heading", title + 1)
     return found
 
 
@@ -212,7 +212,7 @@ def _read_events(
         if cells is None:
             raise ParseError(
                 _WHAT,
-                f"the row does not stand in its columns: {kind_of(lines[at].strip())}",
+                f"the row does not match its columns: {kind_of(lines[at].strip())}",
                 at + 1,
             )
         instance = cells[0] or instance
@@ -273,7 +273,7 @@ def _read_rates(
     lower = dashed_table.cells(lines[at - 1], spans)
     upper = dashed_table.cells(lines[at - 2], spans) if at > 1 else None
     if lower is None:
-        raise ParseError(_WHAT, "the headings do not stand in their columns", at)
+        raise ParseError(_WHAT, "the headings do not match their columns", at)
     names = [
         "{0} {1}".format((upper or lower)[place] if upper else "", name).strip()
         for place, name in enumerate(lower)
@@ -283,7 +283,7 @@ def _read_rates(
         if lines[at].strip(" ~"):
             cells = dashed_table.cells(lines[at], spans)
             if cells is None:
-                raise ParseError(_WHAT, "the row does not stand in its columns", at + 1)
+                raise ParseError(_WHAT, "the row does not match its columns", at + 1)
             row: Dict[str, float] = {}
             for place, cell in enumerate(cells[1:], 1):
                 value = _number(cell, at + 1)
@@ -303,5 +303,5 @@ def _number(cell: str, line: int) -> Optional[Printed]:
         return None
     value = dashed_table.number(cell)
     if value is None:
-        raise ParseError(_WHAT, f"{kind_of(cell)} is no number", line)
+        raise ParseError(_WHAT, f"{kind_of(cell)} is not a number", line)
     return value

@@ -91,7 +91,7 @@ def parse(text: str) -> List[Device]:
         elif headed:
             devices[-1].intervals.insert(0, _interval(line, number))
         elif re.match(r"^\d+\.\d+ \d", line) and not devices[-1].intervals:
-            raise ParseError(_WHAT, "no headings stand above the row", number)
+            raise ParseError(_WHAT, "there are no headings above the row", number)
     if not begun:
         raise ParseError(_WHAT, "it has no line '[IOSTAT] Dump IO device stats'")
     if not devices:
@@ -112,7 +112,7 @@ def _interval(line: str, number: int) -> Interval:
             number,
         )
     if not all(re.match(r"^\d{1,12}\.\d{1,9}$", cell) for cell in cells[:2] + cells[9:]):
-        raise ParseError(_WHAT, "a time of the row is no number", number)
+        raise ParseError(_WHAT, "a time of the row is not a number", number)
     return Interval(
         service=decimal(cells[0]) * 1000,
         latency=decimal(cells[1]) * 1000,

@@ -54,9 +54,9 @@ def parse(text: str) -> Dict[str, Counters]:
         if len(words) < _COLUMNS:
             raise ParseError(_WHAT, f"{len(words)} columns, not {_COLUMNS}", number)
         if not all(word.isdecimal() for word in words[:2] + words[3:]):
-            raise ParseError(_WHAT, "a counter is no number", number)
+            raise ParseError(_WHAT, "a counter is not a number", number)
         if words[2] in devices:
-            raise ParseError(_WHAT, "a device stands twice", number)
+            raise ParseError(_WHAT, "a device is listed twice", number)
         values = [integer(word) for word in words[3:_COLUMNS]]
         devices[words[2]] = Counters(integer(words[0]), integer(words[1]), words[2], *values)
     if not devices:

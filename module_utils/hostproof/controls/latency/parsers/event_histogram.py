@@ -116,7 +116,7 @@ def _table(what: str, lines: Sequence[str], start: int, found: Dict[str, _Found]
         if values is None:
             raise ParseError(
                 what,
-                f"the row does not stand in its columns: {kind_of(line.strip())}",
+                f"the row does not match its columns: {kind_of(line.strip())}",
                 index + 1,
             )
         _add(found, line, spans, values, ranges, counts_all, index + 1)
@@ -144,7 +144,7 @@ def _add(
 
 
 def _values(line: str, spans: List[Tuple[int, int]]) -> Optional[List[Optional[float]]]:
-    """The numbers of a row, the count first; None where it is no row of this table."""
+    """The numbers of a row, the count first; None where it is not a row of this table."""
     cells = dashed_table.cells(line, spans)
     if cells is None or not cells[0] or not cells[1]:
         return None

@@ -49,7 +49,7 @@ def parse(text: str) -> List[Reads]:
         tree = json_at(text, start)
         jobs = [_job(tree, job) for job in tree["jobs"]]
     except ValueError as problem:
-        raise ParseError(_WHAT, "it is no JSON, or has a text where a number belongs") from problem
+        raise ParseError(_WHAT, "it is not JSON, or has a text instead of a number") from problem
     except (KeyError, TypeError, AttributeError, OverflowError) as problem:
         raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
     if not jobs:

@@ -59,7 +59,7 @@ def parse(text: str) -> List[CellDisk]:
         table = _TABLE.match(line)
         if disk:
             if counts is None:
-                raise ParseError(_WHAT, "no table of sizes stands above the cell disk", at + 1)
+                raise ParseError(_WHAT, "there is no table of sizes above the cell disk", at + 1)
             disks.append(CellDisk(disk.group(1), counts, [], False, at + 1))
             counts = None
         elif table:
@@ -85,7 +85,7 @@ def _sizes(lines: List[str], at: int) -> Tuple[Dict[int, Tuple[int, int]], int]:
     while at < len(lines) and lines[at]:
         match = _SIZE.match(lines[at])
         if match is None:
-            raise ParseError(_WHAT, f"it is no row of sizes: {kind_of(lines[at])}", at + 1)
+            raise ParseError(_WHAT, f"it is not a row of sizes: {kind_of(lines[at])}", at + 1)
         low, high, reads, writes = _numbers(match.groups(), at)
         _octave(low, high, at)
         counts[low] = (reads, writes)
@@ -109,7 +109,7 @@ def _latencies(lines: List[str], at: int) -> Tuple[Dict[int, Dict[int, int]], in
     for place, low in enumerate(ends[0]):
         _octave(low, ends[1][place], at + 1)
     if at + 2 >= len(lines) or not _RULE.match(lines[at + 2]):
-        raise ParseError(_WHAT, "no rule stands below the heading", at + 3)
+        raise ParseError(_WHAT, "there is no rule below the heading", at + 3)
     bins: Dict[int, Dict[int, int]] = {}
     at += 3
     while at < len(lines) and lines[at] and not is_mark(lines[at]):
@@ -117,7 +117,7 @@ def _latencies(lines: List[str], at: int) -> Tuple[Dict[int, Dict[int, int]], in
         if match is None:
             if _OTHER.match(lines[at]) or _DISK.match(lines[at]) or _SIZES.match(lines[at]):
                 break
-            raise ParseError(_WHAT, f"it is no row of latencies: {kind_of(lines[at])}", at + 1)
+            raise ParseError(_WHAT, f"it is not a row of latencies: {kind_of(lines[at])}", at + 1)
         low, high = _numbers(match.groups()[:2], at)
         _octave(low, high, at)
         values = _numbers([cell.strip() for cell in match.group(3).split("|")], at)
@@ -169,13 +169,13 @@ def _checked(disk: CellDisk) -> None:
 def _octave(low: int, high: int, at: int) -> None:
     """ParseError unless the ends are those of one power of two."""
     if not low or low & (low - 1) or high != 2 * low - 1:
-        raise ParseError(_WHAT, f"{low} to {high} is no bin", at + 1)
+        raise ParseError(_WHAT, f"{low} to {high} is not a bin", at + 1)
 
 
 def _numbers(texts: object, at: int) -> List[int]:
     values = []
     for text in texts:  # type: ignore[attr-defined]
         if not re.match(r"^[0-9]{1,18}$", text):
-            raise ParseError(_WHAT, f"{kind_of(text)} is no number", at + 1)
+            raise ParseError(_WHAT, f"{kind_of(text)} is not a number", at + 1)
         values.append(integer(text))
     return values

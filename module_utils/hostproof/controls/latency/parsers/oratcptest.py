@@ -93,7 +93,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
         elif match:
             settings.setdefault(match.group(1).rstrip(), match.group(2))
         elif "Mbytes/s" in line:
-            raise ParseError(_WHAT, f"it is no line of an interval: {kind_of(line)}", number + 1)
+            raise ParseError(_WHAT, f"it is not a line of an interval: {kind_of(line)}", number + 1)
     if "throughput" not in averages:
         raise ParseError(_WHAT, "the test has no averages: the output is cut off", end)
     mode = settings.get("Transport mode", "")
@@ -105,7 +105,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
     latency = _LATENCY.match(averages.get("latency", ""))
     payload = _PAYLOAD.match(settings.get("Message payload", ""))
     if throughput is None or payload is None or ("latency" in averages and latency is None):
-        raise ParseError(_WHAT, "payload, throughput or latency is no number", start + 1)
+        raise ParseError(_WHAT, "payload, throughput or latency is not a number", start + 1)
     connections = settings.get("Number of connections", "")
     if not re.match(r"^\d{1,6}$", connections):
         raise ParseError(_WHAT, "it does not tell the number of connections", start + 1)

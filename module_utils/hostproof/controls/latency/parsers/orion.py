@@ -151,7 +151,7 @@ def _summary(run: List[tuple]) -> Optional[Summary]:
                 # The bin of all that took longer is the last.
                 bins_begun = 0
         elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
-            raise ParseError(_WHAT, f"it is no line of figures: {kind_of(line)}", number)
+            raise ParseError(_WHAT, f"it is not a line of figures: {kind_of(line)}", number)
     if bins_begun:
         raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
     begun = _RUN_BEGINS.match(run[0][2]) is not None

@@ -44,7 +44,7 @@ class Form(NamedTuple):
             return None
         rule = self._rule(lines, at + 1)
         if rule is None:
-            raise ParseError(self.what, "no table stands below this heading", at + 1)
+            raise ParseError(self.what, "there is no table below this heading", at + 1)
         layouts = self.top_tables if section == awr_layouts.TOP else self.wait_tables
         return section, wait_events.read_table(self.what, section, lines, rule, layouts)
 

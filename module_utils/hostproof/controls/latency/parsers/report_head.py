@@ -53,7 +53,7 @@ def one_report(what: str, lines: Sequence[str], title: Pattern[str]) -> bool:
     second = titles[1:2] or sorted(begins.values())[1:2]
     if second:
         raise ParseError(
-            what, "a second report begins here: put each into a file of its own", second[0] + 1
+            what, "a second report begins here: use a separate file for each", second[0] + 1
         )
     return bool(titles)
 

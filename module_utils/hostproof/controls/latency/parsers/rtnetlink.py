@@ -82,7 +82,7 @@ def request(flow: Flow, sequence: int, as_it_stands: bool) -> bytes:
 def parse(data: bytes, sequence: int) -> Optional[Route]:
     """The route in the answer to ``request``; None where the kernel has none."""
     if len(data) < _HEAD.size:
-        raise ParseError(_WHAT, f"{len(data)} bytes are no message")
+        raise ParseError(_WHAT, f"{len(data)} bytes are not a message")
     length, kind, _, answered, _ = _HEAD.unpack_from(data)
     if not _HEAD.size <= length <= len(data):
         raise ParseError(_WHAT, f"{len(data)} bytes of a message of {length}")

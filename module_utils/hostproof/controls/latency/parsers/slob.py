@@ -84,7 +84,7 @@ def parse_db_stats(text: str) -> List[Session]:
             continue
         match = _SESSION.match(line.strip())
         if match is None:
-            raise ParseError(_DB_STATS, f"it is no line of a schema: {kind_of(line)}", number)
+            raise ParseError(_DB_STATS, f"it is not a line of a schema: {kind_of(line)}", number)
         schema, elapsed, cpu, percent = match.groups()
         found.append(Session(integer(schema), integer(elapsed), integer(cpu), decimal(percent)))
     if not found:
@@ -109,7 +109,7 @@ def parse_grep(text: str) -> Tuple[List[Line], List[Rate]]:
         if profile:
             values = [dashed_table.number(one) for one in profile.groups()[1:]]
             if values[0] is None or values[1] is None:
-                raise ParseError(_GREP, "a rate is no number", number)
+                raise ParseError(_GREP, "a rate is not a number", number)
             rates.append(Rate(file, sessions, profile.group(1), values[0].value, values[1].value))
         else:
             events.append(_event(file, sessions, rest, number))
@@ -122,7 +122,9 @@ def _event(file: str, sessions: Optional[int], rest: str, number: int) -> Line:
     cells = dashed_table.cells(rest, _TOP_SPANS)
     values = [dashed_table.number(cell) for cell in (cells or [])[1:5]]
     if cells is None or not cells[0] or values[0] is None or values[1] is None or values[3] is None:
-        raise ParseError(_GREP, f"it is no row of the top events of 11g: {kind_of(rest)}", number)
+        raise ParseError(
+            _GREP, f"it is not a row of the top events of 11g: {kind_of(rest)}", number
+        )
     milliseconds = values[2]
     column = (
         None
@@ -161,7 +163,7 @@ def parse_info(text: str) -> List[Info]:
                 continue
             value = dashed_table.number(by_name[heading])
             if value is None:
-                raise ParseError(_INFO, f"{heading} is no number", number)
+                raise ParseError(_INFO, f"{heading} is not a number", number)
             numbers[heading] = value.value
         sessions = numbers.pop("SESSIONS")
         # An event that did not occur is 0.

@@ -39,7 +39,7 @@ def parse(text: str) -> Dict[str, str]:
         if match:
             name, value = match.group(1), match.group(2).strip("\"'")
             if not _VALUE.match(value):
-                raise ParseError("slob.conf", f"{name} is no number and no word", number)
+                raise ParseError("slob.conf", f"{name} is neither a number nor a word", number)
             found[name] = value
     if not any(name in found for name in WORK):
         raise ParseError("slob.conf", "it sets nothing that SLOB reads")

@@ -26,7 +26,7 @@ NO_WAITS = ("CPU time", "DB CPU", "background cpu time")
 WAITS_OVERFLOWED = "the number of waits did not fit its column"
 TIME_OVERFLOWED = "the time did not fit its column"
 TIME_CUT = "the time is cut off after four characters, and nothing tells whether it is in thousands"
-CONTRADICTORY = "the time, divided by the waits, is not the average printed beside it"
+CONTRADICTORY = "the time, divided by the waits, is not the printed average"
 
 #: Lines that may follow a table without a blank line between.
 _NEXT = (
@@ -209,7 +209,7 @@ def _row(
     found = dashed_table.cells(line, spans)
     if found is None:
         raise ParseError(
-            what, f"the row does not stand in its columns: {kind_of(line.strip())}", number
+            what, f"the row does not match its columns: {kind_of(line.strip())}", number
         )
     by_column = {column: found[place] for place, column in enumerate(layout.columns)}
     printed = by_column[awr_layouts.EVENT]
@@ -346,7 +346,7 @@ def _number(what: str, by_column: Dict[str, str], column: str, line: int) -> Opt
         return None
     value = dashed_table.number(text)
     if value is None:
-        raise ParseError(what, f"{kind_of(text)} is no number ({column})", line)
+        raise ParseError(what, f"{kind_of(text)} is not a number ({column})", line)
     return value
 
 
@@ -361,7 +361,7 @@ def _average(what: str, by_column: Dict[str, str], line: int) -> Optional[Printe
     match = _AVERAGE.match(text)
     value = dashed_table.number(match.group(1)) if match else None
     if match is None or value is None:
-        raise ParseError(what, f"{kind_of(text)} is no average with a unit", line)
+        raise ParseError(what, f"{kind_of(text)} is not an average with a unit", line)
     scale = _MICROSECONDS[match.group(2)]
     return Printed(value.value * scale, value.step * scale)
 

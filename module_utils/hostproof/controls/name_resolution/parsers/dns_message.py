@@ -74,7 +74,7 @@ def _number(name: str) -> int:
 def _question(name: str) -> bytes:
     labels = [label.encode("ascii") for label in name.rstrip(".").split(".")]
     if not all(0 < len(label) < 64 for label in labels) or len(name) > 253:
-        raise ValueError(f"{kind_of(name)} is no name")
+        raise ValueError(f"{kind_of(name)} is not a name")
     parts = b"".join(bytes([len(label)]) + label for label in labels)
     return parts + struct.pack(">BHH", 0, _A, _IN)
 

@@ -96,7 +96,7 @@ def _getent(host: Host, database: str, what: str) -> str:
 def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
     server, name = asked
     if not is_name(name):
-        raise ParseError("name", f"{kind_of(name)} is none, and no server is asked for it")
+        raise ParseError("name", f"{kind_of(name)} is not a name, and no server is queried for it")
     try:
         question = dns_message.query(name)
     except ValueError as problem:
@@ -110,5 +110,5 @@ def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
         except Unanswered as problem:
             problems.append(problem)
     if all("timed out" in str(one) for one in problems):
-        raise Absent(key, f"it says nothing in {PATIENCE:g} seconds, asked twice")
+        raise Absent(key, f"no answer in {PATIENCE:g} seconds, queried twice")
     raise problems[0]

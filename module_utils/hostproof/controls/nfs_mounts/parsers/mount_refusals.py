@@ -96,7 +96,7 @@ def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     if option is None and name.startswith("no"):
         option, is_no = _OPTIONS.get(name[2:]), True
     if option is None or (is_no and not option.no):
-        why = f"{_shown(name)} is no option of NFS{_meant(name)}"
+        why = f"{_shown(name)} is not an option of NFS{_meant(name)}"
         return Refusal(word, why, passed_over=True)
     if option.since > (2, 6):
         late = _too_late(word, name, option.since, release)
@@ -214,7 +214,7 @@ def _number(least: int = 0, most: int = _MOST_UNSIGNED) -> _Look:
     def look(value: str, release: Optional[Release]) -> str:
         number = _integer(value, release)
         if number is None:
-            return f"{kind_of(value)} is no number as the kernel reads one (no unit, no sign)"
+            return f"{kind_of(value)} is not a number as the kernel reads one (no unit, no sign)"
         if not least <= number <= most:
             return f"{number} is not between {least} and {most}"
         return ""

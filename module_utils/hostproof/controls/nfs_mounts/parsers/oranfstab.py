@@ -141,11 +141,11 @@ class _Reader:
                 return None
             if known == "dontroute":
                 if colon:
-                    self.wrong(number, "dontroute stands alone, without a colon", False)
+                    self.wrong(number, "dontroute has no colon", False)
                 pairs.append((known, ""))
                 continue
             if not colon:
-                after = " (a space stands before it)" if left[:1] == [":"] else ""
+                after = " (a space precedes it)" if left[:1] == [":"] else ""
                 self.wrong(number, f"no colon right after {name_or_kind(word)}{after}")
                 return None
             if not value and left:
@@ -186,7 +186,7 @@ class _Reader:
             return
         for key in ("export", "mount"):
             if not given[key].startswith("/"):
-                self.wrong(number, f"{key}: {kind_of(given[key])} is no absolute path")
+                self.wrong(number, f"{key}: {kind_of(given[key])} is not an absolute path")
         server = self._server(number, "export")
         if server is not None:
             security = given.get("security")
@@ -206,13 +206,13 @@ class _Reader:
         self._judge_value(key, value, number)
         if key in server.settings:
             first = server.settings[key].line
-            self.wrong(number, f"{key} stands twice, first on line {first}")
+            self.wrong(number, f"{key} is set twice, first on line {first}")
             return
         server.settings[key] = Named(value, number)
 
     def _server(self, number: int, key: str) -> Optional[Server]:
         if not self.servers:
-            self.wrong(number, f"{key}: stands before any server:")
+            self.wrong(number, f"{key}: precedes any server:")
             return None
         return self.servers[-1]
 
@@ -220,7 +220,7 @@ class _Reader:
         if key == "nfs_version":
             self._judge_version(value, number)
         elif key == "security":
-            self.wrong(number, "security: stands on the line of an export", False)
+            self.wrong(number, "security: is on the line of an export", False)
             self._one_of(value, SECURITY, key, number)
         elif key == "security_default":
             self._one_of(value, SECURITY, key, number)
@@ -262,7 +262,7 @@ class _Reader:
                 if named.value in seen and key == "path":
                     self.wrong(
                         named.line,
-                        f"path {named.value} stands twice, first on line {seen[named.value]}",
+                        f"path {named.value} is set twice, first on line {seen[named.value]}",
                         False,
                     )
                 seen.setdefault(named.value, named.line)
@@ -292,12 +292,12 @@ class _Reader:
         mounts: Dict[str, Export] = {}
         for server in servers:
             if server.name in names:
-                text = "server {0} stands twice, first on line {1}"
+                text = "server {0} is set twice, first on line {1}"
                 self.wrong(server.line, text.format(server.name, names[server.name]))
             names.setdefault(server.name, server.line)
             for export in server.exports:
                 if export.mount in mounts:
-                    text = "mount {0} stands twice: only line {1}, the first, counts"
+                    text = "mount {0} is set twice: only line {1}, the first, counts"
                     first = mounts[export.mount].line
                     self.wrong(export.line, text.format(export.mount, first))
                 mounts.setdefault(export.mount, export)

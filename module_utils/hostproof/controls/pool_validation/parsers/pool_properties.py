@@ -109,7 +109,7 @@ def _value(kind: str, name: str, text: str) -> str:
     if DEFAULTS[kind][name] not in ("true", "false") or "${" in text:
         return text
     if text.lower() not in _BOOLEANS:
-        raise ParseError(_WHAT, f"{name} of {kind} is no boolean: {kind_of(text)}")
+        raise ParseError(_WHAT, f"{name} of {kind} is not a boolean: {kind_of(text)}")
     return _BOOLEANS[text.lower()]
 
 

@@ -33,6 +33,6 @@ def parse(text: str) -> List[Library]:
             continue
         match = _ROW.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"{kind_of(line)} is no library", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is not a library", number)
         found.append(Library(*match.groups()))
     return found

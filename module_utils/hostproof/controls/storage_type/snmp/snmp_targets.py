@@ -55,7 +55,7 @@ def credentials_of(name: str, value: Any) -> Credentials:
     except ValueError as problem:
         raise ValueError(f"{name}: {problem}") from problem
     if name == DATABASE and read.version == "3":
-        raise ValueError(f"{DATABASE}: the database asks with version 1")
+        raise ValueError(f"{DATABASE}: the database uses version 1")
     return read
 
 
@@ -79,7 +79,7 @@ def address_of(item: Any, names: Sequence[str]) -> Address:
     name = str(entry.get("credentials") or DEFAULT)
     if name not in names:
         raise ValueError(
-            f"{text}: there are no credentials of the name it asks for, or none that can be used"
+            f"{text}: there are no credentials with its name, or none that can be used"
         )
     written = _WITH_PORT.match(text)
     bare, port = text, entry.get("port")

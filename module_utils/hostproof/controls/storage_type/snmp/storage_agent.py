@@ -122,7 +122,7 @@ def look_at(
         features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
         way = way._replace(sure=rules.WEAK)
     elif not looked and features.hcc == ELIGIBLE:
-        why = "the agent gave no answer when it was asked what else it may be"
+        why = "the agent did not answer the second request for its product"
         features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
     return Storage(
         address=target.name,
@@ -177,7 +177,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
         why += ("TCP port 2049 listens (tcpListenerTable)",)
     if not looked:
         sure = rules.WEAK
-        why += ("it did not answer when it was asked further",)
+        why += ("it did not answer further requests",)
     said = {name: _said(name, values) for name in rules.OF_CHASSIS}
     return Storage(
         address=agent.target.name,
@@ -221,7 +221,7 @@ def _maker(values: Values) -> enterprises.Maker:
 
 def _whose(maker: enterprises.Maker) -> str:
     if not maker.number:
-        return "an agent that tells no enterprise number, product unknown"
+        return "an agent without an enterprise number, product unknown"
     named = f"{maker.name} (enterprise {maker.number})" if maker.name else ""
     return "an agent of {0}, product unknown".format(named or f"enterprise {maker.number}")
 
@@ -337,7 +337,7 @@ def judge_product(value: Optional[Value]) -> Tuple[str, str]:
     text = printable(value.text)
     said = f"{_PRODUCT_NAME} = {text[:_LONGEST]}"
     if not re.match(rules.ORACLE_PREFIX, text):
-        return NOT_ELIGIBLE, said + ", which is no ZFS Storage Appliance"
+        return NOT_ELIGIBLE, said + ", which is not a ZFS Storage Appliance"
     if re.search(rules.ORACLE_SIMULATOR, text):
         return SIMULATOR, said + ": the simulator, which the database does not accept"
     if text not in rules.ORACLE_NAMES:
@@ -354,10 +354,13 @@ def _features(
     elif rule.role in (rules.TAPE, rules.SAN_SWITCH):
         direct_nfs = "no: it is not used over NFS"
     elif rule.role == rules.NOT_STORAGE:
-        direct_nfs = "no: it is no storage"
+        direct_nfs = "no: it is not storage"
     if values.get(rules.ORACLE_PRODUCT) is None:
         if rule.product == "Pillar Axiom":
-            why = "Oracle allows it on Pillar Axiom; which object the database asks is not public"
+            why = (
+                "Oracle allows it on Pillar Axiom; the object that the database queries "
+                "is not public"
+            )
             return Features(UNKNOWN, why, direct_nfs, UNKNOWN)
         if rules.ORACLE_PRODUCT not in values:
             return Features(UNKNOWN, "the product's object gave no answer", direct_nfs, UNKNOWN)

@@ -108,7 +108,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "model": [{"at": "e.789.1.25.2.1.4.", "rows": "each"}, "e.789.1.1.5.0"],
         "version": [{"at": "sysDescr", "pattern": r"^Lenovo Release ([^\s:]+)"}],
         "serial": [{"at": "e.789.1.25.2.1.5.", "rows": "each"}, "e.789.1.1.9.0"],
-        "source": "NETAPP-MIB nodeTable: ONTAP that Lenovo sells, with its own name in the release",
+        "source": "NETAPP-MIB nodeTable: ONTAP sold by Lenovo, with its name in the release",
         "health": states.CLUSTERED_ONTAP,
     },
     {

@@ -177,7 +177,7 @@ def read_counters(host: Host, target: Target, product: str, question: str) -> Co
         if discards and uptime is None:
             raise Unanswered(
                 snmp.key_of(target, question + " clock"),
-                f"{target.name} gives no sysUpTime, so what it counts is no rate",
+                f"{target.name} gives no sysUpTime, so its counters give no rate",
             )
         if discards and uptime is not None:
             evidence = tuple(snmp.key_of(target, key) for key in keys[1:])

@@ -41,7 +41,7 @@ class Tracking(NamedTuple):
 
 def _milliseconds(text: str, what: str, line: int, factor: float = 1000.0) -> float:
     if not _NUMBER.match(text):
-        raise ParseError(what, f"{kind_of(text)} is no number", line)
+        raise ParseError(what, f"{kind_of(text)} is not a number", line)
     return float(text) * factor
 
 
