@@ -424,7 +424,7 @@ class TestDeadmanRisk:
     def test_wanted_but_not_there_yet(self, judge):
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "warn"
-        assert "The policy wants maxpout=513 minpout=256" in finding.why
+        assert "The policy requires maxpout=513 minpout=256" in finding.why
         taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
         assert "The risk is taken" in taken.why
 
