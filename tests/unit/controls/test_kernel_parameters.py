@@ -448,6 +448,19 @@ class TestOwners:
         found = judge(machine)["kernel_parameters.consistent_sources"]
         assert found.status == "warn"
         assert "/etc/sysctl.d/50.conf:1 = 3145728" in found.persisted
+        assert found.fix.startswith(
+            "fs.aio-max-nr: keep /etc/sysctl.d/99-sysctl.conf:1, and remove it from "
+            "/etc/sysctl.d/50.conf:1 = 3145728; or leave"
+        )
+
+    def test_the_place_with_the_required_value_is_not_removed_first(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
+        machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 65536\n")
+        found = judge(machine)["kernel_parameters.consistent_sources"]
+        assert found.fix.startswith(
+            "fs.aio-max-nr: first correct /etc/sysctl.d/99-sysctl.conf:1, which wins; then remove "
+            "it from /etc/sysctl.d/50.conf:1 = 1048576; or leave"
+        )
 
     def test_places_that_agree(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")

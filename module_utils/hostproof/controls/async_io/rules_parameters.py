@@ -63,7 +63,7 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
             change_of_parameter(subject.database, OPTIONS, wanted) if then != wanted else "",
             _RESTART if now != wanted else "",
         ),
-        commands=[apply_line(NAME)],
+        commands=[apply_line(NAME)] if then != wanted else [],
         desired=wanted,
         persisted=layer,
         running=now,

@@ -4,7 +4,7 @@
 
 from typing import List
 
-from ...collect.answer import known
+from ...collect.answer import attempt, existing, if_known, known
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.comparing import numbers
 from ...evaluate.finding import PASS, WARN
@@ -27,7 +27,8 @@ rules = Rules(NAME)
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     managed = [one for one in judged_parameters(facts, policy) if one.key not in policy.unmanaged]
-    found = [text for one in managed for text in _disagreements(one, facts)]
+    disagreeing = [one for one in managed if _others(one, facts)]
+    found = [_disagreement(one, facts) for one in disagreeing]
     profile = known(facts.boot.tuned).names
     if not found:
         for one in managed:
@@ -37,8 +38,8 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if found else PASS,
         why=f"{len(found)} of them are set otherwise elsewhere: {'; '.join(found)}.",
-        fix="keep one place for each; what is to stay with its owner goes into "
-        "kernel_parameters_unmanaged",
+        fix="; ".join(_step(one, facts) for one in disagreeing)
+        + "; or leave a parameter to its owner with kernel_parameters_unmanaged",
         desired="one value for each parameter",
         persisted="; ".join(found) or "no two places disagree",
         running=", ".join(owners) or "neither a profile of TuneD nor saptune",
@@ -47,7 +48,8 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _disagreements(one: Parameter, facts: Facts) -> List[str]:
+def _others(one: Parameter, facts: Facts) -> List[str]:
+    """The places that set another value than the one that wins."""
     at_boot = at_boot_of(one, facts.boot)
     if at_boot.winner is None:
         return []
@@ -59,9 +61,22 @@ def _disagreements(one: Parameter, facts: Facts) -> List[str]:
     ]
     if one.key in facts.saptune:
         others.append(f"saptune ({facts.saptune[one.key]})")
-    if not others:
-        return []
-    return [
-        f"{one.name} = {at_boot.winner.value} from {at_boot.winner.place} wins over "
-        + ", ".join(others)
-    ]
+    return others
+
+
+def _disagreement(one: Parameter, facts: Facts) -> str:
+    winner = existing(at_boot_of(one, facts.boot).winner)
+    others = ", ".join(_others(one, facts))
+    return f"{one.name} = {winner.value} from {winner.place} wins over {others}"
+
+
+def _step(one: Parameter, facts: Facts) -> str:
+    """A place that has the required value is never removed before the winner has it."""
+    winner = existing(at_boot_of(one, facts.boot).winner)
+    others = ", ".join(_others(one, facts))
+    is_right = if_known(attempt(one.meets, numbers(winner.value)), None)
+    if is_right:
+        return f"{one.name}: keep {winner.place}, and remove it from {others}"
+    if is_right is None:
+        return f"{one.name}: keep one place, after a check of its value"
+    return f"{one.name}: first correct {winner.place}, which wins; then remove it from {others}"
