@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import subprocess
 import tarfile
 
 import pytest
@@ -173,3 +174,38 @@ def test_newer_insights_archives_have_a_directory_data(tmp_path):
     (inside / "insights_commands/mount").write_text("x")
     (tmp_path / "insights-db1/meta_data").mkdir()
     assert set(content.read(tmp_path, every_path).texts) == {"insights_commands/mount"}
+
+
+def test_deep_and_long_paths_cost_no_memory(tmp_path, monkeypatch):
+    """Each directory above an entry counts, and a path of a MiB has 500,000 of them."""
+    path = tmp_path / "a.tar"
+    deep = "a/" * 400 + "b"
+    long = member("top/etc/link", kind=tarfile.SYMTYPE, link="x/" * 100_000)
+    path.write_bytes(
+        tar_of((member("a/" * 200_000 + "b"), b"x"), (long, b""), (member(deep), b"x"))
+    )
+    found = content.read(path, every_path)
+    assert list(found.texts.values()) == ["x"]
+    assert found.links == {}
+    monkeypatch.setattr(content, "MOST_ENTRIES", 300)
+    with pytest.raises(content.ArchiveError, match="more than 300 entries"):
+        content.read(path, every_path)
+
+
+def test_a_directory_that_is_too_deep_is_an_error_or_cut(tmp_path):
+    inside = tmp_path / "top"
+    inside.mkdir()
+    handle = os.open(inside, os.O_RDONLY)
+    for _level in range(1200):
+        os.mkdir("a", dir_fd=handle)
+        deeper = os.open("a", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = deeper
+    os.close(handle)
+    try:
+        found = content.read(inside, every_path)
+        assert found.texts == {}
+    except content.ArchiveError as problem:
+        assert "cannot be read" in str(problem)
+    finally:
+        subprocess.run(["rm", "-rf", str(inside)], check=True)

@@ -1,9 +1,10 @@
 """Output of commands that archives do not have, from output with the same facts."""
 
 import calendar
+import time
 
 import pytest
-from hostproof_controller.archives import derived, listing, process_list
+from hostproof_controller.archives import derived, listing, process_list, sections
 
 UNITS = """\
   UNIT                         LOAD   ACTIVE SUB     DESCRIPTION
@@ -101,3 +102,30 @@ def test_a_list_of_processes_needs_its_head_and_the_first_process():
     assert process_list.parse(row) is None
     assert process_list.parse("USER PID COMMAND\nroot 2 [kthreadd]\n") is None
     assert process_list.parse("") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-rw-r--r--. 1 0 0 " + "a:" * 2_000_000,
+        "a-" * 2_000_000 + "x",
+        ".a" * 2_000_000,
+        "/bin/ls: cannot access '/" + "a" * 2_000_000,
+        "#==[ " + " a" * 2_000_000,
+    ],
+    ids=["listing", "package", "unit", "missing", "section"],
+)
+def test_a_line_without_end_takes_no_time(line):
+    started = time.monotonic()
+    listing.parse(f"/a:\n{line}\n")
+    derived.packages_of_names(line)
+    derived.active_units(f"{line}\n1 loaded units listed\n")
+    derived.unit_files(f"{line}\n1 unit files listed\n")
+    sections.parse(f"{line}\n# {line}\n")
+    process_list.parse(f"USER PID COMMAND\nroot {line}\nroot 1 init\n")
+    assert time.monotonic() - started < 5
+
+
+def test_a_number_without_end_is_no_process():
+    rows = process_list.parse(f"USER PID COMMAND\nroot {'9' * 10_000} x\nroot 1 init\n")
+    assert rows == [("root", 1, "init")]

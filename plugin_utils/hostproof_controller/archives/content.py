@@ -16,6 +16,7 @@ import os
 import posixpath
 import stat
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +32,9 @@ SUFFIXES = (
 
 MEBIBYTE = 1024 * 1024
 #: Files, directories and links of an archive.
-MOST_ENTRIES = 400_000
+MOST_ENTRIES = 200_000
+#: Characters of a path, or of the target of a link; a longer one is left out.
+MOST_OF_A_PATH = 1024
 #: Bytes of one file; a longer one is left out, as it is a log.
 MOST_OF_A_FILE = 8 * MEBIBYTE
 #: Bytes of all files that are kept.
@@ -46,6 +49,10 @@ _MOST_LINKS = 16
 _CHUNK = 256 * 1024
 
 Selected = Callable[[str], bool]
+_PROBLEMS = (
+    *(OSError, EOFError, ValueError, RecursionError),
+    *(tarfile.TarError, lzma.LZMAError, zlib.error),
+)
 
 
 class ArchiveError(HostproofError):
@@ -114,12 +121,15 @@ class Content:
         self.links.pop(path, None)
 
     def add_link(self, path: str, target: str) -> None:
+        if len(target) > MOST_OF_A_PATH:
+            return
         self.links[path] = target
         self.texts.pop(path, None)
 
     def add_folder(self, path: str) -> None:
         """A directory, and those above it."""
         while path and path not in self.folders:
+            self.count()
             self.folders.add(path)
             path = posixpath.dirname(path)
 
@@ -149,7 +159,7 @@ def read(path: Path, selected: Selected) -> Content:
             _read_folder(path, selected, content)
         else:
             _read_tar(path, selected, content)
-    except (OSError, EOFError, ValueError, tarfile.TarError, lzma.LZMAError) as problem:
+    except _PROBLEMS as problem:
         raise ArchiveError(f"{path}: the archive cannot be read: {problem}") from problem
     return content.below(_top_of(content))
 
@@ -186,6 +196,8 @@ def _read_folder(root: Path, selected: Selected, content: Content) -> None:
             for name in sorted([*folders, *names]):
                 content.count()
                 path = name if inside == "." else f"{inside}/{name}"
+                if len(path) > MOST_OF_A_PATH:
+                    continue
                 _take(handle, name, path, selected, content)
     finally:
         os.close(top)
@@ -247,7 +259,7 @@ def _read_tar(path: Path, selected: Selected, content: Content) -> None:
                 # tarfile keeps every entry.
                 tar.members = []  # type: ignore[attr-defined]
                 name = _safe_name(entry.name)
-                if name:
+                if name and len(name) <= MOST_OF_A_PATH:
                     _add_entry(tar, entry, name, selected, content)
 
 

@@ -16,6 +16,8 @@ _DATE = re.compile(
 )
 _UNIT = re.compile(r"^[\s*●×○]*(?P<name>[^\s.]\S*\.[a-z]+) +\S+ +(?P<state>[a-z]+) ")
 _UNIT_FILE = re.compile(r"^(?P<name>\S+\.[a-z]+) +(?P<state>[a-z-]+)( |$)")
+#: Characters of a line: a longer one is no line of such a list.
+_MOST_OF_A_LINE = 2000
 _ARE_ENABLED = ("alias", "enabled", "enabled-runtime", "generated", "indirect", "static")
 
 
@@ -38,7 +40,7 @@ def packages_of_names(text: str) -> str | None:
     """The same from lines NAME-VERSION-RELEASE.ARCH with a date; None if a line is different."""
     lines = []
     for line in text.splitlines():
-        found = _PACKAGE.fullmatch(line)
+        found = _PACKAGE.fullmatch(line) if len(line) <= _MOST_OF_A_LINE else None
         if found:
             lines.append("{name}\t{version}\t{arch}\tinstalled\n".format(**found.groupdict()))
         elif ": " not in line:
@@ -63,15 +65,19 @@ def active_units(text: str) -> dict[str, str] | None:
     """State by unit of ``systemctl list-units``; None if the list is not whole."""
     if not re.search(r"^\d+ loaded units listed", text, re.MULTILINE):
         return None
-    return {found["name"]: found["state"] for found in map(_UNIT.match, text.splitlines()) if found}
+    return _states(_UNIT, text)
 
 
 def unit_files(text: str) -> dict[str, str] | None:
     """State by unit file of ``systemctl list-unit-files``; None if the list is not whole."""
     if not re.search(r"^\d+ unit files listed", text, re.MULTILINE):
         return None
-    rows = map(_UNIT_FILE.match, text.splitlines())
-    return {found["name"]: found["state"] for found in rows if found}
+    return _states(_UNIT_FILE, text)
+
+
+def _states(row: re.Pattern[str], text: str) -> dict[str, str]:
+    lines = (line for line in text.splitlines() if len(line) <= _MOST_OF_A_LINE)
+    return {found["name"]: found["state"] for found in map(row.match, lines) if found}
 
 
 def is_active(units: dict[str, str], names: list[str]) -> dict[str, Any]:

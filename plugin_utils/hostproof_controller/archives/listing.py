@@ -10,9 +10,11 @@ from typing import NamedTuple
 _ENTRY = re.compile(r"(?P<type>[-dlcbps])[-rwxsStT]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+(?P<rest>.*)")
 #: Size or device numbers, SELinux context, date and time before the name.
 _NAME = re.compile(
-    r"(?:\S+:\S+:\S+\s+)?(?:\d+,\s*)?\d+\s+"
+    r"(?:[^\s:]+:[^\s:]+:[^\s:]+:\S+\s+)?(?:\d+,\s*)?\d+\s+"
     r"(?:[A-Z][a-z]{2}\s+\d+\s+[\d:]+|\d{4}-\d\d-\d\d \d\d:\d\d(?::\S+ [+-]\d{4})?) (?P<name>.+)"
 )
+#: Characters of a line: a name has 255 bytes, and the target of a link 4,095.
+_MOST_OF_A_LINE = 5000
 _MISSING = re.compile(r"^\S*ls: cannot access '?(/[^':]+)'?: No such file or directory$")
 
 
@@ -41,14 +43,14 @@ def parse(text: str, only: str = "") -> Listed:
     if only:
         found.folders[only] = {}
     for line in text.splitlines():
-        missing = _MISSING.match(line)
+        missing = _MISSING.match(line[:_MOST_OF_A_LINE])
         if missing:
             found.missing.add(missing[1])
         elif line.startswith("/") and line.endswith(":"):
             folder = line[:-1].rstrip("/") or "/"
             found.folders[folder] = {}
         elif folder is not None and line and not re.match(r"total \d", line):
-            entry = _ENTRY.match(line)
+            entry = _ENTRY.match(line) if len(line) <= _MOST_OF_A_LINE else None
             name = _NAME.fullmatch(entry["rest"]) if entry else None
             if entry is None or name is None:
                 unsure.add(folder)

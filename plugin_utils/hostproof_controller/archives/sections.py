@@ -12,6 +12,7 @@ import re
 from typing import NamedTuple
 
 _HEAD = re.compile(r"^#==\[ ([A-Za-z ]+?) \]=+#?$")
+_MOST_OF_A_NAME = 1024
 _MISSING = " - File not found"
 _COMMAND = "Command"
 _FILE = "Configuration File"
@@ -37,7 +38,7 @@ def parse(text: str) -> Sections:
             _add(found, kind, name, lines)
             kind, name, lines = head[1], "", []
         elif _HEAD.match(previous) and line.startswith("# "):
-            name = line[2:].strip()
+            name = line[2:].strip()[:_MOST_OF_A_NAME]
         else:
             lines.append(line)
         previous = line
