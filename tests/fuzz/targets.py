@@ -73,7 +73,6 @@ from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
     resolv_conf,
 )
 from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import (
-    modprobe_d,
     mount_refusals,
     oranfstab,
 )
@@ -98,6 +97,7 @@ from ansible.module_utils.hostproof.parsers.kernel import (
     kernel_cmdline,
     kernel_release,
     meminfo,
+    modprobe_d,
     numa_maps,
     open_flags,
     proc_cgroup,
