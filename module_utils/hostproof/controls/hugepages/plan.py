@@ -30,6 +30,7 @@ from .values import (
     has_database,
     limit_text,
     wanted_memlock,
+    wanted_page_size,
     wanted_transparent,
 )
 
@@ -276,7 +277,7 @@ def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
     memory = human(known(facts.meminfo)["MemTotal"])
     pool = known(facts.pool)
     refusals = []
-    if pool.page_size != policy.page_size:
+    if pool.page_size != wanted_page_size(facts, policy):
         reason = (
             f"the default huge page is {human(pool.page_size)}, the policy counts pages of "
             f"{human(policy.page_size)}: remove default_hugepagesz= from the kernel command line"

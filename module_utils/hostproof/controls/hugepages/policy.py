@@ -116,6 +116,8 @@ class Policy(NamedTuple):
     page_size: int = size().then(_power_of_two)
     """The huge page that the database uses; the host's default size must be the same.
 
+    C(2M) also accepts the 1 MiB of s390x.
+
     Default: 2M
     """
     ram_share_limit: int = whole_number(1, 100)

@@ -18,7 +18,7 @@ from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import in_pages
 from .subjects import BOOT, KERNEL, MEMINFO
-from .values import has_database, wanted_transparent
+from .values import has_database, wanted_page_size, wanted_transparent
 
 rules = Rules(NAME)
 
@@ -36,12 +36,13 @@ rules = Rules(NAME)
 def page_size(facts: Facts, policy: Policy) -> Verdict:
     size = known(facts.pool).page_size
     status = PASS
-    if size != policy.page_size:
+    wanted = wanted_page_size(facts, policy)
+    if size != wanted:
         status = FAIL if has_database(facts, policy) else WARN
     return Verdict(
         status,
         fix="remove default_hugepagesz= from the kernel command line and reboot",
-        desired=human(policy.page_size),
+        desired=human(wanted),
         running=human(size),
         evidence=MEMINFO + ("file:/proc/cmdline",),
     )

@@ -23,6 +23,18 @@ MADVISE_SINCE = 19
 AI26 = (23, 26)
 
 
+#: The default huge page of s390x, and of no other architecture (arch/s390/include/asm/page.h,
+#: HPAGE_SHIFT), and that of x86-64, which hugepages_page_size has by default.
+S390X_PAGE, X86_PAGE = 1 << 20, 2 << 20
+
+
+def wanted_page_size(facts: Facts, policy: Policy) -> int:
+    """The size that the policy requires; its 2 MiB are the 1 MiB of a host with s390x."""
+    if policy.page_size == X86_PAGE and known(facts.pool).page_size == S390X_PAGE:
+        return S390X_PAGE
+    return policy.page_size
+
+
 def has_database(facts: Facts, policy: Policy) -> bool:
     return bool(policy.instances or known(facts.instances) or if_known(facts.databases, []))
 
