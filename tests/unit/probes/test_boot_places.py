@@ -172,3 +172,46 @@ class TestTmpfiles:
     def test_a_line_that_appends_writes(self):
         machine = host().file("/etc/tmpfiles.d/a.conf", f"w+ {PROC} - - - - 60\n")
         assert at_boot(machine).winner == ("60", "/etc/tmpfiles.d/a.conf:1")
+
+
+def tuned(mode: str, active: str = "mine") -> Machine:
+    machine = host().file("/etc/tuned/active_profile", active + "\n")
+    machine.file("/etc/tuned/profile_mode", mode + "\n")
+    machine.file("/usr/lib/tuned/mine/tuned.conf", "[main]\nsummary=x\n[x]\ntype=audio\n")
+    return machine.file("/usr/lib/tuned/guest/tuned.conf", f"[sysctl]\n{KEY}=60\n")
+
+
+class TestTuned:
+    def test_in_the_mode_auto_it_starts_with_what_it_recommends(self):
+        machine = tuned("auto").command("tuned-adm recommend", "guest\n")
+        assert at_boot(machine).losers == ["tuned profile /usr/lib/tuned/guest/tuned.conf = 60"]
+        assert at_boot(tuned("auto").command("tuned-adm recommend", "mine\n")).losers == []
+
+    def test_what_it_recommends_is_unknown(self):
+        with pytest.raises(HostproofError, match="tuned-adm recommend"):
+            at_boot(tuned("auto").command("tuned-adm recommend", "", 1))
+
+    def test_in_the_mode_manual_it_starts_with_the_active_profile(self):
+        assert at_boot(tuned("manual")).losers == []
+
+    @pytest.mark.parametrize(
+        ("option", "cmdline", "is_known"),
+        [
+            ("cmdline=+hugepages=10", "ro", False),
+            ("cmdline_x=transparent_hugepage=always", "ro", False),
+            ("cmdline_x=+sysctl.vm.swappiness=60", "ro", False),
+            ("cmdline=${more}", "ro", False),
+            ("cmdline=+hugepages=10", "ro hugepages=10", True),
+            ("cmdline=+audit=0", "ro", True),
+            ("cmdline_x=-hugepages=10", "ro hugepages=10", False),
+            ("cmdline_x=-hugepages=10", "ro", True),
+        ],
+    )
+    def test_a_parameter_of_the_kernel_that_the_next_reboot_adds(self, option, cmdline, is_known):
+        machine = tuned("manual").file("/proc/cmdline", cmdline + "\n")
+        path = "/usr/lib/tuned/mine/tuned.conf"
+        machine.file(path, f"[variables]\nmore=+hugepages=10\n[bootloader]\n{option}\n")
+        if is_known:
+            assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        else:
+            is_unknown(machine, f"{path} changes .* on the kernel command line")

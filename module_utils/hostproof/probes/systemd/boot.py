@@ -11,7 +11,7 @@ import os.path
 import re
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers import glob_pattern
@@ -33,6 +33,12 @@ _LOADED_BY = "loaded by "
 #: Instead of the value of an option that sets a part of what is required: no option holds it.
 _PART = "\0"
 _THP_OPTIONS = ("transparent_hugepages", "transparent_hugepage")
+
+
+#: Parameters of the kernel that set a value that is checked here.
+_OF_KERNEL = re.compile(
+    r"(?:hugepages|(?:default_)?hugepagesz|transparent_hugepage|thp_anon)$|sysctl[./]"
+)
 
 
 class Setting(NamedTuple):
@@ -110,14 +116,15 @@ class Boot(NamedTuple):
 
 
 def read_boot(host: Host) -> Boot:
+    cmdline_now = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     rc_local = attempt(boot_scripts.read_rc_local, host)
     others = attempt(boot_scripts.read_others, host)
     active = attempt(read_tuned, host)
+    cmdline = attempt(lambda: _with_bootloader(known(cmdline_now), active))
     by_tuned = [] if isinstance(active, HostproofError) else active.commands
     commands: List[Command] = []
     for some in (rc_local, others, by_tuned):
         commands.extend([] if isinstance(some, HostproofError) else some)
-    cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     units = attempt(lambda: boot_services.Units(host, known(cmdline)))
     return Boot(
         sysctl=attempt(_read_sysctl, host),
@@ -134,6 +141,29 @@ def read_boot(host: Host) -> Boot:
             if not re.search("[*?\\[]", path)
         },
     )
+
+
+def _with_bootloader(params: boot_services.Params, active: Answer[Tuned]) -> boot_services.Params:
+    """The parameters of the kernel; Unanswered if TuneD adds others at the next reboot."""
+    if isinstance(active, HostproofError):
+        return params
+    for unit in active.units:
+        if not unit.enabled or unit.type != "bootloader":
+            continue
+        for name, option in unit.options.items():
+            if not name.startswith("cmdline"):
+                continue
+            text = tuned.expand(tuned.unquoted(option.value), if_known(active.variables, {}))
+            added = kernel_cmdline.parse(text.lstrip("+-") + "\n")
+            for word, value in added:
+                is_same = ((word, value) in params) != text.startswith("-")
+                if _OF_KERNEL.match(word) and not is_same:
+                    raise Unanswered(
+                        "file:" + option.path,
+                        f"{option.path} changes {word} on the kernel command line ({name}), and "
+                        "the running kernel was started without that",
+                    )
+    return params
 
 
 def _why_off(units: Answer[boot_services.Units], service: str) -> str:
@@ -656,6 +686,9 @@ def read_tuned(host: Host) -> Tuned:
             "no profile of TuneD is set, so it takes the one that it recommends at its start: set "
             "one with tuned-adm profile, or none with tuned-adm off",
         )
+    mode = attempt(_mode_of, host)
+    if names and mode == "auto":
+        names = _recommended(host)
     more = attempt(host.read_text, "/etc/tuned/post_loaded_profile")
     if not isinstance(more, HostproofError):
         names = names + tuned.active_profiles(more)
@@ -677,7 +710,7 @@ def read_tuned(host: Host) -> Tuned:
         reapply_sysctl=tuned.reapply_sysctl(main),
         machine=attempt(_read_machine, host, units),
         commands=attempt(_read_tuned_scripts, host, profiles, units),
-        known_whole=unless_unseen(more),
+        known_whole=mode if isinstance(mode, HostproofError) else unless_unseen(more),
     )
 
 
@@ -688,9 +721,26 @@ def unless_unseen(answer: Answer[str]) -> Answer[bool]:
 
 def _chooses_itself(host: Host) -> bool:
     """Whether TuneD without an active profile takes the one that it recommends."""
-    mode = attempt(host.read_text, "/etc/tuned/profile_mode")
     # Without the file an empty profile counts as none chosen manually.
-    return str(unless_absent(mode, "")).strip() != "manual"
+    return _mode_of(host) != "manual"
+
+
+def _mode_of(host: Host) -> str:
+    return str(unless_absent(attempt(host.read_text, "/etc/tuned/profile_mode"), "")).strip()
+
+
+def _recommended(host: Host) -> List[str]:
+    """The profile that TuneD takes at its start in the mode auto, whichever is active now."""
+    argv = ["tuned-adm", "recommend"]
+    output = host.run(argv)
+    names = tuned.active_profiles(output.stdout)
+    if output.rc or not names:
+        raise Unanswered(
+            "command:" + " ".join(argv),
+            "TuneD takes the profile that it recommends at its start (profile_mode is auto), and "
+            "tuned-adm recommend does not show one: set a profile with tuned-adm profile",
+        )
+    return names
 
 
 def _load_profiles(
