@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import account_packs
+import io_packs
 import kernel_packs
 import nfs_packs
+import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
@@ -93,3 +96,36 @@ def test_a_transparent_huge_page_mode_that_only_the_reboot_changes():
     machine.file(THP, "[always] madvise never\n")
     (one,) = judged("hugepages", machine)["transparent_hugepages"]
     assert (one.status, one.failing_layer) == (FAIL, "running")
+
+
+@pytest.mark.parametrize(
+    ("groups", "running", "layer"),
+    [("54321", "54321", "persisted"), ("54321 54322", "54321", "in_use")],
+)
+def test_groups_that_the_account_or_the_instance_lacks(groups, running, layer):
+    names = ["oinstall", "dba"][: len(groups.split())]
+    machine = account_packs.instance(account_packs.host(*names), gids=running)
+    policy = {"accounts": [{"name": "oracle", "groups": ["dba"]}]}
+    one = account_packs.judged(machine, **policy)["groups"]
+    assert one.failing_layer == layer
+
+
+@pytest.mark.parametrize(
+    ("running", "stored", "layer"),
+    [("none", "setall", "running"), ("setall", "none", "persisted"), ("none", "none", "running")],
+)
+def test_a_parameter_of_an_instance(running, stored, layer):
+    machine = io_packs.story(
+        stored=(("*", "filesystemio_options", stored),), filesystemio_options=running
+    )
+    (one,) = judged("async_io", machine)["filesystemio_options"]
+    assert (one.status, one.failing_layer) == (FAIL, layer)
+
+
+@pytest.mark.parametrize(("running", "layer"), [("TRUE", "running"), ("FALSE", "persisted")])
+def test_pre_page_sga_of_11_2(running, layer):
+    machine = oracle_packs.story(
+        "11.2.0.4.0", "small", stored=(("*", "pre_page_sga", "TRUE"),), pre_page_sga=running
+    )
+    (one,) = judged("pre_page_sga", machine)["value"]
+    assert (one.status, one.failing_layer) == (FAIL, layer)

@@ -6,7 +6,7 @@ from typing import Dict, List, Tuple
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import LOGIN_DEFS, Facts, Owner
 from .parsers.shell_profile import Settings
@@ -91,6 +91,7 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         in_use=in_use or None,
         evidence=["file:" + source if source.startswith("/etc/") else "command:cat " + source]
         + ["processes:oracle"],
+        failing_layer=failing(in_use=bool(wrong), persisted=True),
     )
 
 

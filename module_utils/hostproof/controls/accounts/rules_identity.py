@@ -6,7 +6,7 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
 from .facts import PASSWD, Facts, Owner
@@ -97,6 +97,7 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
         desired=group,
         persisted=f"{primary} (gid {entry.passwd.gid})",
         in_use=", ".join(f"{one.name} gid {one.gid}" for one in running) or None,
+        failing_layer=failing(in_use=bool(others), persisted=True),
     )
 
 
@@ -137,6 +138,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         desired=", ".join(asked.groups) or "no other group",
         persisted=", ".join(entry.groups),
         in_use="; ".join(stale) or None,
+        failing_layer=failing(in_use=bool(stale), persisted=True),
     )
 
 
@@ -163,6 +165,7 @@ def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
         desired="not in the group root",
         persisted=", ".join(entry.groups),
         in_use=", ".join(running) or None,
+        failing_layer=failing(in_use=bool(running), persisted=True),
     )
 
 

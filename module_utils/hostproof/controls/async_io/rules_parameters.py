@@ -182,6 +182,7 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="0",
         persisted=layer,
         running=now,
+        failing_layer=failing(running=_count(now) > 0, persisted=True),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Optional, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import CONFIG, DAEMON, QUEUEING, STATUS, TABLE, Facts
 from .parsers.dm_multipath import Queueing
@@ -54,6 +54,7 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
         persisted=enabled,
         running=active,
         evidence=[f"command:systemctl {verb} {DAEMON}" for verb in ("is-enabled", "is-active")],
+        failing_layer=failing(running=active != "active", persisted=True),
     )
 
 

@@ -364,6 +364,7 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor promised",
         values={"pool": pool.total, "wanted": kept, "surplus": surplus, "unit": "pages"},
         evidence=MEMINFO + PMON,
+        failing_layer="running",
     )
 
 

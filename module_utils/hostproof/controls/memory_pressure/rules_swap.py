@@ -127,4 +127,5 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, with "
         f"{human(ordinary(facts))} ordinary memory",
         evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
+        failing_layer="in_use",
     )

@@ -7,7 +7,7 @@ from typing import List
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Verdict, by_layers
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
@@ -59,6 +59,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
     elif name[:1].isdigit():
         problems.append(f"the cluster's name {name[:40]} begins with a digit")
+    is_wrong_now = bool(problems) or own != own.lower()
     if static and static != own:
         problems.append(f"a reboot brings {static[:80]}")
     remarks = []
@@ -80,6 +81,7 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
         else static[:255] or "nothing",
         running=own[:255],
         evidence=["file:" + HOSTNAME, "file:" + STATIC],
+        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
     return by_layers(verdict, [(STATIC, facts.static), ("cluster names", facts.cluster)])
 

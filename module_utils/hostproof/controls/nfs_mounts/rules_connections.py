@@ -123,6 +123,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
         persisted=", ".join(texts),
         running=_in_words(facts),
         evidence=evidence + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
+        failing_layer="persisted",
     )
 
 
@@ -175,6 +176,7 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         in_use=", ".join(older if status != PASS else ["{0} has used {1}".format(*o) for o in used])
         or None,
         evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
+        failing_layer="running",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Optional
 
 from ...collect.answer import known, unless_absent
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix.distribution import clean
 from .facts import ACTIVE_TARGETS, CMDLINE, DEFAULT_TARGET, ENFORCE, SELINUX, UNAME, Facts
@@ -67,6 +67,7 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
         persisted=persisted,
         running=running,
         evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
+        failing_layer="persisted",
     )
 
 
@@ -109,4 +110,5 @@ def run_level(facts: Facts, _policy: Policy) -> Verdict:
         persisted=target,
         running=", ".join(active) or "neither",
         evidence=["command:" + " ".join(DEFAULT_TARGET), "command:" + " ".join(ACTIVE_TARGETS)],
+        failing_layer=failing(running=not active, persisted=True),
     )

@@ -129,6 +129,7 @@ def _judge_deprecated(
         persisted=next_text(subject, "pre_page_sga"),
         running=running_value(subject, "pre_page_sga") or "down",
         in_use=_pages_layer(subject, facts),
+        failing_layer="persisted" if own else None,
     )
 
 

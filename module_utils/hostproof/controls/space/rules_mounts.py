@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.mountinfo import Mount
 from .facts import DIRECTORIES, FSTAB, Facts
@@ -59,6 +59,7 @@ def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
         persisted=",".join(persisted) or None,
         running=one.mount.options,
         evidence=EVIDENCE,
+        failing_layer=failing(running=bool(now), persisted=bool(then)),
     )
 
 
@@ -93,6 +94,7 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
     blocked = mount is not None and "noexec" in mount.options.split(",")
     if blocked:
         problems.append("it is mounted noexec")
+    is_wrong_now = bool(problems)
     if "noexec" in _effective(persisted):
         problems.append(f"{FSTAB} sets noexec for the next mount")
     only_programs = all("noexec" in problem for problem in problems)
@@ -104,6 +106,7 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
         persisted=",".join(persisted) or None,
         running=f"{mount.fstype}, {mount.options}" if mount else "not mounted",
         evidence=EVIDENCE,
+        failing_layer=failing(running=is_wrong_now, persisted=True),
     )
 
 
@@ -139,6 +142,7 @@ def hidepid(facts: Facts, _policy: Policy) -> Verdict:
         persisted=persisted,
         running=running or "hidepid=0",
         evidence=EVIDENCE,
+        failing_layer=failing(running=running is not None, persisted=True),
     )
 
 
@@ -172,6 +176,7 @@ def boot(facts: Facts, _policy: Policy) -> Verdict:
         persisted=",".join(options),
         running="mounted" if is_mounted else "not mounted",
         evidence=EVIDENCE,
+        failing_layer="running",
     )
 
 
