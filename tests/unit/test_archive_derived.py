@@ -61,6 +61,21 @@ def test_unit_files():
     assert derived.unit_files(UNIT_FILES.rpartition("3 unit")[0]) is None
 
 
+def test_the_mode_of_selinux():
+    assert derived.selinux_mode("Enforcing\n") == "enforcing"
+    status = "SELinux status:                 enabled\nCurrent mode:                   permissive\n"
+    assert derived.selinux_mode(status + "Mode from config file:   enforcing\n") == "permissive"
+    assert derived.selinux_mode("SELinux status:                 disabled\n") == "disabled"
+    assert derived.selinux_mode("SELinux status:                 enabled\n") is None
+    assert derived.selinux_mode("getenforce: not found\n") is None
+
+
+def test_the_static_host_name():
+    assert derived.static_host_name("   Static hostname: db1.example.com\n") == "db1.example.com"
+    assert derived.static_host_name("   Static hostname: n/a\n") is None
+    assert derived.static_host_name("Transient hostname: db1\n") is None
+
+
 @pytest.mark.parametrize(
     "date", ["Fri Apr 19 20:20:03 UTC 2024", "Fri Apr 19 08:20:03 PM UTC 2024\n"]
 )

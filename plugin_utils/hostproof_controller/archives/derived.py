@@ -16,7 +16,7 @@ _DATE = re.compile(
 )
 _UNIT = re.compile(r"^[\s*●×○]*(?P<name>[^\s.]\S*\.[a-z]+) +\S+ +(?P<state>[a-z]+) ")
 _UNIT_FILE = re.compile(r"^(?P<name>\S+\.[a-z]+) +(?P<state>[a-z-]+)( |$)")
-#: Characters of a line: a longer one is no line of such a list.
+#: Characters of a line; a longer one is not part of such a list.
 _MOST_OF_A_LINE = 2000
 _ARE_ENABLED = ("alias", "enabled", "enabled-runtime", "generated", "indirect", "static")
 
@@ -59,6 +59,21 @@ def moment_of(date: str) -> time.struct_time | None:
         return time.strptime(f"{year} {month} {day} {clock} {half or ''}".strip(), form)
     except ValueError:
         return None
+
+
+def selinux_mode(text: str) -> str | None:
+    """The mode that ``getenforce`` or ``sestatus`` prints: enforcing, permissive or disabled."""
+    words = re.findall(
+        r"^(?:Current mode: +|SELinux status: +(?=disabled))?([A-Za-z]+)$", text, re.MULTILINE
+    )
+    modes = {word.lower() for word in words} & {"enforcing", "permissive", "disabled"}
+    return modes.pop() if len(modes) == 1 else None
+
+
+def static_host_name(text: str) -> str | None:
+    """The name in /etc/hostname as ``hostnamectl`` prints it."""
+    found = re.search(r"^ *Static hostname: ([\w.-]{1,255})$", text, re.MULTILINE)
+    return found[1] if found else None
 
 
 def active_units(text: str) -> dict[str, str] | None:

@@ -124,6 +124,8 @@ class _Reader:
             "accounts": self._accounts,
             "packages as JSON": self._packages_as_json,
             "packages": self._packages,
+            "SELinux mode": self._selinux_mode,
+            "static host name": self._static_host_name,
             "units": self._units,
             "unit files": self._unit_files,
         }
@@ -254,6 +256,21 @@ class _Reader:
             found = derive(text)
             if found is not None:
                 self.holdings.add_output(" ".join(RPM), found)
+
+    def _selinux_mode(self, row: Row) -> None:
+        path = "/sys/fs/selinux/enforce"
+        for _words, _name, text in self._texts(row):
+            mode = derived.selinux_mode(text)
+            if mode == "disabled":
+                self.holdings.missing.add(path)
+            elif mode is not None:
+                self.holdings.files.setdefault(path, "1" if mode == "enforcing" else "0")
+
+    def _static_host_name(self, row: Row) -> None:
+        for _words, _name, text in self._texts(row):
+            name = derived.static_host_name(text)
+            if name is not None:
+                self.holdings.files.setdefault("/etc/hostname", name + "\n")
 
     def _units(self, row: Row) -> None:
         for _words, _name, text in self._texts(row):
