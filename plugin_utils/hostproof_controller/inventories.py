@@ -89,7 +89,8 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path) -> bytes:
-    """Nothing of what is no regular file, cannot be read, or is a program: Ansible's own matter."""
+    """Nothing of what is not a regular file, cannot be read, or is a program: Ansible's "
+    "own matter."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -1,5 +1,5 @@
 """A local user against apply, the journal and revert: folders and files are exchanged for links
-to root's own, and back, all the while that root changes a file in a folder of that user."""
+to root's own, and back, all the while that root changes a file in a directory of that user."""
 
 import base64
 import contextlib

@@ -34,7 +34,7 @@ def plan(server: parts.WildFly, **changes: Any) -> Plan:
 
 
 class Hand:
-    """What changes a host, with a journal in a folder of the test."""
+    """What changes a host, with a journal in a directory of the test."""
 
     def __init__(self, folder: Path) -> None:
         self._writer = Writer()

@@ -1,4 +1,4 @@
-"""An Oracle home with the stand-ins of the listener and lsnrctl, in a folder of a test."""
+"""An Oracle home with the stand-ins of the listener and lsnrctl, in a directory of a test."""
 
 import os
 import shutil

@@ -217,7 +217,7 @@ class TestBoth:
         done = run("sys0", attributes=PACING)
         assert done.failed
         assert "asked for maxpout 8193" in done.results["msg"]
-        assert "the old state is back" in done.results["msg"]
+        assert "the old state is restored" in done.results["msg"]
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.journal.transactions("aix_attributes") == []
 
@@ -363,7 +363,7 @@ class TestFailures:
         host.state.write_text(json.dumps(state))
         done = run("sys0", attributes={"maxuproc": 4096})
         self.refused(host, done, "asked for maxuproc 4096")
-        assert "the old state is back" in done.results["msg"]
+        assert "the old state is restored" in done.results["msg"]
 
     def test_no_aix(self, run, monkeypatch, tmp_path):
         monkeypatch.setenv("PATH", str(tmp_path))

@@ -29,7 +29,7 @@ if asked["module"] == "verify_controls":
     fine = [dict(FINDING, control=one, check=one + ".fine", status="pass") for one in names]
     answer = {{"findings": fine}}
 elif params["control"] == sys.argv[1]:
-    answer = {{"failed": True, "msg": "refused, nothing was changed: " + sys.argv[1]}}
+    answer = {{"failed": True, "msg": "rejected, nothing was changed: " + sys.argv[1]}}
 say(mark.encode(), packed(answer), mark.encode())
 """
 

@@ -108,7 +108,7 @@ class TestReload:
         assert service.loaded.read_text() == "rate = none\n"
 
     def test_what_fails_after_it_is_undone_with_the_old_file(self, service):
-        with pytest.raises(apply.NotGranted, match="asked for TRUE, found FALSE; the old state is"):
+        with pytest.raises(apply.NotGranted, match="requested TRUE, found FALSE; the old state is"):
             service.apply(service.file(), service.reload(), service.set("TRUE", granted="FALSE"))
         assert service.conf.read_text() == service.loaded.read_text() == "rate = none\n"
 
@@ -172,7 +172,7 @@ class TestValue:
     def test_refused_by_the_command(self, service):
         change = service.set("TRUE")
         change = change._replace(make=(shell("set", "echo ORA-01031: no; exit 3"),))
-        with pytest.raises(apply.NotGranted, match="set: ORA-01031: no; the old state is back"):
+        with pytest.raises(apply.NotGranted, match="set: ORA-01031: no; the old state is restored"):
             service.apply(change)
 
     def test_step_that_fails_before_it_changes_anything_is_not_undone(self, service):
@@ -180,7 +180,7 @@ class TestValue:
         refused = shell("set", "echo not supported; exit 1")
         look = shell("look", "echo alive", expected="^alive$")
         flag = CommandChange("flag", None, None, look, (refused,), (refused,), atomic=True)
-        with pytest.raises(apply.NotGranted, match="not supported; the old state is back"):
+        with pytest.raises(apply.NotGranted, match="not supported; the old state is restored"):
             service.apply(service.file(), flag)
         assert service.conf.read_text() == "rate = none\n"
         assert service.journal.transactions() == []
@@ -192,7 +192,7 @@ class TestValue:
         look = shell("look", "echo alive", expected="^alive$")
         steps = (shell("set", make, expected="^changed$"),)
         undo = (shell("set back", f"echo changed | tee {undone}", expected="^changed$"),)
-        with pytest.raises(apply.NotGranted, match="the old state is back"):
+        with pytest.raises(apply.NotGranted, match="the old state is restored"):
             service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
         assert undone.exists()
 
@@ -201,7 +201,7 @@ class TestValue:
         look = shell("look", "echo alive", expected="^alive$")
         steps = (shell("one", "true"), shell("two", "exit 1"))
         undo = (shell("back", f"touch {undone}"),)
-        with pytest.raises(apply.NotGranted, match="the old state is back"):
+        with pytest.raises(apply.NotGranted, match="the old state is restored"):
             service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
         assert undone.exists()
 
@@ -257,7 +257,7 @@ class TestJournal:
         record = json.loads(path.read_text())
         record["before"][name] = value
         path.write_text(json.dumps(record))
-        with pytest.raises(HostproofError, match="nothing was put back"):
+        with pytest.raises(HostproofError, match="nothing was restored"):
             service.revert()
         assert service.value.read_text() == "TRUE\n"
 

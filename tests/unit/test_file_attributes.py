@@ -264,7 +264,7 @@ def test_an_attribute_that_cannot_be_copied_refuses_the_change(machine, monkeypa
 
     monkeypatch.setattr(os, "setxattr", setxattr)
     with pytest.raises(
-        apply.NotGranted, match="cannot keep its attribute user.note .*the old state is back$"
+        apply.NotGranted, match="cannot keep its attribute user.note .*the old state is restored$"
     ):
         machine.apply()
     assert as_is(machine.target) == before

@@ -90,7 +90,7 @@ def refusals() -> dict[str, Callable[[Path], str]]:
         (theirs.parent / "roots").chmod(0o600)
         (theirs / "file").unlink()
         (theirs / "file").symlink_to(theirs.parent / "roots")
-        return "belongs to root in a folder of nobody"
+        return "belongs to root in a directory of nobody"
 
     def folder_to_roots(theirs: Path) -> str:
         (theirs.parent / "roots").mkdir()
@@ -99,13 +99,13 @@ def refusals() -> dict[str, Callable[[Path], str]]:
         theirs.mkdir()
         give(theirs, NOBODY)
         (theirs / "sub").symlink_to(theirs.parent / "roots")
-        return "belongs to root in a folder of nobody"
+        return "belongs to root in a directory of nobody"
 
     def hard_link(theirs: Path) -> str:
         (theirs.parent / "roots").write_text("old\n")
         (theirs / "file").unlink()
         os.link(theirs.parent / "roots", theirs / "file")
-        return "belongs to root in a folder of nobody"
+        return "belongs to root in a directory of nobody"
 
     def a_third(theirs: Path) -> str:
         shutil.rmtree(theirs)
@@ -137,7 +137,7 @@ def refusals() -> dict[str, Callable[[Path], str]]:
         (theirs / "file").unlink()
         os.mkfifo(theirs / "file")
         give(theirs / "file", NOBODY)
-        return "is no regular file"
+        return "is not a regular file"
 
     return {name: one for name, one in locals().items() if callable(one)}
 

@@ -287,7 +287,7 @@ class TestApply:
         with pytest.raises(apply.Refused) as refused:
             apply.refuse(plan, "hugepages")
         assert str(refused.value) == (
-            "refused, nothing was changed: too much (or accept that: hugepages_allow_too_much: "
+            "rejected, nothing was changed: too much (or accept that: hugepages_allow_too_much: "
             "true); no"
         )
         apply.refuse(plan_of(), "hugepages")
@@ -299,7 +299,7 @@ class TestShortGrant:
         with pytest.raises(apply.NotGranted) as problem:
             host.apply(host.plan(), StingyKernel(7000))
         assert str(problem.value) == (
-            f"{host.pool}: asked for 8194, the kernel granted 7000; the old state is back"
+            f"{host.pool}: requested 8194, the kernel granted 7000; the old state is restored"
         )
         assert host.state() == before
         assert host.revert() == []
@@ -310,7 +310,7 @@ class TestShortGrant:
         with pytest.raises(apply.NotGranted) as problem:
             host.apply(host.plan(), StingyKernel(900))
         told = str(problem.value)
-        assert "asked for 8194, the kernel granted 900" in told
+        assert "requested 8194, the kernel granted 900" in told
         assert "asked for the old 1000, the kernel granted 900" in told
         assert "run revert" in told
         after = host.state()
@@ -330,7 +330,7 @@ class TestShortGrant:
                     raise error
                 super().write_value(path, value)
 
-        with pytest.raises(apply.NotGranted, match="the old state is back"):
+        with pytest.raises(apply.NotGranted, match="the old state is restored"):
             host.apply(host.plan(), Failing())
         assert host.state() == before
 
@@ -658,14 +658,14 @@ class TestJournal:
         host.apply(host.plan())
         host.open_entries()[0].write_text(text)
         state = host.state()
-        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was restored"):
             host.revert()
         assert host.state() == state
 
     def test_bytes_that_are_no_text(self, host):
         host.apply(host.plan())
         host.open_entries()[0].write_bytes(BINARY)
-        with pytest.raises(HostproofError, match="nothing was put back"):
+        with pytest.raises(HostproofError, match="nothing was restored"):
             host.revert()
 
     def test_no_journal_is_nothing_to_revert(self, host):

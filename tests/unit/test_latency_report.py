@@ -128,7 +128,7 @@ def test_a_report_in_another_encoding(answers):
         ("foreign", "it is none of AWR"),
         ("missing", "No such file or directory"),
         ("folder", "Is a directory"),
-        ("pipe", "is no regular file"),
+        ("pipe", "is not a regular file"),
         ("too_long", "it has more than 100 bytes: see most_bytes"),
     ],
 )

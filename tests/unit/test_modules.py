@@ -201,7 +201,7 @@ class TestApplyControl:
     def test_refusal_shows_the_plan_too(self, answers):
         answer = answers["apply_refused"]
         assert answer["failed"]
-        assert "refused, nothing was changed: " in answer["msg"]
+        assert "rejected, nothing was changed: " in answer["msg"]
         assert "the host has no group hostproof-no-such-group" in answer["msg"]
         assert "Traceback" not in str(answer)
 

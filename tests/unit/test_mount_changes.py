@@ -338,8 +338,8 @@ class TestNotGranted:
         with pytest.raises(apply.NotGranted) as problem:
             both.apply(plan)
         told = str(problem.value)
-        assert "rsize: asked for 262144, granted 131072" in told
-        assert told.endswith("the old state is back")
+        assert "rsize: requested 262144, granted 131072" in told
+        assert told.endswith("the old state is restored")
         assert "was lowered" not in told
         assert both.state() == before
         assert both.revert() == []
@@ -366,10 +366,10 @@ class TestNotGranted:
     @pytest.mark.parametrize(
         ("must", "told"),
         [
-            ({"proto": "rdma"}, "proto: asked for rdma, granted tcp"),
-            ({"vers": "4.1"}, "vers: asked for 4.1, granted 3"),
-            ({"nconnect": "4"}, "nconnect: asked for 4, granted 1"),
-            ({"unheard": "of"}, "unheard: asked for of, granted nothing"),
+            ({"proto": "rdma"}, "proto: requested rdma, granted tcp"),
+            ({"vers": "4.1"}, "vers: requested 4.1, granted 3"),
+            ({"nconnect": "4"}, "nconnect: requested 4, granted 1"),
+            ({"unheard": "of"}, "unheard: requested of, granted nothing"),
         ],
     )
     def test_setting_that_is_not_granted(self, host, must, told):
@@ -406,7 +406,7 @@ class TestNotGranted:
 
     def test_success_that_is_no_mount(self, host):
         host.kernel.swallows = True
-        with pytest.raises(apply.NotGranted, match="nothing is mounted; the old state is back"):
+        with pytest.raises(apply.NotGranted, match="nothing is mounted; the old state is restored"):
             host.apply(plan_of(host.fstab_change(), host.mount(host.data, DATA)))
         assert host.fstab.read_text() == "# old\n"
 
@@ -431,7 +431,7 @@ class TestNotGranted:
             both.apply(plan)
         told = str(problem.value)
         assert "device is busy; in use by ora_dbw0_ORCL (pid 2101, " in told
-        assert told.endswith("the old state is back")
+        assert told.endswith("the old state is restored")
         assert both.state() == before
 
     def test_systemd_that_does_not_reload(self, both, monkeypatch):
@@ -445,7 +445,7 @@ class TestNotGranted:
                 raise HostproofError("systemctl daemon-reload: no bus")
 
         monkeypatch.setattr(Hand, "reload_units", once)
-        with pytest.raises(apply.NotGranted, match="no bus; the old state is back"):
+        with pytest.raises(apply.NotGranted, match="no bus; the old state is restored"):
             both.apply(plan)
         assert len(calls) == 2
         assert both.state() == before
@@ -821,7 +821,7 @@ class TestJournal:
             f'{{"schema": 1, "kind": "mount", "path": "/u", "after": null, "before": {before}}}'
         )
         both.kernel.log.clear()
-        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was restored"):
             both.revert()
         assert both.kernel.log == []
 

@@ -30,7 +30,7 @@ def program() -> ModuleType:
 
 @pytest.fixture
 def run(program, tmp_path, monkeypatch):
-    """Runs stages with their logs in a folder of the test; the exit status."""
+    """Runs stages with their logs in a directory of the test; the exit status."""
     for module in (commands, progress):
         monkeypatch.setattr(module, "LOGS", tmp_path)
     monkeypatch.setattr(summary, "ANSIBLE_RUNS", tmp_path / "no-runs")

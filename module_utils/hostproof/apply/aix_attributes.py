@@ -68,12 +68,12 @@ def texts(values: Dict[str, Any]) -> Dict[str, str]:
 def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> None:
     """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
     if not _DEVICE.match(device):
-        raise ValueError(f"{device!r} is no name of a device; take one that lsdev tells")
+        raise ValueError(f"{device!r} is not the name of a device; use one that lsdev shows")
     if not list(names):
         raise ValueError("no attribute is given; name at least one")
     for name in names:
         if not _ATTRIBUTE.match(name):
-            raise ValueError(f"{name!r} is no name of an attribute of {device}")
+            raise ValueError(f"{name!r} is not the name of an attribute of {device}")
     for name, value in wanted.items():
         if not value.isprintable():
             raise ValueError(f"the value of {name} has characters that do not print")
@@ -111,7 +111,7 @@ def read_rows(host: Host, device: str, names: Tuple[str, ...]) -> List[lsattr.Ro
     if sorted(row.name for row in rows) != sorted(names):
         raise Unanswered(
             key,
-            "lsattr told {0} of {1}, not {2}".format(
+            "lsattr shows {0} of {1}, not {2}".format(
                 ", ".join(row.name for row in rows), device, ", ".join(names)
             ),
         )
@@ -142,10 +142,10 @@ def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
         lines = [line for line in output.stdout.split("\n") if line.strip()]
         if output.rc != 0 or len(lines) > 1:
             said = " ".join((output.stdout + output.stderr).split())
-            raise Unanswered(key, f"lsattr tells no single value of {name}: {said}")
+            raise Unanswered(key, f"lsattr shows no single value of {name}: {said}")
         values[name] = lines[0].strip() if lines else ""
         if not rows[name].has(values[name]):
-            raise Unanswered(key, f"lsattr tells two values of {name} of {device}")
+            raise Unanswered(key, f"lsattr shows two values of {name} of {device}")
     output = host.run(list(look(device, names).argv))
     return Attributes(
         device,
@@ -335,11 +335,11 @@ def wanted_change(device: Device, wanted: Dict[str, str], when: str) -> Optional
     """
     reasons = problems(device.odm, wanted, prior(device, when))
     if reasons:
-        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+        raise HostproofError("rejected, nothing was changed: {0}".format("; ".join(reasons)))
     made = _change_of(device, wanted, when)
     reasons = [] if made is None else _marks_problems(device, wanted, when)
     if reasons:
-        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+        raise HostproofError("rejected, nothing was changed: {0}".format("; ".join(reasons)))
     return made
 
 

@@ -81,7 +81,7 @@ def read(handle: int) -> Dict[str, str]:
     try:
         names = os.listxattr(handle)
     except AttributeError:
-        return {}  # Python has them on Linux alone
+        return {}  # Python only has them on Linux
     except OSError as problem:
         if problem.errno in _UNKNOWN:
             return {}
@@ -132,7 +132,7 @@ def check(
         reason = "" if problem is None else f" ({problem.strerror})"
         raise HostproofError(
             f"{path}: {guarded.name_of(os.geteuid())} cannot keep its attribute {different[0]}"
-            f"{reason}; remove that attribute, or change the file by hand"
+            f"{reason}; remove that attribute, or change the file manually"
         )
 
 
@@ -174,7 +174,7 @@ def _file_obstacle(place: guarded.Place) -> Optional[str]:
             if name in names:
                 return (
                     f"{path} is signed ({name}), and a changed file would not be: change and sign "
-                    "it by hand"
+                    "it manually"
                 )
         if _CAPABILITY in names and os.geteuid() != 0:
             return (

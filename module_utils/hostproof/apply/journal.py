@@ -122,9 +122,9 @@ class Journal:
             or look.st_mode & 0o022
         ):
             raise HostproofError(
-                f"the change journal {self._root} is no folder that "
-                f"{guarded.name_of(os.geteuid())} alone may change: look at who made it what it "
-                "is, and move it away"
+                f"the change journal {self._root} is not a directory that "
+                f"{guarded.name_of(os.geteuid())} only may change: find out who changed "
+                "it, and move it"
             )
 
     def _lock(self, handle: int) -> bool:
@@ -165,7 +165,7 @@ class Journal:
                 *(str(note[name])[:60] for name in ("purpose", "user", "pid", "since"))
             )
         except (HostproofError, OSError, ValueError, KeyError, TypeError):
-            return "who it is cannot be told"
+            return "its account is unknown"
         if _is_gone(pid):
             words += " (that process has ended, a command of it has not)"
         return words
@@ -297,7 +297,7 @@ class Journal:
                 entry = _entry_of(json.loads(found))
             except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
-                    f"change journal {path}: {problem}; nothing was put back, look at it by hand"
+                    f"change journal {path}: {problem}; nothing was restored, look at it manually"
                 ) from problem
             original = path[: -len(_ENTRY)] + _ORIGINAL
             if os.path.lexists(original):

@@ -67,7 +67,7 @@ def not_granted(must: Dict[str, str], options: str) -> List[str]:
     """What a mount must have and has not, in words. ``options`` are as the kernel shows them."""
     granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
     return [
-        "{0}: asked for {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
+        "{0}: requested {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
         for name, wanted in sorted(must.items())
         if not _fulfils(name, wanted, granted.get(name))
     ]
@@ -172,10 +172,10 @@ def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
         try:
             output = LiveHost().run(["readlink", "-e", path], timeout=LOOK_LIMIT)
         except HostproofError as problem:
-            return [f"{path} cannot be looked at: {problem}"]
+            return [f"{path} cannot be read: {problem}"]
         real = output.stdout.rstrip("\n") if output.rc == 0 else path
     elif os.path.lexists(path) and not os.path.isdir(path):
-        return [f"{path} is no folder: move it away, or mount elsewhere"]
+        return [f"{path} is not a directory: move it, or mount elsewhere"]
     else:
         real = os.path.realpath(path)
     if real != path:

@@ -79,7 +79,7 @@ def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
             + ("" if override is None else f" (or accept that: {prefix}_{override}: true)")
         )
     if reasons:
-        raise Refused("refused, nothing was changed: " + "; ".join(reasons))
+        raise Refused("rejected, nothing was changed: " + "; ".join(reasons))
 
 
 def _odd_targets(plan: Plan, journal: Journal) -> List[str]:
@@ -106,7 +106,7 @@ def _oddities(change: FileChange, journal: Journal) -> List[str]:
         return [str(problem)]
     except OSError as problem:
         return [f"{path}: {problem.strerror or problem}"]
-    return [f"{path} is no regular file: move it away, or choose another file"]
+    return [f"{path} is not a regular file: move it, or choose another file"]
 
 
 def _obstacles(change: FileChange, journal: Journal) -> List[str]:
@@ -119,7 +119,7 @@ def _obstacles(change: FileChange, journal: Journal) -> List[str]:
         if number - journal.originals_of(device, inode) > 1:
             return [
                 f"{change.path} has more than one name (hard links), and the others would keep the "
-                "old content: make it a file of its own"
+                "old content: make it a separate file"
             ]
     return []
 
@@ -137,7 +137,7 @@ def _refuse_stale(plan: Plan, journal: Journal) -> None:
     the plan would undo what somebody did meanwhile."""
     odd = _odd_targets(plan, journal)
     if odd:
-        raise Refused("refused, nothing was changed: " + "; ".join(odd))
+        raise Refused("rejected, nothing was changed: " + "; ".join(odd))
     stale = [
         change.path
         for change in plan.changes
@@ -153,9 +153,8 @@ def _refuse_stale(plan: Plan, journal: Journal) -> None:
     stale += mounting.changed_since([one for one in plan.changes if isinstance(one, MountChange)])
     if stale:
         raise Refused(
-            "refused, nothing was changed: {0} changed after the plan was made; apply again".format(
-                ", ".join(stale)
-            )
+            "rejected, nothing was changed: {0} changed after the plan was made; "
+            "apply again".format(", ".join(stale))
         )
 
 
@@ -221,8 +220,8 @@ def _put_back_after(problem: Exception, name: str, journal: Journal, writer: Wri
         put_back(transaction, writer)
         journal.close(name)
     except (HostproofError, OSError) as second:
-        return f"{problem}; putting back the old state failed too: {second}; run revert"
-    return f"{problem}; the old state is back"
+        return f"{problem}; restoring the old state failed too: {second}; run revert"
+    return f"{problem}; the old state is restored"
 
 
 def _write_file(change: FileChange, writer: Writer) -> None:
@@ -250,7 +249,7 @@ def _write_value(change: ValueChange, writer: Writer) -> None:
     writer.write_value(change.path, change.value)
     granted = read_value(change.path)
     if granted != change.value:
-        raise NotGranted(f"{change.path}: asked for {change.value}, the kernel granted {granted}")
+        raise NotGranted(f"{change.path}: requested {change.value}, the kernel granted {granted}")
 
 
 def _run_commands(change: CommandChange, writer: Writer) -> None:
@@ -264,7 +263,7 @@ def _run_commands(change: CommandChange, writer: Writer) -> None:
     state = writer.run(change.look)
     if state == change.before if change.after is None else state != change.after:
         raise NotGranted(
-            "{0}: asked for {1}, found {2}".format(
+            "{0}: requested {1}, found {2}".format(
                 change.name, change.after or "another state", state
             )
         )
@@ -296,8 +295,8 @@ def without(
     newer = sorted(name for name in staying if left and name > left[-1].name)
     if newer:
         raise Refused(
-            "refused, nothing was changed: {0} came after {1}, so that this cannot be put back "
-            "alone; put that back first, or with latency_gate_revert_later: true all of it".format(
+            "rejected, nothing was changed: {0} came after {1}, so this cannot be reverted "
+            "alone; revert that first, or all of it with latency_gate_revert_later: true".format(
                 ", ".join(newer), left[-1].name
             )
         )
@@ -326,7 +325,8 @@ def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
     edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)
     if edited:
         raise Refused(
-            "refused, nothing was changed: {0} was edited after Hostproof wrote it; move your edit "
+            "rejected, nothing was changed: {0} was edited after Hostproof wrote it; move "
+            "your edit "
             "elsewhere, or accept its loss with hostproof_revert_overwrite: true".format(
                 ", ".join(sorted(edited))
             )
@@ -338,7 +338,7 @@ def refuse_in_use(transactions: List[Transaction]) -> None:
     using = mounting.used_by_direct_nfs(_oldest_mounts(transactions))
     if using:
         raise Refused(
-            "refused, nothing was changed: in use is {0}; stop that first".format("; ".join(using))
+            "rejected, nothing was changed: in use is {0}; stop that first".format("; ".join(using))
         )
 
 
@@ -467,7 +467,7 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
         _write_before(entry, writer)
     found = describe_file(entry.path)
     if (found is not None) if before is None else not file_attributes.is_as(found, before):
-        raise NotGranted(f"{entry.path} could not be put back")
+        raise NotGranted(f"{entry.path} could not be restored")
 
 
 def _obstacle_to(entry: Entry) -> Optional[str]:
@@ -503,7 +503,7 @@ def _restore_value(entry: Entry, writer: Writer) -> None:
     granted = read_value(entry.path)
     if granted != entry.before:
         raise NotGranted(
-            f"{entry.path}: asked for the old {entry.before}, the kernel granted {granted}; run "
+            f"{entry.path}: requested the old {entry.before}, the kernel granted {granted}; run "
             "revert again when memory is free"
         )
 
@@ -524,7 +524,7 @@ def _undo_command(entry: Entry, writer: Writer) -> None:
         writer.run(command.from_dict(one))
     state = writer.run(look)
     if before is not None and entry.after is not None and state != before:
-        raise NotGranted(f"{entry.path}: asked for the old {before}, found {state}")
+        raise NotGranted(f"{entry.path}: requested the old {before}, found {state}")
 
 
 _RESTORE = {

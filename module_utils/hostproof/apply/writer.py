@@ -252,8 +252,8 @@ def _check_mode(handle: int, new: _New, path: str) -> None:
     found = stat.S_IMODE(os.fstat(handle).st_mode)
     if found != new.mode:
         raise HostproofError(
-            f"{path}: {guarded.name_of(os.geteuid())} cannot make a file of mode {new.mode:04o} "
-            f"there, it gets {found:04o}; change the file by hand"
+            f"{path}: {guarded.name_of(os.geteuid())} cannot create a file of mode {new.mode:04o} "
+            f"there, it gets {found:04o}; change the file manually"
         )
 
 
@@ -279,7 +279,7 @@ def _give(handle: int, uid: int, gid: int) -> None:
         os.fchown(handle, uid, gid)
     except PermissionError:
         raise HostproofError(
-            f"{guarded.name_of(os.geteuid())} cannot make a file of user {uid} and group {gid}, "
+            f"{guarded.name_of(os.geteuid())} cannot create a file of user {uid} and group {gid}, "
             "as the old one is: give it an owner and group of that account"
         ) from None
 

@@ -177,7 +177,7 @@ def _result(answer: bytes, what: str) -> Any:
     try:
         found = json.loads(answer.decode("ascii"))
     except ValueError:
-        raise HostproofError(f"{what}: whoever did it ended without an answer") from None
+        raise HostproofError(f"{what}: the process ended without an answer") from None
     if "value" in found:
         return found["value"]
     if "errno" in found:

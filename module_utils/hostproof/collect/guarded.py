@@ -118,9 +118,9 @@ def as_owner(
     except Belongs as belongs:
         acting = belongs.uid
     if uid != _ROOT:
-        raise Untrusted(f"{path} leads through folders of {name_of(acting)}")
+        raise Untrusted(f"{path} leads through directories of {name_of(acting)}")
     if owner is not None and acting != owner:
-        raise Untrusted(f"{path} lies in folders of {name_of(acting)}, not of {name_of(owner)}")
+        raise Untrusted(f"{path} is in directories of {name_of(acting)}, not of {name_of(owner)}")
     return child.call(partial(_step_alone, path, step, acting, follow), STEP_LIMIT, path, acting)
 
 
@@ -142,8 +142,8 @@ def check_mount_point(path: str) -> None:
     acting = child.call(partial(_actor_in, above), STEP_LIMIT, above)
     if acting not in (None, os.geteuid()):
         raise Untrusted(
-            f"{path} is below a folder that {name_of(acting)} may change, who could have root "
-            "mount or unmount another place: let the folders above it belong to root"
+            f"{path} is below a directory that {name_of(acting)} may change, who could make root "
+            "mount or unmount another place: make root the owner of the directories above it"
         )
 
 
@@ -178,11 +178,11 @@ def open_file(place: Place) -> Iterator[int]:
     if place.found is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.path)
     if not stat.S_ISREG(place.found.st_mode):
-        raise OSError(errno.EINVAL, f"{place.path} is no regular file")
+        raise OSError(errno.EINVAL, f"{place.path} is not a regular file")
     handle = os.open(place.name, os.O_RDONLY | _NO_LINK | _QUIET, dir_fd=place.folder)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, f"{place.path} is no regular file")
+            raise OSError(errno.EINVAL, f"{place.path} is not a regular file")
         yield handle
     finally:
         os.close(handle)
@@ -221,7 +221,8 @@ def program(path: str, uid: int) -> Iterator[int]:
             yield handle
     except Belongs as belongs:
         raise Untrusted(
-            f"{path} leads through a folder of {name_of(belongs.uid)}, not of {name_of(uid)}: not "
+            f"{path} leads through a directory of {name_of(belongs.uid)}, not of "
+            f"{name_of(uid)}: not "
             "run"
         ) from None
 
@@ -279,7 +280,7 @@ def owner_of_program(path: str) -> int:
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in parts or len(parts) < 3:
-        raise Untrusted(f"{path} is no program of an Oracle home")
+        raise Untrusted(f"{path} is not a program of an Oracle home")
     owners = set()
     for length in range(len(parts) - 2, len(parts) + 1):
         one = "/" + "/".join(parts[:length])
@@ -292,12 +293,12 @@ def owner_of_program(path: str) -> int:
         owners.add(look.st_uid)
     if len(owners) > 1:
         raise Untrusted(
-            "{0}, its folder and its home belong to {1}: they must have one owner".format(
+            "{0}, its directory and its home belong to {1}: they must have one owner".format(
                 path, " and ".join(sorted(name_of(uid) for uid in owners))
             )
         )
     if not stat.S_ISREG(look.st_mode):
-        raise Untrusted(f"{path} is no regular file")
+        raise Untrusted(f"{path} is not a regular file")
     return owners.pop()
 
 
@@ -320,13 +321,14 @@ def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool)
         with walked(path, uid, follow) as place:
             if place.found is not None and place.found.st_uid != uid:
                 raise Untrusted(
-                    f"{path} belongs to {name_of(place.found.st_uid)} in a folder of "
+                    f"{path} belongs to {name_of(place.found.st_uid)} in a directory of "
                     f"{name_of(uid)}: give it one owner"
                 )
             return step(place)
     except Belongs as belongs:
         raise Untrusted(
-            f"{path} goes through folders of {name_of(uid)} and of {name_of(belongs.uid)}: give "
+            f"{path} goes through directories of {name_of(uid)} and of "
+            f"{name_of(belongs.uid)}: give "
             "them one owner"
         ) from None
 
@@ -341,7 +343,7 @@ def _actor_in(path: str) -> Optional[int]:
             handle = _open_folder(place.folder, place.name, place.found, path)
             try:
                 if _check_folder(handle, path, frozenset((uid, _ROOT)), uid):
-                    raise Untrusted(f"anybody may make a folder in {path}")
+                    raise Untrusted(f"any account can create a directory in {path}")
             finally:
                 os.close(handle)
             return uid
@@ -374,7 +376,7 @@ def walked(
     ``trusted``: who may change what is on the way, if others than the account and root;
     ``folders``: whether the path may end at / or with "..", which gives the place "." there."""
     if not path.startswith("/"):
-        raise Untrusted(f"{kind_of(path)} is no path from /")
+        raise Untrusted(f"{kind_of(path)} is not an absolute path")
     trusted = trusted or frozenset((uid, _ROOT))
     way = [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))]
     try:
@@ -441,7 +443,7 @@ def _walk(
         names.append(name)
         open_to = _check_folder(way[-1], here, trusted, uid)
     if not folders:
-        raise OSError(errno.EISDIR, f"{path} is a folder")
+        raise OSError(errno.EISDIR, f"{path} is a directory")
     return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
 
 
@@ -495,7 +497,7 @@ def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int
         folder, found
     ):
         os.close(handle)
-        raise Untrusted(f"{here} was exchanged while it was looked at")
+        raise Untrusted(f"{here} was replaced while it was read")
     return handle
 
 
@@ -524,7 +526,7 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
     if uid != _ROOT and others == {look.st_uid}:
         raise Belongs(look.st_uid)
     who = names_of(others)
-    text = f"{path} may be changed by {who}, and so may what lies in it: take that right away"
+    text = f"{path} may be changed by {who}, and so may its content: remove that permission"
     group = None if None in others else installing_group()
     if group is not None and others <= group[1]:
         raise Shared(text, *group)
@@ -543,7 +545,7 @@ def _check_entry(
         raise Belongs(look.st_uid)
     if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
         # A hard link needs no right to the file, and who owns a folder may move what is in it.
-        raise Untrusted(f"{path} lies where anybody may have put it, and not everybody may read it")
+        raise Untrusted(f"any account could have created {path}, and not all accounts may read it")
 
 
 def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:

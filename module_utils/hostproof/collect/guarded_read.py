@@ -138,7 +138,7 @@ def _check_regular(look: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(look.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if not stat.S_ISREG(look.st_mode):
-        raise ValueError("is no regular file, not read")
+        raise ValueError("is not a regular file, not read")
 
 
 def content(handle: int) -> str:
@@ -266,7 +266,7 @@ def _writer_of(path: str) -> Reader:
     if group is not None and others <= group[1]:
         return Reader(_NOBODY, group[0])
     raise Untrusted(
-        f"{path} may be written by {guarded.names_of(others)}: what it names is no path"
+        f"{path} may be written by {guarded.names_of(others)}: its content is not used as a path"
     )
 
 

@@ -56,7 +56,7 @@ def of_folder(handle: int, look: os.stat_result, path: str) -> Optional[Mount]:
     if known is None:
         known = _read_mount(number)
         if known is None:
-            raise Untrusted(f"{path} was unmounted while it was looked at")
+            raise Untrusted(f"{path} was unmounted while it was read")
         _KNOWN[(number, look.st_dev)] = known
         if known.fstype in _OF_KERNEL:
             _KERNEL_DEVICES[look.st_dev] = known.fstype

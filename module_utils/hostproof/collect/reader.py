@@ -88,7 +88,7 @@ class Reader:
         pieces = []
         while length:
             if self._line is None:
-                raise OSError("the process that reads files is gone")
+                raise OSError("the process that reads files has ended")
             self._line.settimeout(max(0.001, until - time.monotonic()))
             piece = self._line.recv(min(length, 1 << 20))
             if not piece:

@@ -75,7 +75,7 @@ class Measurement(Task):
 
     def end(self) -> Dict[str, Any]:
         if not self._ended.is_set():
-            raise ValueError("did not end in time; nobody waits for it any longer")
+            raise ValueError("did not end in time; the wait was ended")
         if isinstance(self._outcome, Exception):
             raise self._outcome
         return self._outcome

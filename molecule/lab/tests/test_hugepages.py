@@ -179,7 +179,7 @@ def test_a_short_grant_is_put_back_and_told(lab, untouched):
     asked = lab.apply(hugepages_instances=TOO_LARGE, **EVERY_RISK)
     assert asked.rc == 2
     said = " ".join(asked.output.split())
-    assert re.search(r"asked for 1404, the kernel granted \d{3,4}; the old state is back", said)
+    assert re.search(r"requested 1404, the kernel granted \d{3,4}; the old state is restored", said)
     assert lab.values() == untouched["values"]
     assert lab.files() == untouched["files"]
 

@@ -261,7 +261,7 @@ def test_a_chdev_that_does_not_change_every_layer_is_a_failure(box, untouched, h
     box.put(how, True)
     refused = box.apply()
     assert refused.rc == 2
-    assert "the old state is back" in words(refused.output)
+    assert "the old state is restored" in words(refused.output)
     assert box.layers() == untouched["layers"]
     box.put(how, False)
     assert box.revert().changed == 0

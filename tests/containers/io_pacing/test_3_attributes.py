@@ -99,7 +99,7 @@ def test_a_flag_that_the_device_does_not_take_fails(box, aix_attributes):
     kept = box.layers()
     refused = aix_attributes(device="ent0", attributes={"jumbo_frames": "yes"}, when="now")
     assert "not supported" in refused["msg"]
-    assert refused["msg"].endswith("the old state is back")
+    assert refused["msg"].endswith("the old state is restored")
     assert box.layers() == kept
 
 

@@ -97,7 +97,7 @@ def test_a_mount_that_fails_puts_everything_back(box, untouched, slots):
     # Beside it stands what the host is like without the change.
     assert failed.statuses()["nfs_mounts.applied"] == "fail"
     assert len(failed.statuses()) > 20
-    assert "the old state is back" in failed.finding("nfs_mounts.applied")["why"]
+    assert "the old state is restored" in failed.finding("nfs_mounts.applied")["why"]
     assert box.files() == untouched["files"]
     box.run("! test -e /u03")
 

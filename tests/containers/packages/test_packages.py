@@ -48,7 +48,7 @@ def test_a_package_that_no_repository_has_is_refused(box, untouched):
 def test_an_installation_that_fails_is_taken_back(box, untouched):
     failed = box.apply(packages_additional=["hp-broken"])
     assert failed.rc == 2
-    assert "the old state is back" in failed.output
+    assert "the old state is restored" in failed.output
     assert listed(box) == untouched["packages"]
 
 

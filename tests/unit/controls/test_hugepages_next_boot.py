@@ -752,7 +752,7 @@ BESIDE = (
         "pool_persisted",
         "pass",
         f"8194, since 0x10 is refused: {DECIMAL}",
-        ("the kernel refuses it: it is no decimal number",),
+        ("the kernel refuses it: it is not a decimal number",),
     ),
 )
 

@@ -319,8 +319,8 @@ class TestLayers:
     @pytest.mark.parametrize(
         ("line", "why"),
         [
-            ("kernel.shmall = 4G", "'G' stands behind the number"),
-            ("kernel.sem = 250,32000,100,128", "',' stands behind the number"),
+            ("kernel.shmall = 4G", "'G' follows the number"),
+            ("kernel.sem = 250,32000,100,128", "',' follows the number"),
             ("kernel.sem = 256 abc 100 128", "the 1 before it are set"),
         ],
     )

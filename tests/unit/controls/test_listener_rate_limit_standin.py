@@ -106,7 +106,7 @@ def test_file_that_the_listener_cannot_start_with_comes_back(setup):
     plan = setup.plan()
     change, restart = plan.changes
     broken = change._replace(content=change.content.replace("(RATE_LIMIT", "(=RATE_LIMIT"))
-    with pytest.raises(apply.NotGranted, match="the old state is back"):
+    with pytest.raises(apply.NotGranted, match="the old state is restored"):
         setup.apply(plan._replace(changes=[broken, restart]))
     assert setup.home.listener_ora.read_bytes() == before
     assert setup.statuses(rate=0)["listener_runs"] == "pass"

@@ -143,9 +143,9 @@ def test_limits_of_the_judged_keys(key, text, value):
         ("0", None),
         ("010240", "a leading 0 makes it octal"),
         ("0x10", "it is hexadecimal"),
-        ("5 pages", "what stands behind the first number is not read"),
+        ("5 pages", "text after the first number is not read"),
         ("08", "a leading 0 makes it octal, and octal has no 8"),
-        ("8k", "'k' stands behind the number"),
+        ("8k", "'k' follows the number"),
         ("", "it is empty"),
     ],
 )

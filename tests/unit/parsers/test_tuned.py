@@ -95,7 +95,7 @@ def test_the_folder_of_a_profile():
 
 
 def test_a_priority_that_is_none():
-    with pytest.raises(ParseError, match="priority is no number: a word of 4 characters"):
+    with pytest.raises(ParseError, match="priority is not a number: a word of 4 characters"):
         merged("[a]\npriority=high\n")
 
 

@@ -151,7 +151,7 @@ def _holders(linux: Linux) -> str:
         words.append(f"{len(most) - _NAMED} others")
     if holders.unseen:
         words.append(f"and {holders.unseen} that this user may not see")
-    return ", ".join(words) or "by nobody that is seen here"
+    return ", ".join(words) or "by no visible process"
 
 
 def _owner(argv0: str) -> str:

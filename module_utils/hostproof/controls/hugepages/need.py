@@ -152,7 +152,7 @@ def _next_start(database: Database, page: int, policy: Policy) -> Start:
     running = database.running
     held = None if running is None else if_known(running.segments, None)
     if held is not None and not any(segment.size >= page for segment in held):
-        now = 0  # Automatic Memory Management: its SGA lies in no segment yet
+        now = 0  # Automatic Memory Management: its SGA is in no segment yet
     size = max(next_start.grows_to(now, coming) - now, 0)
     extra = policy.extra_pages_per_instance if size and not now else 0
     takes = f"takes {human(coming.size)}"

@@ -189,7 +189,7 @@ def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
     """What to do at the place that decides the pool; None where there is none."""
     if at_boot.refused:
         refused = " and ".join(at_boot.refused)
-        return f"give vm.nr_hugepages a number that the kernel takes instead of {refused}"
+        return f"set vm.nr_hugepages to a number that the kernel accepts instead of {refused}"
     if at_boot.place is None:
         return None
     if at_boot.place.startswith("tuned profile"):

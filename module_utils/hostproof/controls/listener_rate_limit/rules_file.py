@@ -201,7 +201,7 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         persisted=f"{path} changed {_utc(changed)}",
         running=f"started {_utc(started)}",
         why=f"The listener was started {_span(changed - started)} before {path} changed: it does "
-        "not know what stands there now, and a reload reads no endpoint and no rate.",
+        "not know its current content, and a reload reads no endpoint and no rate.",
         fix="restart it in a maintenance window: sessions remain, and no new connection "
         "is possible in that time; or "
         "listener_rate_limit_restart_ok: true, and apply the policy",

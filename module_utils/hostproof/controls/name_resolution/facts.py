@@ -130,7 +130,7 @@ def _read_static(host: Host) -> Optional[str]:
 
 
 def _is_wanted(host: Host, policy: Policy) -> bool:
-    host.read_text(HOSTNAME)  # of Linux alone
+    host.read_text(HOSTNAME)  # of Linux only
     named = policy.profile is not None or policy.scan or policy.cluster
     return bool(named) or releases.read_software(host).is_there()
 

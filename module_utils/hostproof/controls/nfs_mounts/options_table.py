@@ -276,5 +276,5 @@ def new_options(found: List[Requirement]) -> str:
         requirement.name: requirement.value for requirement in found if requirement.relation != NOT
     }
     if settings.get("local_lock") == "none":
-        del settings["local_lock"]  # the default, and nobody writes it
+        del settings["local_lock"]  # the default, which is not written
     return ",".join(nfs_options.words(settings))

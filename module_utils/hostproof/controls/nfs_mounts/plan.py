@@ -497,7 +497,7 @@ def _guard_version(target: Target, policy: Policy, unmounted: bool) -> List[Refu
     if now == later or (later == "4" and now.startswith("4")):
         return []
     if requested == later and not unmounted:
-        return []  # stands there already, and this plan does not bring it about
+        return []  # it exists already, and this plan does not change it
     reason = f"{target.path} is mounted with NFS version {now} and would get {later}"
     return [Refusal(reason, "allow_version_change")]
 

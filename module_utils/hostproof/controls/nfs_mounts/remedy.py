@@ -97,7 +97,7 @@ def correct(layers: Layers) -> Fix:
     steps, commands = [persist.text], list(persist.commands)
     is_listed = layers.system == nfs_options.LINUX and not layers.judged.guessed
     if is_listed and (layers.entry is None or layers.entry.kind == "fstab"):
-        steps = ["let apply write it, or manually: " + persist.text]
+        steps = ["run apply, or manually: " + persist.text]
         commands = [APPLY]
     elif layers.system == nfs_options.LINUX and layers.judged.guessed:
         steps = [persist.text + " (apply does it for a mount in nfs_mounts_wanted)"]

@@ -129,7 +129,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
 
 def _fix(policy: Policy, places: List[str]) -> str:
     words = " ".join(f"{name}={policy.slot_table_entries}" for name in NAMES)
-    fix = f"let apply write it, or write manually: options sunrpc {words} in {policy.modprobe_file}"
+    fix = f"run apply, or write manually: options sunrpc {words} in {policy.modprobe_file}"
     if places:
         fix += "; and take it out of " + ", ".join(sorted(set(places)))
     return fix
@@ -165,7 +165,7 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=" ".join(parts),
-        fix="let apply set them (manually: {0}), then unmount every mount of the server and "
+        fix="run apply (manually: {0}), then unmount every mount of the server and "
         "mount them again, or reboot".format(
             "; ".join(line("sysctl", "-w", f"sunrpc.{name}={wanted}") for name in names)
         ),

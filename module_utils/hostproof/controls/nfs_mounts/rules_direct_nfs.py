@@ -80,7 +80,7 @@ def _grade(
     wanted = {REQUIRED: True, FORBIDDEN: False}.get(policy.direct_nfs)
     tab = first_file(one, facts)
     if wanted is not None and library.linked != wanted:
-        why = "The policy wants it {0}: {1}.".format("on" if wanted else "off", library.proof)
+        why = "The policy requires it {0}: {1}.".format("on" if wanted else "off", library.proof)
         return FAIL, why, _relinked(one, wanted)
     if (not library.linked) in seen:
         older = _names(states, not library.linked)
@@ -99,7 +99,7 @@ def _grade(
         return WARN, why, fix._replace(text=f"{fix.text}, or remove {tab}")
     known(running)
     if wanted is None and not library.linked:
-        return SKIP, "Direct NFS is not linked in, and no oranfstab asks for it.", Fix("")
+        return SKIP, "Direct NFS is not linked in, and no oranfstab requires it.", Fix("")
     return PASS, None, Fix("")
 
 
@@ -217,17 +217,17 @@ def _judge_instance(
             fix = "make -f ins_rdbms.mk dnfs_on in rdbms/lib of its home, instance stopped"
         elif policy.direct_nfs != FORBIDDEN:
             status = SKIP
-            why = "Direct NFS is not linked in, and the policy does not ask for it."
+            why = "Direct NFS is not linked in, and the policy does not require it."
     elif state is None and policy.direct_nfs == "auto" and not _homes_of(sid, facts):
         status = SKIP
         in_use = "files open on {0}".format(", ".join(on_nfs))
         why = f"{sid} runs from no known Oracle home, and the policy requires nothing."
     else:
         status = ERROR
-        in_use = "files open on {0}, no connection of its own".format(", ".join(on_nfs))
+        in_use = "files open on {0}, no own connection".format(", ".join(on_nfs))
         why = (
-            "{0} {1}, has files open on NFS and no connection of its own to a server: only the "
-            "database can tell whether it fell back to the kernel's NFS.".format(
+            "{0} {1}, has files open on NFS and no own connection to a server: only the "
+            "database shows whether it fell back to the kernel's NFS.".format(
                 sid,
                 "runs with Direct NFS" if state else "may run with Direct NFS or not",
             )

@@ -205,7 +205,7 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
     if wanted.file_class not in ("datafiles", "redo"):
         raise Skip("A database locks and opens little here.")
     if not layers.judged.use_stated:
-        raise Skip("No policy says that only one host uses these files (use: single).")
+        raise Skip("No policy states that only one host uses these files (use: single).")
     running = layers.granted
     if layers.system == LINUX and running.get("vers", "").startswith("4"):
         raise Skip("NFSv4 has its locks in the protocol: nolock has no effect.")
@@ -251,7 +251,7 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     if not version.startswith("4"):
         raise Skip(f"NFSv{version} has no leases.")
     if layers.wanted.file_class not in _LOCKED_CLASSES:
-        raise Skip("No lock of a running database lies here.")
+        raise Skip("No lock of a running database is here.")
     traffic = unless_absent(facts.traffic, None)
     mount = traffic.mounts.get(layers.path) if traffic else None
     lease, expired = (mount.lease_time, mount.lease_expired) if mount else (None, None)

@@ -99,7 +99,7 @@ def mounted(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
             "kernel sees no open file: which of {2} it uses could not be determined.".format(
                 place.sid, ", ".join(place.servers), ", ".join(place.others)
             ),
-            fix="list its mounts in nfs_mounts_wanted; they stand in the database: select dirname "
+            fix="list its mounts in nfs_mounts_wanted; they are in the database: select dirname "
             "from v$dnfs_servers",
             evidence=["open_files:direct_nfs", "file:/proc/net/tcp"],
         )
@@ -172,7 +172,7 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
     if maker is not None:
         return Verdict(
             SKIP,
-            why=f"Not mounted now: {maker} mounts it when somebody looks.",
+            why=f"Not mounted now: {maker} mounts it on access.",
             desired=_desired(layers),
             persisted=persisted_source(layers),
             running=NOT_MOUNTED,

@@ -159,7 +159,7 @@ def _is_one_volume(left: str, right: str) -> bool:
     (server, _, export), (other_server, _, other) = (one.partition(":/") for one in (left, right))
     export, other = "/" + export.strip("/"), "/" + other.strip("/")
     if server.lower() != other_server.lower() or "/" in (export, other):
-        return False  # what lies below the root of a server may be any volume
+        return False  # a path below the root of a server may be any volume
     return is_beneath(export, other) or is_beneath(other, export)
 
 

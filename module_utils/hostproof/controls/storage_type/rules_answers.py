@@ -99,7 +99,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         why = "The agent contradicts itself: it is {0} {1}, and {2}.".format(
             storage.vendor, storage.product, " and ".join(storage.contradictions)
         )
-        fix = "query the storage at its own address: a proxy may answer instead"
+        fix = "query the storage at its real address: a proxy may answer instead"
     elif storage.sure == storage_rules.WEAK:
         status, why = (
             WARN,

@@ -44,7 +44,7 @@ def parse(text: str, number: int) -> List[Any]:
 def items(result: Any) -> List[Item]:
     """The resources of a ``:query`` with a wildcard."""
     if not isinstance(result, list):
-        raise ParseError(_WHAT, "it is no list of resources")
+        raise ParseError(_WHAT, "it is not a list of resources")
     found = []
     for one in result:
         try:
@@ -61,7 +61,7 @@ def items(result: Any) -> List[Item]:
 def values(result: Any) -> Dict[str, Optional[str]]:
     """The attributes of one resource; what is undefined is left out."""
     if not isinstance(result, dict):
-        raise ParseError(_WHAT, "it is no resource")
+        raise ParseError(_WHAT, "it is not a resource")
     return {str(name): _text(one) for name, one in result.items() if one is not None}
 
 

@@ -164,7 +164,7 @@ def read_decimal(text: str, limits: Limits) -> Number:
     # One newline may stand behind it.
     match = re.match(r"[+]?([0-9]+)\n?\Z", text)
     if match is None:
-        return Number(None, "it is no decimal number")
+        return Number(None, "it is not a decimal number")
     value = clipped(match.group(1))
     if not limits.least <= value <= limits.most:
         return Number(None, f"it is not from {limits.least} to {limits.most}")
@@ -187,7 +187,7 @@ def _digits(text: str, start: int) -> Tuple[int, int, int]:
 def _why_not_behind(text: str, end: int, base: int) -> str:
     if base == 8 and text[end] in "89":
         return f"a leading 0 makes it octal, and octal has no {text[end]}"
-    return f"{text[end]!r} stands behind the number"
+    return f"{text[end]!r} follows the number"
 
 
 def _remark(base: int, value: int, rest: str) -> Optional[str]:
@@ -197,5 +197,5 @@ def _remark(base: int, value: int, rest: str) -> Optional[str]:
     if base == 16:
         remarks.append("it is hexadecimal")
     if rest:
-        remarks.append("what stands behind the first number is not read")
+        remarks.append("text after the first number is not read")
     return ", ".join(remarks) or None

@@ -122,7 +122,7 @@ def _json_frames(statistics: Any, name: str) -> Optional[int]:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParseError(_WHAT, f"{name} is no number of frames")
+        raise ParseError(_WHAT, f"{name} is not a number of frames")
     return value
 
 

@@ -74,7 +74,7 @@ def _connection(line: str, number: int) -> Connection:
         local, local_port = _address(words[3])
         peer, peer_port = _address(words[4])
     except (IndexError, ValueError):
-        raise ParseError(_WHAT, f"{kind_of(line)} is no connection", number) from None
+        raise ParseError(_WHAT, f"{kind_of(line)} is not a connection", number) from None
     one = Connection(
         words[0], local, local_port, peer, peer_port, 0, None, None, 0, None, None, None
     )

@@ -60,7 +60,7 @@ def _lines(variant: _Lines, text: str) -> List[Mount]:
             continue
         match = variant.line.match(line)
         if match is None:
-            raise ParseError(variant.what, f"{kind_of(line)} is no mount", number)
+            raise ParseError(variant.what, f"{kind_of(line)} is not a mount", number)
         source, path, fstype, options = match.groups()
         mounts.append(Mount(path, source, fstype, variant.options(options)))
     if not mounts:
@@ -116,7 +116,7 @@ def _row(line: str, number: int) -> Mount:
     # A row of a remote file system begins at once with its node; any other is indented.
     remote = not line.startswith(" ")
     if len(names) != 2 + remote or not _is_date(date):
-        raise ParseError(_TABLE, f"{kind_of(line)} is no mount", number)
+        raise ParseError(_TABLE, f"{kind_of(line)} is not a mount", number)
     return Mount(names[-1], ":".join(names[:-1]), vfs[0], options)
 
 

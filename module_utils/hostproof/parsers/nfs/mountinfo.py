@@ -53,7 +53,7 @@ def _mount(line: str, number: int) -> Mount:
     before, separator, after = line.partition(" - ")
     front, back = before.split(" "), after.split(" ", 2)
     if not separator or len(front) < 6 or len(back) != 3:
-        raise ParseError(_WHAT, f"{kind_of(line)} is no mount", number)
+        raise ParseError(_WHAT, f"{kind_of(line)} is not a mount", number)
     if not (front[0].isdecimal() and front[1].isdecimal() and _DEVICE.match(front[2])):
         raise ParseError(_WHAT, f"{kind_of(line)} has no mount id or device", number)
     return Mount(

@@ -108,7 +108,7 @@ def parse(text: str) -> Dict[str, MountStats]:
         elif line:
             match = _DEVICE.match(line)
             if match is None:
-                raise ParseError(_WHAT, f"{kind_of(line)} is no mount", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is not a mount", number)
             devices += 1
             path = unescape(match.group("path"))
             readers.pop(path, None)
@@ -143,7 +143,7 @@ class _Reader:
             else:
                 self._read_head(line)
         except (IndexError, ValueError):
-            raise ParseError(_WHAT, f"{kind_of(line)} is no line of counters", number) from None
+            raise ParseError(_WHAT, f"{kind_of(line)} is not a line of counters", number) from None
 
     def _read_head(self, line: str) -> None:
         name, _, value = line.strip().partition(":")

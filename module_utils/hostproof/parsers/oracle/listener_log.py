@@ -70,7 +70,7 @@ def parse(text: str) -> Log:
     """What the lines say together; ParseError if no line is one of a listener's log."""
     lines = entries(text)
     if not lines:
-        raise ParseError(_WHAT, "holds no line that tells an event and its code")
+        raise ParseError(_WHAT, "holds no line with an event and its code")
     connects = [one for one in lines if one.event == "establish"]
     seconds: OrderedDict[datetime, int] = OrderedDict()
     codes: Dict[int, int] = {}

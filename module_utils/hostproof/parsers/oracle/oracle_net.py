@@ -483,7 +483,7 @@ def quoted(value: str) -> str:
     for quote in ('"', "'"):
         if quote not in value and "\n" not in value and "\x00" not in value:
             return quote + value + quote
-    raise ValueError(f"{kind_of(value)} cannot stand in an Oracle Net file")
+    raise ValueError(f"{kind_of(value)} is not allowed in an Oracle Net file")
 
 
 def set_value(pair: Pair, value: str) -> Edit:

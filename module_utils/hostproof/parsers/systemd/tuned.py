@@ -167,7 +167,7 @@ def _priority(option: Optional[Option]) -> int:
         return int(option.value)
     except ValueError as problem:
         raise ParseError(
-            _WHAT, f"{option.path}: priority is no number: {kind_of(option.value)}"
+            _WHAT, f"{option.path}: priority is not a number: {kind_of(option.value)}"
         ) from problem
 
 
@@ -246,7 +246,7 @@ def reapply_sysctl(text: str) -> bool:
     config = _read(f"[{_SECTION}]\n{text}", "tuned-main.conf")
     value = config.get(_SECTION, "reapply_sysctl", fallback="1").lower()
     if value not in _TRUE + _FALSE:
-        raise ParseError(_WHAT, f"reapply_sysctl is no yes or no: {kind_of(value)}")
+        raise ParseError(_WHAT, f"reapply_sysctl is neither yes nor no: {kind_of(value)}")
     return value in _TRUE
 
 

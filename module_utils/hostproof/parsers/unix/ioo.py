@@ -20,7 +20,7 @@ def parse(text: str) -> Dict[str, str]:
             continue
         match = _ROW.match(line.rstrip())
         if match is None:
-            raise ParseError(_WHAT, f"{kind_of(line)} is no tunable", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is not a tunable", number)
         tunables[match.group(1)] = match.group(2)
     if not tunables:
         raise ParseError(_WHAT, "tells no tunable")

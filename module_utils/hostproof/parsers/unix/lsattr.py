@@ -84,7 +84,7 @@ def parse(text: str) -> List[Row]:
         words = line.split()
         settable = _SETTABLE.get(words[-1])
         if len(words) < 2 or line[0].isspace() or not _NAME.match(words[0]) or settable is None:
-            raise ParseError(_WHAT, f"{kind_of(line)} is no attribute", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is not an attribute", number)
         rows.append(Row(words[0], " ".join(words[1:-1]), settable[0], settable[1]))
     return rows
 
@@ -100,14 +100,14 @@ def parse_legal(text: str) -> Legal:
         match = _RANGE.match(line)
         if match is None:
             if "..." in line:
-                raise ParseError(_WHAT, f"{kind_of(line)} is no range", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is not a range", number)
             values.append(line)
             continue
         one = Range(
             integer(match.group(1)), integer(match.group(2)), integer(match.group(3) or "1")
         )
         if one.step < 1:
-            raise ParseError(_WHAT, f"{kind_of(line)} is no range", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is not a range", number)
         ranges.append(one)
     if not values and not ranges:
         raise ParseError(_WHAT, "tells no legal value")

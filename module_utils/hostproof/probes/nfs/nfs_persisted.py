@@ -276,7 +276,7 @@ def _entries(
             continue
         why_not = "" if auto.starts else "autofs is not started at boot"
         if not why_not and mount.path in taken:
-            why_not = f"{taken[mount.path]} stands before it"
+            why_not = f"{taken[mount.path]} precedes it"
         taken.setdefault(mount.path, mount.place)
         entry = Entry(
             mount.path,
@@ -397,9 +397,9 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
         elif unit is not None and unit.masked:
             why_not = f"{unit.place} masks it"
         elif unit is not None and unit.place:
-            why_not = f"{unit.place} stands before it"
+            why_not = f"{unit.place} precedes it"
         elif unit is not None and unit.set_at:
-            why_not = f"{unit.set_at} replaces what it says"
+            why_not = f"{unit.set_at} replaces it"
         elif units.starts_on_access(line.path):
             why_not = ""
             line = line._replace(on_access=True)

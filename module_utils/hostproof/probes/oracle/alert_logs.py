@@ -61,7 +61,7 @@ def _base_of(home: str, variable: str) -> str:
     if not found:
         raise Unanswered(
             "dir:" + home,
-            f"{home} does not lie in BASE/product: list the alert log in {variable}",
+            f"{home} is not in BASE/product: list the alert log in {variable}",
         )
     return base
 

@@ -60,7 +60,7 @@ def private_interfaces(host: Host) -> List[str]:
         if not _INTERFACE.match(name) or name in _NO_INTERFACES:
             raise Unanswered(
                 f"command:{what} (oifcfg getif)",
-                f"oifcfg getif names {kind_of(name)}, which is no interface",
+                f"oifcfg getif names {kind_of(name)}, which is not an interface",
             )
     return names
 
@@ -70,7 +70,7 @@ def ask(host: Host, daemon: Process, name: str, tool: str, *arguments: str) -> O
     users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
     names = [one.name for one in users if one.uid == daemon.uid]
     if not names or daemon.uid == 0:
-        raise Unanswered("processes:ocssd", f"nobody but root owns Clusterware: {tool} is not run")
+        raise Unanswered("processes:ocssd", f"only root owns Clusterware: {tool} is not run")
     home = daemon.home("ocssd.bin") or daemon.argv0.rpartition("/bin/")[0]
     words = " ".join((tool, *arguments))
     wanted = Command(

@@ -57,7 +57,7 @@ LIMITS = {
 _TNSLSNR = "tnslsnr"
 _PROGRAM = "/bin/" + _TNSLSNR
 _BOOT_ARGV = ["grep", "^btime ", "/proc/stat"]
-_NO_HOME = "the home of the listener cannot be told"
+_NO_HOME = "the home of the listener is unknown"
 _NODE_ARGV = ["uname", "-n"]
 _BANNER = re.compile(r"LSNRCTL for [^:\n]{1,200}: Version (\d+(?:\.\d+)+)")
 
@@ -366,7 +366,7 @@ def _moment(seconds: str) -> float:
     """A time since 1970; one that is far beyond has no name in any calendar."""
     moment = decimal(seconds)
     if moment >= _END_OF_TIME:
-        raise ParseError("time", f"{kind_of(seconds)} is no second that a clock can show")
+        raise ParseError("time", f"{kind_of(seconds)} is not a valid time")
     return moment
 
 

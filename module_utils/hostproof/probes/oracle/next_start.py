@@ -488,7 +488,7 @@ def bytes_of(name: str, value: str) -> int:
     try:
         return parse_size(value)
     except ValueError as problem:
-        raise Unanswered("policy", f"{name} is no size: {kind_of(value)}") from problem
+        raise Unanswered("policy", f"{name} is not a size: {kind_of(value)}") from problem
 
 
 def whole_granules(size: int) -> int:

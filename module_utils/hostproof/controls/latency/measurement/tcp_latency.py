@@ -353,7 +353,7 @@ def _greet(target: Target, exchange: Exchange, timeout: float) -> None:
     if said != latency_hello.WELCOME:
         raise CannotMeasure(
             f"{target.name} is not a responder of Hostproof, or does not answer this client, or "
-            f"has sent all the bytes that it may (it said {len(said)} bytes that are not "
+            f"has sent all the bytes that it may (it sent {len(said)} bytes that are not "
             "a greeting)"
         )
 
