@@ -228,6 +228,7 @@ class TestEvidence:
         assert statuses["empty"] == {"error", "skip"}
         (empty,) = (line["findings"] for line in run.lines if line["host"] == "empty")
         assert {f["control"] for f in empty if f["status"] == "skip"} == {
+            "asm_drivers",
             "firewall",
             "latency",
             "packages",

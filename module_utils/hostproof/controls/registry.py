@@ -16,6 +16,7 @@ from ..evaluate.requirement import Requirement
 #: The controls, in the order of the report.
 NAMES: Tuple[str, ...] = (
     "accounts",
+    "asm_drivers",
     "async_io",
     "block_devices",
     "cluster_nodes",
@@ -46,6 +47,7 @@ def _imports_for_ansible() -> None:
     """Never called. Ansible packs what a module imports, in functions too, so each control is
     named here once more; our payload holds only the requested controls."""
     from .accounts import control
+    from .asm_drivers import control
     from .async_io import control
     from .block_devices import control
     from .cluster_nodes import control

@@ -1,0 +1,67 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ASM Filter Driver (ASMFD) against the kernels and the Oracle release."""
+
+from typing import List, Optional, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...probes.oracle import releases
+from .facts import AFD_CONFIG, ASMFD, KERNEL, Facts
+from .policy import NAME, Policy
+from .subjects import is_at_least, kernels
+
+rules = Rules(NAME)
+
+_FIRST_WITHOUT = (5, 14)
+
+
+@rules.check(
+    "asm_drivers.asmfd",
+    "The release and the kernels support ASMFD",
+    "ASMFD is not supported by the release or a kernel",
+    severity="high",
+    takes_effect="cluster_restart",
+    why="ASM does not find its disks where the driver cannot be loaded. Oracle disabled ASMFD from "
+    "kernel 5.14 and desupported it in 26ai.",
+    reference="Oracle Error Help, PRVG-06097; My Oracle Support 2806979.1",
+)
+def asmfd(facts: Facts, policy: Policy) -> Verdict:
+    loaded = known(facts.loaded[ASMFD])
+    if not loaded and not known(facts.afd_configured):
+        raise Skip("ASMFD is not installed.")
+    problems: List[Tuple[str, str, str]] = []
+    for layer, kernel in kernels(facts):
+        has_module = known(facts.modules[f"{kernel} {ASMFD}"])
+        if not has_module and not (loaded and layer == "running"):
+            problems.append((FAIL, layer, f"the kernel {kernel} has no module {ASMFD}"))
+        elif is_at_least(kernel, *_FIRST_WITHOUT):
+            problems.append((WARN, layer, f"Oracle disabled ASMFD on kernels such as {kernel}"))
+    profile = policy.profile
+    wanted = releases.wanted(None, None if profile is None else profile.release, facts.software)
+    names = [one.name for one in wanted if isinstance(one, releases.Release)]
+    if "26ai" in names:
+        problems.append((FAIL, "", "26ai does not support ASMFD"))
+    layers = {layer for _status, layer, _why in problems}
+    statuses = [status for status, _layer, _why in problems]
+    verdict = Verdict(
+        FAIL if FAIL in statuses else WARN if problems else PASS,
+        "; ".join(why for _status, _layer, why in problems) + ".",
+        fix="move the disks to ASMLIB 3 or udev rules, then remove ASMFD",
+        desired="ASMLIB 3 or udev rules",
+        persisted=_text(facts, "persisted"),
+        running="loaded" if loaded else "not loaded",
+        failing_layer=failing(running="running" in layers, persisted="persisted" in layers),
+        evidence=["file:" + KERNEL, "stat:" + AFD_CONFIG],
+    )
+    later = facts.default_kernel
+    return by_layers(verdict, [("after reboot", None if isinstance(later, Absent) else later)])
+
+
+def _text(facts: Facts, wanted: str) -> Optional[str]:
+    for layer, kernel in kernels(facts):
+        if layer == wanted:
+            return f"kernel {kernel[:80]}"
+    return None

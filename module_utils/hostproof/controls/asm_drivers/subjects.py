@@ -1,0 +1,56 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What several rules share: the kernels, and what of ASMLIB is installed."""
+
+from typing import List, Tuple
+
+from ...collect.answer import known
+from ...errors import Absent, HostproofError
+from ...evaluate.checking import Skip
+from ...parsers.kernel import kernel_release
+from ...parsers.unix.distribution import numbers
+from .facts import ASMLIB, KERNEL, PACKAGES, Facts
+from .policy import Policy
+
+#: ASMLIB 3 can use io_uring and needs no module.
+V3 = (3,)
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.kernel, Absent):
+        raise Skip("Not a Linux host: it has no " + KERNEL + ".")
+    if not facts.recorded and policy.profile is None:
+        raise Skip("The recording has no drivers of ASM disks.")
+
+
+def kernels(facts: Facts) -> List[Tuple[str, str]]:
+    """(layer, kernel) of the running kernel and, where it is known, of the next start."""
+    found = [("running", known(facts.kernel))]
+    if not isinstance(facts.default_kernel, HostproofError):
+        found.append(("persisted", facts.default_kernel))
+    return found
+
+
+def version(facts: Facts) -> Tuple[int, ...]:
+    """The lowest version of the packages of ASMLIB; Skip where none is installed."""
+    found = known(facts.packages)
+    if not found:
+        raise Skip("ASMLIB is not installed.")
+    return min(numbers(one) for one in found.values())
+
+
+def packages(facts: Facts) -> str:
+    found = known(facts.packages)
+    return ", ".join(f"{one} {found[one][:40]}" for one in PACKAGES if one in found)
+
+
+def uses_io_uring(facts: Facts) -> bool:
+    """Whether ASMLIB 3 runs on a kernel without the module."""
+    return version(facts) >= V3 and not all(
+        known(facts.modules[f"{kernel} {ASMLIB}"]) for _layer, kernel in kernels(facts)
+    )
+
+
+def is_at_least(kernel: str, major: int, minor: int) -> bool:
+    release = kernel_release.parse(kernel)
+    return (release.major, release.minor) >= (major, minor)

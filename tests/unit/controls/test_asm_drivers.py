@@ -1,0 +1,174 @@
+"""ASMFD and ASMLIB against kernels and releases, as they are judged."""
+
+import packs
+import platform_packs
+import pytest
+from ansible.module_utils.hostproof.controls.asm_drivers.facts import (
+    AFD_CONFIG,
+    CONFIG,
+    GRUBBY,
+    IO_URING,
+    RPM,
+    UNIT,
+    modinfo,
+)
+from ansible.module_utils.hostproof.evaluate import audit
+from default_policies import changed_policy
+
+#: Kernels of public hosts (tests/fixtures/platform/SOURCES.md, and the tables of Oracle's books).
+UEK6 = "5.4.17-2136.335.4.el8uek.x86_64"
+UEK8 = "6.12.0-104.43.4.2.el9uek.x86_64"
+RHCK9 = "5.14.0-503.11.1.el9_5.x86_64"
+#: What rpm answered on a public RAC of Oracle Linux 8.6 with 19.22, as this query prints it.
+V2 = {"oracleasm-support": "2.1.12", "oracleasmlib": "2.0.17"}
+V3 = {"oracleasm-support": "3.1.0", "oracleasmlib": "3.1.0"}
+#: Lines of "oracleasm configure" of that host after "oracleasm configure -i".
+CONFIGURED = "ORACLEASM_ENABLED=true\nORACLEASM_UID=grid\nORACLEASM_GID=asmadmin\n"
+
+
+def host(packages=None, kernel=UEK6, default=None, version="8.6", modules=("oracleasm",)):
+    """``modules`` are those that each of the two kernels has, by their names and kernels."""
+    machine = packs.linux().file("/etc/os-release", platform_packs.ol(version))
+    machine.file("/proc/sys/kernel/osrelease", kernel + "\n")
+    machine.command(" ".join(GRUBBY), f"/boot/vmlinuz-{default or kernel}\n")
+    lines = [
+        f"{name} {packages[name]}"
+        if name in (packages or {})
+        else f"package {name} is not installed"
+        for name in ("oracleasm-support", "oracleasmlib")
+    ]
+    machine.command(" ".join(RPM), "\n".join(lines) + "\n", rc=2 - len(packages or {}))
+    for release in {kernel, default or kernel}:
+        for module in ("oracleasm", "oracleafd"):
+            has = module in modules or f"{module} {release}" in modules
+            path = f"/lib/modules/{release}/extra/{module}.ko\n" if has else ""
+            machine.command(" ".join(modinfo(release, module)), path, rc=0 if has else 1)
+    machine.command(" ".join(UNIT), "UnitFileState=enabled\n")
+    return machine.file(CONFIG, CONFIGURED)
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, profile="none"):
+        policy = changed_policy("asm_drivers", profile=profile)
+        found = audit.judge_host(machine, {"asm_drivers": policy})
+        for one in found:
+            validate_finding(one.as_dict())
+        return {one.check[len("asm_drivers.") :]: one for one in found}
+
+    return judge_host
+
+
+class TestWhereItCounts:
+    def test_neither_driver(self, judge):
+        assert {one.status for one in judge(host()).values()} == {"skip"}
+
+    def test_not_a_linux_host(self, judge):
+        assert {one.status for one in judge(packs.Machine()).values()} == {"skip"}
+
+    def test_a_host_without_rpm(self, judge):
+        machine = host()
+        machine.commands.pop(" ".join(RPM))
+        assert {one.status for one in judge(machine).values()} == {"skip"}
+
+    def test_a_damaged_database_of_packages(self, judge):
+        machine = host().command(" ".join(RPM), "error: rpmdb open failed\n", rc=1)
+        found = judge(machine)
+        assert found["asmlib_module"].status == found["asmlib_version"].status == "error"
+
+
+class TestAsmlibModule:
+    def test_version_2_on_a_kernel_with_the_module(self, judge):
+        found = judge(host(V2))
+        assert found["asmlib_module"].status == "pass"
+        assert found["io_uring"].status == "skip"
+        # The book has version 3 for EL 8, and a public RAC runs with version 2.
+        assert found["asmlib_version"].status == "warn"
+        assert found["asmlib_start"].status == "pass"
+
+    def test_the_default_boot_kernel_has_no_module(self, judge):
+        found = judge(host(V2, default=UEK8, modules=(f"oracleasm {UEK6}",)))["asmlib_module"]
+        assert (found.status, found.failing_layer) == ("fail", "persisted")
+        assert UEK8 in found.persisted
+        assert found.running == f"module oracleasm, kernel {UEK6}"
+
+    def test_an_unknown_default_boot_kernel(self, judge):
+        machine = host(V2).command(" ".join(GRUBBY), "", rc=1)
+        assert judge(machine)["asmlib_module"].status == "error"
+        machine = host(V2)
+        machine.commands.pop(" ".join(GRUBBY))
+        assert judge(machine)["asmlib_module"].status == "pass"
+
+    def test_a_default_boot_kernel_that_is_an_option(self, judge):
+        machine = host(V2).command(" ".join(GRUBBY), "/boot/vmlinuz--F\n")
+        assert judge(machine)["asmlib_module"].status == "error"
+
+    def test_modinfo_fails(self, judge):
+        machine = host(V2)
+        machine.command(" ".join(modinfo(UEK6, "oracleasm")), "", rc=127)
+        assert judge(machine)["asmlib_module"].status == "error"
+
+
+class TestIoUring:
+    @pytest.mark.parametrize(
+        ("now", "line", "status", "layer"),
+        [
+            (0, "", "pass", None),
+            (2, "", "fail", "running"),
+            (0, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
+            (1, "kernel.io_uring_disabled = 1\n", "warn", "running"),
+        ],
+    )
+    def test_version_3_without_a_module(self, judge, now, line, status, layer):
+        machine = host(V3, UEK8, version="9.6", modules=())
+        machine.file(IO_URING, f"{now}\n").file("/etc/sysctl.conf", line)
+        found = judge(machine)
+        assert (found["io_uring"].status, found["io_uring"].failing_layer) == (status, layer)
+        assert found["asmlib_module"].status == found["asmlib_version"].status == "pass"
+        assert found["asmlib_module"].running == f"io_uring, kernel {UEK8}"
+
+    def test_a_kernel_that_cannot_disable_it(self, judge):
+        assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
+
+
+class TestStart:
+    @pytest.mark.parametrize(
+        ("config", "unit"),
+        [("ORACLEASM_ENABLED=false\n", "enabled"), ("", "enabled"), (CONFIGURED, "disabled")],
+    )
+    def test_not_at_boot(self, judge, config, unit):
+        machine = host(V2).file(CONFIG, config)
+        machine.command(" ".join(UNIT), f"UnitFileState={unit}\n")
+        assert judge(machine)["asmlib_start"].status == "fail"
+
+    def test_a_configuration_that_cannot_be_read(self, judge):
+        assert judge(host(V2).deny(CONFIG))["asmlib_start"].status == "error"
+
+
+class TestAsmfd:
+    def with_asmfd(self, kernel=UEK6, default=None, modules=("oracleafd",)):
+        return host(None, kernel, default, modules=modules).folder("/sys/module/oracleafd")
+
+    def test_on_a_kernel_that_supports_it(self, judge):
+        found = judge(self.with_asmfd(), "oracle_19c_rac")["asmfd"]
+        assert (found.status, found.running) == ("pass", "loaded")
+
+    def test_26ai(self, judge):
+        found = judge(self.with_asmfd(), "oracle_26ai_rac")["asmfd"]
+        assert (found.status, found.failing_layer) == ("fail", None)
+        assert "26ai does not support ASMFD" in found.why
+
+    def test_it_runs_on_a_kernel_where_oracle_disabled_it(self, judge):
+        """A public RAC: 19.27 on Oracle Linux 9.5 loads it with CV_ASSUME_DISTID."""
+        found = judge(self.with_asmfd(RHCK9), "oracle_19c_rac")["asmfd"]
+        assert (found.status, found.failing_layer) == ("warn", "running")
+
+    def test_the_default_boot_kernel_has_no_module(self, judge):
+        machine = self.with_asmfd(UEK6, RHCK9, (f"oracleafd {UEK6}",))
+        found = judge(machine, "oracle_19c_rac")["asmfd"]
+        assert (found.status, found.failing_layer) == ("fail", "persisted")
+
+    def test_configured_and_not_loaded(self, judge):
+        machine = host(modules=()).file(AFD_CONFIG, "afd_diskstring='/dev/sd*'\n")
+        found = judge(machine, "oracle_19c_rac")["asmfd"]
+        assert (found.status, found.running) == ("fail", "not loaded")
