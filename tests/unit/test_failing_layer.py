@@ -70,6 +70,23 @@ def test_a_kernel_parameter_that_is_wrong_in_one_layer(now, line, layer, words):
     assert shown.startswith("at least 4194304 → 212992") and shown.endswith(words)
 
 
+def test_the_time_follows_the_effective_value():
+    machine = kernel_packs.with_home(kernel_packs.stock())
+    kernel_packs.sets(machine, net__core__rmem_max="4194304")
+    machine.folder("/etc/sysctl.d").file("/etc/sysctl.conf", "net.core.rmem_max = 212992\n")
+    machine.file("/etc/sysctl.d/50.conf", "net.core.rmem_max = 4194304\n")
+    (one,) = (
+        finding
+        for some in judged("kernel_parameters", machine).values()
+        for finding in some
+        if finding.title.startswith("net.core.rmem_max")
+    )
+    assert _values(one.as_dict()) == (
+        "at least 4194304 → 212992 from /etc/sysctl.d/99-sysctl.conf:1 (after reboot); "
+        "not used: /etc/sysctl.d/50.conf:1 = 4194304"
+    )
+
+
 @pytest.mark.parametrize(
     ("running", "persisted", "layer"),
     [("soft", "hard", "running"), ("hard", "soft", "persisted")],

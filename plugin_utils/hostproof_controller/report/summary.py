@@ -399,7 +399,8 @@ def _values(finding: dict[str, Any]) -> str:
     failing = finding.get("failing_layer")
     if failing is not None:
         value = shorten(one_line(finding[failing]), MOST_VALUE)
-        wrong = f"{value} ({when_of_layer(finding, failing)})"
+        effective, mark, others = value.partition("; not used: ")
+        wrong = f"{effective} ({when_of_layer(finding, failing)}){mark}{others}"
         return " → ".join(part for part in (one_line(finding["desired"] or ""), wrong) if part)
     layers = [name for name in LAYERS[1:] if finding[name] is not None]
     actual = "; ".join(

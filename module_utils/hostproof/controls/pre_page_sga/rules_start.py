@@ -160,7 +160,7 @@ def pending_restart(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         running="down"
         if subject.running is None
         else ", ".join(now) or f"as {next_place(subject.database)} says",
-        failing_layer="running",
+        failing_layer="persisted",
     )
 
 
