@@ -88,8 +88,9 @@ class TestChecksOfAProfile:
         assert all(one["value"] and one["source"] for one in found.values())
         controls = {check.partition(".")[0] for check, _subject in found}
         asked = {name for name, one in CONTROLS.items() if one.requirements}
-        # A profile without a release leaves the platform to the host.
-        assert controls == asked - (set() if PROFILES[profile].release else {"platform"})
+        # A profile without a release leaves the platform and its packages to the host.
+        of_release = set() if PROFILES[profile].release else {"packages", "platform"}
+        assert controls == asked - of_release
 
     def test_releases_differ(self, capsys):
         old = self.required(capsys, "oracle_19c_single")
@@ -109,6 +110,18 @@ class TestChecksOfAProfile:
         fragments = ("kernel_parameters.reassembly", "net.ipv4.ipfrag_high_thresh")
         assert fragments in rac
         assert fragments not in single
+
+    def test_packages_and_ports(self, capsys):
+        single = self.required(capsys, "oracle_19c_single")
+        rac = self.required(capsys, "oracle_26ai_rac")
+        packages = single["packages.installer", "OL 9 x86_64"]["value"].split(", ")
+        assert {"fontconfig", "libnsl", "make"} <= set(packages)
+        assert ("packages.required", "OL 10 x86_64") in rac
+        assert ("packages.required", "OL 10 x86_64") not in single
+        # Only roles and users list it for Oracle Linux 8: it is advice.
+        assert ("packages.required", "OL 8 x86_64 (lists of others)") in single
+        assert ("firewall.ports", "CTSS 42424/udp") in rac
+        assert ("firewall.ports", "CTSS 42424/udp") not in single
 
     def test_of_one_control(self, capsys):
         found = self.required(capsys, "oracle_19c_single", "--control", "space")

@@ -16,4 +16,5 @@ CONTROL = Control(
     read=read,
     applies=applies,
     rules=(rules_ports.rules, rules_conflicts.rules),
+    requirements="requirements",
 )

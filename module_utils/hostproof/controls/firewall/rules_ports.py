@@ -15,7 +15,7 @@ from .subjects import PORTS, services_at_boot
 
 rules = Rules(NAME)
 
-_BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, Port Numbers and Protocols"
+BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, Port Numbers and Protocols"
 _WORDS = {
     OPEN: "accepted",
     PARTLY: "accepted for some sources or interfaces",
@@ -32,7 +32,7 @@ _WORDS = {
     takes_effect="now",
     why="Clients, other nodes or the NFS server cannot be reached. Rules that differ between the "
     "kernel and the files fail at the next reboot.",
-    reference=_BOOK + "; nft(8); firewalld.zone(5)",
+    reference=BOOK + "; nft(8); firewalld.zone(5)",
     each=PORTS,
 )
 def ports(one: Port, facts: Facts, _policy: Policy) -> Verdict:

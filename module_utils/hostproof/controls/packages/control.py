@@ -19,4 +19,5 @@ CONTROL = Control(
     applies=applies,
     rules=(rules_required.rules, rules_host.rules),
     plan=plan,
+    requirements="requirements",
 )
