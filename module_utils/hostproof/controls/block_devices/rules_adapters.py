@@ -66,11 +66,9 @@ def hba_speed(port: Port, _facts: Facts, _policy: Policy) -> Verdict:
 )
 def hba_pcie_width(port: Port, _facts: Facts, _policy: Policy) -> Verdict:
     slot = known_or_skip(port.slot)
-    narrow = slot.width < slot.max_width
     return Verdict(
-        WARN if narrow else PASS,
-        f"It uses {slot.width} of {slot.max_width} lanes." if narrow else None,
-        fix="move the HBA to a slot with all lanes, or reseat it",
+        WARN if slot.is_narrow else PASS,
+        fix="move it to a slot with all lanes, or reseat it",
         desired=f"x{slot.max_width}",
         running=slot.text,
         evidence=(slot.key,),

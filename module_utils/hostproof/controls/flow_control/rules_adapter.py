@@ -3,7 +3,6 @@
 """The network adapter itself: its receive ring and its PCIe slot."""
 
 from ...collect.shell import line
-from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
@@ -29,20 +28,12 @@ def receive_ring(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     key = f"command:ethtool -g {one.name}"
     if rings.rx is None or not rings.max_rx:
         raise Skip("The driver shows no receive ring.", (key,))
-    if rings.rx > rings.max_rx:
-        raise Unanswered(key, "the ring is larger than its maximum")
-    small = rings.rx < rings.max_rx
     return Verdict(
-        WARN if small else PASS,
-        f"It has {rings.rx} descriptors, and the adapter has {rings.max_rx}." if small else None,
-        fix="set the maximum; the link can go down for seconds. RxBufferSize= in the .link file "
-        "persists it",
+        WARN if rings.rx < rings.max_rx else PASS,
+        fix="set the maximum, and RxBufferSize= in the .link file",
         commands=[line("ethtool", "-G", one.name, "rx", str(rings.max_rx))],
         desired=f"rx {rings.max_rx}",
-        running="rx {0} of {1}, tx {2} of {3}".format(
-            *("-" if value is None else value for value in (rings.rx, rings.max_rx)),
-            *("-" if value is None else value for value in (rings.tx, rings.max_tx)),
-        ),
+        running=f"rx {rings.rx}",
         evidence=(key,),
     )
 
@@ -59,11 +50,9 @@ def receive_ring(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
 )
 def pcie_width(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     slot = known_or_skip(one.slot)
-    narrow = slot.width < slot.max_width
     return Verdict(
-        WARN if narrow else PASS,
-        f"It uses {slot.width} of {slot.max_width} lanes." if narrow else None,
-        fix="move the adapter to a slot with all lanes, or reseat it",
+        WARN if slot.is_narrow else PASS,
+        fix="move it to a slot with all lanes, or reseat it",
         desired=f"x{slot.max_width}",
         running=slot.text,
         evidence=(slot.key,),

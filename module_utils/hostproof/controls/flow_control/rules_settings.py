@@ -73,13 +73,10 @@ def _slow_without(one: NicFacts) -> Verdict:
     return Verdict(
         WARN,
         f"The link has {one.nic.speed} Mb/s and no PAUSE: a faster server overruns the buffers of "
-        "the switch port, and nothing slows it down.",
-        fix="use an adapter and a switch port with the speed of the server; until then NFS over "
-        "TCP instead of UDP",
-        desired="PAUSE, or the speed of the server",
-        running=f"{one.nic.speed} Mb/s, driver {one.nic.driver or 'unknown'}, no PAUSE",
+        "the switch port.",
+        fix="use an adapter with the speed of the server; until then NFS over TCP",
         reference=CASE,
-        evidence=[*one.nic.evidence, *evidence_of(one)[:1]],
+        evidence=one.nic.evidence,
     )
 
 
