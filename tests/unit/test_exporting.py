@@ -265,7 +265,7 @@ class TestFixes:
 
     def test_never_over_others(self, written, folder, capsys):
         assert command.main(["report", folder, "--fixes", str(written)]) == 1
-        assert "never written over others" in capsys.readouterr().err
+        assert "exists already; fixes never overwrite files" in capsys.readouterr().err
 
     def test_the_script_without_an_argument_lists_and_runs_nothing(self, written):
         done = subprocess.run(

@@ -67,7 +67,7 @@ class TestWhatEndsABatch:
         )
         played = one.play("run", "gate", "-e", "latency_gate_action=revert")
         self.held(played)
-        assert "db01: not put back" in played.reasons()
+        assert "db01: not reverted" in played.reasons()
         assert one.delay("db01") == "6"
 
 
@@ -92,7 +92,7 @@ class TestStoppedBeforeTheChange:
         played = one.play("run", "gate", "-e", few)
         self.stopped(one, played)
         assert (
-            "4 windows a side bound no interval where 2 figures of 2 hosts are judged at once: it "
+            "4 windows per side give no interval if 2 figures of 2 hosts are evaluated at once: it "
             "takes 5 (latency_gate_windows)"
         ) in played.reasons()
 

@@ -144,7 +144,7 @@ class TestHeld:
         options = ("-e", f"hostproof_gate={played.folder}", "-e", "latency_gate_revert_later=true")
         done = one.play("undo", "revert_gate", *options)
         assert done.code == 0, done.output
-        assert "not put back" not in played.reasons()
+        assert "not reverted" not in played.reasons()
         assert one.delay("db01") == "0"
         assert not one.open_applies("db01")
         assert played.states()[0] == "reverted"

@@ -30,7 +30,7 @@ COMMANDS = {
     "report": "render, merge, query and export reports",
     "import-results": "create a report of the results of CVU or ORAchk",
     "diff": "compare two reports: new, fixed, changed, missing",
-    "catalogue": "show what an update of Hostproof changes (catalogue diff OLD)",
+    "catalogue": "show what an update changes (catalogue diff OLD)",
     "history": "show trends: ready hosts, open failures, expiring waivers",
     "schedule": "audit at fixed times with a systemd timer",
     "notify": "send the new findings of the latest run (webhook, e-mail)",
