@@ -51,6 +51,7 @@ class Facts(NamedTuple):
     group: Answer[getent.Group]
     thp_mode: Answer[str]
     thp_default: Answer[Setting]
+    thp_sizes: Answer[Dict[str, str]]
     nodes: Answer[List[numa_probe.NodePool]]
     amm_files: Answer[List[str]]
     zones: Answer[List[buddyinfo.Zone]]
@@ -79,6 +80,7 @@ def read(host: Host, policy: Policy) -> Facts:
         shm_group=attempt(host.read_number, SHM_GROUP_FILE),
         group=attempt(_read_group, host, policy.group),
         thp_mode=attempt(thp_probe.read_mode, host),
+        thp_sizes=attempt(thp_probe.read_sizes, host),
         thp_default=thp_probe.read_default(host, attempt(lambda: known(release).text)),
         nodes=attempt(lambda: numa_probe.read_node_pools(host, known(pool).page_size)),
         amm_files=attempt(_read_amm_files, host),

@@ -152,14 +152,27 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(at_boot, thp_probe.ThpAtBoot) and at_boot.winner is not None:
         boot_mode = at_boot.winner.value
     status, why = _grade_transparent(wanted, mode, boot_mode)
+    sizes = if_known(facts.thp_sizes, {})
+    always = sorted(name for name in sizes if sizes[name] == "always")
+    later = attempt(thp_probe.always_at_boot, facts.boot, sizes)
+    by_size = always + [one for one in if_known(later, []) if one.partition(" ")[0] not in always]
+    if status != FAIL and by_size:
+        status = FAIL
+        why = f"The mode of a size is always: {', '.join(by_size)}."
     database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
     if status != FAIL:
         # A mode that is on for every process now is wrong whatever a reboot sets.
         known(at_boot).settled()
+        if status == PASS:
+            known(facts.thp_sizes)
+            known(later)
     elif database is False:
         status = WARN
         why = (why or transparent_hugepages.check.why) + " No database is here yet."
     fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
+    if by_size:
+        folder = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
+        fix = f"set each of these sizes to inherit in {folder} and at its place; {fix}"
     layers = [("after a reboot", at_boot), ("whether a database is here", database)]
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
     verdict = Verdict(
@@ -172,7 +185,9 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
-        failing_layer=failing(running=_is_wrong_now(wanted, mode, boot_mode), persisted=True),
+        failing_layer=failing(
+            running=bool(always) or _is_wrong_now(wanted, mode, boot_mode), persisted=True
+        ),
     )
     return by_layers(verdict, layers)
 

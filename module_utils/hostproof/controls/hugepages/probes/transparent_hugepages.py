@@ -7,12 +7,14 @@ setup_transparent_hugepage(), which take the three words and nothing else; tuned
 which leaves the setting alone when the kernel command line has transparent_hugepage=.
 """
 
-from typing import List, NamedTuple, Optional, Tuple
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ....collect.answer import Answer, attempt, known
+from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host
 from ....errors import HostproofError
 from ....parsers.kernel import bracketed, kernel_cmdline
+from ....parsers.number import integer
 from ....probes.systemd.boot import (
     Boot,
     Setting,
@@ -24,7 +26,9 @@ from ....probes.systemd.boot import (
 )
 from ..parsers import kernel_config
 
-SYSFS = "/sys/kernel/mm/transparent_hugepage/enabled"
+FOLDER = "/sys/kernel/mm/transparent_hugepage"
+SYSFS = FOLDER + "/enabled"
+_OF_SIZE = re.compile(r"hugepages-[0-9]{1,9}kB\Z")
 #: Enterprise Linux 6 has it here, and scripts that are older than it still try.
 _SYSFS_EL6 = "/sys/kernel/mm/redhat_transparent_hugepage/enabled"
 MODES = ("always", "madvise", "never")
@@ -49,6 +53,60 @@ class ThpAtBoot(NamedTuple):
 def read_mode(host: Host) -> str:
     """The mode in force. Absent: the kernel has no transparent huge pages at all."""
     return str(bracketed.parse(host.read_text(SYSFS)).active)
+
+
+def read_sizes(host: Host) -> Dict[str, str]:
+    """The mode of each size ("hugepages-64kB"); a kernel before 6.8 has none.
+
+    A size in the mode always is on for every process, whatever the mode above it is.
+    """
+    listed = unless_absent(attempt(host.list_dir, FOLDER), [])
+    names = [one for one in listed if _OF_SIZE.match(one)]
+    return {one: bracketed.parse(host.read_text(f"{FOLDER}/{one}/enabled")).active for one in names}
+
+
+def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
+    """The places that set a size to always at the next reboot: "hugepages-64kB by PLACE"."""
+    found = []
+    for name in sorted(sizes):
+        path = f"{FOLDER}/{name}/enabled"
+        writes = [
+            Write(mode, "kernel command line thp_anon=")
+            for word, value in known(boot.cmdline)
+            if word == "thp_anon"
+            for mode in _modes_of(value or "", int(name[len("hugepages-") : -len("kB")]))
+        ]
+        writes += tmpfiles_writes(boot, path).writes + later_writes(boot, [path])
+        winner = outcome(writes, f"transparent huge pages of {name}", _read_size, {}).winner
+        if winner is not None and winner.value == "always":
+            found.append(f"{name} by {winner.place}")
+    return found
+
+
+def _modes_of(text: str, kilobytes: int) -> List[str]:
+    """The modes that thp_anon= gives to a size: 16K-64K,1M:always;2M:never (transhuge.rst)."""
+    found = []
+    for part in text.split(";"):
+        ranges, _colon, mode = part.rpartition(":")
+        for one in ranges.split(","):
+            first, dash, last = one.partition("-")
+            least, most = _kilobytes(first), _kilobytes(last if dash else first)
+            if least is not None and most is not None and least <= kilobytes <= most:
+                found.append(mode)
+    return found
+
+
+def _kilobytes(text: str) -> Optional[int]:
+    match = re.match(r"([0-9]{1,9})([kKmMgG])\Z", text)
+    if match is None:
+        return None
+    return integer(match.group(1)) << {"k": 0, "m": 10, "g": 20}[match.group(2).lower()]
+
+
+def _read_size(text: str) -> Tuple[Optional[str], Optional[str]]:
+    word = text.strip()
+    takes = (*MODES, "inherit")
+    return (word, None) if word in takes else (None, f"it takes {', '.join(takes)}")
 
 
 def read_kernel_default(host: Host, release: str) -> Setting:

@@ -1,0 +1,62 @@
+"""Transparent huge pages by size (Linux 6.8): a size can be on while the mode above it is not."""
+
+import packs
+import pytest
+from packs import Machine, hugepages_policy
+
+FOLDER = "/sys/kernel/mm/transparent_hugepage"
+SIZE = f"{FOLDER}/hugepages-2048kB/enabled"
+
+
+@pytest.fixture
+def judge(findings_of):
+    def judged(machine: Machine):
+        [found] = findings_of("hugepages", machine, hugepages_policy())["transparent_hugepages"]
+        return found
+
+    return judged
+
+
+def host(mode: str = "inherit", cmdline: str = "ro quiet") -> Machine:
+    modes = ["always", "inherit", "madvise", "never"]
+    text = " ".join(f"[{one}]" if one == mode else one for one in modes) + "\n"
+    machine = packs.database_host().file("/proc/cmdline", cmdline + "\n")
+    machine.file(packs.THP_FILE, "always madvise [never]\n")
+    machine.file("/etc/tmpfiles.d/thp.conf", f"w {packs.THP_FILE} - - - - never\n")
+    return machine.file(SIZE, text)
+
+
+def test_sizes_that_inherit(judge):
+    assert judge(host()).status == "pass"
+
+
+def test_a_size_that_is_on_now(judge):
+    found = judge(host("always"))
+    assert (found.status, found.failing_layer) == ("fail", "running")
+    assert "hugepages-2048kB" in found.why
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ("2M:always", "fail"),
+        ("64K-4M:always", "fail"),
+        ("16K,2048K:always;64K:never", "fail"),
+        ("2M:always;1M-2M:inherit", "pass"),
+        ("64K:always", "pass"),
+        ("always", "pass"),
+    ],
+)
+def test_a_size_that_the_kernel_command_line_sets(judge, value, status):
+    assert judge(host(cmdline=f"ro thp_anon={value}")).status == status
+
+
+def test_a_size_that_tmpfiles_sets(judge):
+    machine = host().file("/etc/tmpfiles.d/size.conf", f"w {SIZE} - - - - always\n")
+    found = judge(machine)
+    assert (found.status, found.failing_layer) == ("fail", "persisted")
+    assert "/etc/tmpfiles.d/size.conf:1" in found.why
+
+
+def test_a_size_that_may_not_be_read(judge):
+    assert judge(host().deny(SIZE)).status == "error"
