@@ -8,10 +8,10 @@ import platform_packs
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.packages.control import CONTROL as packages
-from ansible.module_utils.hostproof.controls.packages.facts import DPKG, RPM
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
+from ansible.module_utils.hostproof.probes.unix.package_database import DPKG, RPM
 from default_policies import changed_policy
 
 FOLDER = packs.FIXTURES / "packages"

@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ansible.module_utils.hostproof.controls.packages.facts import CLOCK, RPM
+from ansible.module_utils.hostproof.controls.packages.facts import CLOCK
+from ansible.module_utils.hostproof.probes.unix.package_database import RPM
 
 from . import derived, listing, process_list, sections
 from .content import ArchiveError, Content

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.controls.custom.policy import policy_from
 from ansible.module_utils.hostproof.controls.custom.rules_custom import is_met
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from package_packs import DPKG_COMMAND, RPM_COMMAND
 
 TEXTS = {
     "id": "own",
@@ -145,7 +146,7 @@ class TestFile:
 
 
 class TestPackage:
-    RPM = r"rpm -q --queryformat %{VERSION}-%{RELEASE}\n "
+    GLIBC = "glibc\t2.17-317.el7\tx86_64\tinstalled\n"
 
     @pytest.mark.parametrize(
         ("comparison", "status"),
@@ -162,7 +163,7 @@ class TestPackage:
         ],
     )
     def test_versions(self, judge, comparison, status):
-        machine = packs.linux().command(self.RPM + "glibc", "2.17-317.el7\n")
+        machine = packs.linux().command(RPM_COMMAND, self.GLIBC)
         assert judge(machine, package="glibc", **comparison).status == status
 
     @pytest.mark.parametrize(
@@ -174,34 +175,33 @@ class TestPackage:
         ],
     )
     def test_a_package_that_is_not_installed(self, judge, comparison, status):
-        said = "package firewalld is not installed\n"
-        machine = packs.linux().command(self.RPM + "firewalld", said, rc=1)
+        machine = packs.linux().command(RPM_COMMAND, self.GLIBC)
         found = judge(machine, package="firewalld", **comparison)
         assert (found.status, found.running) == (status, "not installed")
 
     def test_rpm_that_fails_is_an_error(self, judge):
-        machine = packs.linux().command(self.RPM + "glibc", "error: rpmdb\n", rc=1)
+        machine = packs.linux().command(RPM_COMMAND, "", rc=1)
         assert judge(machine, package="glibc", equals="not installed").status == "error"
 
-    def test_debian(self, judge):
+    def test_a_damaged_database_is_an_error(self, judge):
         machine = packs.linux()
-        argv = r"dpkg-query -W -f ${db:Status-Status} ${Version}\n "
-        machine.command(argv + "nfs-common", "installed 1:2.6.2-4\n")
-        machine.command(argv + "gone", "config-files 1.0\n")
+        machine.commands[RPM_COMMAND] = Output(0, self.GLIBC, "error: rpmdb: damaged\n")
+        for name in ("glibc", "firewalld"):
+            assert judge(machine, package=name, equals="not installed").status == "error"
+
+    def test_debian(self, judge):
+        lines = "nfs-common\t1:2.6.2-4\tamd64\tinstalled\ngone\t1.0\tamd64\tconfig-files\n"
+        machine = packs.linux().command(DPKG_COMMAND, lines)
         assert judge(machine, package="nfs-common", at_least="1:2.6").status == "pass"
+        assert judge(machine, package="nfs-common", at_least="1:2.7").status == "fail"
         assert judge(machine, package="gone", equals="installed").status == "fail"
 
     def test_the_program_of_another_distribution_hides_nothing(self, judge):
-        said = "package glibc is not installed\n"
-        machine = packs.linux().command(self.RPM + "glibc", "2.17-317.el7\n")
-        machine.command(r"dpkg-query -W -f ${db:Status-Status} ${Version}\n glibc", "", rc=1)
+        machine = packs.linux().command(RPM_COMMAND, self.GLIBC).command(DPKG_COMMAND, "")
         assert judge(machine, package="glibc", equals="not installed").status == "fail"
-        machine.command(self.RPM + "glibc", said, rc=1)
-        machine.command(
-            r"dpkg-query -W -f ${db:Status-Status} ${Version}\n glibc", "installed 2.36\n"
-        )
-        machine.evidence.clear()
-        assert judge(machine, package="glibc", equals="not installed").status == "fail"
+        line = "libc6\t2.36\tamd64\tinstalled\n"
+        machine = packs.linux().command(RPM_COMMAND, "").command(DPKG_COMMAND, line)
+        assert judge(machine, package="libc6", equals="not installed").status == "fail"
 
     def test_without_a_package_manager_nothing_is_known(self, judge):
         assert judge(packs.linux(), package="glibc", equals="not installed").status == "error"

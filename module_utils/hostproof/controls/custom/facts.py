@@ -13,6 +13,7 @@ from ...errors import Absent, Unanswered
 from ...parsers.nfs import fstab, mountinfo
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
+from ...probes.unix import package_database
 from .policy import RUNNING, STOPPED, CustomCheck, Policy
 
 FSTAB = "/etc/fstab"
@@ -62,6 +63,7 @@ class _Reader:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._boot: Optional[boot_probe.Boot] = None
+        self._packages: Optional[Answer[package_database.Database]] = None
 
     def read(self, check: CustomCheck) -> Reading:
         readers: Dict[str, Callable[[CustomCheck], Reading]] = {
@@ -101,13 +103,11 @@ class _Reader:
         return Reading(NO_LAYER, Layer(values, ("command:" + command.name,)))
 
     def _package(self, check: CustomCheck) -> Reading:
-        name = str(check.package)
-        commands = [
-            ["rpm", "-q", "--queryformat", "%{VERSION}-%{RELEASE}\\n", name],
-            ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}\\n", name],
-        ]
-        values = attempt(_installed, [attempt(_versions, self._host, one) for one in commands])
-        keys = tuple("command:" + " ".join(one) for one in commands)
+        if self._packages is None:
+            self._packages = attempt(package_database.read, self._host)
+        database = self._packages
+        values = attempt(lambda: _versions(known(database), str(check.package)))
+        keys = tuple("command:" + " ".join(one) for one in package_database.PROGRAMS)
         return Reading(NO_LAYER, Layer(values, keys))
 
     def _service(self, check: CustomCheck) -> Reading:
@@ -180,28 +180,10 @@ def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str,
 # -- packages -------------------------------------------------------------------------------------
 
 
-def _installed(answers: List[Answer[Tuple[str, ...]]]) -> Tuple[str, ...]:
-    """The versions of all package managers: a host can have the program of another distribution."""
-    there = [one for one in answers if not isinstance(one, Absent)]
-    if not there:
-        raise Unanswered("", "there is neither rpm nor dpkg-query")
-    return tuple(version for one in there for version in known(one))
-
-
-def _versions(host: Host, argv: List[str]) -> Tuple[str, ...]:
+def _versions(database: package_database.Database, name: str) -> Tuple[str, ...]:
     """The versions that are installed; () for none."""
-    output = host.run(argv)
-    lines = output.stdout.split("\n")[:-1]
-    if argv[0] == "dpkg-query":
-        if output.rc not in (0, 1):
-            raise Unanswered("command:" + " ".join(argv), f"dpkg-query ended with {output.rc}")
-        states = [line.split(" ", 1) for line in lines]
-        return tuple(one[1] for one in states if one[0] == "installed" and len(one) == 2)
-    if output.rc == 0 and lines:
-        return tuple(lines)
-    if "is not installed" in output.stdout:
-        return ()
-    raise Unanswered("command:" + " ".join(argv), f"rpm ended with {output.rc}")
+    listed = database.intact().packages
+    return tuple(one.version for one in listed if (one.name, one.state) == (name, "installed"))
 
 
 # -- services -------------------------------------------------------------------------------------

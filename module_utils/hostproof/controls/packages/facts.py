@@ -2,18 +2,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its packages: the package database, cvuqdisk, Oracle's preinstall log."""
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host, Stat
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.unix import distribution, getent, os_release
 from ...probes.oracle import releases
-from ...probes.unix import one_line
-from .parsers import package_list
-from .parsers.package_list import Package
+from ...probes.unix import one_line, package_database
 from .parsers.transaction import Transaction
 from .policy import Policy
 from .table import PREINSTALL
@@ -25,23 +23,7 @@ IMAGE_MODE = "/run/ostree-booted"
 CVUQDISK = "/usr/sbin/cvuqdisk"
 UNAME = ["uname", "-m"]
 CLOCK = ["date", "+%s %z"]
-RPM = ["rpm", "-qa", "--queryformat", package_list.RPM]
-DPKG = ["dpkg-query", "-W", "-f", package_list.DPKG]
 _LOG = "/var/log/{}/results/orakernel.log"
-#: What rpm prints before a problem of its database; everything else on stderr is a remark.
-_COMPLAINT = "error: "
-
-
-class Database(NamedTuple):
-    """The package database. ``complaints`` are the damage that its program reports."""
-
-    command: str
-    packages: Tuple[Package, ...]
-    complaints: Tuple[str, ...]
-
-    @property
-    def is_dpkg(self) -> bool:
-        return self.command.startswith("command:" + DPKG[0])
 
 
 class Helper(NamedTuple):
@@ -62,7 +44,7 @@ class Facts(NamedTuple):
     os: Answer[distribution.Distribution]
     architecture: Answer[str]
     software: releases.Software
-    database: Answer[Database]
+    database: Answer[package_database.Database]
     image_mode: Answer[bool]
     cvuqdisk: Answer[Helper]
     logs: Dict[str, Answer[str]]
@@ -82,7 +64,7 @@ def read(host: Host, _policy: Policy) -> Facts:
         # No command of Linux runs on another system.
         return kernel if isinstance(kernel, Absent) else attempt(reading)
 
-    database = of_linux(lambda: _read_database(host))
+    database = of_linux(lambda: package_database.read(host))
     names = () if isinstance(database, HostproofError) else database.packages
     installed = {one.name for one in names}
     return Facts(
@@ -104,25 +86,6 @@ def read(host: Host, _policy: Policy) -> Facts:
 
 def _is_there(host: Host, path: str) -> bool:
     return unless_absent(attempt(host.stat, path), None) is not None
-
-
-def _read_database(host: Host) -> Database:
-    """That of rpm, else that of dpkg: the program of the other one can be installed too."""
-    answers = [attempt(_packages, host, argv) for argv in (RPM, DPKG)]
-    there = [one for one in answers if not isinstance(one, Absent)]
-    if not there:
-        raise Unanswered("command:" + " ".join(RPM), "there is neither rpm nor dpkg-query")
-    full = [one for one in there if isinstance(one, HostproofError) or one.packages]
-    return known((full or there)[0])
-
-
-def _packages(host: Host, argv: List[str]) -> Database:
-    command = "command:" + " ".join(argv)
-    output = host.run(argv, timeout=60.0)
-    complaints = [line for line in output.stderr.splitlines() if line.startswith(_COMPLAINT)]
-    if output.rc != 0 and not complaints:
-        raise Unanswered(command, f"{argv[0]} ended with {output.rc}")
-    return Database(command, tuple(package_list.parse(output.stdout)), tuple(complaints))
 
 
 def _read_helper(host: Host) -> Helper:

@@ -15,6 +15,7 @@ from ...probes.oracle.releases import Release
 from . import table
 from .facts import CLOCK, OS_RELEASE, Facts
 from .policy import NAME, Policy
+from .simulation import manager_of
 from .subjects import (
     RELEASES,
     database_of,
@@ -124,12 +125,10 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     missing = [row for row in rows if not installed(row, database)]
     certain = [row for row in missing if row.need != "list"]
     told = ", ".join(_told(row, facts) for row in certain or missing)
-    others = [row for row in missing if row not in certain] if certain else []
-    why = f"{len(rows) - len(missing)} of {len(rows)} are installed."
-    if missing:
-        why = f"{len(missing)} of {len(rows)} are missing: {told}."
+    others = ", ".join(row.package for row in missing if row not in certain) if certain else ""
+    why = f"{len(missing)} of {len(rows)} are missing{': ' * bool(missing)}{told}."
     if others:
-        why += f" Only installation roles list these: {', '.join(row.package for row in others)}."
+        why += f" Only installation roles list these: {others}."
     return Verdict(
         (FAIL if certain else WARN) if missing else PASS,
         why,
@@ -139,7 +138,6 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
         persisted=f"missing: {', '.join(row.package for row in missing)}" if missing else "all",
         reference=sources(missing or rows),
         evidence=[database.command],
-        values={"missing": len(missing)},
     )
 
 
@@ -151,17 +149,12 @@ def _told(row: Row, facts: Facts) -> str:
 
 
 def _commands(missing: List[Row], facts: Facts, policy: Policy) -> List[str]:
-    said = known(facts.os)
     if not missing or known(facts.image_mode):
         return []
     if policy.install:
         return [apply_line(NAME)]
     names = " ".join(spelled(row, facts) for row in missing)
-    if known(facts.database).is_dpkg:
-        return ["apt-get install " + names]
-    if said.name == "SLES":
-        return ["zypper install " + names]
-    return [("yum" if said.version[:1] == (7,) else "dnf") + " install " + names]
+    return [f"{manager_of(facts).install[0]} install {names}"]
 
 
 @rules.check(

@@ -5,13 +5,14 @@
 from typing import List, Optional, Tuple
 
 from ...collect.answer import known
-from ...errors import Absent, Unanswered
+from ...errors import Absent
 from ...evaluate.checking import Skip, Subjects
+from ...parsers.unix.package_list import Package
 from ...probes.oracle import releases
 from ...probes.oracle.releases import Release
+from ...probes.unix.package_database import Database
 from . import table
-from .facts import OS_RELEASE, RUNNING_KERNEL, Database, Facts
-from .parsers.package_list import Package
+from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
 from .policy import Policy
 from .table import Row
 
@@ -94,11 +95,7 @@ def _split(word: str, facts: Facts) -> Tuple[str, str]:
 
 
 def database_of(facts: Facts) -> Database:
-    """The packages; raises where the database is damaged: a package may be missing in the list."""
-    database = known(facts.database)
-    if database.complaints:
-        raise Unanswered(database.command, "the package database is damaged: packages.database")
-    return database
+    return known(facts.database).intact()
 
 
 def installed(row: Row, database: Database) -> List[Package]:

@@ -7,7 +7,7 @@ Sources: rpm(8) with --queryformat, dpkg-query(1) with --showformat.
 
 from typing import List, NamedTuple
 
-from ....errors import ParseError, kind_of
+from ...errors import ParseError, kind_of
 
 #: Output formats of rpm and dpkg-query. rpm has no state: it lists installed packages.
 RPM = "%{NAME}\\t%{VERSION}-%{RELEASE}\\t%{ARCH}\\tinstalled\\n"
@@ -15,7 +15,7 @@ DPKG = "${Package}\\t${Version}\\t${Architecture}\\t${db:Status-Status}\\n"
 
 
 class Package(NamedTuple):
-    """``version`` is without the epoch. ``state`` is as dpkg names it."""
+    """``version`` has the epoch of dpkg. ``state`` is as dpkg names it."""
 
     name: str
     version: str
@@ -30,6 +30,5 @@ def parse(text: str) -> List[Package]:
         fields = line.split("\t")
         if len(fields) != 4:
             raise ParseError("package list", f"{kind_of(line)} does not name a package", number)
-        name, version, architecture, state = fields
-        found.append(Package(name, version.rpartition(":")[2], architecture, state))
+        found.append(Package(*fields))
     return found

@@ -1,0 +1,55 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The installed packages of a host, by rpm or dpkg."""
+
+from typing import List, NamedTuple, Tuple
+
+from ...collect.answer import attempt, known
+from ...collect.host import Host
+from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.unix import package_list
+from ...parsers.unix.package_list import Package
+
+RPM = ["rpm", "-qa", "--queryformat", package_list.RPM]
+DPKG = ["dpkg-query", "-W", "-f", package_list.DPKG]
+PROGRAMS = (RPM, DPKG)
+_SECONDS = 60.0
+#: What rpm prints before a problem of its database; everything else on stderr is a remark.
+_COMPLAINT = "error: "
+
+
+class Database(NamedTuple):
+    """``command`` is its evidence key, ``complaints`` are the damage that its program reports."""
+
+    command: str
+    packages: Tuple[Package, ...]
+    complaints: Tuple[str, ...]
+
+    @property
+    def is_dpkg(self) -> bool:
+        return self.command.startswith("command:" + DPKG[0])
+
+    def intact(self) -> "Database":
+        """Itself; Unanswered if it is damaged, since its list may then lack packages."""
+        if self.complaints:
+            raise Unanswered(self.command, "the package database is damaged")
+        return self
+
+
+def read(host: Host) -> Database:
+    """That of rpm, else that of dpkg: the program of the other one can be installed too."""
+    answers = [attempt(_read, host, argv) for argv in PROGRAMS]
+    there = [one for one in answers if not isinstance(one, Absent)]
+    if not there:
+        raise Unanswered("command:" + " ".join(RPM), "there is neither rpm nor dpkg-query")
+    full = [one for one in there if isinstance(one, HostproofError) or one.packages]
+    return known((full or there)[0])
+
+
+def _read(host: Host, argv: List[str]) -> Database:
+    command = "command:" + " ".join(argv)
+    output = host.run(argv, timeout=_SECONDS)
+    complaints = [line for line in output.stderr.splitlines() if line.startswith(_COMPLAINT)]
+    if output.rc != 0 and not complaints:
+        raise Unanswered(command, f"{argv[0]} ended with {output.rc}")
+    return Database(command, tuple(package_list.parse(output.stdout)), tuple(complaints))
