@@ -76,6 +76,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import (
     mount_refusals,
     oranfstab,
 )
+from ansible.module_utils.hostproof.controls.packages.parsers import transaction
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     datasources_xml,
     pool_properties,
@@ -157,7 +158,14 @@ from ansible.module_utils.hostproof.parsers.systemd import (
     tuned,
     udev_rules,
 )
-from ansible.module_utils.hostproof.parsers.unix import getent, ioo, limits_conf, lsattr, os_release
+from ansible.module_utils.hostproof.parsers.unix import (
+    getent,
+    ioo,
+    limits_conf,
+    lsattr,
+    os_release,
+    package_list,
+)
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -355,6 +363,10 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (crsconfig_params.parse, "ORACLE_OWNER=grid\nCLUSTER_NAME=rac1\nNODE_NAME_LIST=db1,db2\n"),
     (ethtool_driver.parse, "driver: ixgbe\nversion: 5.15.0\nfirmware-version: 0x800008a4\n"),
     (parse_usage, "4096 66053021 16653679 16777216 15572116\n"),
+    (package_list.parse, "glibc\t2.34-100.el9\tx86_64\tinstalled\n"),
+    (transaction.parse_apt, "packages/apt-get-upgrade.txt"),
+    (transaction.parse_dnf, "packages/dnf-upgrade.txt"),
+    (transaction.parse_zypper, "packages/zypper-install.txt"),
     (os_release.parse, 'NAME="Oracle Linux Server"\n# x\nPRETTY_NAME="Oracle Linux 9.4"\n'),
     (kernel_cmdline.parse, 'ro a="b c" hugepagesz=1G hugepages=0:4,1:4\n'),
     (

@@ -120,6 +120,14 @@ class TestParsers:
         with pytest.raises(ParseError):
             transaction.parse_zypper(fixture("zypper-install").replace(old, ""))
 
+    @pytest.mark.parametrize("line", ["Remv ", "Purg "])
+    def test_apt_without_a_name(self, line):
+        assert transaction.parse_apt(line).removed == ("",)
+
+    def test_dnf_replaces_nothing(self):
+        text = fixture("dnf-upgrade").replace(" crypto-policies.noarch 20240202-1.el9", "")
+        assert transaction.parse_dnf(text).removed == ("",)
+
 
 class TestPlan:
     def test_one_transaction_with_what_comes_along(self):

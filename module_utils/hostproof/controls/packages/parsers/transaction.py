@@ -39,7 +39,7 @@ def parse_apt(text: str) -> Transaction:
     found: List[Tuple[str, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(("Remv ", "Purg ")):
-            found.append(("removed", line.split()[1]))
+            found.append(("removed", line[len("Remv ") :].partition(" ")[0]))
         elif line.startswith("Inst "):
             match = _APT.match(line)
             if match is None:
@@ -61,7 +61,7 @@ def parse_dnf(text: str) -> Transaction:
         if line.startswith("Transaction Summary"):
             break
         if line.startswith("  ") and line.split()[:1] == ["replacing"]:
-            found.append(("removed", line.split()[1]))
+            found.append(("removed", " ".join(line.split()[1:2])))
         elif line.startswith(" ") and kind:
             fields += line.split()
         elif line.rstrip().endswith(":"):
