@@ -258,7 +258,7 @@ VARIANTS = (
         spfile(*every(("sga_target", "64GB"))),
         "pool_covers_sga",
         "error",
-        "sga_target is no size: a word of 4",
+        "sga_target is not a size: a word of 4",
         REFERENCE + "big integer: K, M, G",
     ),
     # -- where the entries are
