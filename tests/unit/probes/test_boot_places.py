@@ -215,3 +215,21 @@ class TestTuned:
             assert at_boot(machine).winner == ("1", f"{FILE}:1")
         else:
             is_unknown(machine, f"{path} changes .* on the kernel command line")
+
+
+class TestCredentials:
+    @pytest.mark.parametrize("folder", ["/etc/credstore", "/usr/lib/credstore"])
+    def test_a_credential_that_sets_it(self, folder):
+        machine = host().file(f"{folder}/sysctl.extra", f"{KEY} = 60\n")
+        is_unknown(machine, f"{folder}/sysctl.extra")
+
+    def test_a_credential_that_sets_another_key(self):
+        machine = host().file("/etc/credstore/sysctl.extra", "vm.dirty_ratio = 60\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_an_encrypted_credential(self):
+        is_unknown(host().file("/etc/credstore.encrypted/sysctl.extra", "x"), "credstore.encrypted")
+
+    def test_a_credential_of_the_kernel_command_line(self):
+        text = f"ro systemd.set_credential=sysctl.extra:{KEY}=60\n"
+        is_unknown(host().file("/proc/cmdline", text), "set_credential=sysctl.extra")

@@ -171,8 +171,8 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         why = (why or transparent_hugepages.check.why) + " No database is here yet."
     fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
     if by_size:
-        folder = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
-        fix = f"set each of these sizes to inherit in {folder} and at its place; {fix}"
+        files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
+        fix = f"set each of these sizes to inherit in {files} and at its place; {fix}"
     layers = [("after a reboot", at_boot), ("whether a database is here", database)]
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
     verdict = Verdict(

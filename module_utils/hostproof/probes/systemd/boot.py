@@ -29,6 +29,10 @@ PROC_SYS = "/proc/sys/"
 _TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio")
 SYSCTL_SERVICE = "systemd-sysctl.service"
 TMPFILES_SERVICE = "systemd-tmpfiles-setup.service"
+_CREDENTIALS = tuple(
+    f"{place}/sysctl.extra"
+    for place in ("/etc/credstore", "/etc/credstore.encrypted", "/usr/lib/credstore")
+)
 _LOADED_BY = "loaded by "
 #: Instead of the value of an option that sets a part of what is required: no option holds it.
 _PART = "\0"
@@ -69,13 +73,15 @@ class SysctlTree(NamedTuple):
     """What sysctl reads at boot (``assignments``, in order) and what it does not read.
 
     ``reapplied`` is what TuneD sets again after its own values, in its order. ``links`` maps the
-    files that are links to the file that they lead to.
+    files that are links to the file that they lead to. ``credentials`` are the files of the
+    credential sysctl.extra with their text, None where that is encrypted.
     """
 
     assignments: List[sysctl_d.Assignment]
     unread: List[sysctl_d.Assignment]
     reapplied: Answer[List[sysctl_d.Assignment]]
     links: Dict[str, str]
+    credentials: Tuple[Tuple[str, Optional[str]], ...] = ()
 
 
 class Tuned(NamedTuple):
@@ -187,7 +193,7 @@ def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
             [one for one in reapplied if one.path != path] + sysctl_d.parse_plain(text, path),
             key=lambda one: (one.path == SYSCTL_CONF, one.path.rsplit("/", 1)[-1]),
         )
-    return boot._replace(sysctl=SysctlTree(changed, tree.unread, reapplied, tree.links))
+    return boot._replace(sysctl=tree._replace(assignments=changed, reapplied=reapplied))
 
 
 class SysctlAtBoot(NamedTuple):
@@ -273,7 +279,10 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     named = [] if resolution.winner is None else [_write_of(resolution.winner)]
     by_sysctl = _unless_off(named, boot.sysctl_off)
     by_tmpfiles = tmpfiles_writes(boot, PROC_SYS + name)
-    writes += by_sysctl.writes + by_tmpfiles.writes
+    writes += by_sysctl.writes
+    if not by_sysctl.idle:
+        writes += _by_credential(boot, tree, key)
+    writes += by_tmpfiles.writes
     targets = (PROC_SYS + name,) + tuple(files)
     found = outcome(
         writes + later_writes(boot, targets), key, lambda text: read_value(name, text), tree.links
@@ -299,6 +308,24 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     unknown = unseen(boot) or by_sysctl.unknown or by_tmpfiles.unknown
     off = "" if isinstance(boot.sysctl_off, HostproofError) else boot.sysctl_off
     return found._replace(losers=losers, unknown=unknown, off=off)
+
+
+def _by_credential(boot: Boot, tree: SysctlTree, key: str) -> List[Write]:
+    """What systemd-sysctl since 252 applies after its files: the credential sysctl.extra."""
+    writes = [
+        Write(None, f"kernel command line {word}=sysctl.extra", False)
+        for word, value in known(boot.cmdline)
+        if word.startswith("systemd.set_credential")
+        and (value or "").partition(":")[0] == "sysctl.extra"
+    ]
+    for path, text in tree.credentials:
+        if text is None:
+            writes.append(Write(None, path, False))
+            continue
+        winner = sysctl_d.resolve(sysctl_d.parse(text, path).assignments, key).winner
+        if winner is not None:
+            writes.append(_write_of(winner)._replace(certain=False))
+    return writes
 
 
 class Applied(NamedTuple):
@@ -639,17 +666,23 @@ def _read_sysctl(host: Host) -> SysctlTree:
         elif real != path:
             links[path] = real
         assignments.extend(sysctl_d.parse(text, path).assignments)
+    credentials: List[Tuple[str, Optional[str]]] = []
+    for path in _CREDENTIALS:
+        answer = attempt(host.read_text, path)
+        # Recordings of earlier releases do not have these files.
+        if not isinstance(answer, Absent) and host.has("file:" + path):
+            credentials.append((path, None if ".encrypted/" in path else known(answer)))
     own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     reapplied = attempt(_read_reapplied, host, paths, texts, own)
     # A file with the same text sets the same values, whether it is a link to sysctl.conf or not.
     is_copy = any(texts[path] == own for path in maybe_links)
     if is_copy or SYSCTL_CONF in list(texts) + list(links.values()):
-        return SysctlTree(assignments, [], reapplied, links)
+        return SysctlTree(assignments, [], reapplied, links, tuple(credentials))
     if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
         # Without systemd the reboot scripts run procps' sysctl, which reads this file last.
         return SysctlTree(assignments + rest, [], reapplied, links)
-    return SysctlTree(assignments, rest, reapplied, links)
+    return SysctlTree(assignments, rest, reapplied, links, tuple(credentials))
 
 
 def _read_reapplied(
