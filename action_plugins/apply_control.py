@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""apply_control: the policy from variables, one remote execution; a refusal is a finding."""
+"""apply_control: the policy from variables, one remote execution; a rejection is a finding."""
 
 from __future__ import annotations
 

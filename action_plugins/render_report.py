@@ -66,7 +66,7 @@ class ActionModule(ControllerAction):
 
 
 def name_missing(hosts: list[str]) -> None:
-    """Give each host that was to be judged and has no result one that says so."""
+    """Give each host that was to be checked and has no result one that states so."""
     for host in sorted(set(hosts) - runs.results_of_this_run()):
         runs.write_result(
             host,

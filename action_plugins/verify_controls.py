@@ -27,7 +27,7 @@ FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "wa
 
 class ActionModule(host_action.JudgingAction):
     def arguments(self) -> dict[str, Any]:
-        """With what stands in variables, where the task asks for that.
+        """With what is in variables, where the task asks for that.
 
         A template in the task would make each worker load every filter.
         """
@@ -49,7 +49,7 @@ class ActionModule(host_action.JudgingAction):
     ) -> dict[str, Any]:
         findings = answer.get("findings")
         if findings is None:
-            # The host refused the policies, or could not read the pack.
+            # The host rejected the policies, or could not read the pack.
             message = answer.get("msg") or "the host answered no findings"
             self.lost("failed", message)
             return {"failed": True, "msg": message, "reported": True}

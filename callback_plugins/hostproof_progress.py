@@ -158,9 +158,9 @@ class CallbackModule(DefaultCallback):
                 self._refuse_unknown_variables(play)
 
     def _refuse_unknown_hosts(self, play) -> None:
-        """End a run whose --limit names a host that there is not: no host was asked yet.
+        """End a run whose --limit names a host that there is not: no host was queried yet.
 
-        Ansible would warn and go on with the others, and a host left out looks like a host judged.
+        Ansible would warn and go on with the others, and a host left out looks like a host checked.
         """
         limit = context.CLIARGS.get("subset")
         inventory = getattr(play.get_variable_manager(), "_inventory", None)
@@ -279,7 +279,7 @@ class CallbackModule(DefaultCallback):
             for line in answer.get("lines", []):
                 self._display.display(line)
             return self._is_short
-        # What the report tells needs no second place; any other failure must be seen here.
+        # What the report shows needs no second place; any other failure must be seen here.
         told = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or told))
 

@@ -63,7 +63,7 @@ def kind_of(text: str) -> str:
 
 
 def name_or_kind(text: str) -> str:
-    """A name where only a name can stand, such as an option that nobody knows; else its kind.
+    """A name where only a name can stand, such as an option that it is unknown; else its kind.
 
     Not for a place where a value can stand.
     """

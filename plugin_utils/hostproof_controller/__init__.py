@@ -3,7 +3,7 @@
 """What stays on the controller: what sends and checks, the report, the comparisons and the gate.
 
 It may import what travels to hosts (``ansible.module_utils.hostproof``), never the other way. In a
-checkout nothing but this tells Python where that is.
+checkout nothing but this shows Python where that is.
 """
 
 from __future__ import annotations

@@ -90,7 +90,8 @@ def _lock(folder: Path) -> Iterator[None]:
 
 @functools.cache
 def folder_of(kind: str, version: str) -> Path:
-    """The folder of the cached files of this kind and version; one of this run alone if need be."""
+    """The directory of the cached files of this kind and version; one of this run alone if need
+    be."""
     for parent in _parents():
         with contextlib.suppress(OSError):
             folder = parent / kind / version

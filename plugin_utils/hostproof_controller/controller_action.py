@@ -16,7 +16,7 @@ from .remote.transport import Task, as_data
 
 
 class Failed(HostproofError):
-    """The task fails with this message, and with what it has to answer all the same."""
+    """The task fails with this message, and with what it has to answer anyway."""
 
     def __init__(self, message: str, **answer: Any) -> None:
         super().__init__(message)
@@ -47,11 +47,12 @@ class ControllerAction(Task):
         return dict(as_data({"changed": False, **answer}))
 
     def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        """What the task answers to these arguments; its keys are fixed, whatever a host said."""
+        """What the task answers to these arguments; its keys are fixed, whatever a host stated."""
         raise NotImplementedError
 
     def of_user(self, variable: str, value: Any) -> Any:
-        """``value``, which an argument took from a variable, unless a host said it: then -e counts.
+        """``value``, which an argument took from a variable, unless a host stated it: then -e
+        counts.
 
         Facts are what a host answered, and where Ansible makes variables of them (which is its
         default) they come before those of the inventory.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-#: What the rule says, for a message.
+#: What the rule states, for a message.
 RULE = "letters, digits and . _ - (or an IPv6 address), beginning with a letter, a digit or _"
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Looks at the inventories and files of variables that a command line names, before Ansible does.
 
-Ansible reads all of them before any task of ours: ten lines of aliases that stand for a thousand
+Ansible reads all of them before any task of ours: ten lines of aliases that represent a thousand
 million values keep it busy until its memory is full. Here they are counted, not expanded.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-#: Values that the aliases of one file may stand for, and levels. Nobody's inventory has them.
+#: Values that the aliases of one file may be for, and levels. Nobody's inventory has them.
 MOST_VALUES = 1_000_000
 MOST_DEPTH = 100
 #: Bytes of a file that are looked at, and files of all.
@@ -39,7 +39,7 @@ class Unsafe(Exception):
 
 
 def check(arguments: list[str], inventory: str = "") -> None:
-    """Unsafe for the first file of the command line, or of ``inventory``, that stands for more."""
+    """Unsafe for the first file of the command line, or of ``inventory``, that represents more."""
     for number, path in enumerate(files_of(arguments, inventory)):
         if number >= MOST_FILES:
             return
@@ -47,7 +47,7 @@ def check(arguments: list[str], inventory: str = "") -> None:
 
 
 def files_of(arguments: list[str], inventory: str = "") -> Iterator[Path]:
-    """What Ansible reads as YAML: inventories, what lies beside them, files of -e @FILE."""
+    """What Ansible reads as YAML: inventories, what is next to them, files of -e @FILE."""
     for is_inventory, value in [(True, inventory), *_values_of(arguments)]:
         if not is_inventory:
             if value.startswith("@"):
@@ -103,7 +103,7 @@ def _read(path: Path) -> bytes:
 
 
 def check_text(name: str, text: bytes) -> None:
-    """Unsafe where aliases stand for too much, or the nesting is too deep. Else Ansible judges."""
+    """Unsafe where aliases represent too much, or the nesting is too deep. Else Ansible checks."""
     if not (b"*" in text and b"&" in text) and text.count(b"[") + text.count(b"{") < _FEW:
         if text.count(b"\n") < _FEW:
             return
@@ -127,7 +127,7 @@ def _count(text: bytes) -> None:
     for event in yaml.parse(text, loader):
         anchor = str(getattr(event, "anchor", None) or "")
         if isinstance(event, yaml.AliasEvent):
-            # Within itself it has no weight yet: it would stand for itself without end.
+            # Within itself it has no weight yet: it would be for itself without end.
             values += weights.get(anchor, MOST_VALUES)
         elif isinstance(event, yaml.CollectionStartEvent):
             opened.append((anchor, values))

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things lie: in a checkout, or in the installed collection, where Ansible names the folders.
+"""Where things lie: in a checkout, or in the installed collection, where Ansible names the
+directories.
 
 Below ``plugins/`` of the collection module_utils/ and plugin_utils/ have the names of a checkout.
 """
@@ -13,7 +14,7 @@ IS_COLLECTION = ROOT.name == "plugins" and (ROOT.parent / "MANIFEST.json").is_fi
 #: The installed Python package and the collection have no ./hostproof.
 IS_CHECKOUT = (ROOT / "hostproof").is_file()
 
-#: What stands before the name of a module.
+#: What is before the name of a module.
 COLLECTION = "hostproof.hostproof." if IS_COLLECTION else ""
 LIBRARY = ROOT / ("modules" if IS_COLLECTION else "library")
 ROLES = (ROOT.parent if IS_COLLECTION else ROOT) / "roles"

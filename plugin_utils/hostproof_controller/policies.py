@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies from a host's variables: read by name, templated only where a value holds a template.
 
-A control's variables, their types and defaults stand in its role (``meta/argument_specs.yml``,
+A control's variables, their types and defaults are in its role (``meta/argument_specs.yml``,
 ``defaults/main.yml``); both are read once, before workers are forked.
 """
 
@@ -70,7 +70,7 @@ OF_HOSTPROOF = frozenset(
     )
 )
 
-#: What the options begin with that several roles share. Their defaults stand in the specification.
+#: What the options begin with that several roles share. Their defaults are in the specification.
 OF_ALL = "hostproof_"
 
 #: How deep and how large a value may be. Nobody's policy is; an alias bomb in an inventory is.
@@ -167,7 +167,8 @@ def policies_of(
 ) -> Policies:
     """The policies of controls by a host's variables.
 
-    ``template(value, variables)`` is Ansible's templar; it is asked only for what holds a template.
+    ``template(value, variables)`` is Ansible's templar; it is queried only for what holds a
+    template.
     """
     refuse_unknown(variables)
     shown: dict[str, dict[str, Any]] = {}

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one run writes on the controller: its folders, and the lines of findings.jsonl.
+"""What one run writes on the controller: its directories, and the lines of findings.jsonl.
 
-The folders are named in the environment by the process that forks the workers, so that all of them
-and all later tasks know the same ones.
+The directories are named in the environment by the process that forks the workers, so that all
+of them and all later tasks know the same ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ansible.module_utils.hostproof.collect.bounded import open_regular
 from .layout import WORKPLACE
 from .report.findings import SCHEMA
 
-#: Environment variable of a run's folder, of the folder above it, and the latter's name.
+#: Environment variable of a run's directory, of the directory above it, and the latter's name.
 FOLDERS = (
     ("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports"),
     ("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence"),
@@ -32,7 +32,7 @@ FOLDERS = (
 )
 STARTED = "HOSTPROOF_STARTED"
 
-#: ansible-runner and AWX keep what lies here, and nothing else of a run.
+#: ansible-runner and AWX keep what is here, and nothing else of a run.
 ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
 
 #: The inventories of a slice as they are called where it was cut, a line each: what the job has are
@@ -51,9 +51,9 @@ def now() -> str:
 
 
 def name_folders() -> None:
-    """Put the names of this run's folders into the environment, where they are not yet.
+    """Put the names of this run's directories into the environment, where they are not yet.
 
-    Names only: a folder is made when there is something to put into it.
+    Names only: a directory is made when there is something to put into it.
     """
     os.environ.setdefault(STARTED, now())
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -85,7 +85,7 @@ def write_result(
     evidence: str | None = None,
     recorded_at: str | None = None,
 ) -> None:
-    """A host's line in findings.jsonl (docs/finding.schema.json); ``hosts`` are to be judged."""
+    """A host's line in findings.jsonl (docs/finding.schema.json); ``hosts`` must be checked."""
     folder = report_folder()
     run = {"id": folder.name, "started": os.environ[STARTED], "hosts": hosts}
     line = result(run, host, outcome, message, findings, evidence, recorded_at)
@@ -117,7 +117,7 @@ def result(
 
 
 def write_judged(judged: list[dict[str, Any]], hosts: int) -> None:
-    """The lines of hosts that were judged here, by a comparison of what was measured on them."""
+    """The lines of hosts that were checked here, by a comparison of what was measured on them."""
     gone = lost_hosts() if judged else {}
     for one in judged:
         why = gone.get(one["host"])
@@ -163,8 +163,8 @@ def results_of_this_run() -> set[str]:
     return found
 
 
-#: What stands behind the findings of a line that write_result wrote: its keys are sorted, and no
-#: quotation mark of JSON stands in a text.
+#: What is behind the findings of a line that write_result wrote: its keys are sorted, and no
+#: quotation mark of JSON is in a text.
 _BEHIND = b'], "host": '
 _KEYS_BEHIND = {"host", "message", "outcome", "recorded_at", "run", "schema"}
 
@@ -197,7 +197,7 @@ def append(path: Path, text: str) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """A whole file for its owner alone, or none."""
+    """A whole file for its owner only, or none."""
     make_folder(path.parent)
     part = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -214,7 +214,7 @@ _RECORDED = re.compile(r'"recorded_at": ?"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z
 
 
 def recorded_at(pack: Path) -> str | None:
-    """When the evidence of a pack was read, as its own lines say; None where they do not."""
+    """When the evidence of a pack was read, as its own lines state; None where they do not."""
     try:
         with open_regular(str(pack)) as stream:
             head = stream.read(_HEAD).decode("utf-8", "replace")

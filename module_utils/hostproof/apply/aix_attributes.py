@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Attributes of AIX devices: what to change, by which chdev, and how to tell that it was taken.
 
-The configuration database (ODM) says what a device is configured with at the next boot; what it
-goes by now can differ. chdev without a flag changes both, with -P the database alone, with -T the
-device alone. Sources: AIX Commands Reference, chdev and lsattr.
+The configuration database (ODM) says what a device is configured with after reboot; what it
+uses now can differ. chdev without a flag changes both, with -P the database only, with -T the
+device only. Sources: AIX Commands Reference, chdev and lsattr.
 """
 
 import re
@@ -42,7 +42,7 @@ class Attributes(NamedTuple):
     """Some attributes of a device in the database.
 
     ``text`` is what lsattr printed of them, with runs of blanks as one. ``values`` are exact,
-    blanks included. ``legal`` holds the error where lsattr tells no legal values.
+    blanks included. ``legal`` holds the error where lsattr shows no legal values.
     """
 
     device: str
@@ -86,7 +86,7 @@ def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> No
 
 
 def look(device: str, names: Tuple[str, ...]) -> Command:
-    """What the database holds, as lsattr tells it: its state is ``Attributes.text``."""
+    """What the database holds, as lsattr shows it: its state is ``Attributes.text``."""
     argv = ["lsattr", "-E", "-l", device]
     for name in names:
         argv += ["-a", name]
@@ -131,7 +131,7 @@ def read_legal(host: Host, device: str, name: str) -> lsattr.Legal:
 def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
     """Attributes whose values may hold blanks, which divide the columns of lsattr, too.
 
-    So each value is asked for alone, and must be what its row begins with.
+    So each value is requested alone, and must be what its row begins with.
     """
     rows = {row.name: row for row in read_rows(host, device, names)}
     values: Dict[str, str] = {}
@@ -172,7 +172,7 @@ def of_words(
 def problems(
     attributes: Attributes, wanted: Dict[str, str], now: Optional[Dict[str, str]] = None
 ) -> List[str]:
-    """Why the device would not take the values, as far as lsattr tells; one sentence each.
+    """Why the device would not take the values, as far as lsattr shows; one sentence each.
 
     ``now`` is what is there, if it is not what the database holds.
     """
@@ -192,7 +192,7 @@ def problems(
 
 
 def differing(attributes: Attributes, wanted: Dict[str, str]) -> Dict[str, str]:
-    """Those of the wanted values that the database does not hold; whole values are compared."""
+    """Those of the required values that the database does not hold; whole values are compared."""
     return {name: wanted[name] for name in wanted if wanted[name] != attributes.values[name]}
 
 
@@ -218,7 +218,7 @@ def change(
 ) -> Optional[CommandChange]:
     """The change of the database (and, for BOTH, of the device); None where it holds all of it.
 
-    ``running`` is what the kernel goes by, as far as it tells: for BOTH it is read back and brought
+    ``running`` is what the kernel uses, as far as it shows: for BOTH it is read back and brought
     back as the database is, and what differs in either is in the one chdev.
     """
     if when == NOW:
@@ -231,7 +231,7 @@ def change(
     names = together(device, list(differing(attributes, wanted)) + late, wanted)
     new = {name: wanted[name] for name in names}
     undo = [chdev(device, {name: there[name] for name in names}, when)]
-    # chdev makes the kernel go by the database; where it did not, that comes back, too.
+    # chdev makes the kernel use the database; where it did not, that comes back, too.
     other = [name for name in names if name in told and told[name] != there[name]]
     if other:
         kernel = [name for name in told if name in together(device, other, told)]
@@ -266,9 +266,9 @@ def together(device: str, names: List[str], given: Dict[str, str]) -> List[str]:
 def change_now(
     attributes: Attributes, wanted: Dict[str, str], running: Dict[str, str], tell: Optional[Command]
 ) -> CommandChange:
-    """The change of the device alone, until the next boot.
+    """The change of the device only, until the next reboot.
 
-    ``running`` are the values that come back on revert. ``tell`` tells what the device goes by, in
+    ``running`` are the values that come back on revert. ``tell`` tells what the device uses, in
     lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back.
     """
     device = attributes.device
@@ -306,9 +306,9 @@ def _with_values(attributes: Attributes, new: Dict[str, str]) -> str:
 
 
 class Device(NamedTuple):
-    """Attributes in the database, and what the kernel goes by of those that it tells.
+    """Attributes in the database, and what the kernel uses of those that it shows.
 
-    ``running`` is empty where none of them can be told, and holds the error where it failed.
+    ``running`` is empty where none of them is known, and holds the error where it failed.
     """
 
     odm: Attributes
@@ -352,10 +352,10 @@ def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[Co
     running = prior(device, NOW)
     late = [name for name in wanted if wanted[name] != running[name]]
     if when == BOTH:
-        # The database holds all of it; what the kernel tells may still differ.
+        # The database holds all of it; what the kernel shows may still differ.
         late = [name for name in late if name in told]
     else:
-        # Of what nobody tells, nobody knows whether the device goes by it.
+        # Of what nobody tells, it is unknown whether the device uses it.
         late = [name for name in wanted if name in late or name not in told]
     if not late:
         return None
@@ -389,14 +389,14 @@ def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[s
 
 
 def with_partners(device: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
-    """The names with those that they are judged with: of the kernel's marks always both."""
+    """The names with those that they are checked with: of the kernel's marks always both."""
     if device == SYSTEM and set(names) & set(sys_parm.NUMBERS):
         return names + tuple(name for name in sys_parm.NUMBERS if name not in names)
     return names
 
 
 def only(device: Device, names: Tuple[str, ...]) -> Device:
-    """The same of these names alone."""
+    """The same of these names only."""
     odm, running = device.odm, device.running
     return Device(
         odm._replace(

@@ -10,7 +10,7 @@ from ..collect.command import Command
 class FileChange(NamedTuple):
     """Make the file hold exactly ``content``; None removes it. ``before`` is what it holds now.
 
-    ``owner``: the uid that the file and the folders on the way must be of, or else root's; None
+    ``owner``: the uid that the file and the directories on the way must be of, or else root's; None
     for whoever owns them, who then does the work (guarded.py).
     """
 
@@ -22,7 +22,7 @@ class FileChange(NamedTuple):
 
 
 def header(control: str) -> str:
-    """The first line of every file that a role writes as a whole, which tells it for its own."""
+    """The first line of every file that a role writes as a whole, which shows it for its own."""
     return f"# Written by Hostproof (role {control}): change the policy, not this file.\n"
 
 
@@ -56,7 +56,7 @@ class MountChange(NamedTuple):
     """Unmount what is at the path (``after`` is None), or mount there (``before`` is None).
 
     A mount that changes is two changes: mounts of one export share what the first of them
-    asked for, so all of them must be gone before any is made again. ``must``: canonical settings
+    requested, so all of them must be gone before any is made again. ``must``: canonical settings
     (parsers/nfs/nfs_options.py) that the kernel has to grant; rsize and wsize are the least.
     """
 
@@ -69,7 +69,7 @@ class MountChange(NamedTuple):
 class CommandChange(NamedTuple):
     """Bring something from the state ``before`` to ``after`` by running commands.
 
-    ``name`` says what changes, and stands where another change has a path: one word or more, the
+    ``name`` says what changes, and is where another change has a path: one word or more, the
     same whenever the same thing changes. ``look`` tells the state at any time, by the first group
     of its ``expected``. ``make`` and ``undo`` are run in their order.
 
@@ -92,7 +92,7 @@ class CommandChange(NamedTuple):
 
 
 def active_value(text: str) -> str:
-    """What a /proc or /sys file says: "always [madvise] never" means madvise."""
+    """What a /proc or /sys file states: "always [madvise] never" means madvise."""
     marked = [word[1:-1] for word in text.split() if word[:1] == "[" and word[-1:] == "]"]
     return marked[0] if len(marked) == 1 else text.strip()
 
@@ -110,8 +110,8 @@ class Refusal(NamedTuple):
 class Plan(NamedTuple):
     """``changes`` in the order of writing; ``pending``: what waits for a restart, in words.
 
-    ``at_boot``: values that the next boot will change because of ``changes``; they are
-    journaled like a change, so that revert can put them back after that boot.
+    ``at_boot``: values that the next reboot will change because of ``changes``; they are
+    journaled like a change, so that revert can restore them after that reboot.
     """
 
     changes: List[Change]

@@ -44,7 +44,7 @@ def _mount_diff(path: str, changes: List[MountChange]) -> Dict[str, Any]:
     before = None if old is None else mount_text(old, tuple(must))
     after = None if new is None else mount_text(new, tuple(must))
     if after is not None:
-        # What nobody asks for in so many words, but the mount fails without it.
+        # What nobody asks for in this number of words, but the mount fails without it.
         said = [line.partition("=")[0] for line in after.splitlines()]
         after += "".join(
             "{0}={1}{2}\n".format(name, must[name], " or more" if name in TRANSFER_SIZES else "")
@@ -80,7 +80,7 @@ def normal_source(source: str) -> str:
 
 
 def steps_text(commands: Iterable[Command]) -> str:
-    """Commands for people, where no state can be told."""
+    """Commands for people, where no state is known."""
     return "".join("# {0}: {1}\n".format(one.name, " ".join(one.argv)) for one in commands)
 
 

@@ -4,7 +4,7 @@
 
 A file is replaced by a new one (writer.py), which must get the access list, the SELinux label, the
 capabilities and every other extended attribute of the old one (xattr(7)). What a new file cannot
-have, such as a signature or a second name, is an obstacle: the change is refused.
+have, such as a signature or a second name, is an obstacle: the change is rejected.
 """
 
 import array
@@ -103,7 +103,7 @@ def read(handle: int) -> Dict[str, str]:
 
 
 def give(handle: int, wanted: Dict[str, str], path: str) -> None:
-    """Make the extended attributes of a new file those that are wanted.
+    """Make the extended attributes of a new file those that are required.
 
     HostproofError names one that it cannot have, OSError says that the disk is full. The mode is
     set after this: the access list contains it.

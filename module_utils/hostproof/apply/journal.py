@@ -3,20 +3,20 @@
 """The change journal: what a host looked like before Hostproof changed it, kept on that host.
 
 ``/var/lib/hostproof/journal/<UTC>-<control>/0001.json`` is one prior state, on disk before the
-change is made; a folder is one apply. A folder whose changes were put back moves to
+change is made; a directory is one apply. A directory whose changes were restored moves to
 ``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
 
-An entry: ``kind`` is file, folder, value, mount or command; ``path``, of a command its name;
+An entry: ``kind`` is file, directory, value, mount or command; ``path``, of a command its name;
 ``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid, attributes
 (name to base64, not in schema 1)}, for a value its text, for a mount {source, fstype, options}, for
 a command {state, look, undo}; ``after`` is the sha256 of the new content, the new value, "source
 fstype options" of the new mount, or the state that the command is to bring, null where that cannot
-be told in advance. ``of``, of a value of a disk alone, is what the disk tells of itself: it may
-have another name when it is put back.
+be told in advance. ``of``, of a value of a disk only, is what the disk shows of itself: it may
+have another name when it is restored.
 
 Revert needs no new space on the file system of the journal. ``0001.original`` is a second name
-(hard link) of a file of root that is replaced or removed, where it lies on that file system: revert
-moves it back. An empty folder in reverted/ keeps the place for the folder of the apply.
+(hard link) of a file of root that is replaced or removed, where it is on that file system: revert
+moves it back. An empty directory in reverted/ keeps the place for the directory of the apply.
 """
 
 import base64
@@ -40,7 +40,7 @@ ROOT = "/var/lib/hostproof"
 SCHEMA = 2
 _READABLE = (1, SCHEMA)
 
-#: Who has the lock, beside it.
+#: Who has the lock, next to it.
 _HOLDER = "holder.json"
 
 #: Bytes of an entry: the largest file that is changed, as base64, and what stands around it.
@@ -86,8 +86,8 @@ class Journal:
         """Keep any other apply or revert of this host out; HostproofError says who is at work.
 
         A mount that goes on after its apply was killed counts as one: it would be made over
-        what a revert puts back. The kernel holds the lock, so that none outlives a crash; the
-        name beside it is for people alone.
+        what a revert restores. The kernel holds the lock, so that none outlives a crash; the
+        name next to it is for people alone.
         """
         for folder in missing_folders(self._root):
             self._writer.make_folder(folder)  # AIX has no /var/lib
@@ -149,7 +149,7 @@ class Journal:
         try:
             self._writer.write_file(path, text.encode("ascii"), 0o600)
         except OSError:
-            # On a full disk the note is left out, but no other process may stand there.
+            # On a full disk the note is left out, but no other process may be there.
             with suppress(OSError):
                 self._writer.remove_file(path)
 
@@ -171,7 +171,7 @@ class Journal:
         return words
 
     def begin(self, control: str) -> str:
-        """Make the folder for one apply and return its name."""
+        """Make the directory for one apply and return its name."""
         for folder in (self._root, self._open, self._closed):
             if not os.path.isdir(folder):
                 self._writer.make_folder(folder, 0o700)
@@ -180,7 +180,7 @@ class Journal:
         name = f"{stamp}.{int(now % 1 * 1000000):06d}Z-{control}"
         last = max(self._names() + self._reverted_names() + [""])
         if last >= name:
-            # A clock that went back must not change the order in which states are put back.
+            # A clock that went back must not change the order in which states are restored.
             name = "{0}~-{1}".format(last.rsplit("-", 1)[0], control)
         self._writer.make_folder(os.path.join(self._closed, name), 0o700)
         self._writer.make_folder(os.path.join(self._open, name), 0o700)
@@ -211,7 +211,7 @@ class Journal:
             self._keep(name, Entry("value", change.path, change.before, change.value, of))
 
     def record_folders(self, name: str, paths: List[str]) -> None:
-        """Keep that the folders do not exist, before they are made."""
+        """Keep that the directories do not exist, before they are made."""
         for path in paths:
             self._keep(name, Entry("folder", path, None, None))
 
@@ -242,7 +242,7 @@ class Journal:
                 raise
 
     def originals_of(self, device: int, inode: int) -> int:
-        """How many names of a file are here: an apply that was killed leaves them."""
+        """The number of names of a file are here: an apply that was killed leaves them."""
         count = 0
         for name in self._names():
             for path in self._originals(name):
@@ -256,12 +256,12 @@ class Journal:
         return [os.path.join(folder, one) for one in found]
 
     def transactions(self, control: Optional[str] = None) -> List[Transaction]:
-        """What can be put back, newest first."""
+        """What can be restored, newest first."""
         found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
         return [one for one in found if control is None or one.control == control]
 
     def close(self, name: str) -> None:
-        """Note that everything in the folder was put back."""
+        """Note that everything in the directory was restored."""
         for original in self._originals(name):
             self._writer.remove_file(original)
         folder = os.path.join(self._open, name)
@@ -310,7 +310,7 @@ class Journal:
 def _lock(handle: int) -> bool:
     """Whether the file system locks what this is; BlockingIOError if somebody else has it.
 
-    Where Python has to make flock out of fcntl (AIX), a folder cannot be locked, for it is never
+    Where Python has to make flock out of fcntl (AIX), a directory cannot be locked, for it is never
     open for writing; and EACCES then says that somebody else has the lock.
     """
     try:
@@ -388,7 +388,7 @@ def describe_file(path: str, owner: Optional[int] = None) -> Optional[Dict[str, 
 
 
 def missing_folders(path: str) -> List[str]:
-    """The folders above ``path`` that do not exist yet, outermost first; of one that ends in a
+    """The directories above ``path`` that do not exist yet, outermost first; of one that ends in a
     slash itself too."""
     inside = path + "." if not path.endswith("/") else path + "in it"
     return [str(one) for one in guarded.as_owner(inside, guarded.missing)]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes, undoes and puts back NFS mounts for apply.py, and reads back what the kernel granted.
+"""Makes, undoes and restores NFS mounts for apply.py, and reads back what the kernel granted.
 
 Nothing here looks at a file on an NFS mount: a server that does not answer would hang it.
 Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nfs_show_options().
@@ -23,7 +23,7 @@ from .difference import mount_text, normal_source
 from .mount_state import server_of, state_of
 from .writer import Writer
 
-#: Seconds until a server that should show a folder counts as gone.
+#: Seconds until a server that should show a directory counts as gone.
 LOOK_LIMIT = 5.0
 
 #: A mount that was journaled: its path, and what was mounted there (None: nothing).
@@ -55,7 +55,7 @@ def changed_since(changes: List[MountChange]) -> List[str]:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a server answers for the path, which may hang, and whose folders are not ours."""
+    """Whether a server answers for the path, which may hang, and whose directories are not ours."""
     return any(_is_at_or_beneath(path, point) for point in mounted_now())
 
 
@@ -166,7 +166,7 @@ def _insecure(path: str) -> List[str]:
 
 
 def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
-    """``mounts``: where the folder lies on a server, a command with a time limit looks at it."""
+    """``mounts``: where the directory is on a server, a command with a time limit looks at it."""
     far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
     if any(path.startswith(point + "/") for point in far):
         try:
@@ -188,7 +188,7 @@ def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
 
 
 def carry_out(change: MountChange, old: Optional[MountState], writer: Writer) -> None:
-    """Unmount or mount, and read back; HostproofError says what was asked and what came.
+    """Unmount or mount, and read back; HostproofError says what was queried and what came.
 
     ``old`` is what was mounted there before this plan, if anything.
     """
@@ -224,7 +224,7 @@ def _unmount(path: str, writer: Writer) -> None:
 
 
 def _mount(path: str, state: MountState, writer: Writer) -> None:
-    """Mount it unless an automounter was quicker; what is granted is for the caller to judge.
+    """Mount it unless an automounter was quicker; what is granted is for the caller to check.
 
     In the background, mount would say that all is well and go on trying behind our back.
     """
@@ -283,7 +283,7 @@ def _lowered(requested: MountState, mounted: Mounted, old: Optional[MountState])
     return [said]
 
 
-# -- putting back ---------------------------------------------------------------------------------
+# -- restoring ---------------------------------------------------------------------------------
 
 
 def unmount_changed(mounts: List[Before], writer: Writer) -> List[str]:

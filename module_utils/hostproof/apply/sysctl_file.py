@@ -16,7 +16,7 @@ from .change import FileChange, Refusal, ValueChange
 
 class Sysctl(NamedTuple):
     """A key of sysctl, its file, and what it should be and is. ``files`` are others, below /sys,
-    that boot could set the same by."""
+    that reboot could set the same by."""
 
     key: str
     path: str
@@ -41,10 +41,10 @@ class Planned(NamedTuple):
     refusals: List[Refusal]
 
 
-#: Whether a value is as good as the wanted one.
+#: Whether a value is as good as the required one.
 Enough = Callable[[str, str], bool]
 
-#: The value that boot gives to a key; None where nothing sets it.
+#: The value that reboot gives to a key; None where nothing sets it.
 AtBoot = Callable[[Boot, str], Optional[str]]
 
 
@@ -67,7 +67,7 @@ def plan(
         return isinstance(value, str) and enough(value, one.value)
 
     others = boot_probe.with_sysctl_file(boot, file.path, "")
-    # What another place already sets as wanted, whatever happens, stays with that place.
+    # What another place already sets as required, whatever happens, stays with that place.
     own = [one for one in wanted if not is_enough(attempt(at_boot, others, one.key), one)]
     content = file.header + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
     later = boot_probe.with_sysctl_file(boot, file.path, content)

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries out a plan, and puts back what the change journal holds.
+"""Carries out a plan, and restores what the change journal holds.
 
 Every change is journaled before it is made and read back after. Whatever goes wrong on the
-way, a short grant of the kernel included, everything of this plan is put back before the
+way, a short grant of the kernel included, everything of this plan is restored before the
 error is raised.
 """
 
@@ -41,11 +41,11 @@ _VALUE_LIMIT = 1024 * 1024
 
 
 class Refused(HostproofError):
-    """The plan would hurt the host; nothing was changed."""
+    """The plan would harm the host; nothing was changed."""
 
 
 class NotGranted(HostproofError):
-    """The host did not take a change; what was changed before has been put back."""
+    """The host did not take a change; what was changed before has been restored."""
 
 
 class NotMade(NotGranted):
@@ -161,7 +161,7 @@ def _refuse_stale(plan: Plan, journal: Journal) -> None:
 def _apply(plan: Plan, control: str, journal: Journal, writer: Writer) -> None:
     name = journal.begin(control)
     try:
-        # All of it before the first change: after a crash in between, a boot may already set
+        # All of it before the first change: after a crash in between, a reboot may already set
         # values from the new files, and revert must know the old ones.
         for change in plan.at_boot + plan.changes:
             if isinstance(change, MountChange):
@@ -202,7 +202,7 @@ def _old_mounts(plan: Plan) -> Dict[str, MountState]:
 
 
 def _missing_mount_point(change: MountChange, plan: Plan) -> List[str]:
-    """The folders to make for a mount. What was mounted has one: it is not looked at, since its
+    """The directories to make for a mount. What was mounted has one: it is not looked at, since its
     server may not answer."""
     if change.after is None or change.path in _old_mounts(plan):
         return []
@@ -287,7 +287,7 @@ def without(
     transactions: List[Transaction], keep: List[str], only: Optional[List[str]] = None
 ) -> List[Transaction]:
     """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
-    those. Refused where one that stays is newer than any that is put back: it may rest on that."""
+    those. Refused where one that stays is newer than any that is restored: it may rest on that."""
     left = [one for one in transactions if one.name not in keep]
     if only is not None:
         left = [one for one in left if one.name in only]
@@ -405,7 +405,7 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
     """Restore every state of the transaction, newest first, and read each back.
 
     Mounts that changed are unmounted before the files come back, and made again after: they share
-    what the first of them asked for, and systemd must know the old files by then. What cannot be
+    what the first of them requested, and systemd must know the old files by then. What cannot be
     restored keeps nothing else from it: NotGranted names it in the end.
     """
     mounts = _mounts_before(transaction)
@@ -433,7 +433,7 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
 
 
 def _first_values(entries: List[Entry]) -> List[Entry]:
-    """Of each value the first entry alone: what was there in between, the kernel may refuse now."""
+    """Of each value the first entry alone: what was there in between, the kernel may reject now."""
     seen: Set[str] = set()
     found = []
     for entry in entries:
@@ -471,7 +471,7 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
 
 
 def _obstacle_to(entry: Entry) -> Optional[str]:
-    """Why a file cannot be put back, where the file itself shows it: somebody made it immutable."""
+    """Why a file cannot be restored, where the file itself shows it: somebody made it immutable."""
     if entry.kind != "file":
         return None
     found = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
@@ -510,7 +510,7 @@ def _restore_value(entry: Entry, writer: Writer) -> None:
 
 def _restore_folder(entry: Entry, writer: Writer) -> None:
     if mounting.is_remote(entry.path):
-        return  # its folders were there before the mount; and a look at them can hang
+        return  # its directories were there before the mount; and a look at them can hang
     if guarded.as_owner(entry.path, guarded.is_empty_folder, follow=False):
         writer.remove_folder(entry.path)
 
@@ -556,7 +556,7 @@ def _before_of(entry: Entry) -> Any:
 
 
 def _old_state_of(entry: Entry) -> str:
-    """The old state of what a command changed, or how it is undone where none can be told."""
+    """The old state of what a command changed, or how it is undone where none is known."""
     before, look = entry.before["state"], command.from_dict(entry.before["look"])
     if before is not None and (entry.after is not None or attempt(Writer().run, look) == before):
         return str(before)

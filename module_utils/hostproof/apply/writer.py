@@ -60,13 +60,13 @@ class Writer:
         """Replace the file as a whole. A link is written through: its target is what counts.
 
         ``attributes`` are the extended attributes that it gets (file_attributes.py); None for those
-        of the file that is replaced. Whoever owns the folders on the way does it (guarded.py).
+        of the file that is replaced. Whoever owns the directories on the way does it (guarded.py).
         """
         new = _New(content, mode, uid, gid, attributes)
         guarded.as_owner(path, partial(_write_file, new))
 
     def link(self, path: str, other: str) -> None:
-        """Give the file a second name on the same file system."""
+        """Give the file per second name on the same file system."""
         guarded.as_owner(path, partial(_link, other))
 
     def put_original(self, original: str, path: str, before: Dict[str, Any]) -> bool:
@@ -87,7 +87,7 @@ class Writer:
         guarded.as_owner(path, _remove_file, follow=False)
 
     def remove_unfinished(self, path: str) -> None:
-        """Remove what a killed write of the file left beside it."""
+        """Remove what a killed write of the file left next to it."""
         guarded.as_owner(path, _remove_unfinished)
 
     def move(self, source: str, target: str) -> None:
@@ -96,7 +96,7 @@ class Writer:
         _sync_folder(os.path.dirname(target))
 
     def write_value(self, path: str, value: str) -> None:
-        """One write(2), as the kernel wants it: errors come back from exactly that call."""
+        """One write(2), as the kernel requires it: errors come back from exactly that call."""
         handle = os.open(path, os.O_WRONLY)
         try:
             os.write(handle, value.encode("ascii") + b"\n")
@@ -298,7 +298,7 @@ def _remove_unfinished(place: guarded.Place) -> None:
 
 
 def _remove_if_there(name: str, folder: int) -> None:
-    # A read-only file system refuses the removal even of what is not there (unlink(2), EROFS).
+    # A read-only file system rejects the removal even of what is not there (unlink(2), EROFS).
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -317,7 +317,7 @@ def _sync_folder(path: str, folder: Optional[int] = None) -> None:
     except OSError as problem:
         if problem.errno not in (errno.EBADF, errno.EINVAL):
             raise
-        # Only what is open for writing can be synced on some systems (AIX), and no folder is.
+        # Only what is open for writing can be synced on some systems (AIX), and no directory is.
         os.sync()
     finally:
         os.close(handle)

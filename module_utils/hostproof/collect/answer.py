@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A fact that may be unknown.
 
-A control reads everything first and judges later, so a read that failed must be kept where
+A control reads everything first and checks later, so a read that failed must be kept where
 its value would stand. ``attempt`` keeps it, ``known`` brings it up again at the moment that a
-judgement needs the value; what needs an unknown is then itself unknown.
+evaluation needs the value; what needs an unknown is then itself unknown.
 """
 
 from typing import Any, Callable, Optional, TypeVar, Union
@@ -14,7 +14,7 @@ from ..errors import Absent, HostproofError
 T = TypeVar("T")
 U = TypeVar("U")
 
-#: A value, or the error that stands in its place.
+#: A value, or the error that is in its place.
 Answer = Union[T, HostproofError]
 
 
@@ -27,7 +27,7 @@ def attempt(read: Callable[..., T], *arguments: Any, **options: Any) -> Answer[T
 
 
 def known(answer: Answer[T]) -> T:
-    """The value, or raise the error that stands in its place."""
+    """The value, or raise the error that is in its place."""
     if isinstance(answer, HostproofError):
         raise answer
     return answer
@@ -42,10 +42,10 @@ def existing(answer: Answer[Optional[T]]) -> T:
 
 
 def unless_absent(answer: Answer[T], otherwise: U) -> Union[T, U]:
-    """The value; ``otherwise`` where the host said that there is none; raise what is unknown."""
+    """The value; ``otherwise`` where the host stated that there is none; raise what is unknown."""
     return otherwise if isinstance(answer, Absent) else known(answer)
 
 
 def if_known(answer: Answer[T], otherwise: U) -> Union[T, U]:
-    """The value, or ``otherwise``: only where the unknown is judged elsewhere."""
+    """The value, or ``otherwise``: only where the unknown is checked elsewhere."""
     return otherwise if isinstance(answer, HostproofError) else answer

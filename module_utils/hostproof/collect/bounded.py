@@ -11,7 +11,7 @@ import zlib
 from io import BufferedReader
 from typing import Any
 
-#: Lists, dictionaries and what stands in them. Each takes some 100 bytes in memory, however few
+#: Lists, dictionaries and what is in them. Each takes some 100 bytes in memory, however few
 #: characters it is written with.
 MOST_VALUES = 1000000
 

@@ -27,7 +27,7 @@ PARTING = 2.0
 
 _PIECE = 64 * 1024
 
-#: Who acts where a folder belongs to a number that no account has.
+#: Who acts where a directory belongs to a number that no account has.
 _NO_GROUP = 65534
 
 
@@ -181,7 +181,7 @@ def _result(answer: bytes, what: str) -> Any:
     if "value" in found:
         return found["value"]
     if "errno" in found:
-        # The subclass that the number stands for: PermissionError, FileNotFoundError.
+        # The subclass that the number represents: PermissionError, FileNotFoundError.
         raise OSError(int(found["errno"]), str(found["text"]))
     if "untrusted" in found:
         raise Untrusted(str(found["untrusted"]))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A command that is run as the owner of what it looks at or changes (``sqlplus``, ``lsnrctl``).
 
-It gets an environment of its own, for that of whoever runs Hostproof could lead it elsewhere
+It gets a separate environment, for that of whoever runs Hostproof could lead it elsewhere
 (TWO_TASK, TNS_ADMIN), and never a secret: ``argv``, ``environment`` and ``stdin`` are kept.
 """
 
@@ -53,7 +53,7 @@ _NOT_STARTED = {126: errno.EACCES, 127: errno.ENOENT}
 
 
 class Command(NamedTuple):
-    """``name`` says in words what it does; it stands for the command in evidence and messages.
+    """``name`` says in words what it does; it represents the command in evidence and messages.
 
     ``user`` runs it, None for whoever runs Hostproof. ``expected`` is a regular expression
     (MULTILINE) that what it prints must hold, errors included; of a look, the first group is the
@@ -103,7 +103,7 @@ def from_dict(record: Any) -> Command:
 
 
 class Failed(HostproofError):
-    """A command ended with an exit code that says that it failed."""
+    """A command ended with an exit code that states that it failed."""
 
 
 class Output(NamedTuple):
@@ -167,7 +167,7 @@ def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
 def _run_child(
     command: Command, out: int, follow: Optional[Callable[[float, int], None]] = None
 ) -> Tuple[int, str]:
-    """Its exit code, as subprocess has it, and what it said on stderr.
+    """Its exit code, as subprocess has it, and what it stated on stderr.
 
     ``follow`` gets the time (monotonic) until which it may run and the file of its stderr; whoever
     gives it reads what is printed to ``out``.

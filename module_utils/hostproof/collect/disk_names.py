@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which disk a file of sysfs is about: after a boot another one may have the kernel's name.
+"""Which disk a file of sysfs is about: after a reboot another one may have the kernel's name.
 
 Source: Linux, Documentation/ABI/stable/sysfs-block, testing/sysfs-block-dm (dm/uuid).
 """
@@ -11,14 +11,14 @@ from typing import List, Optional
 
 #: Folder of all disks, the kernel's name, the attribute.
 _OF_DISK = re.compile(r"(.*/sys/block)/([^/]+)/(.+)\Z")
-#: What a disk tells of itself whatever its name is: maps, NVMe, SCSI, virtio, MMC.
+#: What a disk shows of itself whatever its name is: maps, NVMe, SCSI, virtio, MMC.
 _IDENTITIES = ("dm/uuid", "wwid", "device/wwid", "serial", "device/serial")
 _LIMIT = 4096
 
 
 def identity(path: str) -> Optional[str]:
-    """What tells the disk of this file from all others, "device/wwid naa.600..."; None where it
-    is no file of a disk, or the disk tells nothing."""
+    """What shows the disk of this file from all others, "device/wwid naa.600..."; None where it
+    is not a file of a disk, or the disk shows nothing."""
     found = _OF_DISK.match(path)
     return None if found is None else _identity(os.path.join(found.group(1), found.group(2)))
 

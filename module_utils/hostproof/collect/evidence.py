@@ -3,7 +3,7 @@
 """Evidence as it travels and as it is kept.
 
 On its way to the controller it is base64 of zlib of JSON (key to reading, see host.py). An
-evidence pack is one JSON file a host: ``schema``, ``host``, ``recorded_at`` (UTC),
+evidence pack is one JSON file per host: ``schema``, ``host``, ``recorded_at`` (UTC),
 ``hostproof`` (version) and ``readings``.
 """
 

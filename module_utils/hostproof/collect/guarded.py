@@ -1,9 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files are reached folder by folder from /, by descriptors, as the account that owns the way.
+"""Files are reached directory by directory from /, by descriptors, as the account that owns the
+way.
 
-Who may change a folder decides what a path below it means, at any moment. So root goes alone only
-where none but root may change anything on the way. At the first folder of another account that
+Who may change a directory decides what a path below it means, at any moment. So root goes alone
+only
+where none but root may change anything on the way. At the first directory of another account that
 account does the work, with its own rights (child.py), and where a third one may change something
 nobody does: Untrusted says who and where. Links count where those who are trusted made them.
 
@@ -42,7 +44,7 @@ from ..errors import kind_of
 from . import child, mount_owner
 from .child import Untrusted
 
-#: Bytes of a file that we read to change it or to put it back.
+#: Bytes of a file that we read to change it or to restore it.
 FILE_LIMIT = 8 * 1024 * 1024
 
 #: Seconds for one step that another account does.
@@ -51,14 +53,14 @@ STEP_LIMIT = 30.0
 #: As the kernel has it (path_resolution(7)).
 MOST_LINKS = 40
 
-#: O_PATH needs no right to read a folder and opens no device; AIX has neither.
+#: O_PATH needs no right to read a directory and opens no device; AIX has neither.
 _LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _QUIET = os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _ROOT = 0
-#: Inode of the folder / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
+#: Inode of the directory / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
 _PROC_ROOT = 1
 
 #: Of HOME/bin/NAME, what must be the owner's.
@@ -75,8 +77,9 @@ _NO_LIST = (errno.ENODATA, errno.ENOTSUP, errno.ENOENT)
 
 
 class Place(NamedTuple):
-    """Where a path leads: an open folder and the name in it. ``found`` is None where the name does
-    not exist; ``missing`` are the folders that do not exist either, outermost first."""
+    """Where a path leads: an open directory and the name in it. ``found`` is None where the
+    name does
+    not exist; ``missing`` are the directories that do not exist either, outermost first."""
 
     folder: int
     name: str
@@ -108,7 +111,7 @@ def as_owner(
 ) -> Any:
     """What ``step`` makes of the place, done by whoever owns the way to it.
 
-    ``owner``: the account that the file must be of, or in root's folders root; None for any.
+    ``owner``: the account that the file must be of, or in root's directories root; None for any.
     """
     uid = os.geteuid()
     try:
@@ -125,7 +128,7 @@ def as_owner(
 
 
 def actor(path: str) -> int:
-    """Who reads and writes the path: us, or the account whose folders it goes through."""
+    """Who reads and writes the path: us, or the account whose directories it goes through."""
     try:
         with walked(path, os.geteuid()):
             return os.geteuid()
@@ -158,7 +161,7 @@ def kind(place: Place) -> str:
 
 
 def missing(place: Place) -> List[str]:
-    """The folders above the place that do not exist, outermost first."""
+    """The directories above the place that do not exist, outermost first."""
     return list(place.missing)
 
 
@@ -311,7 +314,7 @@ def name_of(uid: Optional[int]) -> str:
 
 
 def names_of(uids: Iterable[Optional[int]]) -> str:
-    """Accounts for people; None stands for anybody."""
+    """Accounts for people; None represents anybody."""
     return ", ".join(sorted("anybody" if one is None else name_of(one) for one in uids))
 
 
@@ -334,7 +337,7 @@ def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool)
 
 
 def _actor_in(path: str) -> Optional[int]:
-    """Who may change what is in a folder, us or another; None where it does not exist."""
+    """Who may change what is in a directory, us or another; None where it does not exist."""
     uid = os.geteuid()
     try:
         with walked(path, uid) as place:
@@ -395,7 +398,7 @@ def _walk(
     at_end: int,
     folders: bool,
 ) -> Place:
-    """``way`` holds the folders that are open, from / on."""
+    """``way`` holds the directories that are open, from / on."""
     left = [part for part in path.split("/") if part not in ("", ".")]
     links = 0
     open_to = _check_folder(way[-1], "/", trusted, uid)
@@ -486,7 +489,7 @@ def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Pl
 
 
 def _end_of(path: str, here: str, way: List[int], name: str, look: os.stat_result) -> Place:
-    """The folder is opened to be read, for only then it can be synced to the disk."""
+    """The directory is opened to be read, for only then it can be synced to the disk."""
     return Place(way[-1], name, look, (), here)
 
 
@@ -536,7 +539,7 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
 def _check_entry(
     look: Optional[os.stat_result], path: str, open_to_all: bool, trusted: FrozenSet[int], uid: int
 ) -> None:
-    """An entry of a sticky folder is its owner's; where there is none, anybody may make one."""
+    """An entry of a sticky directory is its owner's; where there is none, anybody may make one."""
     if not open_to_all:
         return
     if look is None:
@@ -544,18 +547,18 @@ def _check_entry(
     if look.st_uid not in trusted:
         raise Belongs(look.st_uid)
     if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
-        # A hard link needs no right to the file, and who owns a folder may move what is in it.
+        # A hard link needs no right to the file, and who owns a directory may move what is in it.
         raise Untrusted(f"any account could have created {path}, and not all accounts may read it")
 
 
 def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
-    """Who of those not trusted may write a file or folder, its owner too; None is anybody."""
+    """Who of those not trusted may write a file or directory, its owner too; None is anybody."""
     found = set(_others(look, handle, trusted))
     return found if look.st_uid in trusted else found | {look.st_uid}
 
 
 def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> FrozenSet[Optional[int]]:
-    """Who else than those trusted and the owner may write; None stands for anybody."""
+    """Who else than those trusted and the owner may write; None represents anybody."""
     found: Set[Optional[int]] = set()
     if look.st_mode & stat.S_IWOTH:
         found.add(None)

@@ -14,7 +14,7 @@ Promises, where root reads (another user reads with that user's own rights):
 - ``named_by`` are files that the path was taken from. Whoever may write one of them may choose the
   path, and counts like an account that may change the way.
 - A failure is an answer. Nothing is tried again with more rights.
-- Content comes from regular files alone.
+- Content comes from regular files only.
 
 What is not promised: access lists of NFSv4 are not seen, and of the owners and modes that a server
 of NFS gives the host's mount is trusted.
@@ -30,9 +30,9 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from . import child, guarded, mount_owner
 from .child import Untrusted
 
-#: A file longer than this is not configuration; reading it whole would hurt the host.
+#: A file longer than this is not configuration; reading it whole would harm the host.
 READ_LIMIT = 8 * 1024 * 1024
-#: Names in a folder: /proc of a busy host has some 100,000.
+#: Names in a directory: /proc of a busy host has some 100,000.
 NAMES_LIMIT = 1000000
 #: Seconds for a read that another account does.
 SECONDS = 10.0
@@ -46,7 +46,7 @@ _FOLDER = getattr(os, "O_DIRECTORY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
 
-#: Files of /proc and /sys outside of the folders of processes: no link there leads elsewhere.
+#: Files of /proc and /sys outside of the directories of processes: no link there leads elsewhere.
 _KERNELS = re.compile(r"/(proc|sys)/(?!self(?:/|$)|thread-self(?:/|$)|[0-9])(.+)$", re.DOTALL)
 
 
@@ -91,7 +91,7 @@ def head(limit: int, first: bytes, found: Found) -> str:
 
 
 def names(found: Found) -> List[str]:
-    """The sorted names in a folder."""
+    """The sorted names in a directory."""
     if not stat.S_ISDIR(_there(found).st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), found.path)
     handle = found.open(_QUIET | _FOLDER)
@@ -143,7 +143,7 @@ def _check_regular(look: os.stat_result, path: str) -> None:
 
 def content(handle: int) -> str:
     """All that an open file gives, as text."""
-    # In small pieces: for each read of /proc/sys the kernel allocates as much as is asked for.
+    # In small pieces: for each read of /proc/sys the kernel allocates as much as is requested.
     # The size is not asked: files of /proc and /sys say 0.
     pieces: List[bytes] = []
     length = 0
@@ -195,7 +195,7 @@ def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
     for one, path in zip(readers, paths):
         found = _joined(found, one, path)
     if len(set(readers)) > 1 and found.uid != _ROOT:
-        # One of them was not asked for as whom all are read.
+        # One of them was not requested as whom all are read.
         for path in paths:
             _as_reader(path, _nothing, found)
     return found
@@ -325,13 +325,14 @@ _TOPS: Dict[str, Tuple[int, int, int]] = {}
 
 
 def kernels(path: str, task: str) -> Optional[Tuple[Any]]:
-    """The answer to "file", "dir" or "stat" about a path of /proc or /sys, outside of the folders
+    """The answer to "file", "dir" or "stat" about a path of /proc or /sys, outside of the
+    directories
     of processes, in a tuple; None where it is not certain that the kernel itself serves it.
 
     Such a file answers at once, so that no child has to wait for it.
     """
     match = _KERNELS.match(path)
-    # With "." or nothing as a part, _KERNELS does not see the folder of a process behind it.
+    # With "." or nothing as a part, _KERNELS does not see the directory of a process behind it.
     if match is None or any(part in ("", ".", "..") for part in path.split("/")[1:]):
         return None
     top = _top(match.group(1))
@@ -354,7 +355,7 @@ def kernels(path: str, task: str) -> Optional[Tuple[Any]]:
 
 
 def _top(name: str) -> Optional[Tuple[int, int, int]]:
-    """The open folder /proc or /sys; None where it is none of the kernel's."""
+    """The open directory /proc or /sys; None where it is none of the kernel's."""
     known = _TOPS.get(name)
     # A child has closed what its parent had open.
     if known is not None and known[0] == os.getpid():

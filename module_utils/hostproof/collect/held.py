@@ -30,7 +30,7 @@ class Held(NamedTuple):
     those of its parent, with the same inode.
 
     ``files`` maps flags, in octal as the kernel writes them, to the paths and sockets that are
-    open with them; None of a process that was not asked for, ``urings`` too.
+    open with them; None of a process that was not requested, ``urings`` too.
     """
 
     pid: int
@@ -42,7 +42,7 @@ class Held(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """``unseen`` are the processes that this user may not look at, of those not asked for."""
+    """``unseen`` are the processes that this user may not look at, of those not requested."""
 
     processes: List[Held]
     unseen: int
@@ -94,7 +94,8 @@ def _rings(pid: int, folder: str, argv0: str) -> Dict[str, Any]:
 
 
 def _descriptors(folder: str, most: int) -> Dict[str, Any]:
-    """What one process holds, by flags. Each name once, for a copy of a descriptor is no file."""
+    """What one process holds, by flags. Each name once, for a copy of a descriptor is not a
+    file."""
     names = os.open(folder + "/fd", os.O_RDONLY | os.O_DIRECTORY)
     infos = -1
     by_flags: Dict[str, Set[str]] = {}

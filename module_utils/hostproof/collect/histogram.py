@@ -3,7 +3,7 @@
 """Counts of durations in bins that are fine enough for percentiles and add up without loss.
 
 Each octave has 64 bins of the same width (as HdrHistogram divides them), so that a percentile is
-right within 0.8 %. The unit is 1/64 of a microsecond: octaves then end at powers of two of a
+right within 0.8%. The unit is 1/64 of a microsecond: octaves then end at powers of two of a
 microsecond, which are the bins of V$EVENT_HISTOGRAM_MICRO, and ``log2_bins`` is exact.
 """
 
@@ -20,7 +20,7 @@ LAYOUT = "us/64, 64 per octave"
 
 
 class Histogram:
-    """Durations, counted. All that it tells is in microseconds."""
+    """Durations, counted. All that it shows is in microseconds."""
 
     def __init__(self) -> None:
         self.counts: Dict[int, int] = {}
@@ -91,7 +91,7 @@ class Histogram:
         raise AssertionError("the bins hold fewer than were counted")
 
     def above(self, microseconds: float) -> int:
-        """How many were certainly not shorter: those of the bins that begin there or later."""
+        """The number of were certainly not shorter: those of the bins that begin there or later."""
         limit = microseconds * _SUB_BINS
         return sum(number for index, number in self.counts.items() if _bin(index)[0] >= limit)
 

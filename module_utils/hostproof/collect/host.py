@@ -3,7 +3,7 @@
 """The one seam to the machine: every look at a host goes through a Host.
 
 ``LiveHost`` looks at the machine that it runs on and records what it saw; ``RecordedHost``
-answers from such a record, so that a control judges last month's evidence with this month's
+answers from such a record, so that a control checks last month's evidence with this month's
 policy. Both answer the same calls, and both raise Absent, Denied or Unanswered (errors.py):
 no answer is never an empty answer.
 
@@ -55,19 +55,19 @@ from .command import Output
 from .measured import Measured, Window
 from .reader import Reader
 
-#: A longer file is no script that somebody wrote.
+#: A longer file is not a script that somebody wrote.
 _SCRIPT_LIMIT = 512 * 1024
 #: How far a search follows from a script to the scripts that it calls.
 _CALLS = 3
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
-#: Streams and other links of a process: they lead to nothing that a boot would run.
+#: Streams and other links of a process: they lead to nothing that a reboot would run.
 _OF_A_PROCESS = re.compile(
     r"/dev/(?:stdin|stdout|stderr|fd)(?=/|$)|/proc/(?:self|thread-self|\d+)/(?:fd|exe|ns)(?=/|$)"
 )
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
 
-#: Seconds for one look at a file or folder, and for what looks at every process.
+#: Seconds for one look at a file or directory, and for what looks at every process.
 READ_SECONDS = 10.0
 _LIMITS = {
     "processes": 30.0,
@@ -98,7 +98,8 @@ Record = Callable[[str], str]
 class Secret(NamedTuple):
     """A file that a command reads and that nobody else may: its name and its text.
 
-    ``variables`` are environment variables for the command; "{0}" in a value is the file's folder.
+    ``variables`` are environment variables for the command; "{0}" in a value is the file's
+    directory.
     """
 
     name: str
@@ -107,7 +108,7 @@ class Secret(NamedTuple):
 
 
 class Stat(NamedTuple):
-    """The part of stat(2) that controls judge. ``mode`` holds the permission bits only."""
+    """The part of stat(2) that controls check. ``mode`` holds the permission bits only."""
 
     mode: int
     uid: int
@@ -135,7 +136,7 @@ class Process(NamedTuple):
 
     def runs(self, name: str) -> Optional[bool]:
         """Whether it is the program HOME/bin/NAME of whoever it runs as. Anybody can choose the
-        name that a process shows, but not what the kernel says of its file.
+        name that a process shows, but not what the kernel states of its file.
 
         None where that is not known: this user may not see it, its file is on a server that does
         not answer, or the record is older than the question. A relink leaves the program that
@@ -153,7 +154,7 @@ class Process(NamedTuple):
 
 
 class OpenFiles(NamedTuple):
-    """What a process holds open, mapped or stands in, as far as it was asked for.
+    """What a process holds open, mapped or is in, as far as it was requested.
 
     ``paths`` are sorted and unique, as the kernel writes them: a file that was removed ends in
     " (deleted)", a socket is socket:[INODE].
@@ -180,7 +181,7 @@ class FoundLines(NamedTuple):
     """Lines that a search found: (number, text) by file.
 
     ``callers`` say of a script that was looked into because it is called from which file of the
-    places that began. ``unread`` are files and folders that may not be read.
+    places that began. ``unread`` are files and directories that may not be read.
     """
 
     lines: Dict[str, List[Tuple[int, str]]]
@@ -261,7 +262,7 @@ def _holds_windows(reading: Dict[str, Any]) -> bool:
     lists = (reading["windows"], reading["remarks"])
     if not all(isinstance(one, list) for one in lists):
         return False
-    # ValueError where one is no window.
+    # ValueError where one is not a window.
     windows = [Window.from_json(one) for one in lists[0]]
     figures = reading.get("figures", {})
     return (
@@ -314,7 +315,7 @@ _SHAPES: Dict[str, Callable[[Dict[str, Any]], Any]] = {
 class Host:
     """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``.
 
-    ``until`` is the moment (time.monotonic) after which nothing more is asked, None for no end.
+    ``until`` is the moment (time.monotonic) after which nothing more is queried, None for no end.
     """
 
     until: Optional[float] = None
@@ -366,7 +367,8 @@ class Host:
             raise Unanswered("file:" + path, f"{path}: {problem}") from problem
 
     def list_dir(self, path: str) -> List[str]:
-        """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
+        """The sorted names in a directory. An empty directory is an answer, an unreadable one
+        is not."""
         reading = self._answer("dir:" + path, "dir", lambda: {"names": self._read("dir", path)})
         return list(reading["names"])
 
@@ -384,7 +386,7 @@ class Host:
         return Stat(**reading["stat"])
 
     def program_owner(self, path: str) -> int:
-        """The one account (uid) that HOME/bin/NAME, its folder and its home belong to.
+        """The one account (uid) that HOME/bin/NAME, its directory and its home belong to.
 
         Unanswered where that is not one, or where one of the three is a link.
         """
@@ -429,9 +431,9 @@ class Host:
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
     def ask(self, wanted: command.Command, record: Optional[Record] = None) -> Output:
-        """Run a command that only looks as its owner; its name stands in the evidence key.
+        """Run a command that only looks as its owner; its name is in the evidence key.
 
-        What it answers with is for the caller to judge (command.state_of), its exit code too.
+        What it answers with is for the caller to check (command.state_of), its exit code too.
         """
         reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
@@ -477,7 +479,8 @@ class Host:
     ) -> Output:
         """Run a command that only looks and that needs a secret.
 
-        The secret is in a file that has no name in any folder, so that nothing of it stays behind
+        The secret is in a file that has no name in any directory, so that nothing of it stays
+        behind
         even if this process is killed; it is not in the argv, the environment or the evidence.
         ``key`` is the evidence key. Unanswered, and not run, where ``timeout`` leaves no time.
         """
@@ -503,7 +506,7 @@ class Host:
     def processes(self, name: str, pattern: str, kind: identity.Kind) -> List[Process]:
         """Processes of a kind whose first argument matches the regular expression, by pid.
 
-        ``name`` stands for them in the evidence key, which the pattern would make unreadable.
+        ``name`` represents them in the evidence key, which the pattern would make unreadable.
         Only the first argument is kept: the others can hold passwords. What only has the name of
         one is not recorded (identity.py).
         """
@@ -523,9 +526,9 @@ class Host:
         are out.
 
         Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
-        own threads. An item of ``under`` is a path, which stands for itself and what lies
+        own threads. An item of ``under`` is a path, which represents itself and what lies
         beneath, or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd,
-        cwd, exe, root and the mapped files, by their names alone: a server that is gone does
+        cwd, exe, root and the mapped files, by their names only: a server that is gone does
         not block it. Denied where one of the processes may not be looked at.
         """
         wanted = sorted(set(under))
@@ -559,10 +562,11 @@ class Host:
     def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
 
-        ``places`` are paths, with * for any name in a folder. A script is a file that begins with
-        #! and whose path stands in a file of ``places`` or in a script that one calls. Only lines
+        ``places`` are paths, with * for any name in a directory. A script is a file that begins
+        with
+        #! and whose path is in a file of ``places`` or in a script that one calls. Only lines
         that match are kept, since others can hold passwords; one that goes on (\\) is one line.
-        What lies on a network file system is left out: a server that is gone would block it.
+        What is on a network file system is left out: a server that is gone would block it.
         """
         key = "lines:" + name
         reading = self._answer(
@@ -900,7 +904,7 @@ def _of_kernel(task: str, path: Any) -> Optional[Tuple[Any]]:
     if task in ("file", "dir", "stat"):
         return guarded_read.kernels(path, task)
     if task == "link" and path.startswith("/sys/") and ".." not in path:
-        # Its text alone: the links of sysfs lead to its own folders.
+        # Its text alone: the links of sysfs lead to its own directories.
         os.stat(path)
         return (os.path.realpath(path),)
     return None
@@ -959,7 +963,7 @@ def _network_mounts() -> Tuple[str, ...]:
 
 
 def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
-    """The files of some places by name. glob says nothing of folders that may not be read."""
+    """The files of some places by name. glob says nothing of directories that may not be read."""
     paths: List[str] = []
     for place in places:
         folder, _, name = place.rpartition("/")
@@ -978,7 +982,7 @@ def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
 def _text_of(
     path: str, callers: Tuple[str, ...], seen: Set[Tuple[int, int]], unread: List[str]
 ) -> str:
-    """The text of a file; "" for what was seen already, is no text or, if called, no script.
+    """The text of a file; "" for what was seen already, is not text or, if called, no script.
 
     ``callers`` lead from a file of the places that began to it: who may write one of them chose
     the path.
@@ -1003,10 +1007,10 @@ def _text_of(
 
 
 def _is_no_file(path: str) -> bool:
-    """Whether a folder that is reached without links has no such name, or no file or link of it.
+    """Whether a directory that is reached without links has no such name, or no file or link of it.
 
-    A walk that is refused (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a script
-    names a file that is never there.
+    A walk that is rejected (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a
+    script names a file that is never there.
     """
     folder = os.path.dirname(path)
     if os.path.realpath(folder) != folder:
@@ -1122,7 +1126,7 @@ def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
 class _OpenSecret:
     """A secret's file while commands need it; both go when nobody holds this any more.
 
-    The file has no name: the folder holds a link to it as an open file.
+    The file has no name: the directory holds a link to it as an open file.
     """
 
     def __init__(self, secret: Secret) -> None:
@@ -1147,7 +1151,7 @@ def _ask_udp(address: str, port: int, message: bytes, timeout: float) -> Dict[st
     )[0]
     with socket.socket(family, kind, protocol) as asking:
         asking.settimeout(timeout)
-        # Connected: only then the kernel tells that the port is closed.
+        # Connected: only then the kernel shows that the port is closed.
         asking.connect(place)
         asking.send(message)
         return {"reply": asking.recv(_DATAGRAM).hex()}
@@ -1238,7 +1242,7 @@ def _not_measured() -> Any:
 
 
 def _nothing() -> Any:
-    """For a reading that a window has given: it is never asked for."""
+    """For a reading that a window has given: it is never requested."""
     raise ValueError("no window has passed for it")
 
 
@@ -1356,7 +1360,7 @@ def _look_at_open_files(
         owner = os.stat(folder)
         names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
         names += [folder + "/" + name for name in ("cwd", "exe", "root")]
-        # Of a million of files that an account holds open, what nobody asked for is not kept.
+        # Of a million of files that an account holds open, what nobody requested is not kept.
         held = (target for target in map(_link_target, names) if target not in ("", "/"))
         paths = set(_asked_for(held, under))
         paths.update(_asked_for(_mapped_files(folder), under))

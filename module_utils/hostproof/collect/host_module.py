@@ -11,7 +11,7 @@ from .masking import masked
 
 
 class AnsibleModule(PlainModule):
-    """As Ansible's. A failure can quote what a host said, and goes to screens and logs."""
+    """As Ansible's. A failure can quote what a host stated, and goes to screens and logs."""
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
         super().fail_json(msg=masked("", msg), **result)

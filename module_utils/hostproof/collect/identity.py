@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a process of this machine is what its name says. Anybody can give a process any name.
+"""Whether a process of this machine is what its name states. Anybody can give a process any name.
 
 A process counts only
 
@@ -26,7 +26,7 @@ from . import guarded
 
 
 class Kind(NamedTuple):
-    """Which processes a search looks for. ``users``: the accounts beside root that run them;
+    """Which processes a search looks for. ``users``: the accounts next to root that run them;
     ``programs``: where packages install the program, none for any program; ``oracle``: a program
     of an Oracle home that one of Oracle's accounts runs counts, too."""
 
@@ -94,7 +94,7 @@ def is_oracles(argv0: str, kind: Kind) -> bool:
 def is_same_file(pid: int, exe: str) -> Optional[bool]:
     """Whether a process runs the file that its path leads to here; None where that is not known.
 
-    It touches the file, which may lie on a server that does not answer.
+    It touches the file, which may be on a server that does not answer.
     """
     if exe.endswith(_REMOVED):
         return True
@@ -110,8 +110,9 @@ def is_same_file(pid: int, exe: str) -> Optional[bool]:
 def unit_of(pid: int) -> str:
     """The unit of systemd that a process belongs to, "" for none: systemd alone may put it there.
 
-    A unit within the folder of another (of a user's or a container's manager) is none, and neither
-    is the manager of a user (user@UID.service): that account arranges the folders in it.
+    A unit within the directory of another (of a user's or a container's manager) is none, and
+    neither
+    is the manager of a user (user@UID.service): that account arranges the directories in it.
     """
     parts = _cgroup_of(pid)
     above = _cgroup_of(1)
@@ -207,7 +208,7 @@ def _runs(pid: int, argv0: str, kind: Kind) -> bool:
     name = argv0.rpartition("/")[2]
     wanted = [path for path in kind.programs if path.rpartition("/")[2] == name]
     if not wanted:
-        # Whose file it is, is asked apart: it may lie on a server that does not answer.
+        # Whose file it is, is queried apart: it may be on a server that does not answer.
         program = "oracle" if "_" in name else name
         fits = "/bin/" + re.escape(program) + r"[0O]?( \(deleted\))?$"
         return kind.oracle and re.search(fits, exe) is not None

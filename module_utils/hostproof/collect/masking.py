@@ -45,14 +45,14 @@ _NO_SECRET = re.compile(rf"{PLAIN}(?=.)", re.IGNORECASE | re.DOTALL)
 _DEEPEST = 40
 
 
-#: Lists of names and paths: they are no words of one command.
+#: Lists of names and paths: they are not words of one command.
 _NAME_LISTS = ("names", "paths", "under", "unread", "evidence")
 #: Stands for a blank within one word of a command.
 _INNER_BLANK = "\ue000"
 #: Stands for a word of several lines.
 _INNER_LINES = "\ue001"
 
-#: Files that hold nothing but secrets: whatever a line says, all of it goes.
+#: Files that hold nothing but secrets: whatever a line states, all of it goes.
 _SECRET_FILES = re.compile(
     r"(?:chrony|ntp)\.keys?|ntpkey[^/ ]*|ipsec\.secrets|rsyncd\.secrets|\.?davfs2/secrets"
     r"|(?:chap|pap)-secrets|[._]netrc|\.?pgpass(?:\.conf)?|g?shadow-?|opasswd|smbpasswd|\.?htpasswd"
@@ -211,7 +211,7 @@ def masked(name: str, text: str) -> str:
         return _LINE.sub(BLANK, text)
     if "\0" in text:
         if NET_SECRET.search(text.replace("\0", "")) and not NET_SECRET.search(text):
-            # Two bytes a letter: nothing of it can be told apart here.
+            # Two bytes a letter: nothing of it is known apart here.
             return BLANK
         # The arguments or the environment of a process.
         words = _as_command(text.split("\0"))

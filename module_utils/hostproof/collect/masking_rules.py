@@ -58,7 +58,7 @@ TAIL = rf"(?!{_ABOUT})[\w.$-]{{0,64}}(?:\[[\w\"'-]{{0,32}}\])?"
 _NAME = rf"(?:{STRONG}{TAIL}|{WEAK}{TAIL}(?=[^/~\n]{{0,8}}[^\s/~\"'=:>(]))"
 #: Our own variables: an error names one, and says what is wrong with an entry of it.
 _VARIABLES = r"(?:flow_control|storage_type)_credentials"
-#: Of a name in a file of Oracle Net. The password file of a database is named, and is no secret.
+#: Of a name in a file of Oracle Net. The password file of a database is named, and is not a secret.
 NET_SECRET = re.compile(
     rf"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET|CREDENTIAL|TOKEN|API_?KEY)"
     rf"(?![A-Z_]*FILE|{_ABOUT})",
@@ -85,7 +85,7 @@ _VALUE = (
     rf"(?:(?=[\\\"']{{0,4}}[\w$])(?:{_QUOTED}|{_PIECE}+|[\"'][^\n]*))*"
 )
 _CLOSED = r"""\\{0,7}["']?[\]})]?"""
-#: What stands between a name and its value; a value may begin on a line of its own.
+#: What is between a name and its value; a value may begin on a separate line.
 _IS = (
     rf"{_GAP}*(?:[:+!]?=(?:[=>]|(?![=>]))|:(?!//|:)|<<<|(?<=[\"'])(?=[ \t]+[\"'])|\((?=[\"']))"
     rf"(?:[ \t]*\r?\n(?:\s{{0,64}}(?=[\"'])|[ \t]{{1,64}}(?![^\n]*[=:]))|{_GAP}*)"
@@ -295,7 +295,7 @@ VALUES = (
         r"(?:[ \t]+[0-9](?=[ \t])|(?![ \t]+[0-9][ \t]))|[ \t](?:password|secret)[ \t]+[0-9]"
         r"|\bbearer|\bsnmp-server[ \t]+community)[ \t]+",
     ),
-    # Options that say it, and their values.
+    # Options that state it, and their values.
     _rule(_NAMES, rf"(?<!\w)--?[\w-]{{0,64}}?{_NAME}{_GAP}+(?!-)"),
     _rule(
         "-p",
@@ -846,7 +846,7 @@ OPTIONS: Tuple[Any, ...] = tuple(
     ),
 )
 
-#: What stands between a user and a host.
+#: What is between a user and a host.
 AT = (
     (
         r"(//(?:[^\s/:@]|@(?=[^\s/@]{1,256}:[^\s/@]{1,512}@)){0,256}:)(?!/|\d{1,5}/)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A window: what a latency probe saw in some seconds. The unit of every comparison.
 
-All probes give windows, so that one judgement serves a TCP round trip, a disk read and a wait
+All probes give windows, so that one evaluation serves a TCP round trip, a disk read and a wait
 event of an AWR report alike. Durations are microseconds; what a source does not tell is None.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Union
 
 from .histogram import Histogram
 
-#: Fewer samples do not tell where the 99th of a hundred lies: with 1,000 the 95 % interval of the
+#: Fewer samples do not tell where the 99th of a hundred lies: with 1,000 the 95% interval of the
 #: rank reaches from p98.4 to p99.6.
 ENOUGH_FOR_P99 = 1000
 

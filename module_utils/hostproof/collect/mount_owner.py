@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel says of the mount that an open folder lies on: its type, and who mounted it.
+"""What the kernel states of the mount that an open directory is on: its type, and who mounted it.
 
 A FUSE file system is a program of whoever mounted it, and it can claim any owner for any file. A
 file system that the kernel itself serves (/proc, /sys, cgroups) holds no file of an account. The
@@ -42,7 +42,7 @@ def kernel_type(device: int) -> Optional[str]:
 
 
 def of_folder(handle: int, look: os.stat_result, path: str) -> Optional[Mount]:
-    """The mount of an open folder; None on a system without /proc/self/fdinfo.
+    """The mount of an open directory; None on a system without /proc/self/fdinfo.
 
     Untrusted where the mount is gone: nobody can tell any more whose it was.
     """

@@ -33,7 +33,7 @@ def _escaped(character: str) -> str:
         return "\\" + character
     if character.isprintable():
         return character
-    # Bytes that are no UTF-8 stand in texts as surrogates.
+    # Bytes that are no UTF-8 are in texts as surrogates.
     raw = character.encode(
         "utf-8", "surrogateescape" if "\udc80" <= character <= "\udcff" else "backslashreplace"
     )

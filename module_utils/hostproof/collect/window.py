@@ -29,7 +29,7 @@ sleep = time.sleep
 class Waits(BaseException):
     """A control's read has come to where it needs the window, which opens when all have.
 
-    No Exception: it is no fault, and nobody whom it passes may take it for one.
+    No Exception: it is not a fault, and nobody whom it passes may take it for one.
     """
 
 
@@ -93,7 +93,7 @@ class Shares(NamedTuple):
 
 
 def shares(kinds: Sequence[str], seconds: float) -> Shares:
-    """What measurements of these kinds get of so many seconds.
+    """What measurements of these kinds get of this number of seconds.
 
     Traffic takes turns while others look, and load when they have ended: unless there is load,
     what looks has all of the window.
@@ -108,7 +108,7 @@ def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
     """One window for all of them, with the outcome of each; none takes that of another.
 
     It is as long as ``seconds``, or longer where somebody needs longer to read: what was counted
-    is to be divided by the time that passed by the clock.
+    must be divided by the time that passed by the clock.
     """
     measuring = [one for one in tasks if isinstance(one, Measurement)]
     reading = [one for one in tasks if not isinstance(one, Measurement)]

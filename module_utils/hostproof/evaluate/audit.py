@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads and judges any number of controls on one host: what audit, verify and record share."""
+"""Reads and checks any number of controls on one host: what audit, verify and record share."""
 
 import base64
 import hashlib
@@ -72,7 +72,7 @@ def policies_from(
     }
 
 
-#: Entries of one policy that are left out one by one; with more of them it is no policy.
+#: Entries of one policy that are left out one by one; with more of them it is not a policy.
 MOST_BAD_ENTRIES = 100
 
 
@@ -136,7 +136,7 @@ def judge_host(
     """Every finding of every control.
 
     A control that fails in a way that nobody foresaw, or takes longer than its time, is an error
-    of its own: the others are judged. ``seconds`` are those of a control and of the host.
+    of its own: the others are checked. ``seconds`` are those of a control and of the host.
     """
     bad: List[LeftOut] = []
     policies = policies_from(controls, secrets, bad)
@@ -176,7 +176,7 @@ def _bad_entry(name: str) -> Check:
 def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
     """An error in the place of a verdict that rests on every entry of a list that lacks one.
 
-    Which these are the control says: ``needs_all`` has ids of checks by field, or by "field.key".
+    Which these are the control states: ``needs_all`` has ids of checks by field, or by "field.key".
     """
     for one in bad:
         needs = CONTROLS[one.control].needs_all
@@ -200,7 +200,7 @@ def read_host(
     secrets: Optional[Dict[str, str]] = None,
     seconds: Tuple[float, float] = (CONTROL_SECONDS, HOST_SECONDS),
 ) -> List[str]:
-    """Read what the controls would judge; the answers are the host's evidence.
+    """Read what the controls would check; the answers are the host's evidence.
 
     Returned is what an entry of a policy that cannot be used has kept from being read.
     """
@@ -224,7 +224,7 @@ def read_all(
     A control that comes to where it needs the window is left there. When all have come to theirs
     or to their end, the window passes once for all, and those that were left read again: what they
     have read already the host answers from its evidence. ``guard`` does the work of a control, or
-    says what stands for its facts.
+    says what represents its facts.
     """
     facts: Dict[str, Any] = {}
     left = sorted(policies)
@@ -248,7 +248,7 @@ def _judge(name: str, facts: Any, policy: Any, crashed: Crashed) -> List[Finding
 def _crashed(
     host: Host, control: str, secrets: Optional[Dict[str, str]], check: str, problem: Exception
 ) -> Verdict:
-    """What stands for a check whose rule failed in a way that nobody foresaw."""
+    """What represents a check whose rule failed in a way that nobody foresaw."""
     why = _fault(host, check, control, secrets, problem)
     fix = "Report it with the trace in the evidence; the other checks were evaluated."
     return Verdict(ERROR, why, fix, evidence=(TRACE + check,))
@@ -339,7 +339,7 @@ def _texts(value: Any) -> List[str]:
 
 
 class _Clock:
-    """Ends what takes too long: nothing more is asked of the host when the time is over, and a
+    """Ends what takes too long: nothing more is queried of the host when the time is over, and a
     signal cuts off what goes on (a parser in a loop, a wait that has no end)."""
 
     def __init__(self, host: Host, seconds: Tuple[float, float]) -> None:
@@ -395,7 +395,7 @@ def _grace(seconds: float) -> float:
     return min(_GRACE, seconds)
 
 
-#: The controller refuses an answer with more findings or a longer text, and with it the host:
+#: The controller rejects an answer with more findings or a longer text, and with it the host:
 #: an account that makes up that much is to cost its own control.
 MOST_FINDINGS = 19_000
 _LONGEST_TEXT = 20_000

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one loop that judges: every rule of a control over every subject that it is for.
+"""The one loop that checks: every rule of a control over every subject that it is for.
 
 Each file of rules makes one ``Rules``. A check is registered by the decorator above its rule::
 
@@ -18,8 +18,10 @@ Each file of rules makes one ``Rules``. A check is registered by the decorator a
         value = known(facts.value)
         return Verdict(PASS if value <= policy.maximum else FAIL, running=str(value))
 
-With ``each=`` a rule takes one subject before facts and policy, and is asked once for each. A rule
-returns a Verdict, or a list of them that say whose they are (``of``). It raises Skip where it does
+With ``each=`` a rule takes one subject before facts and policy, and is queried once for each. A
+rule
+returns a Verdict, or a list of them that state whose they are (``of``). It raises Skip where it
+does
 not apply; an error of Hostproof's own (an unknown fact, as ``known`` raises it) becomes ``error``.
 """
 
@@ -29,7 +31,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 from ..errors import Absent, Denied, HostError, HostproofError
 from .finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
 
-#: What stands where an evidence key would, and is none.
+#: What is where an evidence key would, and is none.
 _NO_KEY = ("", "policy")
 
 
@@ -43,9 +45,9 @@ class Skip(Exception):
 
 
 class Verdict(NamedTuple):
-    """What a rule says. Whatever it leaves out is the check's own, or the subject's.
+    """What a rule states. Whatever it leaves out is the check's own, or the subject's.
 
-    ``of`` is whose it is, and stands before the title: None for the name of the rule's subject, ""
+    ``of`` is whose it is, and is before the title: None for the name of the rule's subject, ""
     for nobody. ``reference`` and ``severity`` replace the check's. ``unknown`` is a sentence after
     the why: which layers are not known (by_layers). ``failing_layer`` is needed only if there are
     several layers (failing). The rest is of the finding (finding.py).
@@ -74,7 +76,7 @@ Judged = Union[Verdict, List[Verdict]]
 
 
 def known_or_skip(answer: Any) -> Any:
-    """The value; Skip where the host said that there is none; raise what is unknown."""
+    """The value; Skip where the host stated that there is none; raise what is unknown."""
     if isinstance(answer, Absent):
         raise Skip(f"{str(answer).rstrip('.')}.")
     if isinstance(answer, HostproofError):
@@ -142,12 +144,12 @@ def _finished(finding: Finding, _subject: Any) -> Finding:
 
 
 class Subjects(NamedTuple):
-    """What rules judge one by one (``each=``).
+    """What rules check one by one (``each=``).
 
     ``find`` gives them from facts and policy, or raises Skip or what is unknown, which is then so
-    for every rule. A HostproofError among them stands for a subject that is not known, and
-    ``unknown`` is what that one is called. ``none`` is why nothing is judged where there is no
-    subject. ``name`` stands before the title, ``evidence`` is for verdicts that have none, and
+    for every rule. A HostproofError among them represents a subject that is not known, and
+    ``unknown`` is what that one is called. ``none`` is why nothing is checked where there is no
+    subject. ``name`` is before the title, ``evidence`` is for verdicts that have none, and
     ``finish`` adds what is true of any finding on the subject.
     """
 
@@ -220,7 +222,7 @@ def judge_rules(
 ) -> List[Finding]:
     """At least one finding for each rule; without ``crashed`` an unexpected exception is raised.
 
-    ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can judge.
+    ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can check.
     """
     loop = _Loop(facts, policy, crashed)
     return [finding for rule in rules for finding in loop.findings(rule, applies)]

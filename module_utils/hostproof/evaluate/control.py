@@ -17,7 +17,7 @@ class Control:
     policy_from  makes a policy of plain values, or raises PolicyError
     read         reads the facts of a host for a policy
     rules        the rules of each file, in the order of the report
-    applies      raises Skip, or what is unknown, where no rule can judge
+    applies      raises Skip, or what is unknown, where no rule can check
     plan         plans the changes from facts and policy, or raises what it would have to guess.
                  The fixes of findings are derived from it (remedy.py). None: nothing is changed.
     requirements the module of the control that has the function ``requirements``: the values that

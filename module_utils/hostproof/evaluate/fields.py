@@ -305,7 +305,7 @@ def entries(
 ) -> Any:
     """A list of ``entry``, no two of one name; ``together`` is as ``reader`` has it, for each.
 
-    ``key`` is what tells entries apart where it is not the name alone; ``twice`` says so.
+    ``key`` is what shows entries apart where it is not the name only; ``twice`` says so.
 
     An entry that cannot be used is a BadEntry, which costs an audit that entry and not the host.
     """

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A finding: one judged statement about one host. Published as docs/finding.schema.json."""
+"""A finding: one checked statement about one host. Published as docs/finding.schema.json."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -52,7 +52,7 @@ class Check(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One judged statement. Layers that do not exist are None; the others are text for people.
+    """One checked statement. Layers that do not exist are None; the others are text for people.
 
     ``fix`` is prose; ``commands`` are the lines that a shell takes as they are (shell.py makes
     them). ``values`` is what was compared: name to a number or a text, and "unit" where numbers
@@ -178,5 +178,5 @@ def resting(findings: List[Finding]) -> List[Finding]:
 
 
 def worst(statuses: List[str]) -> str:
-    """The worst of some statuses; an empty list was never judged, so it is an error."""
+    """The worst of some statuses; an empty list was never checked, so it is an error."""
     return min(statuses, key=STATUSES.index) if statuses else ERROR

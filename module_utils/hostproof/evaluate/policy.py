@@ -16,7 +16,7 @@ WINDOW_VARIABLE = "hostproof_window_seconds"
 #: What the host is for: a field of every control that a profile sets policies of.
 PROFILE_FIELD = "profile"
 PROFILE_VARIABLE = "hostproof_profile"
-#: An audit must stay short, and what takes less than a second is no rate.
+#: An audit must stay short, and what takes less than a second is not a rate.
 WINDOW_LEAST, WINDOW_MOST = 1, 600
 
 #: Variables that there were, and what took their place.
@@ -49,18 +49,18 @@ def moved(variable: str) -> Optional[str]:
 #: Stands where an audit has left out an entry that cannot be used (audit.py).
 LEFT_OUT = object()
 
-#: Digits of a number that something can be; beyond thousands of them Python itself refuses.
+#: Digits of a number that something can be; beyond thousands of them Python itself rejects.
 _MOST_DIGITS = 18
 
 #: First numbers of Oracle Database: 8 came in 1997, and 23 is followed by 26.
 _RELEASES = range(7, 41)
 
-#: A file name that every reader of drop-in folders takes.
+#: A file name that every reader of drop-in directories takes.
 _CONF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.conf\Z")
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number from 0 on, or a text of one, and of a size that int() takes."""
+    """Whether it is a whole number since 0, or a text of one, and of a size that int() takes."""
     text = str(value)
     return not isinstance(value, bool) and text.isdecimal() and len(text) <= _MOST_DIGITS
 
@@ -163,7 +163,7 @@ class PolicyValues:
         return bool(self[name])
 
     def drop_in(self, name: str, folder: str) -> str:
-        """The path of a file that the readers of a drop-in folder take."""
+        """The path of a file that the readers of a drop-in directory take."""
         value = str(self[name])
         above, _, own = value.rpartition("/")
         if above != folder or not _CONF.match(own):
@@ -230,7 +230,8 @@ class PolicyValues:
             if key is not None:
                 earlier, other = seen.setdefault(key(one), (place, one))
                 if earlier != place:
-                    # Which of two that differ is meant nobody knows; of two that do not, one stays.
+                    # Which of two that differ is meant it is unknown; of two that do not, one
+                    # stays.
                     which = [place] if one == other else [earlier, place]
                     raise BadEntry(str(self.error(name, twice.format(key(one)))), name, which)
             found.append(one)

@@ -9,7 +9,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 
 
 class Profile(NamedTuple):
-    """``release`` is what is announced beside what the host has; () leaves that to the host.
+    """``release`` is what is announced next to what the host has; () leaves that to the host.
 
     ``cluster``: a node of Real Application Clusters. ``direct_nfs``: its datafiles are on NFS.
     ``grid``: Grid Infrastructure runs on it, for a cluster or for Oracle Restart.

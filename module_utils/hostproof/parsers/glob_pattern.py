@@ -16,7 +16,7 @@ class _Set(NamedTuple):
     ranges: Tuple[Tuple[str, str], ...]
 
 
-#: What stands for any number of characters, and for one.
+#: What represents any number of characters, and for one.
 _MANY, _ONE = None, ""
 
 

@@ -3,7 +3,7 @@
 """Numbers as a host prints them, of a length that a number there can have.
 
 No kernel and no database has a longer number. Newer Pythons do not convert more than
-4,300 digits, older ones take time that grows with their square, and from 309 on no float holds it.
+4,300 digits, older ones take time that grows with their square, and since 309 no float holds it.
 """
 
 import json

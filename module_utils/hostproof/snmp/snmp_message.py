@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one SNMP message that needs no credentials: SNMPv3 engine discovery, and its reply.
 
-An agent that speaks SNMPv3 answers it to anybody, with its engine ID, which tells an agent that
+An agent that speaks SNMPv3 answers it to anybody, with its engine ID, which shows an agent that
 rejects our credentials from an address where none is. Sources: RFC 3412 section 6, RFC 3414 section
 4, RFC 3411 section 5 (SnmpEngineID); X.690 for the encoding."""
 
@@ -72,7 +72,7 @@ def _only(data: bytes, tag: int) -> bytes:
 
 
 def _items(data: bytes) -> List[Tuple[int, bytes]]:
-    """Tag and content of each item that stands in ``data``."""
+    """Tag and content of each item that is in ``data``."""
     items = []
     at = 0
     while at < len(data):

@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 def parse(text: str) -> Dict[str, Optional[Value]]:
-    """OID (no leading dot) to its Value, None where the agent says that it has none.
+    """OID (no leading dot) to its Value, None where the agent states that it has none.
 
     The first answer for an OID counts: a value behind "No Such Object" is none. At the end of an
     agent's tree the tool shows the last OID again, with "No more variables left": that takes no
@@ -74,7 +74,8 @@ def parse(text: str) -> Dict[str, Optional[Value]]:
 
 
 def parse_answer(text: str) -> Tuple[Dict[str, Optional[Value]], bool]:
-    """The same of what the tool wrote to its end, and whether the agent says that its tree ends."""
+    """The same of what the tool wrote to its end, and whether the agent states that its tree
+    ends."""
     found = parse(text)
     if text and not text.endswith("\n"):
         raise ParseError(_WHAT, "ends in the middle of a line", text.count("\n") + 1)
@@ -83,7 +84,7 @@ def parse_answer(text: str) -> Tuple[Dict[str, Optional[Value]], bool]:
 
 
 def _rows(text: str) -> List[Tuple[str, str, int]]:
-    """OID, what stands behind it, and the number of its line."""
+    """OID, what is behind it, and the number of its line."""
     if len(text) > LIMIT:
         raise ParseError(_WHAT, f"longer than {LIMIT} bytes, not read")
     rows: List[Tuple[str, str, int]] = []

@@ -28,7 +28,7 @@ PRIV_PROTOCOLS = ("DES", "AES", "AES-192", "AES-256")
 SHORTEST_PASSPHRASE = 8
 
 GET, NEXT, WALK = "snmpget", "snmpgetnext", "snmpbulkwalk"
-#: One bulk request of so many rows.
+#: One bulk request of this number of rows.
 BULK = "snmpbulkget"
 _OF_TOOL = {BULK: ["-Cr40"]}
 
@@ -36,7 +36,7 @@ _OF_TOOL = {BULK: ["-Cr40"]}
 _OPTIONS = ["-m", "", "-Onxte"]
 #: OIDs in one request: what any agent's answer holds in one datagram.
 _MOST = 40
-#: How many requests of one question may time out before the rest of it is given up.
+#: The number of requests of one question may time out before the rest of it is given up.
 _TIMEOUTS = 2
 
 
@@ -65,7 +65,7 @@ class Deadline:
         return self._ends - time.monotonic()
 
     def put_off(self, seconds: float) -> None:
-        """Add time in which nobody was asked anything: that between two readings."""
+        """Add time in which nobody was queried anything: that between two readings."""
         self._ends += seconds
 
 
@@ -73,8 +73,8 @@ class Patience:
     """How long one agent is waited for in all its questions, and the deadline of all agents.
 
     What counts is the time that questions took, not that between them. An agent that gave no answer
-    to MOST_TIMEOUTS of its requests is asked nothing more: a half-dead one costs no more than that.
-    Agents are asked beside one another, but each by one thread at a time.
+    to MOST_TIMEOUTS of its requests is queried nothing more: a half-dead one costs no more than
+    that. Agents are queried next to one another, but each by one thread at a time.
     """
 
     #: Requests, each with all its tries, that may time out.
@@ -224,7 +224,7 @@ def _version_3(found: Credentials) -> Credentials:
 
 
 def check_address(text: str) -> str:
-    """A host name or an IP address, as it may stand in an argv; ValueError for anything else."""
+    """A host name or an IP address, as it may be in an argv; ValueError for anything else."""
     usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*\Z", text) and len(text) <= 253
     if not usual or (":" in text and not _is_ipv6(text)):
         raise ValueError(f"{text[:80]!r} is no host name or IP address")
@@ -271,7 +271,7 @@ def _quoted(text: str) -> str:
 
 # -- questions ------------------------------------------------------------------------------------
 
-#: OID requested or found to its value; None where the agent said that it has none.
+#: OID requested or found to its value; None where the agent stated that it has none.
 Values = Dict[str, Optional[Value]]
 
 
@@ -283,7 +283,7 @@ def key_of(target: Target, question: str) -> str:
 def get(host: Host, target: Target, question: str, oids: Sequence[str]) -> Values:
     """The values of ``oids``, by as few requests as the agent takes; NoAnswer if it gave none.
 
-    None is what the agent says not to have; what it gave no answer for is not among them.
+    None is what the agent states not to have; what it gave no answer for is not among them.
     """
     values, problem = _ask(host, target, GET, question, oids)
     if problem is not None and not values:
@@ -309,8 +309,8 @@ def walk(host: Host, target: Target, question: str, oid: str, rows: Iterable[str
 
     Cut short is a walk that the tool did not end well (no answer to one of its requests, an error
     of the agent, an OID that goes back) and one that the agent ended with the end of its tree where
-    it has more: it is asked what comes behind ``oid``. Where that says no more, ``rows`` do
-    (what stands behind the columns in the OIDs of a table): one that ends so and lacks any was cut.
+    it has more: it is queried what comes behind ``oid``. Where that states no more, ``rows`` do
+    (what is behind the columns in the OIDs of a table): one that ends so and lacks any was cut.
     """
     key = key_of(target, question)
     tool = "snmpwalk" if target.credentials.version == "1" else WALK
@@ -360,7 +360,7 @@ _LAST = "1.3.6.1.6"
 
 
 def has_more(host: Host, target: Target, question: str, oid: str) -> bool:
-    """Whether an agent that said that its tree ends at ``oid`` has something behind it."""
+    """Whether an agent that stated that its tree ends at ``oid`` has something behind it."""
     behind = following(host, target, question + " end", [_behind(oid), _LAST])
     return any(value is not None for value in behind.values())
 
@@ -380,8 +380,8 @@ def _behind(oid: str) -> str:
 
 
 class _Answer(NamedTuple):
-    """``cut`` says why some of the values did not come, "" where all did. ``ended``: the agent says
-    that its tree ends here."""
+    """``cut`` says why some of the values did not come, "" where all did. ``ended``: the agent
+    states that its tree ends here."""
 
     values: Values
     cut: str
@@ -528,7 +528,7 @@ _WORDS = {
 
 
 class Silence(NamedTuple):
-    """What can be told of an agent that gave no answer. ``engine`` is its engine ID, if seen."""
+    """What is known of an agent that gave no answer. ``engine`` is its engine ID, if seen."""
 
     reason: str
     message: str

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``./hostproof collection``: this checkout as the collection hostproof.hostproof.
 
-The same files in the folders that Ansible wants (layout.py finds them there). What changes are
+The same files in the directories that Ansible wants (layout.py finds them there). What changes are
 names: tasks call modules and roles by their whole name, and modules import what travels by it.
 """
 
@@ -44,7 +44,7 @@ FOLDERS = {
 }
 FILES = ("LICENSE", "README.md", "CHANGELOG.md", "tests/config.yml")
 
-#: Of another installation: links to folders of the checkout, what Python and we keep.
+#: Of another installation: links to directories of the checkout, what Python and we keep.
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images")
 
 #: A module of ours in the documentation of another.
@@ -94,7 +94,7 @@ def command(out: str) -> int:
 
 
 def lay_out(folder: Path) -> None:
-    """Write the collection's files into this empty folder."""
+    """Write the collection's files into this empty directory."""
     for name, place in FOLDERS.items():
         for source in _files(ROOT / name):
             target = folder / place / source.relative_to(ROOT / name)
@@ -121,7 +121,7 @@ def lay_out(folder: Path) -> None:
 def _files(folder: Path) -> Iterator[Path]:
     for inside, folders, names in os.walk(folder):
         left_out = _LEFT_OUT(inside, [*folders, *names])
-        # playbooks/ has links to the other folders of a checkout; os.walk follows none.
+        # playbooks/ has links to the other directories of a checkout; os.walk follows none.
         folders[:] = [one for one in folders if one not in left_out]
         yield from (Path(inside, one) for one in names if one not in left_out)
 

@@ -244,7 +244,7 @@ def _option_names(params: Sequence[click.Parameter]) -> list[str]:
 
 
 def _commands_with(option: str) -> list[str]:
-    """The commands that have an option of their own with this name."""
+    """The commands that have a separate option with this name."""
     context = click.Context(hostproof)
     commands: dict[str, Any] = {name: hostproof.get_command(context, name) for name in COMMANDS}
     return [name for name, command in commands.items() if option in _option_names(command.params)]

@@ -15,7 +15,7 @@ EXIT_INTERRUPTED = 130
 
 
 class Refused(HostproofError):
-    """The command cannot run as it was typed; the message is one sentence that says why."""
+    """The command cannot run as it was typed; the message is one sentence that states why."""
 
 
 def complain(text: object) -> None:

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof explain``: what the documents say of a check.
+"""``./hostproof explain``: what the documents state of a check.
 
-The rule of a check stands in one place, docs/controls/CONTROL.md; its title, severity and when it
+The rule of a check is in one place, docs/controls/CONTROL.md; its title, severity and when it
 takes effect in the control itself, and tests hold the two together.
 """
 
@@ -109,7 +109,7 @@ def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
     known = {one.id: one for one in (*all_checks(), *_OTHERS, *(one.check for one in own.values()))}
     found = known.get(name) or known.get(current(name))
     if found is None:
-        # The second part alone is what a reader remembers.
+        # The second part only is what a reader remembers.
         same = [one for one in known if one.partition(".")[2] == name]
         found = known[same[0]] if len(same) == 1 else None
     if found is None and name in NAMES:
@@ -141,7 +141,7 @@ def _not_on_page(check: Check, text: str) -> Iterator[str]:
 
 
 def _of_answers(name: str) -> Check | None:
-    """What stands in a report for a control that gave no finding, or made no change."""
+    """What is in a report for a control that gave no finding, or made no change."""
     control, _, what = name.partition(".")
     if control not in NAMES or what not in ("audited", "applied"):
         return None
@@ -154,7 +154,7 @@ def _of_answers(name: str) -> Check | None:
 
 
 def section(page: str, check: str) -> str:
-    """What a control's page says below the heading of a check."""
+    """What a control's page states below the heading of a check."""
     _, heading, rest = page.partition(f"\n### {check}\n")
     if not heading:
         raise Refused(f"docs/controls/{check.partition('.')[0]}.md has no section on {check}")

@@ -3,11 +3,11 @@
 """``report --fixes DIR``: for each host a shell script and a playbook to be read, then run.
 
 Nothing here runs by itself: a script without an argument only lists its steps, asks before each
-that it runs, and refuses a machine that is not its host; a playbook wants the host's name.
+that it runs, and rejects a machine that is not its host; a playbook wants the host's name.
 
 What a host answered stays text. In a script each text, and the host's name, is one quoted word. In
 a playbook each is a scalar marked ``!unsafe``, which Ansible never takes for a template. Neither
-stands in a comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
+is in a comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .errors import Refused, complain
 
 
 class Step(NamedTuple):
-    """What mends one finding, or several that want the same. ``commands`` run in their order."""
+    """What fixes one finding, or several that want the same. ``commands`` run in their order."""
 
     effect: str
     checks: tuple[str, ...]
@@ -172,7 +172,7 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
 
 
 def _told(step: Step) -> str:
-    """What is to be done, on one line, and what does it from the controller."""
+    """What must be done, on one line, and what does it from the controller."""
     return "; or on the controller: ".join([step.what, *step.own])
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof history``: what the runs of the reports folder say together."""
+"""``./hostproof history``: what the runs of the reports directory say together."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ GROUP = "databases"
 READ = ("flow_control", "hugepages", "listener_rate_limit", "nfs_mounts")
 
 _TEMPLATE = ("{{", "{%", "{#")
-#: What lies on a mount, by its path; who reads the file corrects it.
+#: What is on a mount, by its path; who reads the file corrects it.
 _CLASSES = (
     (r"redo|/onlinelog", "redo"),
     (r"backup|rman|dpump|/exp|/fra\b|flash|recovery|arch", "backup"),
@@ -113,7 +113,7 @@ def _record(ansible: AnsibleOptions, folder: str) -> int:
 
 
 def _the_host(source: str) -> tuple[str, Host]:
-    """Name and readings of the one host of a pack, or of a folder of packs."""
+    """Name and readings of the one host of a pack, or of a directory of packs."""
     path = Path(source)
     packs = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if len(packs) != 1:
@@ -133,7 +133,7 @@ def parts_of(host: Host) -> Iterator[Part]:
 
 
 def _accepted(part: Part) -> Part:
-    """The part, without variables where the control refuses them."""
+    """The part, without variables where the control rejects them."""
     role = controls()[part.control]
     values = {
         field: part.variables.get(role.variable(field), role.defaults[field])
@@ -148,7 +148,7 @@ def _accepted(part: Part) -> Part:
 
 
 def _safe(*texts: str) -> bool:
-    """Whether these may stand in a variable: Ansible would answer what looks like a template."""
+    """Whether these may be in a variable: Ansible would answer what looks like a template."""
     return all(
         text.isprintable() and not any(mark in text for mark in _TEMPLATE) and len(text) < 1000
         for text in texts
@@ -304,5 +304,5 @@ def text_of(part: Part, name: str) -> str:
 
 
 def _flow(value: Any) -> str:
-    """One line of YAML: JSON is YAML, and whatever stands in a text stays text."""
+    """One line of YAML: JSON is YAML, and whatever is in a text stays text."""
     return json.dumps(value, ensure_ascii=False)

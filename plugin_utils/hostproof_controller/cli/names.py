@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 
 class ControlName(click.ParamType):
-    """The name of a control; the command itself refuses an unknown one."""
+    """The name of a control; the command itself rejects an unknown one."""
 
     name = "control"
 
@@ -22,7 +22,7 @@ class ControlName(click.ParamType):
 
 
 class CheckId(click.ParamType):
-    """The id of a check; the command itself refuses an unknown one."""
+    """The id of a check; the command itself rejects an unknown one."""
 
     name = "check"
 

@@ -29,14 +29,14 @@ from .environment import ROOT, child_environment, default_inventories, environme
 from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
 from .suggestions import did_you_mean, quoted
 
-#: What judges: its report decides the exit code.
+#: What checks: its report decides the exit code.
 WITH_REPORT = ("audit", "verify", "apply", "compare")
 
 #: Tags that Ansible gives a meaning.
 SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
 
 _EXIT_CODE = re.compile(rb'^ *"exit_code": ([0-9]+),?$', re.MULTILINE)
-#: The exit code stands on one of the first lines of report.json.
+#: The exit code is on one of the first lines of report.json.
 _HEAD = 65536
 
 
@@ -175,7 +175,8 @@ class Play:
         return gated[self.command] if self.gate else self.command
 
     def _refuse_unknown_tags(self) -> None:
-        """What no control has would choose nothing, and nothing judged looks like nothing wrong."""
+        """What no control has would choose nothing, and nothing checked looks like nothing
+        wrong."""
         from ansible.module_utils.hostproof.controls.registry import NAMES
 
         known = (*NAMES, *SPECIAL_TAGS)
@@ -300,7 +301,7 @@ class Play:
                 return code
         if not (report / "report.json").exists():
             # Ansible ends with 2 or 4 also where it could not parse something, before any host
-            # was asked.
+            # was queried.
             if code in (2, 4) and not (report / "findings.jsonl").exists():
                 return EXIT_USAGE
             self._render(report)
@@ -330,7 +331,8 @@ class Play:
         return judge([str(ledger), str(report)]) == 0
 
     def _limit_leaves_no_host(self) -> bool:
-        """Nothing was asked and there is nothing to report: what --limit may have meant is said."""
+        """Nothing was queried and there is nothing to report: what --limit may have meant is
+        said."""
         from .hosts import why_no_host
 
         sources = self._inventories()

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Since which release a check is judged. An id is never given to another check."""
+"""Since which release a check is checked. An id is never given to another check."""
 
 #: The release that is being made: a check that no list names came with it.
 NEXT = "0.2.0"

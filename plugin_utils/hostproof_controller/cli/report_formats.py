@@ -162,7 +162,7 @@ def _sarif_result(host: str, finding: dict[str, Any], rule: int) -> dict[str, An
         "level": _LEVELS[finding["status"]],
         "kind": "fail",
         "message": {"text": _plain(text)},
-        # A host is no file; readers that want one get a path that says which host it is.
+        # A host is not a file; readers that want one get a path that states which host it is.
         "locations": [
             {
                 "physicalLocation": {

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``sign`` and ``verify-report``: a report folder sealed with ``ssh-keygen -Y``.
+"""``sign`` and ``verify-report``: a report directory sealed with ``ssh-keygen -Y``.
 
 The seal is a manifest with a hash of every file (seal.json), and OpenSSH's signature of it
 (seal.json.sig). One changed byte, an added or a missing file, another signer: it does not verify.
@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"
 #: How ssh-keygen writes a signature (OpenSSH, PROTOCOL.sshsig): between two lines, in lines of 70.
 _BEGIN, _END, _WIDTH = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----", 70
-#: The page that says who sealed a report: of many hosts the index.
+#: The page that states who sealed a report: of many hosts the index.
 PAGES = ("index.html", "report.html")
 #: Of OpenSSH: a signature for another purpose is none for this.
 NAMESPACE = "hostproof-report"
@@ -46,7 +46,7 @@ SCHEMA = 1
 EXIT_BROKEN = 2
 SECONDS = 120
 
-#: What decides what a report says. Tests and documents do not.
+#: What decides what a report states. Tests and documents do not.
 CODE = (
     "hostproof",
     "ansible.cfg",
@@ -115,7 +115,7 @@ def verify(folder: str, signers: str, who: str | None) -> int:
 
 @contextmanager
 def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
-    """Let the page say by whom it is sealed, unless the signature fails; its hash counts then.
+    """Let the page state by whom it is sealed, unless the signature fails; its hash counts then.
 
     A page that another release rendered has no place for it, and stays as it is.
     """
@@ -125,7 +125,7 @@ def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
         yield
         return
     path = os.path.join(folder, name)
-    # The first: what hosts said comes after it, and escaped.
+    # The first: what hosts stated comes after it, and escaped.
     write_private(path, before.replace(SEAL_PLACE, seal_of(manifest), 1))
     manifest["files"][name] = _hash(path)
     try:
@@ -142,7 +142,7 @@ def _text_of_page(folder: str, name: str) -> str:
 
 
 def seal_of(manifest: dict[str, Any]) -> str:
-    """What the page says of its seal: who, when, and what of it stays comparable by eye."""
+    """What the page states of its seal: who, when, and what of it stays comparable by eye."""
     made = manifest["code"]
     told = [
         f"Sealed by {manifest['who']}, {moment(manifest['signed'])}",
@@ -178,7 +178,7 @@ def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
 
 
 def hashes(folder: str) -> tuple[dict[str, str], list[str]]:
-    """SHA-256 by path of every file below a folder, and what is neither file nor folder."""
+    """SHA-256 by path of every file below a directory, and what is neither file nor directory."""
     found: dict[str, str] = {}
     others = []
     for path in _below(folder, ""):
@@ -191,7 +191,7 @@ def hashes(folder: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _below(folder: str, inside: str) -> Iterator[str]:
-    """Paths of what lies below a folder; a link is itself, wherever it leads."""
+    """Paths of what is below a directory; a link is itself, wherever it leads."""
     for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda one: one.name):
         path = os.path.join(inside, entry.name)
         if entry.is_dir(follow_symlinks=False):
@@ -226,7 +226,7 @@ def _digest(files: dict[str, str]) -> str:
 
 
 def code() -> dict[str, Any]:
-    """What this checkout is: release, commit where it is one, and a hash of all that judges."""
+    """What this checkout is: release, commit where it is one, and a hash of all that checks."""
     files = {}
     for name in CODE:
         path = ROOT / name
@@ -295,7 +295,7 @@ def _is_as_written(armored: bytes) -> bool:
 
 
 def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
-    """Of a manifest whose signature is good: does it say what is there?"""
+    """Of a manifest whose signature is good: does it state what is there?"""
     try:
         manifest = json.loads(text.decode("ascii"))
         wanted, who = manifest["files"], manifest["who"]
@@ -318,7 +318,7 @@ def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[st
 
 
 def described(manifest: dict[str, Any]) -> Iterator[str]:
-    """What a good seal says."""
+    """What a good seal states."""
     made = manifest["code"]
     yield f"Intact: {manifest['report']}, {len(manifest['files'])} files as they were signed"
     yield f"  signed by  {manifest['who']}, {manifest['signed']}"

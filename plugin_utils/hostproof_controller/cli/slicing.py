@@ -25,7 +25,7 @@ from .terminal import say
 
 _MOST_SLICES = 1000
 
-#: The word for as many slices as make each of them one that is asked at once.
+#: The word for as many slices as make each of them one that is queried at once.
 _AUTO = "auto"
 
 #: Forks that all slices on this machine have together. A run of few hosts takes half of the memory
@@ -89,7 +89,7 @@ class Slicing:
         started: str,
         interrupted: Sequence[int],
     ) -> None:
-        """Run the jobs, and write all their results to the report's folder.
+        """Run the jobs, and write all their results to the report's directory.
 
         ``interrupted`` is no longer empty when somebody interrupts it: the programs of the jobs
         were told too and end, no other job begins, and the hosts that have no result say so.

@@ -13,7 +13,7 @@ from ..report.text import one_line, shorten
 def did_you_mean(word: str, known: Iterable[str], part: int | None = None) -> str:
     """``; did you mean X?``, or nothing where no known name is near.
 
-    ``part``: of names with dots people type one part alone (0 of a host, -1 of a check).
+    ``part``: of names with dots people type one part only (0 of a host, -1 of a check).
     """
     by_lower: dict[str, str] = {}
     for name in known:

@@ -130,7 +130,7 @@ def _cell(value: Any) -> str:
 
 
 def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table of Markdown in which every cell is text, whatever stands in it."""
+    """A table of Markdown in which every cell is text, whatever is in it."""
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     lines += ["| " + " | ".join(markdown_cell(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"

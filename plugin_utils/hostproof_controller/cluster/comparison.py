@@ -96,7 +96,7 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
 
 
 def _all_alike(cluster: Cluster, check: Check, what: str) -> dict[str, Any]:
-    """A pass where every node was seen: what one is like that was not, nobody knows."""
+    """A pass where every node was seen: what one is like that was not, it is unknown."""
     if len(cluster.nodes) > 1 and not cluster.missing:
         return _told(check, PASS, desired=SAME, running=f"{what} are equal on all nodes")
     who = ", ".join(cluster.missing) or "any other node"
@@ -147,7 +147,8 @@ def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dic
 
 
 def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Only who was measured is compared: what is wrong with a measurement its own finding says."""
+    """Only who was measured is compared: what is wrong with a measurement its own finding
+    states."""
     slow = pace.slower(name, by_host)
     if not slow:
         return []
@@ -170,7 +171,7 @@ def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str,
 def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
     """Where a check that every node has says one thing of one and another of the next.
 
-    What goes with one cause stands in one finding: of a control, and between the same nodes.
+    What goes with one cause is in one finding: of a control, and between the same nodes.
     """
     check = rules_traits.check_results.check
     first, *others = cluster.nodes
@@ -192,7 +193,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
 
 
 class _Difference(NamedTuple):
-    """What a check says in a layer, or as its status, and of which nodes."""
+    """What a check states in a layer, or as its status, and of which nodes."""
 
     check_id: str
     title: str
@@ -220,7 +221,7 @@ def _as_finding(
 
 
 def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]] | None:
-    """The status, or else what is wanted, or else what the next boot brings."""
+    """The status, or else what is required, or else what the next reboot brings."""
     statuses = {host: one.status for host, one in by_host.items()}
     if not set(statuses.values()) <= set(_EQUAL):
         groups = alike(statuses)

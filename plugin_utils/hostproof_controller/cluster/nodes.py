@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts of a report are nodes of one cluster, and what they said of themselves."""
+"""Which hosts of a report are nodes of one cluster, and what they stated of themselves."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-#: The control whose findings say what a node is, and the check that says of which cluster.
+#: The control whose findings state what a node is, and the check that states of which cluster.
 NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
-#: The check whose findings say to which database a pool connects.
+#: The check whose findings state to which database a pool connects.
 SESSIONS = "pool_validation.sessions"
 #: The check whose values are the exports of datafiles that a host mounts.
 SHARED_EXPORT = "nfs_mounts.shared_export"
@@ -27,11 +27,11 @@ _MEASURED = {
     "name_resolution.cluster_names": "cluster_nodes.network",
 }
 
-#: A host says the name of its cluster: no more of it than a name has.
+#: A host states the name of its cluster: no more of it than a name has.
 _NO_NAME = re.compile(r"[^A-Za-z0-9._ -]")
 _LONGEST = 100
 
-#: The instance that stands before the title of a finding: a name of at most 15 and a number.
+#: The instance that is before the title of a finding: a name of at most 15 and a number.
 _INSTANCE = re.compile(r"([A-Za-z][A-Za-z0-9_$]{0,13}?)[0-9]{1,2}(?=: )")
 
 
@@ -45,7 +45,7 @@ class State(Protocol):
 
 
 class Verdict(NamedTuple):
-    """What a check said of a node, in the layers that a policy or an administrator decides."""
+    """What a check stated of a node, in the layers that a policy or an administrator decides."""
 
     status: str
     desired: str | None
@@ -78,13 +78,13 @@ class Cluster(NamedTuple):
 
 
 def cluster_of(findings: Iterable[dict[str, Any]]) -> str | None:
-    """The cluster that a host says it is a node of."""
+    """The cluster that a host states it is a node of."""
     values = _said(findings).get("values") or {}
     return plain(values["cluster"]) if values.get("cluster") else None
 
 
 def plain(name: Any) -> str:
-    """What a host said as a name, without what no name has."""
+    """What a host stated as a name, without what no name has."""
     return _NO_NAME.sub("?", str(name))[:_LONGEST]
 
 
@@ -137,7 +137,7 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
 
 def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match[str]]:
     """Check and title where a subject such as SALES1 is the only one of SALES and a number: on the
-    next node that one is SALES2, and what is wanted of both, and persisted for both, is alike."""
+    next node that one is SALES2, and what is required of both, and persisted for both, is alike."""
     by_stem: dict[tuple[str, str], list[tuple[str, re.Match[str]]]] = {}
     for finding in findings:
         instance = _INSTANCE.match(finding["title"])
@@ -150,7 +150,7 @@ def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match
 
 
 def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re.Pattern[str]:
-    """What stands in texts of one node alone: its names, and the release of its kernel, which is
+    """What is in texts of one node alone: its names, and the release of its kernel, which is
     compared by itself."""
     kernel = str(traits.get(_SOFTWARE, {}).get("kernel") or "")
     names = {host, own_name, _short(host), _short(own_name), kernel} - {""}

@@ -12,10 +12,10 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-#: Of the same request: so many times as long as the others, and so many milliseconds more. Our own;
-#: medians of the same host were measured to differ by less than a fifth.
+#: Of the same request: this number of times as long as the others, and this number of milliseconds
+#: more. Our own; medians of the same host were measured to differ by less than a fifth.
 _SLOWER, _SLOWER_MS = 1.5, 0.05
-#: Of the same work a second: so much less. Runs of the same differ by 2 to 3 %.
+#: Of the same work a second: so much less. Runs of the same differ by 2 to 3%.
 _LESS = 0.95
 
 _TIME = " p50_ms"

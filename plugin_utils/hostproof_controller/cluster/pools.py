@@ -42,7 +42,7 @@ class Terms(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """How many connections a pool has, and milliseconds that a request waits for one."""
+    """The number of connections a pool has, and milliseconds that a request waits for one."""
 
     host: str
     minimum: float

@@ -16,7 +16,7 @@ from ..latency.change_findings import Judged
 from . import gating
 from .gating import Decision, Ledger, Limits
 
-#: The report's name for what is to be said about the run itself (report/store.py).
+#: The report's name for what must be said about the run itself (report/store.py).
 RUN_HOST = "(run)"
 
 BEFORE, AFTER, REVERTED = "before", "after", "reverted"
@@ -56,14 +56,14 @@ def compare(
     unchanged: Sequence[str],
     undo: str | None = None,
 ) -> Comparison:
-    """Compare the baselines in two folders. A host without one on a side gets an error.
+    """Compare the baselines in two directories. A host without one on a side gets an error.
 
     ``undo`` is the command that puts the change back, where there is a better one than revert.
     """
     pairs = {
         host: (_load(before, host), _load(after, host)) for host in list(changed) + list(unchanged)
     }
-    # What happens to unchanged hosts is told, but shares no error with those that are judged.
+    # What happens to unchanged hosts is told, but shares no error with those that are checked.
     verdicts = comparing.compare_hosts({host: pairs[host] for host in changed})
     verdicts.update(comparing.compare_hosts({host: pairs[host] for host in unchanged}))
     fleet = comparing.compare_fleet(verdicts, changed, unchanged)
@@ -195,7 +195,7 @@ def after_revert(
 
 
 def open_batches(ledger: Ledger) -> list[dict[str, Any]]:
-    """The batches that may have left hosts changed that nobody judged: what revert is offered."""
+    """The batches that may have left hosts changed that nobody checked: what revert is offered."""
     return [batch for batch in ledger.batches if batch["state"] in (gating.CHANGING, gating.HELD)]
 
 
@@ -206,7 +206,7 @@ def kept_hosts(ledger: Ledger) -> list[str]:
 
 
 def leave_unjudged(ledger: Ledger) -> list[Judged]:
-    """What is to be said of the hosts that the gate never judged, once it is at its end."""
+    """What must be said of the hosts that the gate never checked, once it is at its end."""
     found_here = []
     for batch in ledger.batches:
         state = batch["state"]
@@ -248,7 +248,7 @@ def lines_of(judged: Sequence[Judged]) -> list[str]:
 
 
 def _load(folder: str, host: str) -> Any:
-    """The baseline, or the sentence that says why there is none."""
+    """The baseline, or the sentence that states why there is none."""
     try:
         return baseline.load(folder, host)
     except NoBaseline as problem:
@@ -269,7 +269,7 @@ def _too_few_windows(sides: Sequence[Baseline]) -> list[str]:
 
 
 def _compare_batch(ledger: Ledger, batch: dict[str, Any], side: str, undo: str) -> Comparison:
-    """A host that only stood beside this batch is judged with its own, and by nothing else."""
+    """A host that only was next to this batch is checked with its own, and by nothing else."""
     number = batch["number"]
     others = {host for one in ledger.batches if one is not batch for host in one["hosts"]}
     compared = compare(

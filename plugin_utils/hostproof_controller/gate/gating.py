@@ -32,7 +32,7 @@ KEPT = "kept"
 REVERTED = "reverted"
 STATES = (PLANNED, MEASURING, STOPPED, CHANGING, HELD, KEPT, REVERTED)
 
-#: A batch in one of these may have left hosts changed that nobody judged.
+#: A batch in one of these may have left hosts changed that nobody checked.
 _OPEN = (CHANGING, HELD)
 
 HOLD, REVERT, KEEP = "hold", "revert", "keep"
@@ -81,7 +81,7 @@ def check_controls(
     pattern: Any, matched: Sequence[str], groups: Mapping[str, Sequence[str]]
 ) -> None:
     """Refused where a pattern of hosts that stay unchanged, one of a list of such, or a name in it
-    matches no host: those would be changed, or be judged as if they were. ``groups`` are those of
+    matches no host: those would be changed, or be checked as if they were. ``groups`` are those of
     the inventory."""
     given = pattern if isinstance(pattern, (list, tuple)) else [pattern]
     if not all(isinstance(one, str) for one in given):
@@ -127,7 +127,7 @@ def _parts(pattern: str, known: set[str]) -> list[str]:
 
 
 def _is_split_no_more(part: str) -> bool:
-    """Whether a part has a colon of which Ansible makes nothing: it stood beside a comma."""
+    """Whether a part has a colon of which Ansible makes nothing: it was next to a comma."""
     return not part.startswith("~") and ":" in _BRACKETS.sub("", part)
 
 
@@ -265,7 +265,7 @@ def create(folder: str, planned: list[dict[str, Any]], started: str) -> Ledger:
 
 
 def load(folder: str) -> Ledger:
-    """The ledger in a folder; HostproofError for anything that is none."""
+    """The ledger in a directory; HostproofError for anything that is none."""
     path = os.path.join(folder, LEDGER)
     content = baseline.read_json(path, "ledger of a gate")
     try:

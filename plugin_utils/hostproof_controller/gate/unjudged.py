@@ -20,7 +20,7 @@ from . import gate_steps, gating
 
 
 def main(arguments: list[str]) -> int:
-    """Append a line a host to findings.jsonl of the report; the exit code."""
+    """Append a line per host to findings.jsonl of the report; the exit code."""
     gate, report = arguments
     try:
         ledger = gating.load(gate)

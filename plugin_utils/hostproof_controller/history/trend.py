@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The runs of a reports folder, one after the other, and what was known after each.
+"""The runs of a reports directory, one after the other, and what was known after each.
 
-A run may judge some hosts, or one control of them: what it does not touch stays as it was known.
+A run may check some hosts, or one control of them: what it does not touch stays as it was known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..report.verdict import VERDICTS, host_verdict
 
 SOON_DAYS = 30
 
-#: Ends a failure because somebody mended it, and without that.
+#: Ends a failure because somebody fixed it, and without that.
 _MENDED = (PASS, WARN)
 _OTHERWISE = (SKIP, WAIVED)
 
@@ -71,18 +71,18 @@ class Trend(NamedTuple):
 
     @property
     def mean_seconds(self) -> float | None:
-        """From the run that saw a failure first to the one that saw it mended."""
+        """From the run that saw a failure first to the one that saw it fixed."""
         return sum(self.mended) / len(self.mended) if self.mended else None
 
 
 def folders(parent: Path, most: int) -> list[Path]:
-    """The newest runs below a folder, oldest first. Their names begin with when they began."""
+    """The newest runs below a directory, oldest first. Their names begin with when they began."""
     found = [path.parent for path in parent.glob(f"*/{FINDINGS_FILE}") if path.is_file()]
     return sorted(found, key=lambda path: path.name)[-most:]
 
 
 def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
-    """What the runs say; one that cannot be read is left out, and the notes say so."""
+    """What the runs say; one that cannot be read is left out, and the notes state so."""
     notes: list[str] = []
     read: list[tuple[str, str, Results]] = []
     for folder in runs:
@@ -119,7 +119,7 @@ class _Known:
                 old.update(by_control)
                 self._take(state.name, state.at, by_control)
             else:
-                # What was known of it may not be so any more; what failed has not been mended.
+                # What was known of it may not be so any more; what failed has not been fixed.
                 self.hosts[state.name] = by_control
         states = {host: _flat(controls) for host, controls in self.hosts.items()}
         counts = Counter(host_verdict(findings) for findings in states.values())
@@ -147,11 +147,11 @@ class _Known:
             elif was and one["status"] in _OTHERWISE:
                 del self.failing[key]
             else:
-                # An error says nothing of whether it is mended.
+                # An error says nothing of whether it is fixed.
                 assert was is None or one["status"] == ERROR
         for key in [key for key in self.failing if key[0] == host and key not in seen]:
             if key[1].partition(".")[0] in by_control:
-                # The instance or mount is gone: nobody mended it.
+                # The instance or mount is gone: nobody fixed it.
                 del self.failing[key]
 
     def broken(self) -> list[Broken]:

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was measured on a host, kept on the controller: a baseline is one file a host.
+"""What was measured on a host, kept on the controller: a baseline is one file per host.
 
-``HOST.json``: ``schema``, ``hostproof`` (version), ``host``, ``taken_at`` (UTC), what was asked
+``HOST.json``: ``schema``, ``hostproof`` (version), ``host``, ``taken_at`` (UTC), what was queried
 (``probes``, ``rounds``, ``seconds``, ``pause``) and what came of it (``windows``, ``remarks``).
 """
 
@@ -25,7 +25,7 @@ LIMIT = 64 * 1024 * 1024
 
 
 class Baseline(NamedTuple):
-    """``probes`` is the list as the user gave it; ``rounds`` windows of ``seconds`` were asked
+    """``probes`` is the list as the user gave it; ``rounds`` windows of ``seconds`` were queried
     for, ``pause`` seconds apart. ``taken_at`` is RFC 3339, UTC."""
 
     host: str
@@ -43,14 +43,14 @@ class NoBaseline(HostproofError):
 
 
 def path_of(folder: str, host: str) -> str:
-    """Where a host's baseline is kept. A name with a slash, or one that means a folder, is no
+    """Where a host's baseline is kept. A name with a slash, or one that means a directory, is no
     way out of it."""
     name = host.replace("/", "_")
     return os.path.join(folder, "_" + name if name.startswith(".") else name) + ".json"
 
 
 def save(folder: str, baseline: Baseline) -> str:
-    """Write a baseline, for its owner alone and whole or not at all; its path."""
+    """Write a baseline, for its owner only and whole or not at all; its path."""
     make_folder(folder)
     content = dict(baseline._asdict(), schema=SCHEMA, hostproof=VERSION)
     content["windows"] = [window.to_json() for window in baseline.windows]
@@ -86,7 +86,7 @@ def load(folder: str, host: str) -> Baseline:
 
 
 def make_folder(folder: str) -> None:
-    """Make a folder and those above it, each new one for its owner alone."""
+    """Make a directory and those above it, each new one for its owner only."""
     above = os.path.dirname(os.path.abspath(folder))
     if not os.path.isdir(above):
         make_folder(above)

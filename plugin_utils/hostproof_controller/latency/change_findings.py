@@ -159,7 +159,7 @@ def _part_of(whole: str | None) -> str | None:
 
 
 def percent(ratio: float) -> str:
-    """A ratio after / before as people read it: +4.6 %."""
+    """A ratio after / before as people read it: +4.6%."""
     return f"{(ratio - 1.0) * 100:+.1f} %"
 
 

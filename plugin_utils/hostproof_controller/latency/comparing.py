@@ -171,7 +171,7 @@ class _Pair(NamedTuple):
 
 
 def compare_hosts(pairs: dict[str, tuple[Any, Any]]) -> dict[str, HostVerdict]:
-    """Host to its verdict. A pair is a Baseline before and one after, or a text that says why
+    """Host to its verdict. A pair is a Baseline before and one after, or a text that states why
     there is none. The error is shared by all figures of all hosts (Bonferroni)."""
     problems = {host: _problems(*pairs[host]) for host in pairs}
     found = {host: [] if problems[host] else _pairs(*pairs[host]) for host in pairs}
@@ -229,8 +229,8 @@ def unmeasured(baseline: Baseline) -> list[str]:
 
 
 def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
-    """How many windows a side bound an interval of each figure, and how many figures share the
-    error, where these are compared together."""
+    """The number of windows per side bound an interval of each figure, and how many figures
+    share the error, where these are compared together."""
     figures = sum(
         len(values) >= FEWEST_WINDOWS
         for one in baselines
@@ -297,7 +297,7 @@ def _whole_of(kind: _Kind, kinds: Sequence[_Kind]) -> _Kind | None:
 
 
 def _sharing(kind: _Kind, wholes: dict[_Kind, _Kind | None]) -> int:
-    """How many figures share the error with this: those that decide, the tails apart from the
+    """The number of figures share the error with this: those that decide, the tails apart from the
     middles, so that the noise of the ones costs nothing of the power of the others."""
     is_tail = kind[1] == "p99"
     return sum(whole is None for one, whole in wholes.items() if (one[1] == "p99") == is_tail)
@@ -375,7 +375,7 @@ def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
     ]
     if pair.coarse:
         compared = [one for one in compared if _shows_harm(one)]
-    # Of a disk that is told no more, how finely it was counted is no excuse.
+    # Of a disk that is told no more, how finely it was counted is not an excuse.
     coarse = pair.coarse and told_windows(pair.after) > 0
     why = None if compared else COARSE if coarse else _short(pair)
     idle = coarse or _is_idle(pair)
@@ -484,7 +484,7 @@ def _numbers(windows: Sequence[Window], name: str) -> list[float]:
 
 
 def _missing_probes(before: Baseline, after: Baseline, judged: list[SeriesVerdict]) -> list[str]:
-    """What was asked for by name and has no series that was compared, or a problem of its own."""
+    """What was requested by name and has no series that was compared, or a separate problem."""
     told = [one.series for one in judged if one.figures or one.problem]
     coarse = [one.series for one in judged if one.idle == COARSE]
     return without_answer(before, told, names_of(before.windows + after.windows), coarse)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The verdict on a fleet: each host is one observation, the ratio of its after to its before.
 
-A few per cent that no single host can show are seen over twenty. Hosts that were left unchanged
+A few percent that no single host can show are seen over twenty. Hosts that were left unchanged
 are the controls: what happened to them (time of day, a neighbour, the storage) is not the change's
 doing, so the changed ones are compared with them where there are enough.
 Hodges' and Lehmann's estimates with exact intervals: Wilcoxon's signed ranks without controls,
@@ -26,7 +26,7 @@ from .verdict import (
     tail_rank,
 )
 
-#: Fewer unchanged hosts than this say nothing for sure, so they are not subtracted.
+#: Fewer unchanged hosts than this state nothing for sure, so they are not subtracted.
 ENOUGH_CONTROLS = 4
 
 
@@ -45,7 +45,7 @@ def compare_fleet(
 ) -> FleetComparison:
     """Ratios after / before of the changed hosts and of those left alone, all above 0.
 
-    Worse or better: the interval leaves "the same" out and does not lie within the margin. With
+    Worse or better: the interval leaves "the same" out and is not within the margin. With
     the host as the unit that is already rare by chance. ``figures`` is how many share the error:
     whatever their number, at most one in twenty batches has one that is falsely called worse.
     ValueError without a changed host.
@@ -100,8 +100,8 @@ def _error_of(figures: int) -> float:
 
 
 def fewest_hosts(controls: int, figures: int) -> int:
-    """How many changed hosts bound an interval for each of so many figures, beside ``controls``
-    unchanged ones if these are enough."""
+    """The number of changed hosts bound an interval for each of this number of figures, next to
+    ``controls`` unchanged ones if these are enough."""
     alpha = _error_of(figures)
     if controls >= ENOUGH_CONTROLS:
         return fewest_beside(controls, alpha)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a user asked to be measured by name, and which series answer that.
 
-Disks and mounts that merely happen to be there were not asked for: that they are idle is no fault.
+Disks and mounts that merely happen to be there were not requested: that they are idle is not a
+fault.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +38,7 @@ class RequestedProbe(NamedTuple):
 
 
 def asked_of(baseline: Baseline) -> list[RequestedProbe]:
-    """Everything that was asked for by name."""
+    """Everything that was requested by name."""
     found = []
     for probe in check_probes(baseline.probes):
         if probe.kind in ACTIVE:
@@ -48,7 +49,7 @@ def asked_of(baseline: Baseline) -> list[RequestedProbe]:
 
 
 def names_of(windows: Iterable[Window]) -> dict[str, set[str]]:
-    """The kernel's name of a disk to the links by which it was asked for (/dev/mapper/data)."""
+    """The kernel's name of a disk to the links by which it was requested (/dev/mapper/data)."""
     found: dict[str, set[str]] = {}
     for window in windows:
         named = window.conditions.get("named")
@@ -58,7 +59,7 @@ def names_of(windows: Iterable[Window]) -> dict[str, set[str]]:
 
 
 def serves(series: Series, one: RequestedProbe, names: dict[str, set[str]]) -> bool:
-    """Whether a series is of what was asked for. ``names`` as names_of() gives them."""
+    """Whether a series is of what was requested. ``names`` as names_of() gives them."""
     options = one.probe.options
     if one.probe.kind == TCP:
         target = one.probe.name.split(" ")[1]
@@ -82,7 +83,7 @@ def without_answer(
     names: dict[str, set[str]],
     coarse: Sequence[Series] = (),
 ) -> list[str]:
-    """A sentence for each that was asked for and that none of the ``measured`` series answers.
+    """A sentence for each that was requested and that none of the ``measured`` series answers.
 
     ``coarse`` are those that the kernel counted in units that are too long.
     """
@@ -97,7 +98,7 @@ def without_answer(
 
 
 def because(remarks: Sequence[str]) -> str:
-    """The remarks in brackets, but for those that say that a figure is inexact: that is no reason
+    """The remarks in brackets, but for those that state that a figure is inexact: that is no reason
     for its absence."""
     reasons = [remark for remark in remarks if IN_TICKS not in remark]
     return " ({0})".format("; ".join(reasons)) if reasons else ""

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A series: the windows of one probe on one subject, layer and size; and the figures they tell."""
+"""A series: the windows of one probe on one subject, layer and size; and the figures they show."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import TCP, TICKS
 
-#: Fewer windows than this on a side bound no interval at all, whatever they say.
+#: Fewer windows than this on a side bound no interval at all, whatever they state.
 FEWEST_WINDOWS = 4
 
 #: Figures of a distribution, and of a series that has nothing but means.
@@ -65,7 +65,7 @@ def series_of(windows: Iterable[Window]) -> dict[Series, list[Window]]:
 
 
 def values_of(windows: Sequence[Window], least: float = LEAST) -> list[tuple[str, list[float]]]:
-    """Figure to its values (microseconds) in order of time, of the windows that tell it.
+    """Figure to its values (microseconds) in order of time, of the windows that show it.
 
     What took no whole unit of the source took something: no value is below ``least``, which is
     above 0. Windows that were left out for being quick would leave the slow ones to speak for all.

@@ -21,7 +21,7 @@ BETTER = "better"
 NO_DIFFERENT = "no different"
 INCONCLUSIVE = "inconclusive"
 
-#: Two-sided: a 95 % interval.
+#: Two-sided: a 95% interval.
 ALPHA = 0.05
 
 #: The share that does not matter. The tail of a distribution is less steady than its middle.
@@ -46,7 +46,7 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """``needed`` is about how many windows a side would decide, None where none would.
+    """``needed`` is about how many windows per side would decide, None where none would.
 
     ``suspect``: inconclusive, but the interval leaves "the same" out and the ratio is beyond the
     margin. ``stable`` is None where the baseline is too short to be split in halves.
@@ -163,7 +163,7 @@ def fewest_windows(alpha: float) -> int:
 
 
 def fewest_beside(others: int, alpha: float) -> int:
-    """As fewest_windows, for one side alone where the other one has so many."""
+    """As fewest_windows, for one side alone where the other one has this number of."""
     number = 1
     while _rank(number, others, alpha) == 0:
         number += 1

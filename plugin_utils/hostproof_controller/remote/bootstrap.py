@@ -29,7 +29,7 @@ def compiled():
     from hashlib import sha256
 
     try:
-        # Whoever may write there, and whatever stands there: it is what was asked for, or nothing.
+        # Whoever may write there, and whatever is there: it is what was requested, or nothing.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
             content = stream.read()[32:]
     except OSError:
@@ -98,7 +98,7 @@ def answer():
 
 
 def main():
-    # What a command prints must not stand in the answer, nor must one read what is left of input.
+    # What a command prints must not are in the answer, nor must one read what is left of input.
     out = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -102,7 +102,7 @@ class PayloadAction(transport.Task):
         return self.task_arguments
 
     def complete(self, params: dict[str, Any]) -> list[str]:
-        """Add to ``params`` what stands in variables; the controls that the host must know."""
+        """Add to ``params`` what is in variables; the controls that the host must know."""
         return []
 
     def take(
@@ -132,7 +132,7 @@ class PayloadAction(transport.Task):
 
     @property
     def hosts(self) -> int:
-        """How many hosts the play set out to judge."""
+        """The number of hosts the play set out to check."""
         return max(1, len(self.variables.get("ansible_play_hosts_all") or ()))
 
     def policies_of(self, names: list[str]) -> policies.Policies:
@@ -218,7 +218,7 @@ class ModuleAction(PayloadAction):
 
 
 class JudgingAction(PayloadAction):
-    """For what judges or reads any number of controls."""
+    """For what checks or reads any number of controls."""
 
     #: The checks of this run; None for all of them.
     selected: selection.Selection | None = None
@@ -226,7 +226,7 @@ class JudgingAction(PayloadAction):
     def complete(self, params: dict[str, Any]) -> list[str]:
         chosen = params["controls"]
         if isinstance(chosen, dict):
-            # The task holds the policies; a misspelt variable would be read by nobody all the same.
+            # The task holds the policies; a misspelt variable would be read by nobody anyway.
             policies.refuse_unknown(self.variables)
             names = list(chosen)
         else:
@@ -263,7 +263,7 @@ class JudgingAction(PayloadAction):
         runs.write_result(self.host, self.hosts, outcome, message, [])
 
     def recorded_at(self, params: dict[str, Any]) -> str | None:
-        """When the evidence was read: now, or when the pack says."""
+        """When the evidence was read: now, or when the pack states."""
         pack = params.get("evidence_pack")
         return runs.now() if pack is None else runs.recorded_at(Path(pack))
 

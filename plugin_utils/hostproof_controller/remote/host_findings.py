@@ -60,7 +60,7 @@ def _has_foreign_call(text: str) -> bool:
 
 
 class _Field(NamedTuple):
-    """``is_right``: whether a value may stand there. ``instead``: what stands there if not."""
+    """``is_right``: whether a value may be there. ``instead``: what is there if not."""
 
     is_right: Callable[[Any], bool]
     instead: Any

@@ -72,7 +72,7 @@ def limit_output(connection: Any, seconds: float) -> Iterator[None]:
         with watched_output(connection, check_size), shared_alarm(check, _TICK):
             yield
     except _LimitReached as problem:
-        # The program that was waited for stands in the frame where the wait was interrupted.
+        # The program that was waited for is in the frame where the wait was interrupted.
         _end_all(problem.__traceback__)
         raise LimitExceeded(str(problem)) from None
 
@@ -99,7 +99,7 @@ def _read() -> int:
 
 
 def _end_all(trace: TracebackType | None) -> None:
-    """Kill the programs that stand in the frames of a traceback, and all that they started."""
+    """Kill the programs that are in the frames of a traceback, and all that they started."""
     for frame, _line in traceback.walk_tb(trace):
         for value in list(frame.f_locals.values()):
             if isinstance(value, subprocess.Popen) and value.poll() is None:
@@ -110,7 +110,7 @@ def _end_all(trace: TracebackType | None) -> None:
 def _stopped(root: int) -> list[int]:
     """A process and all below it, each stopped: none starts another one while we look.
 
-    Whoever's parent is gone belongs to nobody that can be told, and sudo's are not ours to stop.
+    Whoever's parent is gone belongs to nobody that is known, and sudo's are not ours to stop.
     """
     found: list[int] = []
     new = [root]

@@ -90,7 +90,7 @@ def command(interpreter: str, payload: bytes, compression: str) -> str:
         "import sys",
         "INPUT=getattr(sys.stdin,'buffer',sys.stdin)",
         f"if sys.version_info<(3,6): INPUT.read();sys.exit({TOO_OLD!r}+sys.version.split()[0])",
-        # With -c the working folder comes first, and whoever may write there would be imported.
+        # With -c the working directory comes first, and whoever may write there would be imported.
         "sys.path[:]=[p for p in sys.path if p]",
         f"d=INPUT.read({len(payload)})",
         f"try: import {compression}",
@@ -109,7 +109,7 @@ def request(
     diff: bool,
     compiled: tuple[str, str, str] | None = None,
 ) -> tuple[bytes, str]:
-    """What follows the payload, and the random mark that stands on both sides of the answer.
+    """What follows the payload, and the random mark that is on both sides of the answer.
 
     A line of JSON, with the seconds in which the host will watch, and then the parameters, packed.
     """
@@ -130,7 +130,7 @@ def _window_of(params: dict[str, Any]) -> float:
     chosen = params.get("controls")
     policies = chosen.values() if isinstance(chosen, dict) else ()
     windows = [one.get("window_seconds", 0) for one in policies if isinstance(one, dict)]
-    # What is no number the host refuses with a sentence.
+    # What is no number the host rejects with a sentence.
     return max((one for one in windows if isinstance(one, int | float)), default=0)
 
 
@@ -145,7 +145,7 @@ def answer_in(output: str, mark: str) -> Answer:
 
 
 def answer_of_module(output: str) -> dict[str, Any]:
-    """The JSON object that a module prints, on a line of its own among what else a host prints."""
+    """The JSON object that a module prints, on a separate line among what else a host prints."""
     begin = _OBJECT.search(output)
     if begin is None:
         raise NoAnswer("the host gave no answer")
@@ -189,7 +189,7 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
     """Where a Python like this one, on this machine, finds the payload compiled: the path, what
     tells a Python's bytecode from others', and the content's SHA-256. None where nothing is kept.
 
-    Compiling takes a host longer than all that it is asked.
+    Compiling takes a host longer than all that it is queried.
     """
     chosen = tuple(sorted(controls))
     found = _compiled(module, chosen)

@@ -14,7 +14,7 @@ from ..report.text import printable
 from . import host_findings
 from .host_findings import MOST_NUMBER, MOST_TEXT
 
-#: How many findings a host may give, and how deep an answer.
+#: The number of findings per host may give, and how deep an answer.
 MOST_FINDINGS = 20_000
 MOST_DEPTH = 30
 
@@ -148,7 +148,7 @@ _SHAPES = {
 def with_all_controls(
     findings: list[dict[str, Any]], wanted: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """The findings, and an error for each control that was to be judged and has none."""
+    """The findings, and an error for each control that was to be checked and has none."""
     judged = {finding["control"] for finding in findings}
     return findings + [_not_judged(name) for name in sorted(wanted) if name not in judged]
 
@@ -163,7 +163,7 @@ def _not_judged(control: str) -> dict[str, Any]:
 
 
 def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
-    """A finding that says that something could not be determined."""
+    """A finding that states that something could not be determined."""
     return {
         "control": control,
         "check": check,
@@ -189,7 +189,7 @@ def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
 
 
 def not_applied(control: str, message: str) -> dict[str, Any]:
-    """The finding that a control's change was refused or not taken: verify will not come to it."""
+    """The finding that a control's change was rejected or not taken: verify will not come to it."""
     return {
         **error_of(control, f"{control}.applied", "Change was applied", message[:MOST_TEXT]),
         "status": "fail",

@@ -19,7 +19,7 @@ PACKAGE = "ansible.module_utils.hostproof"
 #: What ``ansible.module_utils.`` is called in the modules of the collection.
 OF_COLLECTION = "ansible_collections.hostproof.hostproof.plugins.module_utils."
 
-#: Modules of library/ stand under this name in a payload.
+#: Modules of library/ are under this name in a payload.
 MODULES = "library"
 
 #: In the registry of controls: there for Ansible's own packing, which takes whatever is imported.
@@ -49,7 +49,7 @@ class Source(NamedTuple):
 def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
     """Name to path (relative to ``root``) and content of everything that may travel.
 
-    ``library`` is the folder of the modules, below ``root`` too.
+    ``library`` is the directory of the modules, below ``root`` too.
     """
     found = {}
     for path in sorted((root / "module_utils/hostproof").rglob("*.py")):

@@ -30,7 +30,7 @@ Unreachable = AnsibleConnectionFailure
 TransportError = AnsibleError
 
 #: ansible-core 2.16 takes every text of a result for a template, unless it is marked as unsafe.
-#: From 2.19 on only a text that is marked as a template is one.
+#: Since 2.19 only a text that is marked as a template is one.
 TRUST_IS_EXPLICIT = tuple(int(part) for part in CORE.split(".")[:2]) >= (2, 19)
 
 #: Values of ansible_python_interpreter with which Ansible searches for a Python.
@@ -76,7 +76,7 @@ class Task(ActionBase):
         del tmp
         self.variables: dict[str, Any] = task_vars or {}
         try:
-            # Ansible refuses what the task does not support, such as async.
+            # Ansible rejects what the task does not support, such as async.
             super().run(None, self.variables)
             result = self.perform()
         except Unreachable as problem:

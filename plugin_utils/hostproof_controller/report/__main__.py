@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _complain(text: Any) -> None:
-    """A note or a problem, which may name what a file or a host said."""
+    """A note or a problem, which may name what a file or a host stated."""
     print(f"hostproof report: {one_line(str(text))}", file=sys.stderr)
 
 
@@ -121,7 +121,7 @@ def _say(text: str) -> None:
 
 
 def _merge_into_new(options: argparse.Namespace) -> str:
-    """Make a new report folder that holds the merged lines of the given ones."""
+    """Make a new report directory that holds the merged lines of the given ones."""
     notes: list[str] = []
     results = merge(read_entries(options.reports, notes))
     for note in notes:

@@ -30,7 +30,7 @@ def host_anchor(host: str) -> str:
 
 
 def anchor_in_host(finding: dict[str, Any]) -> str:
-    """CHECK, or CHECK/SUBJECT where the check judges several."""
+    """CHECK, or CHECK/SUBJECT where the check checks several."""
     subject = subject_of(finding["title"])
     return str(finding["check"]) + (f"/{slug(subject)}" if subject else "")
 
@@ -57,7 +57,7 @@ def page_names(hosts: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     used: set[str] = set()
     odd = []
-    # In an order of their own, in which names without capitals come first.
+    # In a separate order, in which names without capitals come first.
     for host in sorted(hosts, key=lambda host: (host != host.lower(), host)):
         is_plain = _PLAIN_NAME.match(host) and not _DEVICES.match(host)
         if is_plain and host.lower() not in used:

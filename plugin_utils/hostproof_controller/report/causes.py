@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fix first: causes before what they cause, and the few actions that make most hosts ready.
 
-Findings say by ``because_of`` which checks they rest on. On a host each stands below its cause;
-what could not be determined for one reason stands below the first that says so.
+Findings say by ``because_of`` which checks they rest on. On a host each is below its cause;
+what could not be determined for one reason is below the first that states so.
 """
 
 import re
@@ -31,7 +31,7 @@ from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
 
 Record = dict[str, Any]
 
-#: Of all hosts so many actions are told, and so many are tried for them.
+#: Of all hosts this number of actions are told, and this number of are tried for them.
 TOLD = 3
 _TRIED = 12
 
@@ -40,10 +40,10 @@ _MOST_ACTIONS = 2000
 _MOST_SETS = 5000
 _MOST_TEXT = 300
 
-#: Of what nobody knows how to find it out.
+#: Of what it is unknown how to find it out.
 _NO_ADVICE = "none"
 
-#: What the loop that judges advises where a user may not read (checking.py).
+#: What the loop that checks advises where a user may not read (checking.py).
 DENIED = "run again with --become (root may read it)"
 
 _LIMIT = re.compile(r" --limit \S+")
@@ -52,7 +52,7 @@ UNWELL = (FAIL, ERROR, WARN)
 
 
 class Group(NamedTuple):
-    """A cause, and what goes away with it. All stand for errors of one reason if it is one."""
+    """A cause, and what goes away with it. All represent errors of one reason if it is one."""
 
     cause: Record
     rests: list[Record]
@@ -67,7 +67,7 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
     """The findings of a host that need attention, each below its cause.
 
     Failures come first, then errors, then warnings; each by severity, then by the time at which a
-    fix takes effect. No finding stands below a cause of a lesser severity.
+    fix takes effect. No finding is below a cause of a lesser severity.
     """
     loud = [one for one in findings if one["status"] not in (PASS, SKIP)]
     by_check: dict[str, list[Record]] = {}
@@ -78,14 +78,14 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
     denied = next((_severity(one) for one in errors if one["fix"] == DENIED), None)
 
     def reason(error: Record) -> str:
-        # Errors without a fix of their own end with those that need root.
+        # Errors without a separate fix end with those that need root.
         is_denied = error["fix"] == DENIED or (
             not error["fix"] and denied is not None and denied <= _severity(error)
         )
         return DENIED if is_denied else str(error["why"])
 
-    # Of the errors of one reason the gravest stands above the others; of those that need root one
-    # that says so.
+    # Of the errors of one reason the gravest is above the others; of those that need root one
+    # that states so.
     first_of: dict[str, Record] = {}
     for cause in sorted(errors, key=lambda one: (_severity(one), one["fix"] != DENIED)):
         first_of.setdefault(reason(cause), cause)
@@ -163,11 +163,11 @@ def _order(group: Group) -> tuple[Any, ...]:
 
 
 class Action(NamedTuple):
-    """What mends a cause on several hosts.
+    """What fixes a cause on several hosts.
 
     ``what`` is the advice as one host has it, or the command that does it for all; ``title`` and
-    ``check`` are of the gravest cause, ``checks`` how many causes it mends, ``takes_effect`` from
-    when to when; ``kind`` is "command" or "check", or "unknown" where it tells what is not known;
+    ``check`` are of the gravest cause, ``checks`` how many causes it fixes, ``takes_effect`` from
+    when to when; ``kind`` is "command" or "check", or "unknown" where it shows what is not known;
     ``hosts`` are the names of the ``on`` hosts.
     """
 
@@ -262,7 +262,7 @@ class First:
             self._needed[frozenset(needed)] += 1
 
     def actions(self) -> tuple[int, list[Action]]:
-        """How many hosts become ready, and by which actions: what can be done first stands first.
+        """The number of hosts become ready, and by which actions: what can be done first is first.
 
         Three that make no host ready are those that most hosts need.
         """

@@ -35,7 +35,7 @@ SCHEMA = 2
 
 
 class Document:
-    """report.json, written state by state. A finding a line: it can be searched by line."""
+    """report.json, written state by state. A finding per line: it can be searched by line."""
 
     def __init__(self, results: Results, generated: str, strict: bool = False) -> None:
         self._results = results

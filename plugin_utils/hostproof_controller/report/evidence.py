@@ -14,7 +14,7 @@ from .text import printable
 
 
 def shown_readings(part: Part, wanted: set[str]) -> dict[str, tuple[str, str]]:
-    """Note and text by evidence key, for those of the wanted readings that the part has."""
+    """Note and text by evidence key, for those of the required readings that the part has."""
     cited = {key for finding in part.findings for key in finding["evidence"]} & wanted
     if not cited or part.line["evidence"] is None:
         return {}

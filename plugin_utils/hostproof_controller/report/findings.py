@@ -28,7 +28,7 @@ _TEXTS = ("control", "check", "title", "why", "reference")
 _TEXTS_OR_NULL = (*LAYERS, "fix", "problem")
 _LISTS = ("evidence", "commands", "because_of")
 
-#: What schema 2 adds, and what stands for it where a line of schema 1 is read.
+#: What schema 2 adds, and what represents it where a line of schema 1 is read.
 SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
 #: The same for schema 3. Lines of 0.2.0 have no failing_layer.
 SINCE_3: dict[str, Any] = {"problem": None, "failing_layer": None}
@@ -54,7 +54,7 @@ def are_sound(findings: Sequence[Any], most: int) -> bool:
     """Whether each is a finding that nobody waived, without a text outside of lists and values
     of more than ``most`` characters. Field by field, which costs a third of what one by one does.
 
-    Where it says no, problem_of_finding has the sentence, or finds that all is well.
+    Where it states no, problem_of_finding has the sentence, or finds that all is well.
     """
     try:
         if not all(one.keys() == _KEYS for one in findings):
@@ -86,7 +86,7 @@ def is_check_of(check: str, control: str) -> bool:
 
 
 def problem_of_finding(finding: Any, schema: int) -> str | None:
-    """Why this is no finding, or None."""
+    """Why this is not a finding, or None."""
     if not isinstance(finding, dict):
         return "not a JSON object"
     wanted = {1: _KEYS_1, 2: _KEYS_2}.get(schema, _KEYS)
@@ -110,7 +110,7 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
 
 
 def _are_texts(values: Iterable[Any]) -> bool:
-    """ansible-core 2.16 marks the texts of a module's answer by a type of their own.
+    """ansible-core 2.16 marks the texts of a module's answer by a separate type.
 
     The types are few, so that it costs less than asking each of the values.
     """
@@ -160,7 +160,7 @@ def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
 
 
 def key_problem(record: dict[str, Any], wanted: set[str]) -> str:
-    """Which keys a record lacks, and which nobody knows."""
+    """Which keys a record lacks, and which it is unknown."""
     missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
     return "; ".join(
         "{} {}".format(what, ", ".join(keys))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The section of a host: its heading, its findings, and the readings that they rest on.
 
-A reading stands once, below the findings, and each finding that rests on it links to it.
+A reading is once, below the findings, and each finding that rests on it links to it.
 """
 
 from collections.abc import Iterable
@@ -29,12 +29,12 @@ from .verdict import (
     host_verdict,
 )
 
-#: What goes away with a cause is named where it is folded, up to so many.
+#: What goes away with a cause is named where it is folded, up to this number of.
 _RESTS_NAMED = 6
 
 
 class _Shown(NamedTuple):
-    """What the findings of one host show beside themselves.
+    """What the findings of one host show next to themselves.
 
     ``anchors`` and ``figures`` are by the id() of their finding; ``readings`` are the ids of the
     readings by evidence key, ``elsewhere`` the keys that only findings.jsonl has.
@@ -103,7 +103,7 @@ def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
 
 
 def when_recorded(state: HostState) -> str:
-    """What follows the instant of judgement where the evidence is of another."""
+    """What follows the instant of evaluation where the evidence is of another."""
     instants = recorded_apart(state)
     if not instants:
         return ""

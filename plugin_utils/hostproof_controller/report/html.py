@@ -40,7 +40,7 @@ from .verdict import (
     verdict_totals,
 )
 
-#: Up to so many hosts are shown on one page.
+#: Up to this number of hosts are shown on one page.
 ALL_IN_ONE = 100
 
 #: With more hosts than these a page has the evidence of findings that did not pass alone.
@@ -111,7 +111,7 @@ def page_end(name: str) -> str:
 
 
 def summary(report: Report, link: Link, *, one: bool) -> Iterator[str]:
-    """All that stands before the findings: what is signed. It opens ``main``.
+    """All that is before the findings: what is signed. It opens ``main``.
 
     ``one``: the page shows the findings of the hosts itself.
     """
@@ -154,7 +154,7 @@ def filters(
 
 
 def _style(results: Results) -> str:
-    """The stylesheet, with the line that stands at the foot of every printed page."""
+    """The stylesheet, with the line that is at the foot of every printed page."""
     runs = ", ".join(run.id for run in results.runs) or "none"
     running = re.sub("[^A-Za-z0-9 .,:_+-]", "_", f"Hostproof {VERSION}, run {runs}")
     return stylesheet().replace("THE RUN", running[:160])
@@ -212,7 +212,7 @@ def _facts(results: Results, generated: str, strict: bool, totals: Totals) -> st
 
 
 def _recorded(results: Results, totals: Totals) -> str:
-    """From when to when evidence was recorded, and of how many hosts it was judged at another
+    """From when to when evidence was recorded, and of how many hosts it was checked at another
     time."""
     if not totals.recorded:
         moments = sorted({moment(host.at) for host in results.tally.hosts})
@@ -302,7 +302,7 @@ def _matrix(report: Report, link: Link, actions: list[Action], one: bool) -> Ite
     if not order:
         return
     controls = controls_of(results)
-    # A control that does not apply to any host has no column: its name stands below the table.
+    # A control that does not apply to any host has no column: its name is below the table.
     columns = [
         control
         for control in controls

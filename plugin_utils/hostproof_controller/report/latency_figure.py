@@ -134,7 +134,7 @@ def _window_readings(state: HostState) -> dict[str, dict[str, Any]]:
         try:
             evidence = decode(part.line["evidence"])
         except HostproofError:
-            # The evidence of the finding says so itself.
+            # The evidence of the finding states so itself.
             continue
         for key in wanted:
             reading = evidence.get(key)

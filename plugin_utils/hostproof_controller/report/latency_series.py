@@ -122,7 +122,7 @@ def summary(series: Series) -> Summary:
 
 
 def middle(figures: Summary) -> float | None:
-    """What stands for a series: p50, or the mean where there is no p50."""
+    """What represents a series: p50, or the mean where there is no p50."""
     return figures.mean if figures.p50 is None else figures.p50
 
 

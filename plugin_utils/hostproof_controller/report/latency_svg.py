@@ -31,7 +31,7 @@ _INNER = 86
 _CURVES = 110
 _BAND = 34
 
-#: Less than this is no latency that a clock tells; it is where an axis ends.
+#: Less than this is not a latency that a clock tells; it is where an axis ends.
 _LEAST = 0.01
 
 _SUBDIVISIONS = ((1.1, (1, 2, 5)), (3.2, (1, 3)), (math.inf, (1,)))
@@ -206,16 +206,16 @@ def _sentence(figures: Summary) -> str:
 def _axis(
     known: Sequence[float], left: float, right: float
 ) -> tuple[Callable[[float], float], list[float]]:
-    """Where a latency stands between ``left`` and ``right``, on a scale of ratios, and ticks."""
+    """Where a latency is between ``left`` and ``right``, on a scale of ratios, and ticks."""
     values = [max(value, _LEAST) for value in known] or [1.0]
     low, high = min(values), max(values)
     if high < 4 * low:
-        # What is within a few per cent shall look so.
+        # What is within a few percent shall look so.
         centre = math.sqrt(low * high)
         low, high = centre / 2, centre * 2
     decades = math.log10(high / low)
     steps = next(steps for most, steps in _SUBDIVISIONS if decades <= most)
-    # The axis goes on beside the values, where their labels stand.
+    # The axis goes on next to the values, where their labels stand.
     per_pixel = decades / (right - left)
     ticks = [
         step * 10.0**power

@@ -24,7 +24,7 @@ from .latency_series import (
 )
 from .templating import latency_parts
 
-#: Shares of a row, in per cent, below which a cell has the 1st, 2nd ... colour; the last has 6.
+#: Shares of a row, in percent, below which a cell has the 1st, 2nd ... colour; the last has 6.
 SHADES = (1, 3, 10, 25, 50)
 
 _COLUMNS = (
@@ -53,7 +53,8 @@ class Pair(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """A cell over so many octaves: a count with its shade, the bar of a range, or nothing."""
+    """A cell over this number of octaves: a count with its shade, the bar of a range, or
+    nothing."""
 
     columns: int
     kind: str = ""

@@ -115,7 +115,7 @@ class HostPages:
                 raise HostproofError(
                     f"{self._folder} is not a directory: move it, then render again"
                 )
-            # mkdtemp makes the folder with mode 0700.
+            # mkdtemp makes the directory with mode 0700.
             self._drafts = tempfile.mkdtemp(prefix=f".{HOSTS_FOLDER}.", dir=self._above or ".")
         except OSError as problem:
             raise self._failed(problem) from problem

@@ -47,7 +47,7 @@ _Labels = tuple[tuple[str, str], ...]
 
 
 class Prometheus:
-    """report.prom, written state by state. Each combination of name and labels stands once."""
+    """report.prom, written state by state. Each combination of name and labels is once."""
 
     def __init__(self, results: Results, generated: str, strict: bool = False) -> None:
         self._results = results
@@ -133,7 +133,7 @@ class Prometheus:
 
 
 def _bounded(found: Counter[tuple[str, str, str, str]]) -> Counter[tuple[str, str, str, str]]:
-    """The worst so many; the others together, by status and severity."""
+    """The worst this number of; the others together, by status and severity."""
     if len(found) <= MOST_CHECKS:
         return found
     ordered = sorted(

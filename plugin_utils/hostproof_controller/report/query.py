@@ -3,7 +3,7 @@
 """--query: what a JMESPath expression finds in the findings, bounded.
 
 An expression is a small program: a few characters can ask for more than a machine holds, and a few
-thousand brackets for more than an interpreter's stack. Both are refused in a sentence.
+thousand brackets for more than an interpreter's stack. Both are rejected in a sentence.
 """
 
 import difflib
@@ -128,9 +128,9 @@ def _interpreter(most: int) -> Any:
 
 
 def _count(value: Any, known: dict[int, int], most: int) -> int:
-    """How many values stand in this one as JSON writes it; what stands in many places counts often.
+    """The number of values are in this one as JSON writes it; what is in many places counts often.
 
-    ``known`` holds the counts of lists and objects by id(), since one can stand in itself times and
+    ``known`` holds the counts of lists and objects by id(), since one can be in itself times and
     times again.
     """
     if not isinstance(value, dict | list):

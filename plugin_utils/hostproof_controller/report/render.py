@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A report folder from its findings.jsonl: applies the waivers, writes every form of the report."""
+"""A report directory from its findings.jsonl: applies the waivers, writes every form of the
+report."""
 
 import datetime
 import gc
@@ -43,7 +44,7 @@ from .waivers import WAIVERS_HOST, Applied, Waiver
 
 
 class Rendered(NamedTuple):
-    """What rendering a folder gave.
+    """What rendering a directory gave.
 
     ``paths`` are the files written, by name, but for the pages of single hosts; ``page`` is the
     path of the page to open.
@@ -99,7 +100,7 @@ def render_folder(
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten if it
     differs. ``known_checks`` is called with waivers only: it imports every control.
-    Every file is replaced atomically. A folder without findings.jsonl is a run without results.
+    Every file is replaced atomically. A directory without findings.jsonl is a run without results.
     Failures below ``fail_on`` do not decide the exit code. One host is in memory at a time.
     """
     results = _read(folder)
@@ -155,7 +156,7 @@ def _write_forms(
     folder: str,
     names: dict[str, str],
 ) -> tuple[Summary, HostPages | None]:
-    """Write every form of the report into a draft of its own, and the pages of hosts with names."""
+    """Write every form of the report into a separate draft, and the pages of hosts with names."""
     totals, causes = Totals(), Causes()
     summary = Summary(results, totals.first)
     results.show(summary, totals, *([causes] if names else []))
@@ -189,7 +190,7 @@ def _write_forms(
 
 
 def with_clusters(results: Results) -> Results:
-    """The results with the nodes of every cluster compared anew."""
+    """The results with the nodes of every cluster compared again."""
     about = [state for state in results.about if not is_cluster(state.name)]
     entries = [entry for entry in results.entries if not is_cluster(entry.host)]
     compared = results
@@ -226,7 +227,7 @@ def with_clusters(results: Results) -> Results:
 def with_waivers(
     results: Results, waivers: list[Waiver], today: datetime.date, known_checks: Iterable[str]
 ) -> Results:
-    """The results with the waivers applied, and what is to be said about the waivers added."""
+    """The results with the waivers applied, and what must be said about the waivers added."""
     applied = Applied(waivers, today, known_checks)
     clusters = [state for state in results.about if is_cluster(state.name)]
     for state in (*results.hosts, *clusters):

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report folders: reading findings.jsonl of one or many runs, and what they say together.
+"""Report directories: reading findings.jsonl of one or many runs, and what they state together.
 
 A line of findings.jsonl is a host result (docs/finding.schema.json). Lines of several runs or
 shards merge by concatenation: for each host and control the line with the latest ``at`` wins.
@@ -36,23 +36,23 @@ from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, cluster_verdict
 from .waivers import WAIVERS_HOST
 
-#: The file of a report folder that everything else is rendered from.
+#: The file of a report directory that everything else is rendered from.
 FINDINGS_FILE = "findings.jsonl"
 
-#: What says how a host was changed, not how it is: neither replaces the other.
+#: What states how a host was changed, not how it is: neither replaces the other.
 _ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
 
-#: Seconds that a run itself may need between the end of reading and the line that tells of it.
+#: Seconds that a run itself may need between the end of reading and the line that shows of it.
 _MOMENT = 5
 
 #: Seconds by which the clocks of two controllers may differ.
 _SKEW = 300
 
-#: Ends the topic of what an apply itself says: that it was refused, or did not succeed. What the
+#: Ends the topic of what an apply itself says: that it was rejected, or did not succeed. What the
 #: same run finds afterwards says nothing of that.
 _AS_APPLIED = " as applied"
 
-#: Pseudo hosts: what is to be said about the run itself or about the waivers. They get no verdict.
+#: Pseudo hosts: what must be said about the run itself or about the waivers. They get no verdict.
 RUN_HOST = "(run)"
 PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
 #: Begins the name of what is said about a cluster: "(cluster rac1)".
@@ -162,7 +162,7 @@ def is_cluster(name: str) -> bool:
 
 
 def cluster_name(host: str) -> str:
-    """The cluster that a pseudo host stands for."""
+    """The cluster that a pseudo host represents."""
     return host[len(_CLUSTER) : -1]
 
 
@@ -171,9 +171,9 @@ def is_pseudo(name: str) -> bool:
 
 
 def recorded_apart(state: HostState) -> list[str | None]:
-    """The instants at which evidence of a host was recorded, where that is not when it was judged.
+    """The instants at which evidence of a host was recorded, where that is not when it was checked.
 
-    None stands for evidence that does not say when.
+    None represents evidence that does not say when.
     """
     apart: dict[str | None, None] = {}
     for part in state.parts:
@@ -192,7 +192,7 @@ def _seconds(instant: str) -> int:
 
 
 class Run(NamedTuple):
-    """One run: ``hosts`` it set out to judge, ``answered`` that left a line."""
+    """One run: ``hosts`` it set out to check, ``answered`` that left a line."""
 
     id: str
     started: str
@@ -201,10 +201,10 @@ class Run(NamedTuple):
 
 
 class Entry:
-    """What a line says of its place among the others; the line itself is read when it is needed.
+    """What a line states of its place among the others; the line itself is read when it is needed.
 
-    ``topics`` are what its findings are about (_topic), each with whether all that it says of it
-    yields to an older line (_has_no_before). ``groups`` are the checks by which it says of which
+    ``topics`` are what its findings are about (_topic), each with whether all that it states of it
+    yields to an older line (_has_no_before). ``groups`` are the checks by which it states of which
     cluster the host is, or of which database its pools.
     """
 
@@ -253,7 +253,7 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        # Closed with the last line that stands in it.
+        # Closed with the last line that is in it.
         self.stream = open_regular(path)
 
     def line(self, start: int, size: int) -> dict[str, Any]:
@@ -285,7 +285,7 @@ class _Won(NamedTuple):
 
 
 class _Host(NamedTuple):
-    """A host before it is read: a HostState of lines that stand on disk."""
+    """A host before it is read: a HostState of lines that are on disk."""
 
     name: str
     outcome: str
@@ -297,7 +297,7 @@ class _Host(NamedTuple):
 
 
 class Hosts(Sequence[HostState]):
-    """The hosts of a report, each read when it is asked for, and held by nobody but the file."""
+    """The hosts of a report, each read when it is requested, and held by nobody but the file."""
 
     def __init__(
         self,
@@ -314,7 +314,7 @@ class Hosts(Sequence[HostState]):
         return Hosts(self._hosts, change)
 
     def grouped_by(self, check: str) -> Iterator[HostState]:
-        """Those that said by this check of which cluster, or of which database, they are."""
+        """Those that stated by this check of which cluster, or of which database, they are."""
         for place, host in enumerate(self._hosts):
             if any(check in won.entry.groups for won in host.won):
                 yield self[place]
@@ -433,7 +433,7 @@ class Results:
 
     @property
     def expected(self) -> int:
-        """How many hosts the runs set out to judge."""
+        """The number of hosts the runs set out to check."""
         return sum(run.hosts for run in self.runs)
 
     @property
@@ -449,7 +449,7 @@ class Reader(Protocol):
 
 
 def read_entries(paths: Iterable[str], notes: list[str] | None = None) -> list[Entry]:
-    """The host results in report folders (or findings.jsonl files), in the order given.
+    """The host results in report directories (or findings.jsonl files), in the order given.
 
     A killed run can leave its last line cut: that line is left out and ``notes`` says so.
     Anything else that is not a host result becomes the error of its host, or of the run, and
@@ -466,7 +466,7 @@ def merge(lines: Iterable[Entry | dict[str, Any]], notes: Iterable[str] = ()) ->
     """What the host results say together: by host and control the latest ``at`` wins.
 
     A later ``unreachable`` or ``failed`` replaces all that was known of the host, and is itself
-    replaced by a later judgement. Equal times: the later line wins.
+    replaced by a later evaluation. Equal times: the later line wins.
     """
     shared: dict[Any, Any] = {}
     entries = [one if isinstance(one, Entry) else Entry(one, shared=shared) for one in lines]
@@ -619,7 +619,7 @@ def _said(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
 
 
 def _as_error(bad: _Bad, newest: Entry | None) -> dict[str, Any]:
-    """A host result that says that this one could not be read; ``newest`` stands before it."""
+    """A host result that states that this one could not be read; ``newest`` is before it."""
     run = bad.run or (newest.run if newest else {"id": "unknown", "started": _NEVER, "hosts": 0})
     finding = _error(
         _JUDGED if bad.host else _READABLE,
@@ -684,7 +684,7 @@ def _text_of(quoted: bytes) -> str | None:
 
 
 def _as_schema_3(line: dict[str, Any]) -> dict[str, Any]:
-    """The host result as it is written today; in schema 1 evidence was read when it was judged."""
+    """The host result as it is written today; in schema 1 evidence was read when it was checked."""
     if line["schema"] == SCHEMA:
         findings = line["findings"]
         if any(map(is_old, findings)):
@@ -713,7 +713,7 @@ def _without_calls(finding: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problem_of_result(line: Any) -> str | None:
-    """Why this is no host result of schema 1, 2 or 3 as far as we rely on it, or None."""
+    """Why this is not a host result of schema 1, 2 or 3 as far as we rely on it, or None."""
     if not isinstance(line, dict):
         return "not a JSON object"
     if line.get("schema") not in (1, 2, SCHEMA) or isinstance(line["schema"], bool):
@@ -799,7 +799,7 @@ def _merge_host(host: str, entries: list[Entry]) -> _Host:
     for entry in entries:
         topics = entry.topics
         if entry.outcome == "judged":
-            # What an older line said about the host as a whole, or about its waivers, is history.
+            # What an older line stated about the host as a whole, or about its waivers, is history.
             winners.pop("host", None)
             winners.pop("waiver", None)
             _forget_applies(winners, entry)
@@ -834,7 +834,7 @@ def _shared(topics: set[str]) -> frozenset[str]:
 
 
 def _forget_applies(winners: dict[str, Entry], entry: Entry) -> None:
-    """That a run could not change a control counts until another run judges that control."""
+    """That a run could not change a control counts until another run checks that control."""
     for topic in entry.topics:
         control = topic.split(" ")[0]
         refused = winners.get(control + _AS_APPLIED)
@@ -852,7 +852,7 @@ def _topic(finding: dict[str, Any]) -> str:
 
 
 def _has_no_before(finding: dict[str, Any]) -> bool:
-    """Whether this is what an audit says of a change: nothing, which replaces no comparison."""
+    """Whether this is what an audit states of a change: nothing, which replaces no comparison."""
     return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 

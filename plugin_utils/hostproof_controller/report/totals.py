@@ -23,9 +23,9 @@ from .text import heading_of
 
 
 class Totals:
-    """What the head of a page says of all hosts. ``waived`` has the hosts of each waiver.
+    """What the head of a page states of all hosts. ``waived`` has the hosts of each waiver.
 
-    ``recorded`` are the first and the last instant of evidence that was not judged at once (None:
+    ``recorded`` are the first and the last instant of evidence that was not checked at once (None:
     unknown), ``recorded_hosts`` of how many hosts it is.
     """
 

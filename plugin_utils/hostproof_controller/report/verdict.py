@@ -255,7 +255,7 @@ def verdict_totals(results: Counted) -> dict[str, int]:
 
 
 def controls_of(results: Counted) -> list[str]:
-    """The controls that judged any real host, ``host`` and ``waiver`` last."""
+    """The controls that checked any real host, ``host`` and ``waiver`` last."""
     names = {control for host in results.tally.hosts for control in host.controls}
     return sorted(names, key=lambda name: (name in ("host", "waiver"), name))
 
@@ -263,7 +263,7 @@ def controls_of(results: Counted) -> list[str]:
 def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
     """The worst status of each control of one host.
 
-    What does not apply is neither good nor bad: ``skip`` shows where a control says nothing else.
+    What does not apply is neither good nor bad: ``skip`` shows where a control states nothing else.
     """
     statuses: dict[str, list[str]] = {}
     for finding in findings:

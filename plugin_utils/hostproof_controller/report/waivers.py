@@ -4,7 +4,7 @@
 
 A waiver never hides a finding (it stays in every report as ``waived``) and never covers an
 ``error``: what could not be determined cannot be accepted. The state of the waivers themselves is
-judged too, in findings of the control ``waiver``.
+checked too, in findings of the control ``waiver``.
 """
 
 import datetime
@@ -171,7 +171,7 @@ class Applied:
         return [_waived(host, finding, here) for finding in _bare(findings)]
 
     def _judge(self, waiver: Waiver, met: "_Met") -> list[tuple[str, dict[str, Any]]]:
-        """What is to be said about one waiver, each with the host where it stands."""
+        """What must be said about one waiver, each with the host where it stands."""
         days = (waiver.expires - self._today).days
         if waiver.check not in self._known and not waiver.check.startswith(OWN_CHECKS):
             return [(WAIVERS_HOST, _unknown_check(waiver))]
@@ -189,7 +189,7 @@ class Applied:
 
 class _Met:
     """What a waiver met: hosts that it covers something of, how many it names, whether any of these
-    was judged."""
+    was checked."""
 
     def __init__(self, covered: list[str], hosts: int, judged: bool) -> None:
         self.covered = covered

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The results of all slices as those of one run: findings.jsonl as an audit in one piece writes it.
 
-A slice speaks for its own hosts. A host of a slice without a result gets one that says why.
+A slice speaks for its own hosts. A host of a slice without a result gets one that states why.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .jobs import Job
 
 
 def gather(report: Path, started: str, jobs: Sequence[Job]) -> list[tuple[Job, int]]:
-    """Write the lines of all jobs to this folder; the jobs that lost hosts, and how many."""
+    """Write the lines of all jobs to this directory; the jobs that lost hosts, and how many."""
     run = {"id": report.name, "started": started, "hosts": sum(len(job.hosts) for job in jobs)}
     lost: list[tuple[Job, int]] = []
     with Draft(str(report / FINDINGS_FILE)) as draft:

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slice as a job of ansible-runner: its folder, what runs it, and how that ended.
+"""A slice as a job of ansible-runner: its directory, what runs it, and how that ended.
 
-The folder is the one that ansible-runner documents: project/, env/, artifacts/. Here project/ holds
-links to this checkout; to a node goes a copy, for links lead nowhere there.
+The directory is the one that ansible-runner documents: project/, env/, artifacts/. Here
+project/ holds links to this checkout; to a node goes a copy, for links lead nowhere there.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _PROJECT = (
     *("playbooks", "plugin_utils", "roles", "ansible.cfg"),
 )
 _NOT_SENT = shutil.ignore_patterns("__pycache__", "*.pyc", ".git")
-#: Below project/, and the working folder of a job: what is the slice's own.
+#: Below project/, and the working directory of a job: what is the slice's own.
 _OWN = "slice"
-#: Lie beside an inventory, and are a part of it.
+#: Lie next to an inventory, and are a part of it.
 _BESIDE = ("group_vars", "host_vars")
 
 _IDENT = "slice"
@@ -44,10 +44,10 @@ _LONGEST_REASON = 300
 
 
 class AuditRequest(NamedTuple):
-    """What every slice of an audit is asked alike.
+    """What every slice of an audit is queried alike.
 
     ``inventories`` are those of the command line, ``files`` of variables (-e @FILE), ``options``
-    all others, with paths that are absolute. ``programs`` is the folder of ansible-runner.
+    all others, with paths that are absolute. ``programs`` is the directory of ansible-runner.
     """
 
     inventories: list[str]
@@ -65,7 +65,7 @@ class _Termination(NamedTuple):
 
 
 class Job:
-    """Slice ``number`` of ``count``; its folder is made when it is prepared.
+    """Slice ``number`` of ``count``; its directory is made when it is prepared.
 
     ``was_interrupted``: somebody interrupted the audit before it ended, or began.
     """
@@ -112,7 +112,7 @@ class Job:
         (env / "envvars").write_text(json.dumps(_variables(asked)))
 
     def _put(self, source: Path, target: Path, *, links: bool) -> None:
-        """A file or a folder; ``links``: where links in it stay what they are."""
+        """A file or a directory; ``links``: where links in it stay what they are."""
         if self.node is None:
             target.symlink_to(source)
         elif source.is_dir():
@@ -163,7 +163,8 @@ class Job:
                     stdin=before or subprocess.DEVNULL,
                     stdout=said if last else subprocess.PIPE,
                     stderr=said,
-                    # Ctrl-C is passed on in order; ssh is told by the terminal, which it may need.
+                    # Ctrl-C is passed on in order; ssh is determined by the terminal, which it may
+                    # need.
                     start_new_session=self.node is None,
                 )
                 if before:
@@ -191,7 +192,7 @@ class Job:
             when = "" if self.began else " before it began"
             return f"Lost with {self.name}: the audit was interrupted{when}"
         # The connection is why the programs at its ends complain. What an audit that found
-        # something ends with is no reason, unless there is no other.
+        # something ends with is not a reason, unless there is no other.
         first = min(
             self._ended, key=lambda one: (one.code == _FOUND, "ssh" not in one.what), default=None
         )
@@ -215,7 +216,7 @@ class Job:
 
 
 def _variables(asked: AuditRequest) -> dict[str, str]:
-    """The environment of a job, beside what the place has where it runs."""
+    """The environment of a job, next to what the place has where it runs."""
     return {
         # ansible-runner would take any key for a host's where nothing is said.
         "ANSIBLE_HOST_KEY_CHECKING": asked.environment.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
@@ -227,7 +228,7 @@ def _variables(asked: AuditRequest) -> dict[str, str]:
 
 
 def _absolute(inventory: str) -> str:
-    """A path that holds in any folder; a list of hosts is its own name."""
+    """A path that holds in any directory; a list of hosts is its own name."""
     return os.path.abspath(inventory) if os.path.exists(inventory) else inventory
 
 

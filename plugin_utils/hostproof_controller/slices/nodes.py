@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The execution nodes that run slices: one a line, as ssh knows it, and where its programs are."""
+"""The execution nodes that run slices: one per line, as ssh knows it, and where its programs
+are."""
 
 from __future__ import annotations
 

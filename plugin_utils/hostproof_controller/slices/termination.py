@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a program ends that somebody interrupts, with all that it started.
 
-ansible-runner gives ansible-playbook a terminal of its own, and Ansible gives each worker a session
+ansible-runner gives ansible-playbook a separate terminal, and Ansible gives each worker a session
 of its own: what is typed at ours reaches neither, and a worker waits for its host for as long as
 that takes, even if nobody is left to hear of it.
 """
@@ -39,7 +39,8 @@ def wait(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """ansible-playbook is asked first, as by Ctrl-C; what is left of it after a while is killed."""
+    """ansible-playbook is queried first, as by Ctrl-C; what is left of it after a while is
+    killed."""
     below = set(_below(process.pid))
     for one in _children(process.pid):
         _signal(one, signal.SIGINT)

@@ -143,7 +143,7 @@ def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Sil
 
 def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[Subject]:
     """The databases that run, and those that the policy or oratab lists. ASM takes no part."""
-    # Which processes run is known on Linux alone.
+    # Which processes run is known on Linux only.
     running: Dict[str, Instance] = {}
     if linux is not None:
         running = next_start.running_databases(instances_probe.find_instances(host))

@@ -113,7 +113,7 @@ class Policy(NamedTuple):
     Default: 7
     """
     cache_limit: int = whole_number(0, 10000)
-    """How large the page cache may be beside the SGA, in per cent of it, before apply refuses to
+    """How large the page cache may be next to the SGA, in percent of it, before apply rejects to
     set a value that goes past it.
 
     Default: 50

@@ -30,7 +30,7 @@ from .values import (
 
 rules = Rules(NAME)
 
-#: What lies in a file system and is written by DBWR and LGWR, in the order of the report.
+#: What is in a file system and is written by DBWR and LGWR, in the order of the report.
 _KINDS = (DATA, TEMPORARY, REDO, CONTROL)
 _OPTIONS_CHECK = "async_io.filesystemio_options"
 

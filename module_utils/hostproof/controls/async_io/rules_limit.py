@@ -24,7 +24,7 @@ _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
 #: What the kernel starts with (fs/aio.c).
 _DEFAULT = 65536
 _BY_APPLY = [apply_line("kernel_parameters")]
-#: Who holds most stands in the finding, and how many others.
+#: Who holds most is in the finding, and how many others.
 _NAMED = 5
 
 

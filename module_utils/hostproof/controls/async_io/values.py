@@ -81,7 +81,7 @@ def files(subject: Subject) -> Dict[str, List[OpenFile]]:
 
 
 class Mode(NamedTuple):
-    """How an instance writes: None where it holds nothing that tells."""
+    """How an instance writes: None where it holds nothing that shows."""
 
     asynchronous: bool
     direct: Optional[bool]
@@ -151,7 +151,7 @@ def _place(folder: str, linux: Linux) -> str:
 
 
 def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
-    """The mount that a directory lies in: the longest mount point above it."""
+    """The mount that a directory is in: the longest mount point above it."""
     best = None
     for mount in known(linux.mounts):
         point = mount.path.rstrip("/") + "/"

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which disks databases and ASM stand on, and what the host shows of each."""
+"""Which disks databases and ASM are on, and what the host shows of each."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
@@ -56,7 +56,7 @@ class Used(NamedTuple):
     """A device as somebody uses it, by the kernel's name. ``by`` says who in words.
 
     ``asm`` is the account of an ASM that holds it open, ``entry`` the policy's. ``below`` are the
-    disks that it stands on, the nearest first. ``stable`` is a path that a reboot gives to the same
+    disks that it is on, the nearest first. ``stable`` is a path that a reboot gives to the same
     device, where it has one. ``opened`` is the node in use where udev did not make it."""
 
     name: str
@@ -76,7 +76,7 @@ class Used(NamedTuple):
 
 
 class Daemon(NamedTuple):
-    """multipathd: what systemctl says of it, and what it says itself where it runs."""
+    """multipathd: what systemctl says of it, and what it states itself where it runs."""
 
     enabled: Answer[str]
     active: Answer[str]
@@ -313,7 +313,7 @@ def _stable(host: Host, name: str, told: udev.Known) -> str:
 
 
 def _fits(names: Set[str], pattern: str) -> bool:
-    """As ``_paths`` finds them: a pattern without /dev/ is of a last part alone."""
+    """As ``_paths`` finds them: a pattern without /dev/ is of a last part only."""
     if pattern.startswith("/dev/"):
         return any(glob_pattern.fits(one, pattern) for one in names)
     return any(
@@ -376,7 +376,7 @@ def _read_config(host: Host) -> str:
 
 
 def _read_daemon(host: Host) -> Daemon:
-    """The daemon is asked only where it runs: its socket would start it."""
+    """The daemon is queried only where it runs: its socket would start it."""
     enabled, active = (
         attempt(lambda one=verb: host.run(["systemctl", one, DAEMON]).stdout.strip())
         for verb in ("is-enabled", "is-active")

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans one file of udev's rules with what the policy asks of devices, and what is in force now.
+"""Plans one file of udev's rules with what the policy requires of devices, and what is in force
+now.
 
 What another rule, or TuneD, sets as required stays with that. What would lose is rejected. Without
 entries of the policy nothing is changed."""

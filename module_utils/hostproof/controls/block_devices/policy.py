@@ -13,7 +13,7 @@ AUTO = "auto"
 NORMAL, HIGH, EXTERNAL = "normal", "high", "external"
 RULES = "/etc/udev/rules.d"
 
-#: What may stand in a name or a pattern of one (glob_pattern): none of it means anything to udev's
+#: What may be in a name or a pattern of one (glob_pattern): none of it means anything to udev's
 #: rules, where no pattern is written anyway.
 _PATTERN = re.compile(r"(?:/dev/)?[A-Za-z0-9_.:@+=/*?\[\]!^-]{1,200}\Z")
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")

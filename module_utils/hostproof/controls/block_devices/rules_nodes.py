@@ -95,7 +95,7 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
 
 
 def _number(key: str, text: str, facts: Facts) -> int:
-    """The uid, gid or mode that a rule's text stands for; -1 for another than is required."""
+    """The uid, gid or mode that a rule's text represents; -1 for another than is required."""
     if key == MODE:
         return integer(text, 8)
     if text.isdecimal():

@@ -3,7 +3,7 @@
 """What each disk and node needs by itself, and what speaks against it: for the plan and the fix.
 
 A rule knows its device by what udev knows of it, never by the kernel's name. Texts of the host
-stand in a rule only where nothing in them means anything to udev.
+are in a rule only where nothing in them means anything to udev.
 """
 
 import re
@@ -33,7 +33,7 @@ from .wanted import (
     with_file,
 )
 
-#: What may stand between the quotes of a rule: no quote, no blank, nothing that a pattern or a
+#: What may be between the quotes of a rule: no quote, no blank, nothing that a pattern or a
 #: substitution is made of.
 _SAFE = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
 #: How a device is known, the best first.
@@ -60,7 +60,7 @@ def refused(reason: str) -> Refusal:
 
 
 def _identity(title: str, found: udev.Known) -> str:
-    """The conditions of a rule for this device alone; HostproofError where there are none."""
+    """The conditions of a rule for this device only; HostproofError where there are none."""
     properties = found.properties
     kind = properties.get("DEVTYPE", "")
     for key in _IDENTITIES:
@@ -142,7 +142,7 @@ def _not_offered(target: Target, want: Wanted) -> str:
 
 
 def _requests_of(target: Target) -> ValueChange:
-    """A new scheduler comes with a length of its own: revert has to know the one before."""
+    """A new scheduler comes with a separate length: revert has to know the one before."""
     before = value_of(target.disk, disks.REQUESTS)
     return ValueChange(target.disk.file(disks.REQUESTS), before, before)
 

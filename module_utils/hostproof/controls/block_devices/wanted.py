@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of each disk and node, what it has, and what a reboot gives it."""
+"""What is queried of each disk and node, what it has, and what a reboot gives it."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -23,7 +23,7 @@ ACCEPTED = ("none", "mq-deadline", "noop", "deadline")
 
 
 class Target(NamedTuple):
-    """A disk, or a multipath map, and the policy of the device that stands on it."""
+    """A disk, or a multipath map, and the policy of the device that is on it."""
 
     disk: Disk
     entry: Optional[Device]
@@ -48,7 +48,7 @@ def attribute(key: str) -> str:
 
 
 def targets(facts: Facts) -> List[Target]:
-    """Every disk and multipath map below what is used: what stands between has no queue."""
+    """Every disk and multipath map below what is used: what is between has no queue."""
     found: Dict[str, Target] = {}
     for used in facts.used:
         for name in used.below:
@@ -63,7 +63,7 @@ def targets(facts: Facts) -> List[Target]:
 
 
 def settings(target: Target) -> List[Wanted]:
-    """What the policy asks of its queue. A map takes the size of requests from its paths."""
+    """What the policy requires of its queue. A map takes the size of requests from its paths."""
     entry = target.entry
     if entry is None:
         return []
@@ -77,7 +77,7 @@ def settings(target: Target) -> List[Wanted]:
         (disks.ROTATIONAL, None if entry.rotational is None else int(entry.rotational)),
     )
     found += [Wanted(key, (str(number),)) for key, number in numbers if number is not None]
-    # Only a SCSI device has a depth of its own.
+    # Only a SCSI device has a separate depth.
     return [one for one in found if not isinstance(target.disk.values[one.key], Absent)]
 
 
@@ -103,7 +103,8 @@ def with_file(rules: Rules, path: str, text: str) -> Rules:
 
 
 def settled(found: Outcome, what: str) -> Optional[Assigned]:
-    """The assignment that counts, None where no rule makes one; raises where only a boot tells."""
+    """The assignment that counts, None where no rule makes one; raises where only a reboot
+    tells."""
     winner = found.winner
     for doubt in found.doubts:
         if winner is None or doubt.value != winner.value:
@@ -184,8 +185,8 @@ class Owner(NamedTuple):
 
 
 def owner_of(used: Used, facts: Facts) -> Owner:
-    """By the policy, else the account of the ASM that has it open, and what Oracle's guide asks:
-    group asmadmin, where the host has it, and mode 0660. Raises what is not known."""
+    """By the policy, else the account of the ASM that has it open, and what Oracle's guide
+    requires: group asmadmin, where the host has it, and mode 0660. Raises what is not known."""
     entry = used.entry
     if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
         if used.asm is None:

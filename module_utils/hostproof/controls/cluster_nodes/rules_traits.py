@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node says of itself. Which node is the odd one out only a whole run can tell: the
+"""What a node states of itself. Which node is the odd one out only a whole run can tell: the
 controller compares the ``values`` of these findings when every host has answered, and its findings
 on the cluster are of the same checks (plugin_utils/hostproof_controller/cluster)."""
 

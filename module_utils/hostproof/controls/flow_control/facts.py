@@ -105,7 +105,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 class _Asked:
-    """The agents as they are asked: each has its time for both readings, and so have all."""
+    """The agents as they are queried: each has its time for both readings, and so have all."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -224,7 +224,7 @@ def _read_switches(
     nics: Dict[str, NicFacts],
     filers: Dict[str, Answer[Filer]],
 ) -> Dict[str, Answer[Switch]]:
-    """Each is asked for the ports of our interfaces and of what they lead to."""
+    """Each is requested the ports of our interfaces and of what they lead to."""
     macs = {mac for one in nics.values() for mac in (one.nic.mac, one.nic.permanent_mac) if mac}
     macs.update(path.mac for path in interfaces.paths if path.mac and path.role == STORAGE)
     for filer in filers.values():

@@ -3,7 +3,7 @@
 """Commands that wait until a link or a member of a bond carries its traffic.
 
 They are steps of a change, and of its way back, so that the next interface is not touched before
-this one is there again; a step that waits in vain ends the change. Sources: kernel
+this one is there again; a step that waits without effect ends the change. Sources: kernel
 Documentation/networking/bonding.rst; drivers/net/bonding/bond_procfs.c; IEEE 802.1AX, actor state.
 """
 
@@ -13,7 +13,7 @@ from ...collect.command import Command
 from ...parsers.net.bonding import LACP, Bond
 
 #: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break. Of
-#: one that somebody took down meanwhile the kernel tells no carrier: nobody waits for that.
+#: one that somebody took down meanwhile the kernel shows no carrier: nobody waits for that.
 WAIT_CARRIER = """
 if [ "$(cat "/sys/class/net/$2/operstate" 2>/dev/null)" = down ] &&
   ! cat "/sys/class/net/$2/carrier" >/dev/null 2>&1

@@ -3,7 +3,7 @@
 """The path from a host to its filer, cable by cable: what one end sends the other must obey.
 
 PAUSE goes from one end of a cable to the other and no further, so a path host, switch, filer has
-two cables, each with a verdict of its own. Frames that a switch discards are checked with the whole
+two cables, each with a separate verdict. Frames that a switch discards are checked with the whole
 path in view: a filer that is faster than the host overruns the port in front of the host, and only
 PAUSE from the switch that the filer obeys would slow it down. Sources: IEEE 802.3, annex 31B;
 Performance Tuning: A Case Study (Sys Admin, June 2002), The Network Examined.
@@ -22,7 +22,7 @@ NO_SWITCH = "flow_control_switches is empty: no switch was queried."
 class Side(NamedTuple):
     """One end of a cable.
 
-    ``pause`` is what is in force and ``wanted`` what somebody set, None where nobody knows;
+    ``pause`` is what is in force and ``wanted`` what somebody set, None where it is unknown;
     ``speed`` is in Mb/s. ``delta`` counts what this end received (in) and sent (out) of late.
     ``seen`` are PAUSE frames since its counters began: received, sent.
     """
@@ -52,8 +52,8 @@ class Side(NamedTuple):
 
 
 class Path(NamedTuple):
-    """From an interface of the host to a filer. A side that nobody knows is None, and its ``why``
-    says the reason. ``switched``: the policy names switches; else nobody was asked about one.
+    """From an interface of the host to a filer. A side that it is unknown is None, and its ``why``
+    says the reason. ``switched``: the policy names switches; else nobody was queried about one.
     """
 
     host: Side
@@ -128,7 +128,7 @@ def _common(sides: List[Side], name: str) -> Any:
 
 
 def mode_of(side: Side) -> str:
-    """What is in force, in words; where nobody knows, what was set and what was counted."""
+    """What is in force, in words; where it is unknown, what was set and what was counted."""
     if side.pause is not None:
         return side.pause.text
     words = ["PAUSE unknown"]
@@ -301,8 +301,8 @@ def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[
 def _judge_uncounted(
     port: Side, end: Optional[Side], other_port: Optional[Side], other: Optional[Side]
 ) -> Verdict:
-    """Nobody knows what a port discards: no pass where a faster end sends to it, and none where the
-    agent should have told."""
+    """It is unknown what a port discards: no pass where a faster end sends to it, and none
+    where the agent should have told."""
     if port.delta.fault:
         return Verdict(
             ERROR,

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One interface that is checked: what was read of it, on whatever system, and what that says."""
+"""One interface that is checked: what was read of it, on whatever system, and what that states."""
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -30,8 +30,8 @@ class NicFacts(NamedTuple):
     ``pause`` is Absent where the driver has none. ``priorities`` are those that pause by
     themselves (802.1Qbb), or words where only that is known; Absent where nothing tells of any.
     ``system`` is LINUX, AIX or SOLARIS; on the latter two ``autoneg`` of ``pause`` means nothing,
-    and ``by_hand`` says how to set what the rule wants, for apply does not, with the commands for
-    it. ``evidence`` are the
+    and ``by_hand`` says how to set what the rule requires, for apply does not, with the
+    commands for it. ``evidence`` are the
     keys of what ``pause`` is from, those of ethtool where it is empty.
     """
 
@@ -77,7 +77,7 @@ def rule_path(nic: str) -> str:
 
 
 def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> Persisted:
-    """What a boot sets where no .link file is read."""
+    """What a reboot sets where no .link file is read."""
     return Persisted(
         links=[],
         winner=None,

@@ -296,7 +296,7 @@ def _plan_boot(one: NicFacts, target: Target, wanted: Wanted, work: _Work) -> No
 
 
 def _is_persisted(one: NicFacts, target: Target, wanted: Wanted) -> bool:
-    """Whether a boot gives the same already, however it is said."""
+    """Whether a reboot gives the same already, however it is said."""
     autoneg, rx, tx = one.persisted.at_boot(certain=True)
     pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
     for value, goal, asked in pairs:
@@ -386,10 +386,10 @@ def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
 
 
 def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
-    """All that the file says which counts without ours, and flow control.
+    """All that the file states which counts without ours, and flow control.
 
     The address is the permanent one: a bond or a profile may give the interface another, and udev
-    may look again then. The driver is what the kernel tells udev (mlx4_en), not the directory of
+    may look again then. The driver is what the kernel shows udev (mlx4_en), not the directory of
     sysfs (mlx4_core)."""
     lines = [_HEAD.format(one.name, "flow_control_wanted")]
     if base is not None:

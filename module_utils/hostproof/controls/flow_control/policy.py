@@ -17,7 +17,7 @@ STORAGE, INTERCONNECT, PUBLIC = ROLES = ("storage", "interconnect", "public")
 
 ON, OFF, KEEP, MATCH_PEER, AUTO = "on", "off", "keep", "match_peer", "auto"
 DIRECTIONS = (ON, OFF, KEEP, MATCH_PEER)
-#: ``auto``: as it is where it lets rx and tx be as wanted, else off.
+#: ``auto``: as it is where it lets rx and tx be as required, else off.
 NEGOTIATIONS = (ON, OFF, KEEP, AUTO)
 
 #: Bytes that every Ethernet port takes: less than that, nobody has to prove.
@@ -28,7 +28,7 @@ DEFAULT = "default"
 
 
 class Rule(NamedTuple):
-    """What is wanted of the interfaces that fit; what is None fits all.
+    """What is required of the interfaces that fit; what is None fits all.
 
     ``name``, ``driver`` and ``bond`` are patterns as a shell has them. ``rx`` obeys PAUSE frames,
     ``tx`` sends them, as ethtool means it.
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
 
     @property
     def keeps(self) -> bool:
-        """Whether nothing is wanted."""
+        """Whether nothing is required."""
         return self.rx == self.tx == KEEP and self.autoneg in (KEEP, AUTO)
 
     @property
@@ -64,9 +64,11 @@ class Rule(NamedTuple):
         return f"rx {self.rx}, tx {self.tx}, autonegotiation {self.autoneg}"
 
 
-#: Where the policy says auto. In 2002 full flow control from end to end cured a 100 Mb host that a
+#: Where the policy states auto. In 2002 full flow control from end to end cured a 100 Mb host that
+#: a
 #: Gigabit filer overran. Since then filers and switches serve many hosts: one host that stalls and
-#: sends PAUSE makes them all wait, so today vendors want storage ports not to receive it (NetApp,
+#: sends PAUSE makes them all wait, so today vendors require storage ports not to receive it
+#: (NetApp,
 #: Oracle Database on ONTAP, Ethernet flow control). To obey what comes harms nobody else.
 DEFAULT_RULES = (
     Rule(STORAGE, None, None, None, KEEP, OFF, AUTO),
@@ -98,7 +100,7 @@ class GivenPort(NamedTuple):
 class FilerAgent(NamedTuple):
     """A filer: ``address`` is what the host mounts from, ``agent`` whom to ask about it.
 
-    With ``ports`` nobody is asked.
+    With ``ports`` nobody is queried.
     """
 
     address: str
@@ -333,7 +335,7 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``wanted`` is None for auto: DEFAULT_RULES are checked, and nothing is changed.
-    ``interconnect`` is None for auto: what Clusterware says.
+    ``interconnect`` is None for auto: what Clusterware states.
     """
 
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")

@@ -49,7 +49,7 @@ def _of_member(ports: Iterable[SwitchPort], number: Optional[int]) -> List[Switc
 
 
 def why_unknown(facts: Facts, macs: Iterable[Optional[str]]) -> Optional[HostproofError]:
-    """Why a switch that was asked does not tell what is behind its ports; None where all told.
+    """Why a switch that was queried does not tell what is behind its ports; None where all told.
 
     Also where an address is behind none of them: that is known.
     """

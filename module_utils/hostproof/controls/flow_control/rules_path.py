@@ -144,7 +144,7 @@ def _nics(path: Path, facts: Facts) -> List[NicFacts]:
 
 class _Way(NamedTuple):
     """What is known of the MTUs on a path, and what must be said of them: what loses frames, what
-    only differs, and of what nobody knows. Each hop is a name and its MTU."""
+    only differs, and of what it is unknown. Each hop is a name and its MTU."""
 
     hops: List[Tuple[str, int]]
     wrong: List[str]
@@ -181,7 +181,7 @@ def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     if frames is not None:
         evidence += tuple(frames.evidence)
         if frames.passed:
-            # What agents show is no proof against frames that went all the way and back.
+            # What agents show is not proof against frames that went all the way and back.
             text += f"; frames of {path.mtu} arrive, and their answers"
             return Verdict(PASS, running=text, evidence=evidence)
         limit = "" if frames.limit is None else f": {frames.limit} is the most on the way"
@@ -209,7 +209,7 @@ def _why_of(way: _Way, mtu: int) -> str:
 
 
 def _need_switches(path: Path, filer: Optional[Filer], facts: Facts) -> None:
-    """Raise what a switch that was asked did not tell of the ports on the way."""
+    """Raise what a switch that was queried did not tell of the ports on the way."""
     macs = [one.nic.mac for one in _nics(path, facts)] + [path.mac]
     macs += [port.mac for port in _ports(filer)]
     problem = why_unknown(facts, macs)
@@ -232,7 +232,7 @@ def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
 
 
 def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _Way) -> None:
-    """What lies behind: a router, the filer and its switch port."""
+    """What is behind: a router, the filer and its switch port."""
     if path.gateway is not None:
         way.unknown.append(f"the router {path.gateway}")
     if path.learned_mtu is not None and path.learned_mtu < mtu:

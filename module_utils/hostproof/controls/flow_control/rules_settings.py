@@ -163,7 +163,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-#: What a boot sets: autoneg, rx, tx.
+#: What a reboot sets: autoneg, rx, tx.
 _Boot = Tuple[Optional[bool], Optional[bool], Optional[bool]]
 #: A status, and why.
 _Grade = Tuple[str, str]
@@ -205,7 +205,8 @@ def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _persisted_verdict(one: NicFacts, wanted: Wanted, policy: Policy) -> _Grade:
-    """What only may run is no ground for a pass, and none for a fail against what surely runs."""
+    """What only may run is not a ground for a pass, and none for a fail against what surely
+    runs."""
     sure = _verdict_of_boot(one, one.persisted.at_boot(certain=True), wanted, policy)
     whole = _verdict_of_boot(one, one.persisted.at_boot(), wanted, policy)
     if PASS not in (sure[0], whole[0]) or sure == whole:

@@ -35,7 +35,7 @@ _name = attrgetter("name")
 
 
 def need_nics(facts: Facts) -> None:
-    """Skip where no interface is checked; why not stands in flow_control.supported."""
+    """Skip where no interface is checked; why not is in flow_control.supported."""
     if not facts.nics:
         unknown = known(facts.interfaces).unknown
         raise Skip("See flow_control.supported." if unknown else _NOTHING)

@@ -122,7 +122,7 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
 
 
 def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
-    """What a boot is to set where ``target`` is set now: every side as required, also one that is
+    """What a reboot is to set where ``target`` is set now: every side as required, also one that is
     in force only because the other end offers nothing else. Raises Unanswered as target_of does.
     """
     rx = target.rx if wanted.rx is None else wanted.rx
@@ -153,7 +153,7 @@ def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
 def given_by_boot(
     one: NicFacts, autoneg: Optional[bool], rx: Optional[bool], tx: Optional[bool]
 ) -> Optional[Set[Direction]]:
-    """All that may be in force after a reboot that sets this; None where nobody knows.
+    """All that may be in force after a reboot that sets this; None where it is unknown.
 
     None of ``autoneg``, ``rx`` and ``tx`` is what the reboot leaves to the driver."""
     directions = {Direction(*both) for both in product(_may_be(rx), _may_be(tx))}

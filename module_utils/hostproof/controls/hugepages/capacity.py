@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pool of now and of the next reboot, and how large it can be beside what else takes memory.
+"""The pool of now and of the next reboot, and how large it can be next to what else takes memory.
 
 Source: kernel Documentation/admin-guide/mm/hugetlbpage.rst.
 """
@@ -27,7 +27,7 @@ def pool_at_boot(facts: Facts) -> PoolAtBoot:
 
 
 class Taken(NamedTuple):
-    """Bytes that huge pages take beside ``nr_hugepages``: of other sizes, and beyond the pool.
+    """Bytes that huge pages take next to ``nr_hugepages``: of other sizes, and beyond the pool.
 
     ``unknown`` is the error of places that were not checked and could still add to it."""
 
@@ -76,7 +76,7 @@ def taken_at_boot(facts: Facts) -> Taken:
 
 
 def taken_most(facts: Facts) -> int:
-    """Bytes beside the pool that huge pages take, now or after a reboot."""
+    """Bytes next to the pool that huge pages take, now or after a reboot."""
     at_boot = taken_at_boot(facts)
     at_boot.settled()
     return max(taken_now(facts).total, at_boot.total)

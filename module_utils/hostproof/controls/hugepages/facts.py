@@ -107,7 +107,7 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
     if policy.instances is None:
         stopped = next_start.stopped_of_oratab(host, asking, active)
     else:
-        # What is listed and has no home yet is only what the policy says of it.
+        # What is listed and has no home yet is only what the policy states of it.
         homes = next_start.homes_of_oratab(host)
         wanted = [instance.sid for instance in policy.instances if instance.sid not in active]
         stopped = {sid: homes[sid] for sid in wanted if sid in homes}

@@ -80,7 +80,7 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _sga_by_node(facts: Facts) -> Optional[str]:
-    """How many pages of the SGAs each process monitor touched on each node, if it may be
+    """The number of pages of the SGAs each process monitor touched on each node, if it may be
     read."""
     touched: Dict[int, int] = {}
     for instance in if_known(facts.instances, []):

@@ -230,7 +230,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
-    """Old kernels let a memlock limit stand in for the group, so there it only will bite."""
+    """Old kernels let a memlock limit are in for the group, so there it only will bite."""
     release = known(facts.release)
     who = f"Not in the group that may use huge pages: {', '.join(outsiders)}; " if outsiders else ""
     version = (release.major, release.minor)

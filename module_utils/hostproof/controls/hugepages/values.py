@@ -17,9 +17,9 @@ NO_DATABASE = "No instance runs here and hugepages_instances lists none."
 
 #: The first Unbreakable Enterprise Kernel (UEK7) for which Oracle requires madvise.
 UEK7 = (5, 15)
-#: The first release of the database whose guide asks it.
+#: The first release of the database whose guide requires it.
 MADVISE_SINCE = 19
-#: Oracle AI Database 26ai, as an instance tells it.
+#: Oracle AI Database 26ai, as an instance shows it.
 AI26 = (23, 26)
 
 

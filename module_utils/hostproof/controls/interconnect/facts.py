@@ -54,7 +54,7 @@ class Route(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What both files counted in so many seconds, by group ("Udp") and name."""
+    """What both files counted in this number of seconds, by group ("Udp") and name."""
 
     seconds: float
     counted: Dict[str, Dict[str, int]]

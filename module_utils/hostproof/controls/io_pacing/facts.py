@@ -36,7 +36,7 @@ DIRTY = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dir
 BLOCK = "/sys/block"
 STAT = "/proc/stat"
 CPU_SAMPLE = "cpu_use"
-#: Disks that no writer waits for: memory, and files that lie on another disk.
+#: Disks that no writer waits for: memory, and files that are on another disk.
 _NO_DISK = re.compile(r"^(loop|ram|zram)\d+$")
 
 
@@ -56,7 +56,7 @@ class Override(NamedTuple):
         return "{0}: {1}".format(self.path, " ".join(given))
 
     def pair(self) -> Optional[Pair]:
-        """As numbers; None where one is missing or is no number."""
+        """As numbers; None where one is missing or is not a number."""
         if self.maxpout is None or self.minpout is None:
             return None
         if not (self.maxpout.isdecimal() and self.minpout.isdecimal()):
@@ -89,7 +89,7 @@ class Aix(NamedTuple):
 
 
 class Linux(NamedTuple):
-    """A Linux host: bytes or per cent by name, and the writeback throttle of each disk in µs.
+    """A Linux host: bytes or percent by name, and the writeback throttle of each disk in µs.
 
     ``free_cpu`` is the idle part of all CPUs in the window, in percent. It is Absent on a host
     without a running instance, and without a window."""
@@ -156,7 +156,7 @@ def _read_running(host: Host) -> Pair:
 
 def _read_filesystems(host: Host) -> Mounts:
     stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
-    # What a stanza does not say itself the stanza "default" says, which is no file system.
+    # What a stanza does not say itself the stanza "default" says, which is not a file system.
     default = "".join(one.attributes.get("options", "") for one in stanzas if one.name == DEFAULT)
     return _mounts(
         (one.name, one.attributes.get("options", default)) for one in stanzas if one.name != DEFAULT

@@ -32,7 +32,7 @@ _VARIABLE = "io_pacing_powerha_version"
 
 
 def powerha_version(aix: Aix, policy: Policy) -> Version:
-    """What is installed, and what the policy says where the host does not tell; () for none.
+    """What is installed, and what the policy states where the host does not tell; () for none.
 
     Raises what is unknown, and Unanswered where the two lead to different marks: one is wrong, and
     nobody here knows which.
@@ -92,7 +92,7 @@ def _name(version: Version) -> str:
 
 
 def powerha_keys(aix: Aix) -> List[str]:
-    """What was asked for the release, also where the policy had to tell it."""
+    """What was requested the release, also where the policy had to tell it."""
     if isinstance(aix.powerha, HostproofError):
         return [aix.powerha.key] if isinstance(aix.powerha, HostError) else [LSLPP_KEY]
     return list(known(aix.powerha).evidence)
@@ -148,7 +148,8 @@ def need_all(aix: Aix) -> None:
 
 
 def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
-    """Why the wanted marks must not be set unless somebody takes the risk; None where they may."""
+    """Why the required marks must not be set unless somebody takes the risk; None where they
+    may."""
     if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
         return None
     try:

@@ -25,7 +25,7 @@ Version = Tuple[int, ...]
 
 
 class Pair(NamedTuple):
-    """The two marks, in pages of pending writes to one file; 0 and 0 is no pacing.
+    """The two marks, in pages of pending writes to one file; 0 and 0 is not a pacing.
 
     A thread that writes to a file with ``maxpout`` pages pending sleeps until ``minpout`` are left.
     """
@@ -68,12 +68,12 @@ PROFILES = {
 
 
 def rule_problem(pair: Pair) -> Optional[str]:
-    """What IBM's rule says against the pair, None if nothing: "minpout ... must be below ..."."""
+    """What IBM's rule states against the pair, None if nothing: "minpout ... must be below ..."."""
     return order_problem(pair) or step_problem(pair)
 
 
 def order_problem(pair: Pair) -> Optional[str]:
-    """What the kernel itself refuses."""
+    """What the kernel itself rejects."""
     if pair == Pair(0, 0):
         return None
     if 0 in pair:
@@ -84,7 +84,7 @@ def order_problem(pair: Pair) -> Optional[str]:
 
 
 def step_problem(pair: Pair) -> Optional[str]:
-    """What IBM says that the values should be; AIX takes others all the same."""
+    """What IBM says that the values should be; AIX takes others anyway."""
     if pair == Pair(0, 0):
         return None
     if pair.maxpout % 4 != 1:
@@ -141,7 +141,7 @@ class Policy(NamedTuple):
 
     ``maxpout`` and ``minpout`` are the marks of the profile; with "auto" the installed PowerHA
     decides (heartbeat.settled). ``powerha_version`` is None for
-    "auto" and () where there is none. ``cpu_headroom`` is per cent of the CPU that nobody uses,
+    "auto" and () where there is none. ``cpu_headroom`` is percent of the CPU that nobody uses,
     None for "auto". ``dirty_limit`` is bytes, None for "unmanaged".
     """
 
@@ -170,7 +170,7 @@ class Policy(NamedTuple):
     maxpout: int = whole_number().none_for(AUTO)
     """Number of pending pages of writes to one file at which a thread that writes to it sleeps.
     A multiple of 4 plus 1, or 0 together with C(io_pacing_minpout); one of the two alone is
-    refused.
+    rejected.
 
     C(auto) is that of the profile.
 
@@ -233,7 +233,7 @@ class Policy(NamedTuple):
 
     @property
     def trade(self) -> str:
-        """What the wanted pair costs and gives; of a custom one nothing is known."""
+        """What the required pair costs and gives; of a custom one nothing is known."""
         return PROFILES[self.profile].trade if self.profile in PROFILES else ""
 
     @property

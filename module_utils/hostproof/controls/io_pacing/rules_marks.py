@@ -61,7 +61,7 @@ def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 )
 def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     if isinstance(aix.running, HostproofError):
-        # "Pass" from lsattr would be a guess: it shows the database alone.
+        # "Pass" from lsattr would be a guess: it shows the database only.
         raise Unanswered(
             RUNNING_KEY,
             "lsattr shows the ODM only, and the kernel did not tell its marks through sys_parm "

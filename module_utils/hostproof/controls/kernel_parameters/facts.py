@@ -36,7 +36,7 @@ class Facts(NamedTuple):
 
     ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
-    parameters that it has set to the directory that says so. ``apart`` are the instances that run
+    parameters that it has set to the directory that states so. ``apart`` are the instances that run
     in an IPC namespace of their own, where semaphores and shared memory have other limits."""
 
     meminfo: Answer[Dict[str, int]]
@@ -141,7 +141,7 @@ def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
 
 
 def _largest(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
-    """Bytes that one segment may need: the policy tells only the sum, which no SGA exceeds."""
+    """Bytes that one segment may need: the policy shows only the sum, which no SGA exceeds."""
     if policy.sga is not None:
         return policy.sga
     return max((one.size for one in known(segments) if one.uid != 0), default=0)
@@ -164,7 +164,7 @@ def _read_apart(host: Host, software: releases.Software) -> List[str]:
 
 
 def _read_saptune(host: Host) -> Dict[str, str]:
-    """Best effort: what may not be listed is checked by what the reboot files say."""
+    """Best effort: what may not be listed is checked by what the reboot files state."""
     found: Dict[str, str] = {}
     for folder in SAPTUNE:
         for name in if_known(attempt(host.list_dir, folder), []):

@@ -23,7 +23,7 @@ _PAGES_11 = 2097152
 
 class Figures(NamedTuple):
     """What the formulas take. Bytes but for ``nodes``, the NUMA nodes; ``sga`` is that of all
-    instances, ``huge`` what lies in the pool of huge pages, ``files`` what fs.file-max is now."""
+    instances, ``huge`` what is in the pool of huge pages, ``files`` what fs.file-max is now."""
 
     memory: Answer[int]
     huge: Answer[int]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One parameter, checked in its layers: what is asked, what boots, what runs, what is used of
+"""One parameter, checked in its layers: what is queried, what boots, what runs, what is used of
 it."""
 
 from typing import List, Optional, Tuple
@@ -33,7 +33,7 @@ _OF_NAMESPACE = ("kernel/sem", "kernel/shm")
 
 
 def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    """``fail`` where a demand is not met now or after the next boot; advice is a ``warn``."""
+    """``fail`` where a demand is not met now or after reboot; advice is a ``warn``."""
     later, apart = _applies(one, facts, policy)
     demand = known(one.demand)
     now = attempt(running_of, one, facts)

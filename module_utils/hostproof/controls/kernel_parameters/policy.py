@@ -52,7 +52,7 @@ def _numbers(given: PolicyValues, name: str) -> Numbers:
 
 
 class Wanted(NamedTuple):
-    """A parameter as this host is to have it; ``compare`` is None for that of the table."""
+    """A parameter as this host must have it; ``compare`` is None for that of the table."""
 
     name: str = checked_by(_key, "str")
     value: Numbers = checked_by(_numbers, "str")

@@ -105,7 +105,7 @@ def _step_alone(one: Parameter, facts: Facts, policy: Policy) -> Step:
 
 
 def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
-    """(prose, the line) that makes a parameter as wanted: never what apply would refuse."""
+    """(prose, the line) that makes a parameter as required: never what apply would reject."""
     step = attempt(_step_alone, one, facts, policy)
     if isinstance(step, HostproofError):
         return f"apply cannot plan this: {str(step).rstrip('.')}", []

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of parameters: what is required, of which releases, by whom. One row a parameter.
+"""The table of parameters: what is required, of which releases, by whom. One row per parameter.
 
 A parameter whose demand changed with a release has a row for each; where several releases are on
 a host, all their rows count, and the strictest number wins.
@@ -28,8 +28,8 @@ from .formulas import (
 #: What kernels since 3.16 start with: as much as goes.
 _NO_LIMIT = "18446744073692774399"
 
-#: Who a row is for, beside everybody: nodes of a cluster, hosts with Direct NFS, and those whose
-#: policy says what they are for. What only a policy asks is no demand of Oracle's.
+#: Who a row is for, next to everybody: nodes of a cluster, hosts with Direct NFS, and those whose
+#: policy states what they are for. What only a policy requires is not a demand of Oracle's.
 CLUSTER, DIRECT_NFS, ADVICE = "cluster", "direct_nfs", "advice"
 
 _BOOK = "Oracle Database Installation Guide for Linux, Minimum Parameter Settings for Installation"
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     """``family`` is the check that checks it. ``value`` is numbers, or the formula that gives
     them.
 
-    ``since`` and ``until`` are releases that it is for, both included; () is no bound.
+    ``since`` and ``until`` are releases that it is for, both included; () is not a bound.
     ``default`` is what the kernel starts with, None where that is not known. ``good`` is what to
     write where ``value`` is not met, if that is not the value itself. ``unless`` is a parameter
     that counts instead, where it is not 0. ``live`` is whether a running host may be changed.

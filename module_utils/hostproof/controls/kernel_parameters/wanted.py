@@ -47,7 +47,7 @@ class Parameter(NamedTuple):
     """A parameter of this host. ``key`` is its path below /proc/sys, ``name`` as people write it.
 
     ``demand`` may hold the error of what its formula needs. ``default`` is what the kernel starts
-    with, None where that is not known. ``advice`` is no demand of Oracle's.
+    with, None where that is not known. ``advice`` is not a demand of Oracle's.
 
     Where the releases of the homes are not known and demand different values, ``releases`` is that
     error, ``demand`` is the strictest of all, and ``possible`` holds what each release demands.
@@ -130,7 +130,7 @@ def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
 
 
 def parameters(facts: Facts, policy: Policy) -> List[Parameter]:
-    """Every parameter that the table or the policy asks for here; raises what is unknown."""
+    """Every parameter that the table or the policy requires for here; raises what is unknown."""
     return _for_releases(releases_of(facts, policy), facts, policy)
 
 
@@ -266,7 +266,7 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
 
 
 def running_of(one: Parameter, facts: Facts) -> Optional[Numbers]:
-    """What counts in the kernel now; None where it is no numbers."""
+    """What counts in the kernel now; None where it is not a numbers."""
     value = numbers(known(facts.running[one.key]))
     if one.family != REVERSE_PATH or value is None:
         return value
@@ -275,7 +275,7 @@ def running_of(one: Parameter, facts: Facts) -> Optional[Numbers]:
 
 
 def at_boot_of(one: Parameter, boot: boot_probe.Boot) -> boot_probe.SysctlAtBoot:
-    """The place that decides it at the next reboot; raises where that is not to be told."""
+    """The place that decides it at the next reboot; raises where that is unknown."""
     return boot_probe.sysctl_at_boot(boot, one.key)
 
 

@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``system`` is the name of the system: counters and direct reads are known on Linux alone.
+    """``system`` is the name of the system: counters and direct reads are known on Linux only.
 
     ``passive`` is None where nothing must be watched; ``active`` (with sqlnet) and ``reports`` are
     by the name of the probe. ``storage`` is by device, and by path for reads of files.

@@ -131,7 +131,7 @@ def text(figure: Figure) -> str:
 
 
 def count(window: Window) -> str:
-    """How many the figure is of; some reports do not tell."""
+    """The number of the figure is of; some reports do not tell."""
     if not window.n and window.conditions.get("n_from") == "not told":
         return "an unknown number"
     return str(window.n)

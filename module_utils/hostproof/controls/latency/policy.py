@@ -35,8 +35,8 @@ class Rate(NamedTuple):
 class Budget(NamedTuple):
     """A transaction: how often it waits for an answer, and what else takes its time.
 
-    What else is ``think_time_ms``, or what ``measured`` leaves beside the round trips: one of both
-    is None. ``per_second`` is what one session must reach, None where nothing is wanted. A pool
+    What else is ``think_time_ms``, or what ``measured`` leaves next to the round trips: one of both
+    is None. ``per_second`` is what one session must reach, None where nothing is required. A pool
     that validates waits ``validation_round_trips`` times, and ``validation_ms`` for the statement.
     """
 
@@ -136,7 +136,7 @@ def _budget(given: PolicyValues, name: str) -> Optional[Budget]:
 
 
 def _positive(given: PolicyValues, value: Dict[str, Any], name: str, above: Optional[int]) -> float:
-    """A number from 0 on, or above 0 where ``above`` is 0."""
+    """A number since 0, or above 0 where ``above`` is 0."""
     try:
         number = -1.0 if isinstance(value[name], bool) else float(value[name])
     except (TypeError, ValueError):
@@ -256,7 +256,7 @@ class Policy(NamedTuple):
     """
     logical_reads_per_core: float = decimal(0, 1e9)
     """Minimum logical reads per second and core, in the reports whose probe has C(cores). C(0)
-    is no limit.
+    is not a limit.
 
     Default: 0
     """

@@ -41,7 +41,7 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
         graded += grade_window(window, subject, policy.thresholds, _label(window))
     cached = [_label(window) for window in windows if window.conditions.get("cached")]
     if cached:
-        # What did not reach the device is no figure of it, however good.
+        # What did not reach the device is not a figure of it, however good.
         said = [remark for remark in measured.remarks if "a cache answered" in remark]
         raise Unanswered(
             key, "; ".join(said) or "a cache answered reads of {0}".format(", ".join(cached))

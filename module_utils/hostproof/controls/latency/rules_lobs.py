@@ -81,7 +81,7 @@ def _release(told: Figures) -> Tuple[Optional[Tuple[int, ...]], bool]:
 
 
 def _text(told: Figures) -> str:
-    """What the report says of LOBs, for people."""
+    """What the report states of LOBs, for people."""
     parts = [
         f"{name[len(lobs.SHARE) :]} {value:g} %"
         for name, value in told.items()

@@ -27,7 +27,7 @@ from .thresholds import Subject
 
 rules = Rules(NAME)
 
-#: The network without this host comes first; ``user`` stands for it where nothing better is told.
+#: The network without this host comes first; ``user`` represents it where nothing better is told.
 _NETWORK = ("net", "kernel")
 
 #: Of lost answers, more than this share fails.
@@ -49,7 +49,7 @@ _WANTED = "an answer to each, more than 5% without one fails"
     each=TARGETS,
 )
 def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    """The network, and the listener's answer where one was asked."""
+    """The network, and the listener's answer where one was queried."""
     measured = known(subject.answer)
     windows = [window for window in measured.windows if window.layer in _NETWORK + ("server",)]
     if not [window for window in windows if window.layer in _NETWORK]:

@@ -28,7 +28,7 @@ _MOST_READS = 0.01
 
 _LOGICAL, _REQUESTS = "logical reads", "read requests"
 
-#: Number of runs a finding tells.
+#: Number of runs a finding shows.
 _SHOWN = 6
 
 

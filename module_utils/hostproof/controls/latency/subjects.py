@@ -48,7 +48,7 @@ class Probed(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file that is read, and what it lies on."""
+    """A file that is read, and what it is on."""
 
     subject: Probed
     kind: Answer[Storage]

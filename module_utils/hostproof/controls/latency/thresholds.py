@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limits of latencies: which of them is for a figure, and what it says of it.
+"""Limits of latencies: which of them is for a figure, and what it states of it.
 
 The most specific one counts: that of the storage before that of any, of the layer, size or event
 before one that leaves it open. Of two alike the later counts, so that what a person adds wins.

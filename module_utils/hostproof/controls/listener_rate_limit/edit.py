@@ -75,7 +75,7 @@ def _endpoints_of(listener: Listener, net: oracle_net.NetFile) -> List[Endpoint]
 def _endpoint_edits(
     endpoint: Endpoint, wanted: WantedListener, net: oracle_net.NetFile
 ) -> List[Edit]:
-    """One edit at most of each of RATE_LIMIT and QUEUESIZE, which stands at the end."""
+    """One edit at most of each of RATE_LIMIT and QUEUESIZE, which is at the end."""
     edits: List[Edit] = []
     limits, sizes = endpoint.pair.all("RATE_LIMIT"), endpoint.pair.all("QUEUESIZE")
     size = wanted.queuesize if may_be_limited(endpoint, wanted) else None

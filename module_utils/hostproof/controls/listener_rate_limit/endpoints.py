@@ -11,7 +11,7 @@ from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import Listener
 from .policy import PROTOCOLS, WantedListener
 
-#: Seconds until a client that says nothing is dropped, unless INBOUND_CONNECT_TIMEOUT says so.
+#: Seconds until a client that states nothing is dropped, unless INBOUND_CONNECT_TIMEOUT says so.
 INBOUND_TIMEOUT = 60
 
 _TRUE = ("yes", "on", "true")
@@ -20,7 +20,7 @@ FALSE = ("no", "off", "false")
 
 class Endpoint(NamedTuple):
     """An ADDRESS over which clients come. ``limit`` is the text of its RATE_LIMIT, ``rate`` what
-    counts: connections a second, None for no limit."""
+    counts: connections per second, None for no limit."""
 
     protocol: str
     host: str

@@ -95,7 +95,7 @@ def _find_definitions(host: Host, name: str, policy: Policy) -> List[str]:
 
 
 def _may_be_touched(listener: Listener, policy: Policy) -> bool:
-    """Whether the plan may restart it: only then it is asked, for that is a connection to it."""
+    """Whether the plan may restart it: only then it is queried, for that is a connection to it."""
     if not policy.restart_ok:
         return False
     fitting = [one for one in policy.wanted or () if fits(one, listener)]

@@ -145,7 +145,7 @@ class Policy(NamedTuple):
     Default: false
     """
     restart_ok: bool = flag()
-    """Whether apply may stop and start a listener. Sessions stay; new logins are refused until it
+    """Whether apply may stop and start a listener. Sessions stay; new logins are rejected until it
     is back, and for services that register themselves up to a minute longer. One that systemd
     keeps is left to systemd.
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The listener, the file that it reads, and whether it knows what stands there."""
+"""The listener, the file that it reads, and whether it knows what is there."""
 
 import time
 from typing import List, Optional

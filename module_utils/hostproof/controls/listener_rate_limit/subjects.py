@@ -45,7 +45,7 @@ def subjects(facts: Facts, policy: Policy) -> List[Subject]:
 
 
 def _title(listener: Listener, there: List[Listener]) -> str:
-    """Its name, and its home where the name alone does not tell it from others."""
+    """Its name, and its home where the name only does not tell it from others."""
     same = [one for one in there if one.name == listener.name]
     return listener.name if len(same) == 1 else f"{listener.name} ({listener.home})"
 

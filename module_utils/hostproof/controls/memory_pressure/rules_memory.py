@@ -102,7 +102,7 @@ def _size_of(options: str, facts: Facts) -> int:
     if match is None:
         raise ParseError("size of tmpfs", f"{kind_of(sizes[-1])} is none")
     number, unit = clipped(match.group(1)), match.group(2)
-    # tmpfs(5): 0 is no limit, which is all of memory.
+    # tmpfs(5): 0 is not a limit, which is all of memory.
     if unit == "%":
         return memory * number // 100
     return number * _UNITS[unit] or memory

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Swap: how large Oracle's documents want it, and whether the database is in it."""
+"""Swap: how large Oracle's documents require it, and whether the database is in it."""
 
 from typing import List, Tuple
 
@@ -83,7 +83,7 @@ def _swap_lines(facts: Facts) -> List[fstab.Entry]:
 
 
 def _is_in_memory(area: proc_swaps.Area) -> bool:
-    """zram is memory that is compressed, and no room beside memory."""
+    """zram is memory that is compressed, and no room next to memory."""
     return area.path.startswith("/dev/zram")
 
 

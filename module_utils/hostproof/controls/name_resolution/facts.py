@@ -26,7 +26,7 @@ HOSTS = "/etc/hosts"
 NSSWITCH = "/etc/nsswitch.conf"
 RESOLV_CONF = "/etc/resolv.conf"
 SOCKETS = listening.KEY
-#: What is put behind a short name that is asked of a name server (glibc before 2.26 took six).
+#: What is put behind a short name that is queried of a name server (glibc before 2.26 took six).
 _SEARCHED = 6
 _WRITER = re.compile(
     r"^[#;].*?(NetworkManager|systemd-resolved|resolvconf|netconfig|cloud-init|dhclient|dhcpcd)",
@@ -56,8 +56,8 @@ class Endpoint(NamedTuple):
 class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
-    Where ``wanted`` is not true nothing else was asked. ``writer`` is who says in resolv.conf that
-    it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
+    Where ``wanted`` is not true nothing else was queried. ``writer`` is who says in resolv.conf
+    that it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
     servers were queried."""
 
     wanted: Answer[bool]
@@ -211,6 +211,6 @@ def _forms(
 
 
 def of_server(facts: Facts, server: str, name: str) -> Reply:
-    """What a server says of a name: the first form of it that has addresses."""
+    """What a server states of a name: the first form of it that has addresses."""
     replies = [known(facts.replies[server, form]) for form in facts.asked[name]]
     return next((one for one in replies if one.addresses), replies[-1])

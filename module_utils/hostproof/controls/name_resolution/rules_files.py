@@ -23,7 +23,7 @@ _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")
 _STUB = ("127.0.0.53", "127.0.0.54")
 _ORDER = "files before dns"
 _LINE = "hosts: files dns myhostname; where authselect or a profile writes the line, there"
-#: What a server says where it is fine: the name, or that there is none.
+#: What a server states where it is fine: the name, or that there is none.
 _ANSWERS = (0, 3)
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which hosts the rules of names are, and what they say of addresses and files."""
+"""For which hosts the rules of names are, and what they state of addresses and files."""
 
 import ipaddress
 from typing import Iterable, List, Sequence

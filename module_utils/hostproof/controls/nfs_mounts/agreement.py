@@ -39,7 +39,7 @@ def names_of(requirements: Iterable[Requirement]) -> List[str]:
 
 
 def is_of_other_options(requirement: Requirement, layers: Layers) -> bool:
-    """Whether a requirement is checked among the options, and not by a check of its own."""
+    """Whether a requirement is checked among the options, and not by a separate check."""
     if requirement.name in TRANSPORT + SIZES:
         return False
     if requirement.name in LOCKS:

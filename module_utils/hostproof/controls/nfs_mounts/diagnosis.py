@@ -48,7 +48,7 @@ class Wire(NamedTuple):
 class Cause(NamedTuple):
     """What was found, and who it was: NETWORK, SERVER, or None where the numbers do not tell.
 
-    ``status`` is None where nothing is wrong, ERROR where that cannot be told.
+    ``status`` is None where nothing is wrong, ERROR where that is unknown.
     """
 
     status: Optional[str]

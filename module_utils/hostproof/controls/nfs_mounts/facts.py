@@ -28,7 +28,7 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
     ``autofs`` are the directories below which a mount is made when somebody looks. ``beneath``
-    holds what lies where a mount is missing that is listed or that a boot makes, ``holders`` who
+    holds what is where a mount is missing that is listed or that a reboot makes, ``holders`` who
     holds files open where a listed one is missing, or on one that may be changed. ``links`` are
     those of the missing paths that lead elsewhere, to where. ``files`` are the texts of the
     drop-ins to write. ``all_mounts`` are those of every file system, as a path leads to them."""
@@ -96,7 +96,7 @@ def read(host: Host, policy: Policy) -> Facts:
 def not_mounted(
     persisted: nfs_persisted.Persisted, mounted: Sequence[str]
 ) -> List[nfs_persisted.Entry]:
-    """What a boot mounts by NFS and what is not mounted now, but for what waits for an access."""
+    """What a reboot mounts by NFS and what is not mounted now, but for what waits for an access."""
     found: Dict[str, nfs_persisted.Entry] = {}
     for entry in known(persisted.entries):
         if entry.at_boot and not entry.on_access and entry.path not in mounted:
@@ -131,7 +131,7 @@ def _read_links(
 def _read_beneath(
     host: Host, path: str, links: Dict[str, str], autofs: Answer[List[str]], mounts: List[str]
 ) -> List[str]:
-    """What lies in the directory over which a mount is missing.
+    """What is in the directory over which a mount is missing.
 
     Not where the look itself would make a mount, and not on a server that may hang.
     """
@@ -144,7 +144,7 @@ def _read_beneath(
 
 
 def _is_hidden(path: str, autofs: Answer[List[str]], mounts: List[str]) -> Optional[str]:
-    """The mount of the automounter or of NFS that a path lies below, in words."""
+    """The mount of the automounter or of NFS that a path is below, in words."""
     for kind, above in (("autofs", unless_absent(autofs, [])), ("NFS mount", mounts)):
         for folder in above:
             if is_beneath(path, folder):
@@ -202,7 +202,7 @@ class JudgedMount(NamedTuple):
     """A mount to check: what is required of it, and what is mounted there, if anything.
 
     ``guessed``: no policy lists it, so its class follows from the files that are open on it.
-    ``use_stated``: the policy says who uses it, so that it need not be guessed.
+    ``use_stated``: the policy states who uses it, so that it need not be guessed.
     """
 
     wanted: WantedMount

@@ -217,7 +217,7 @@ def running_words(layers: Layers, names: Iterable[str]) -> str:
 
 
 def persisted_words(layers: Layers, names: Iterable[str]) -> str:
-    """The persisted layer, with its place; "unknown" where another check says why."""
+    """The persisted layer, with its place; "unknown" where another check states why."""
     if isinstance(layers.entries, HostproofError) or isinstance(layers.requested, HostproofError):
         return UNKNOWN
     if layers.entry is None or layers.requested is None:
@@ -240,7 +240,7 @@ def persisted_source(layers: Layers) -> str:
 
 
 def in_words(entry: nfs_persisted.Entry) -> str:
-    """A place, and the options that stand there."""
+    """A place, and the options that are there."""
     return "{0}: {1}".format(entry.place, entry.options or "defaults")
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which options a mount needs, by system, by what lies on it and by who uses it, and who says so.
+"""Which options a mount needs, by system, by what is on it and by who uses it, and who says so.
 
 Sources: NetApp, Oracle Database on ONTAP, "NFS mount options" of the pages Linux, AIX, Solaris and
 HP-UX; My Oracle Support 359515.1. Options of which the system takes no notice (intr on Linux) are
@@ -24,7 +24,7 @@ CACHING = ("noac", "sync") + CACHE_TIMES
 #: What decides whether a lock excludes other hosts, and whether an open asks the server.
 LOCKS = ("lock", "local_lock", "llock", "cto")
 
-#: What the programs of an Oracle home need of the mount that they lie on. Data, backups and
+#: What the programs of an Oracle home need of the mount that they are on. Data, backups and
 #: diagnostics need neither, and nothing of Oracle needs device files (nodev is always fine).
 PROGRAMS = ("suid", "exec")
 
@@ -102,13 +102,13 @@ def requirements(
     holds_home: bool = False,
     own_cache: bool = False,
 ) -> List[Requirement]:
-    """Everything that the policy asks of a mount whose ``use`` is known (wanted.py).
+    """Everything that the policy requires of a mount whose ``use`` is known (wanted.py).
 
-    ``holds_home``: an Oracle home lies there, whatever else does. ``own_cache``: Direct NFS is on,
+    ``holds_home``: an Oracle home is there, whatever else does. ``own_cache``: Direct NFS is on,
     and this is one of several nested mounts of one volume.
 
     A setting that the policy itself names for the mount stands instead of the table's, also where
-    the table says nothing, and with it goes what would contradict it: who asks for noac cannot
+    the table states nothing, and with it goes what would contradict it: who asks for noac cannot
     have the writes of an async mount.
     """
     found = {requirement.name: requirement for requirement in _every_mount(system, policy)}
@@ -145,7 +145,7 @@ def _every_mount(system: str, policy: Policy) -> List[Requirement]:
 
 
 def _row(system: str, mount: WantedMount, policy: Policy) -> Row:
-    """What the table says beyond what every mount needs."""
+    """What the table states beyond what every mount needs."""
     if mount.file_class == "crs_voting":
         # Voting files are for several hosts, whatever the database does.
         return _RAC[system]["crs_voting"]
@@ -271,7 +271,8 @@ def corrections(found: List[Requirement], requested: Dict[str, str], system: str
 
 
 def new_options(found: List[Requirement]) -> str:
-    """The options of an entry that does not exist yet: all that is required, in so many words."""
+    """The options of an entry that does not exist yet: all that is required, in this number of
+    words."""
     settings = {
         requirement.name: requirement.value for requirement in found if requirement.relation != NOT
     }

@@ -141,7 +141,7 @@ def _meaning(requested: Dict[str, str], layers: Layers) -> Dict[str, str]:
 
 
 def _is_source(source: str, layers: Layers) -> bool:
-    """Whether it is the export that the policy wants, be its server named or numbered."""
+    """Whether it is the export that the policy requires, be its server named or numbered."""
     server, export = source_parts(source)
     wanted_server, wanted_export = source_parts(layers.wanted.source)
     address = (layers.running or {}).get("addr", "").lower()
@@ -219,7 +219,7 @@ def _words_refused(target: Target, facts: Facts) -> List[mount_refusals.Refusal]
 
 def _why_not_bootable(path: str, text: str) -> Optional[str]:
     """systemd mounts what lies beneath a path after it, and waits for local file systems before it
-    starts the network: a boot with such a line ends in emergency mode."""
+    starts the network: a reboot with such a line ends in emergency mode."""
     for other in fstab.parse(text):
         words = other.options.split(",")
         if (

@@ -25,14 +25,14 @@ from ...parsers.systemd import sysctl_d
 
 NAME = "nfs_mounts"
 
-#: What lies on a mount decides its options (options_table.py).
+#: What is on a mount decides its options (options_table.py).
 CLASSES = ("datafiles", "redo", "oracle_home", "crs_voting", "adr", "backup")
 #: Who uses the files: one host; several at once; one at a time (cold standby).
 USES = ("single", "rac", "failover")
 VERSIONS = ("3", "4.0", "4.1", "4.2")
 ANY_VERSION = "any"
 AUTO = "auto"
-#: What an entry leaves out is as the variable of that name says for all of them.
+#: What an entry leaves out is as the variable of that name states for all of them.
 _AS_ALL = "as all"
 
 
@@ -114,7 +114,7 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``wanted`` is None for "auto": the mounts that hold Oracle files now. Sizes are bytes, times
-    milliseconds or seconds as the name says, ratios percent.
+    milliseconds or seconds as the name states, ratios percent.
     """
 
     wanted: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
@@ -143,7 +143,7 @@ class Policy(NamedTuple):
     """
     transfer_size: int = size().then(_whole_kib)
     """What C(rsize) and C(wsize) must be at least, up to C(1M). More is fine; less than C(32K)
-    Oracle refuses.
+    Oracle rejects.
 
     Default: 256K
     """
@@ -226,7 +226,7 @@ class Policy(NamedTuple):
     """
     remount_ok: bool = flag()
     """Whether apply may unmount and mount the mounts of O(nfs_mounts_wanted) whose options differ.
-    It never forces that; a mount in use is refused, naming the processes.
+    It never forces that; a mount in use is rejected, naming the processes.
 
     Default: false
     """

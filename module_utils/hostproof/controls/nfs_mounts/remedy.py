@@ -160,7 +160,7 @@ def _persist(layers: Layers) -> Fix:
     still = persisted_options.asked(layers.persisted, entry._replace(options=options))
     stubborn = contradictions(layers.requirements, nfs_options.effective(still, layers.system))
     if stubborn:
-        # What it adds stands behind the words of fstab, and mount takes the last (nfs-utils).
+        # What it adds is behind the words of fstab, and mount takes the last (nfs-utils).
         words = words_of(still, names_of(stubborn))
         text += f" and take {words} out of /etc/nfsmount.conf"
     after = {"unit": "; then systemctl daemon-reload", "autofs": "; then systemctl reload autofs"}

@@ -205,7 +205,7 @@ def _in_words(facts: Facts) -> str:
 
 
 def _used(facts: Facts) -> List[Tuple[str, int]]:
-    """(path, the most slots that a connection of it ever used), where the kernel tells."""
+    """(path, the most slots that a connection of it ever used), where the kernel shows."""
     traffic = unless_absent(facts.traffic, None)
     mounts = traffic.mounts.values() if traffic else ()
     return sorted((one.path, one.max_slots) for one in mounts if one.max_slots is not None)

@@ -167,7 +167,7 @@ def direct_nfs_in_use(facts: Facts, policy: Policy) -> Judged:
     on_nfs = _instances_on_nfs(facts)
     sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
     if not sids:
-        # A process of a home that nobody named may run all the same.
+        # A process of a home that nobody named may run anyway.
         raise Skip("No database process has a known home, a connection or a file on NFS open.")
     return [
         _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)

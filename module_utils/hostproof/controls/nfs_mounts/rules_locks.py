@@ -59,7 +59,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     status = FAIL if why else PASS
     running, requested = wrong_of(safe, layers)
     if why and all(requirement.name in overrides for requirement in running + requested):
-        # The policy requires it: no contradiction, and dangerous all the same.
+        # The policy requires it: no contradiction, and dangerous anyway.
         status = WARN
     fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_wanted")
     return verdict_on(

@@ -41,12 +41,12 @@ class _Unlisted(NamedTuple):
     path: str = ""
 
 
-#: A mount to check; one that a boot makes and that is missing; an instance of unknown mounts.
+#: A mount to check; one that a reboot makes and that is missing; an instance of unknown mounts.
 _Place = Union[Layers, Entry, _Unlisted]
 
 
 def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]:
-    """The mounts to check; of others that a boot makes those that are missing.
+    """The mounts to check; of others that a reboot makes those that are missing.
 
     Without a list of mounts nobody may know of a mount that Oracle uses: that is said too.
     """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The options that the kernel uses.
 
-Each requirement of the options table belongs to one check: a soft mount is no second finding among
-the other options.
+Each requirement of the options table belongs to one check: a soft mount is not a second finding
+among the other options.
 """
 
 from ...collect.answer import if_known, known, unless_absent
@@ -154,8 +154,8 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
 def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     """Whether another mount of the superblock is persisted with other options than this one.
 
-    A mount that nothing persists was made manually with options that nobody knows; but a bind mount
-    asks for none."""
+    A mount that nothing persists was made manually with options that it is unknown; but a bind
+    mount asks for none."""
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
         return not _is_bound(mount, layers, facts)

@@ -23,7 +23,7 @@ from .wanted import judged_mounts
 
 rules = Rules(NAME)
 
-#: A file with more mistakes than this is no oranfstab; the rest is only counted.
+#: A file with more mistakes than this is not an oranfstab; the rest is only counted.
 MOST_SHOWN = 20
 _NO_MISTAKE = "no mistake"
 
@@ -227,7 +227,7 @@ def _is_of_server(server: parser.Server, host: str, mount: Mounted, facts: Facts
 
 
 def _against_names(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
-    """Names that stand for no address, or for several that take turns."""
+    """Names that represent no address, or for several that take turns."""
     faults = []
     for server in tab.servers:
         for kind, named in [("path", n) for n in server.paths] + [

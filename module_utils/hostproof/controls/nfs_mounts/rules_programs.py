@@ -121,7 +121,7 @@ def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _mount_of(path: str, mounts: List[mountinfo.Mount]) -> mountinfo.Mount:
-    """The mount that a path lies on: the deepest above it, of several on one path the last."""
+    """The mount that a path is on: the deepest above it, of several on one path the last."""
     above = [mount for mount in mounts if is_beneath(path, mount.path) or mount.path == "/"]
     if not above:
         raise Absent(_SEEN_IN, f"no mount holds {path}")

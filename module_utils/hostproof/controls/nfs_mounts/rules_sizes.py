@@ -49,7 +49,7 @@ SIZED = Subjects(
 
 
 class _Size(NamedTuple):
-    """``short`` is what was asked of the server, if that is more than it granted."""
+    """``short`` is what was queried of the server, if that is more than it granted."""
 
     name: str
     granted: int

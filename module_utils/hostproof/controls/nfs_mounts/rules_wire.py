@@ -95,7 +95,7 @@ def _traffic_of(watched: Watched) -> Tuple[Wire, MountTraffic]:
 
 
 def _no_verdict(wire: Wire, mount: MountTraffic, policy: Policy) -> Optional[str]:
-    """Why the window says nothing of a mount, or None where it says enough."""
+    """Why the window says nothing of a mount, or None where it states enough."""
     seconds = wire.traffic.seconds
     if mount.remounted:
         return (
@@ -156,7 +156,7 @@ def _tenths(number: Optional[float]) -> str:
 
 
 def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple[str, ...]) -> None:
-    """Raise where a counter that the verdict rests on ran over: what is not told is no pass."""
+    """Raise where a counter that the verdict rests on ran over: what is not told is not a pass."""
     lost = [name for name in NAMES if name in mount.untold]
     for name, rates in _judged_ops(wire, mount, policy):
         lost += [f"{name} ({one})" for one in rates.untold if one in names]

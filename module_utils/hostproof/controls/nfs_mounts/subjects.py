@@ -70,5 +70,5 @@ def say_guess(finding: Finding, layers: Layers) -> Finding:
 MOUNTS = Subjects(mounts, none=lambda facts, _policy: why_none(facts), name=_path, finish=say_guess)
 #: Also those that the policy does not list.
 MOUNTS_AND_UNLISTED = MOUNTS._replace(find=_with_unlisted)
-#: Where the verdict does not rest on what lies on a mount.
+#: Where the verdict does not rest on what is on a mount.
 MOUNTS_OF_ANY_CLASS = Subjects(mounts, none=MOUNTS.none, name=_path)

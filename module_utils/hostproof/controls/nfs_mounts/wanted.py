@@ -36,7 +36,7 @@ def judged_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
 def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """Every mount that holds Oracle files and that no policy lists, by path.
 
-    Also those that a boot makes and that are missing now: what is open beneath such a path, or an
+    Also those that a reboot makes and that are missing now: what is open beneath such a path, or an
     Oracle home there, belongs on it.
     """
     mounted = {mount.path: mount for mount in known(facts.mounted)}
@@ -66,7 +66,7 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
 
 
 def missing_mounts(facts: Facts) -> List[Entry]:
-    """What a boot mounts and is missing now, be it listed or not."""
+    """What a reboot mounts and is missing now, be it listed or not."""
     mounted = [mount.path for mount in known(facts.mounted)]
     missing = not_mounted(facts.persisted, mounted)
     return [one for one in missing if facts.links.get(one.path) not in mounted]
@@ -96,7 +96,7 @@ def why_none(facts: Facts) -> str:
 
 
 def mount_of(path: str, mounts: List[Mounted]) -> Optional[Mounted]:
-    """The NFS mount that a file lies on: the deepest one above it."""
+    """The NFS mount that a file is on: the deepest one above it."""
     above = [mount for mount in mounts if is_beneath(path, mount.path)]
     return max(above, key=lambda mount: len(mount.path)) if above else None
 
@@ -122,7 +122,7 @@ def oracle_homes(facts: Facts) -> List[str]:
 
 
 def homes_on(path: str, facts: Facts) -> List[str]:
-    """The Oracle homes that lie on a mount, as far as homes are known."""
+    """The Oracle homes that are on a mount, as far as homes are known."""
     points = {mount.path for mount in if_known(facts.mounted, [])} | {path}
     return [home for home in if_known(attempt(_homes, facts), []) if _deepest(home, points) == path]
 
@@ -137,8 +137,8 @@ def needs_own_cache(wanted: WantedMount, facts: Facts, policy: Policy) -> bool:
 
 
 def _nested_of_volume(wanted: WantedMount, facts: Facts) -> List[str]:
-    """The mounts of now and of the next reboot that share the volume and lie above or beneath."""
-    # A bind mount is no mount of its own to Direct NFS.
+    """The mounts of now and of the next reboot that share the volume and are above or beneath."""
+    # A bind mount is not a separate mount to Direct NFS.
     mounts = [(one.path, one.source) for one in if_known(facts.mounted, []) if one.root == "/"]
     mounts += [
         (one.path, one.source) for one in if_known(facts.persisted.entries, []) if one.at_boot
@@ -155,7 +155,7 @@ def _nested_of_volume(wanted: WantedMount, facts: Facts) -> List[str]:
 
 
 def _is_one_volume(left: str, right: str) -> bool:
-    """Whether one export is the other, or lies within it, on one server."""
+    """Whether one export is the other, or is within it, on one server."""
     (server, _, export), (other_server, _, other) = (one.partition(":/") for one in (left, right))
     export, other = "/" + export.strip("/"), "/" + other.strip("/")
     if server.lower() != other_server.lower() or "/" in (export, other):
@@ -218,11 +218,11 @@ def _holds_backups(opened: List[str], homes: List[str]) -> bool:
 def _class_of(
     opened: List[str], voting: Set[str], homes: List[str], has_home: bool, is_named: bool
 ) -> Optional[str]:
-    """What lies on a mount, by what is seen there; None for nothing of Oracle.
+    """What is on a mount, by what is seen there; None for nothing of Oracle.
 
-    ``voting``: what the group service holds; ``has_home``: an Oracle home lies on it;
+    ``voting``: what the group service holds; ``has_home``: an Oracle home is on it;
     ``is_named``: oranfstab names it. Voting files count first, database files before a home, and
-    a home before diagnostics: the options of the first spoil none of the others, but not the
+    a home before diagnostics: the options of the first affect none of the others, but not the
     other way round.
     """
     files = [path for path in opened if not any(is_beneath(path, home) for home in homes)]

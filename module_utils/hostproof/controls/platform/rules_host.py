@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What CVU and ORAchk check beside the books: page size, SELinux, default target."""
+"""What CVU and ORAchk check next to the books: page size, SELinux, default target."""
 
 from typing import Optional
 

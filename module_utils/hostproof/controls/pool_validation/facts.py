@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What application servers say of their data sources, and what their files and others' do.
+"""What application servers state of their data sources, and what their files and others' do.
 
 Passwords and URLs are never asked.
 """
@@ -36,7 +36,7 @@ _POOL = ",".join(("enabled", "jndi-name") + ATTRIBUTES)
 
 
 class Node(NamedTuple):
-    """A server that runs. ``name`` is "" where it is no part of a domain.
+    """A server that runs. ``name`` is "" where it is not a part of a domain.
 
     ``state`` is its server-state ("running"); ``profile`` the domain's. ``deployments`` are the
     names of *-ds.xml that it knows.
@@ -161,7 +161,7 @@ def _read_app(host: Host, server: Server, policy: Policy) -> App:
     if file is not None:
         stored = attempt(_read_sources, host, file)
     elif isinstance(running, HostproofError):
-        # Which of its files it started from, nobody but the server tells.
+        # Which of its files it started from, nobody but the server shows.
         stored = running
     return App(server, running, file, stored, deployments)
 
@@ -219,7 +219,7 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
     java = host.real_path(server.java)
     wanted = command(server, asked(server), java, operations, seconds)
     output = host.ask(wanted)
-    state_of(wanted, output)  # raises what it says where it could not ask
+    state_of(wanted, output)  # raises what it states where it could not ask
     results = cli_answers.parse(output.stdout, len(operations))
     found = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
     shown = tuple(pool for pool, enabled in found if enabled)
@@ -229,7 +229,7 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
         return Running(None, tuple(_node(*one, deployed) for one in states), shown, java)
     config = cli_answers.values(results[4]).get("config-file")
     if config is not None and not _is_own(config, server):
-        # The account that is asked must not choose what root reads.
+        # The account that is queried must not choose what root reads.
         raise Unanswered(
             "command:" + wanted.name,
             f"it reports that it started from {kind_of(config)}, which is not below "

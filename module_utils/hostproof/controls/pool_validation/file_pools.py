@@ -1,10 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Tomcat's JDBC pool, DBCP 2, HikariCP and UCP make of what a file says of them.
+"""What Tomcat's JDBC pool, DBCP 2, HikariCP and UCP make of what a file states of them.
 
 How often each validates was counted on the pools themselves, behind a driver that counts what it is
-asked (tests/pools/test_other_pools.py); of UCP, which asks Oracle's driver in a way of its own, it
-is what Oracle's documents say. What runs, nothing here shows: the file is what a start would take.
+asked (tests/pools/test_other_pools.py); of UCP, which asks Oracle's driver in a separate way, it
+is what Oracle's documents state. What runs, nothing here shows: the file is what a start would
+take.
 """
 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
@@ -15,7 +16,7 @@ from ...parsers.number import decimal
 from .parsers.pools import DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
 from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
 
-#: Where HikariCP does not check a connection that was used so many ms ago
+#: Where HikariCP does not check a connection that was used this number of ms ago
 #: (com.zaxxer.hikari.aliveBypassWindowMs, a property of the Java that runs).
 _HIKARI_TRUSTS = 500
 
@@ -39,7 +40,7 @@ _REMEDIES = {
     DBCP2: "set testOnBorrow, or testWhileIdle with timeBetweenEvictionRunsMillis",
     UCP: "set validateConnectionOnBorrow, and what secondsToTrustIdleConnection you can bear",
 }
-#: Where a negative number stands for no bound.
+#: Where a negative number represents no bound.
 _NO_BOUND = 2147483647.0
 
 

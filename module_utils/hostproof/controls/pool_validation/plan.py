@@ -154,7 +154,7 @@ def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> 
 
 
 def _change(app: App, steps: List[_Step], policy: Policy) -> CommandChange:
-    """``atomic``: a batch changes all or nothing. A reload follows it as a command of its own.
+    """``atomic``: a batch changes all or nothing. A reload follows it as a separate command.
 
     Where none does, each answer of a server that waits has a header more, and a look tells the
     result of one pool alone.

@@ -78,7 +78,7 @@ def _pool_file(given: PolicyValues, name: str) -> str:
 
 
 class PoolFile(NamedTuple):
-    """A file of Tomcat, of HikariCP or of Spring Boot that tells of pools."""
+    """A file of Tomcat, of HikariCP or of Spring Boot that shows of pools."""
 
     name: str = checked_by(_name, "str")
     file: str = checked_by(_pool_file, "path")
@@ -113,7 +113,7 @@ class Database(NamedTuple):
 
     ``hosts`` have its listeners and an instance each, ``clients`` the pools: names of the
     inventory. ``pools`` are those of a host, each "server pool"; none for all. ``processes`` is of
-    each instance, None where nobody knows; ``reserve`` are those of them that no pool gets.
+    each instance, None where it is unknown; ``reserve`` are those of them that no pool gets.
     """
 
     name: str = checked_by(_name, "str")
@@ -222,10 +222,10 @@ class Policy(NamedTuple):
 
 
 def _of_servers(policy: Policy, given: PolicyValues) -> Policy:
-    """What is wanted of a server that nobody listed would be wanted of nothing."""
+    """What is required of a server that nobody listed would be required of nothing."""
     listed = {one.name for one in policy.servers if isinstance(one, Server)}
     if len(listed) < len(policy.servers):
-        return policy  # one of them cannot be used, which is an error of its own
+        return policy  # one of them cannot be used, which is a separate error
     for one in policy.wanted:
         if isinstance(one, Wanted) and one.server not in listed:
             raise given.error("wanted", f"names {one.server}, which is none of the servers")

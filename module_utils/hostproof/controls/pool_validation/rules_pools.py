@@ -79,7 +79,7 @@ def foreground(pool: AnyPool, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _trusting(told: Mode, policy: Policy) -> Verdict:
-    """Under load it costs a round trip now and then; what it trusts may be dead all the same."""
+    """Under load it costs a round trip now and then; what it trusts may be dead anyway."""
     wrong = cut_by_firewall(told.trusted_ms, policy.firewall_idle_minutes)
     return Verdict(
         WARN if wrong else PASS,

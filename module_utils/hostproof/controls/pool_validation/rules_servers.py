@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a server works by what its files say, and which of them wins."""
+"""Whether a server works by what its files state, and which of them wins."""
 
 from typing import Dict, List, Optional, Tuple
 

@@ -11,7 +11,7 @@ class Mode(NamedTuple):
     """What a pool does, and why.
 
     ``trusted_ms``: in the foreground, how long a connection that was used or validated is handed
-    out again without a look. ``stale_ms``: in the background, how long one that died can lie there.
+    out again without a look. ``stale_ms``: in the background, how long one that died can be there.
     """
 
     name: str

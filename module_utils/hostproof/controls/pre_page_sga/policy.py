@@ -31,7 +31,7 @@ def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
 
 
 class WantedInstance(NamedTuple):
-    """An instance to check. ``home``, ``version`` and ``alert_log`` are None where the host says.
+    """An instance to check. ``home``, ``version`` and ``alert_log`` are None where the host states.
 
     ``version`` has as many numbers as were given: (11, 2, 0, 4) or (19,).
     """

@@ -37,7 +37,7 @@ from .values import (
 
 rules = Rules(NAME)
 
-#: Status, and the sentence that says why; None leaves the check's own.
+#: Status, and the sentence that states why; None leaves the check's own.
 Grade = Tuple[str, Optional[str]]
 
 MEMORY_TARGETS = ("memory_target", "memory_max_target")
@@ -104,7 +104,7 @@ def _contradicts(value: Optional[str], policy: Policy, at_each_login: bool) -> b
 def _judge_deprecated(
     subject: Subject, facts: Facts, policy: Policy, own: List[pfile.Entry]
 ) -> Verdict:
-    """From 19.22 on the parameter should stand nowhere, whatever its value."""
+    """Since 19.22 the parameter should stand nowhere, whatever its value."""
     version = known(subject.version)
     why = "Deprecated since 19.22 and in 23ai: setting it brings little and can create problems."
     fix = []
@@ -226,7 +226,7 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     elif not _contradicts(next_value(subject, "pre_page_sga"), policy, at_each_login):
         return f"restart {subject.sid}"
     if policy.wanted == AUTO and not at_each_login:
-        # The default needs no entry, and from 19.22 on no entry is what Oracle requires.
+        # The default needs no entry, and since 19.22 no entry is what Oracle requires.
         return (
             "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry"
             + restart

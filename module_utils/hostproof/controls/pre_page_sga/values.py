@@ -146,6 +146,6 @@ def pages_text(pages: SgaPages, page: int) -> str:
 
 
 def walk(pages: SgaPages, page: int) -> Tuple[int, int]:
-    """Pages that a process touches: as the SGA lies, and if it lay in huge pages."""
+    """Pages that a process touches: as the SGA lies, and if it was in huge pages."""
     total = pages.huge + pages.small
     return pages.huge // page + pages.small // SMALL_PAGE, -(-total // page)

@@ -80,7 +80,7 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
     ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
-    the next boot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete
+    the next reboot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete
     files, ``kills`` is KillUserProcesses of logind as it is now.
     """
 

@@ -22,7 +22,7 @@ rules = Rules(NAME)
 _SYSTEM = 999
 #: Where Oracle's software keeps its sockets; /usr/tmp is a link to /var/tmp where it is.
 SOCKETS = ("/tmp/.oracle", "/var/tmp/.oracle")
-#: Types of tmpfiles.d whose lines have an age that counts for what lies in the directory.
+#: Types of tmpfiles.d whose lines have an age that counts for what is in the directory.
 _AGED = "dDevqQ"
 
 
@@ -251,7 +251,7 @@ def _first_lines(entries: List[tmpfiles_d.Entry]) -> List[tmpfiles_d.Entry]:
 
 
 def _ages(one: tmpfiles_d.Entry, folder: str) -> bool:
-    """Whether a line cleans the directory, or what lies above it, by age."""
+    """Whether a line cleans the directory, or what is above it, by age."""
     above = [folder, *("/".join(folder.split("/")[:count]) for count in (2, 3))]
     is_glob = one.type[0] == "e"
     fits = any(

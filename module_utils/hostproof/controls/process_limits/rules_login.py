@@ -123,7 +123,7 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     for one in _logins(facts, policy):
         limits = limits_probe.limits_of(one.account, known(facts.entries), one.demand.row.item)
         for side, winner in (("soft", limits.soft), ("hard", limits.hard)):
-            # Our own file says in its first line whose it is.
+            # Our own file states in its first line whose it is.
             if winner is not None and winner.path != policy.limits_file:
                 found += _rivals(known(facts.entries), side, winner)
     told = "; ".join(sorted(set(found)))

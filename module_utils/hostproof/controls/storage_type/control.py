@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage a host's database really stands on, and what follows for Oracle. Only looks.
+"""What storage a host's database really is on, and what follows for Oracle. Only looks.
 
-The servers of the host's NFS mounts are asked over SNMP from the host itself, as the database
+The servers of the host's NFS mounts are queried over SNMP from the host itself, as the database
 asks them; management addresses of SAN storage come from the policy. Sources: Oracle ZFS Storage
 Appliance Administration Guide, "Configuring for Oracle Database Clients"; Oracle Database
 Installation Guide for Linux, "Enabling HCC on Direct NFS Client".

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage the host's database stands on, as it and its agents tell it."""
+"""What storage the host's database is on, as it and its agents show it."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -22,7 +22,7 @@ from .snmp.storage_definitions import Part
 from .snmp.storage_health import Health
 from .snmp.storage_match import Catalogue
 
-#: Agents that are asked at the same time: so many that silent ones wait side by side.
+#: Agents that are queried at the same time: this number of that silent ones wait side by side.
 _AT_ONCE = 32
 
 

@@ -40,7 +40,7 @@ def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
 
 
 def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
-    """Each of them asks with credentials that there are; one agent is asked in one way."""
+    """Each of them asks with credentials that there are; one agent is queried in one way."""
     names = sorted(_credentials(given, "credentials"))
     usual = ("None", str(given["port"]))
     return given.entries(
@@ -226,7 +226,7 @@ class Policy(NamedTuple):
 
     @property
     def of_database(self) -> Credentials:
-        """What the database asks with: its own entry, or else public."""
+        """What the database requires with: its own entry, or else public."""
         return snmp_targets.oracle_credentials(self.credentials, storage_agent.ORACLE_CREDENTIALS)
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What saved output of a 7-Mode filer says of read-ahead and of the space of aggregates."""
+"""What saved output of a 7-Mode filer states of read-ahead and of the space of aggregates."""
 
 from typing import Iterable, List, Tuple
 

@@ -23,7 +23,7 @@ def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:
     """The servers for which the database's question matters: it may have the features.
 
     An appliance may answer on another address than it serves NFS from, so one that is known to
-    have them counts wherever it was asked. Of the rest only NFS servers do.
+    have them counts wherever it was queried. Of the rest only NFS servers do.
     """
     return [
         server

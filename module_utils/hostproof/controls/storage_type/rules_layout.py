@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How files lie on the disks of a filer, as it measured that itself and said so in its EMS."""
+"""How files are on the disks of a filer, as it measured that itself and said so in its EMS."""
 
 from typing import List, Tuple
 
@@ -17,7 +17,7 @@ from .snmp import snmp_targets, storage_rules
 rules = Rules(NAME)
 
 #: From here on a filer reallocates where it does so (the threshold of the messages that have one);
-#: 3 is what it said of a LUN that lay well.
+#: 3 is what it stated of a LUN that lay well.
 _THRESHOLD = 4
 
 _Log = Tuple[FilerFile, Answer[List[Layout]]]
@@ -89,7 +89,7 @@ def _threshold(one: Layout) -> int:
 
 
 def media_at(address: str, facts: Facts, policy: Policy) -> str:
-    """ "" where nobody knows: no agent need have answered where the policy tells."""
+    """ "" where it is unknown: no agent need have answered where the policy shows."""
     told = {
         media_of(server, policy)
         for server in facts.servers

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the storage says of its parts, where its MIB has an object for it (storage_families.py)."""
+"""What the storage states of its parts, where its MIB has an object for it
+(storage_families.py)."""
 
 from typing import Dict, List, Tuple
 

@@ -51,7 +51,7 @@ _SANE_ON_DISKS = 70
 
 
 #: WAFL performance VS sequential reads, part III (2011): the filer itself measured the fragments,
-#: and they were gone after reads with read_realloc. Of disks alone: flash has no heads to move.
+#: and they were gone after reads with read_realloc. Of disks only: flash has no heads to move.
 _FRAGMENTS = (
     "; where it is read sequentially (full scans, backups), let the filer measure its layout "
     "(reallocate measure -o VOLUME; EMS then reports wafl.reallocate.check.value, 3 is good), and "
@@ -126,7 +126,7 @@ def media_by_policy(target: str, policy: Policy) -> Optional[str]:
 
 
 def media_of(server: Server, policy: Policy) -> str:
-    """ "" where nobody knows."""
+    """ "" where it is unknown."""
     given = media_by_policy(server.target, policy)
     if given:
         return given

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of storage_type check one by one: the addresses, which stand before the
+"""What the rules of storage_type check one by one: the addresses, which are before the
 title."""
 
 from typing import List

@@ -167,7 +167,7 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
         match = _NAME.search(process.argv0)
         if match and _is_real(process, match.group(2)):
             arguments = attempt(_arguments_of, host, process, match.group(2), units)
-            # One that only serves sets nothing, and may stand beside one that does.
+            # One that only serves sets nothing, and may be next to one that does.
             options = if_known(arguments, ())
             if match.group(2) != CHRONYD or not any(_LEAVES.match(one) for one in options):
                 found.setdefault(

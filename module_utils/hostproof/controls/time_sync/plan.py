@@ -18,7 +18,7 @@ from .policy import CHRONYD, NAME, Policy
 from .subjects import applies, is_too_long, steps
 
 _HEADER = header(NAME)
-#: What a boot makes again.
+#: What a reboot makes again.
 _LOST = ("/run", "/var/run", "/tmp", "/dev/shm")
 _FILE = f"/zz-hostproof-{NAME}.conf"
 
@@ -79,7 +79,7 @@ def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates
 
 
 def _folders(chrony: Chrony) -> List[str]:
-    """Those of confdir that are there, and that a boot does not empty."""
+    """Those of confdir that are there, and that a reboot does not empty."""
     words = [one.words for one in chrony.directives() if one.name == "confdir"]
     return [
         folder

@@ -25,7 +25,7 @@ _SLOW = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
 
 
 def _sync(facts: Facts) -> Sync:
-    """What the only daemon says of its sources."""
+    """What the only daemon states of its sources."""
     keepers = known(facts.keepers)
     if len(keepers) != 1:
         raise Skip("Not one daemon keeps the clock: see time_sync.one_daemon.")

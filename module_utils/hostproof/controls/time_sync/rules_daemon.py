@@ -17,7 +17,7 @@ from .subjects import BOOK, is_node, is_too_long, other_steps, steps
 rules = Rules(NAME)
 
 _UNITS = "command:" + " ".join(SHOW)
-#: Options of ntpd without a value, one of which is x (ntpd(8)); several can stand together.
+#: Options of ntpd without a value, one of which is x (ntpd(8)); several can be together.
 _SLEW = re.compile(r"-[46AabdgLmNnqx]*x[46AabdgLmNnqx]*\Z")
 _STALE = "chronyd started before its configuration was written, and may not have read that"
 
@@ -198,7 +198,7 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     units = [one for one in known(facts.units) if one.daemon == NTPD and one.enabled]
     argv: Tuple[str, ...] = known(units[0].argv) if len(units) == 1 else ()
     by_unit = bool(argv) and argv[0].rpartition("/")[2] == NTPD
-    # What a script starts is not to be told from its unit: one_daemon says where none is enabled.
+    # What a script starts is unknown from its unit: one_daemon says where none is enabled.
     persisted = _slews(argv) if by_unit else None
     well = _slews(running) and persisted is not False
     layer = (

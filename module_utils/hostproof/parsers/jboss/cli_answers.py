@@ -29,7 +29,7 @@ class Item(NamedTuple):
 
 
 def parse(text: str, number: int) -> List[Any]:
-    """The results of so many operations; ParseError where one failed or is missing."""
+    """The results of this number of operations; ParseError where one failed or is missing."""
     results: List[Any] = []
     for answer in json_tree(_WHAT, "[" + _BETWEEN.sub("},{", text) + "]"):
         if not isinstance(answer, dict) or answer.get("outcome") != "success":

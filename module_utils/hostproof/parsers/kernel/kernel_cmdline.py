@@ -50,7 +50,7 @@ def sysctls(params: List[Tuple[str, Optional[str]]], path: str) -> List[Tuple[st
     """The parameters that set a sysctl, by its path below /proc/sys, and their values, in order.
 
     The name is exact, and every dot in it is a slash: ``sysctl.vm/swappiness`` is one of them. The
-    kernel refuses one without a value. Source: process_sysctl_arg() in fs/proc/proc_sysctl.c.
+    kernel rejects one without a value. Source: process_sysctl_arg() in fs/proc/proc_sysctl.c.
     """
     return [
         (name, value)

@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 
 
 def parse(text: str) -> Dict[str, int]:
-    """Each row by its name: bytes where the kernel says kB, else a plain count (HugePages_*).
+    """Each row by its name: bytes where the kernel states kB, else a plain count (HugePages_*).
 
     Rows that the kernel does not have are absent. Raises ParseError on any other line, and if
     MemTotal is missing or none that a host can have.
@@ -66,7 +66,7 @@ def parse(text: str) -> Dict[str, int]:
 def pool(meminfo: Dict[str, int]) -> Pool:
     """The default pool from parsed rows.
 
-    Raises ParseError if the kernel has no huge pages, and for numbers that cannot stand together.
+    Raises ParseError if the kernel has no huge pages, and for numbers that cannot be together.
     """
     for name in ("HugePages_Total", _FREE, "Hugepagesize"):
         if name not in meminfo:

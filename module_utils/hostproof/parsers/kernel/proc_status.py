@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/PID/status (proc(5)): the few rows that say whose a process is and what it holds."""
+"""/proc/PID/status (proc(5)): the few rows that state whose a process is and what it holds."""
 
 from typing import NamedTuple, Optional, Tuple
 

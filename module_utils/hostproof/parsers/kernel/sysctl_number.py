@@ -15,7 +15,7 @@ from ..number import clipped
 
 #: isspace() of the kernel, which is skipped in front of a number.
 _SPACE = " \t\n\v\f\r"
-#: What may stand behind a number (proc_wspace_sep).
+#: What may be behind a number (proc_wspace_sep).
 _BEHIND = " \t\n"
 #: The kernel checks no more than these characters of a number (TMPBUFLEN - 1).
 _LONGEST = 21
@@ -85,7 +85,7 @@ LIMITS = {
     "sunrpc/tcp_max_slot_table_entries": SLOTS,
 }
 
-#: The files that hold several numbers, with what each takes: SEMMNI has a limit of its own
+#: The files that hold several numbers, with what each takes: SEMMNI has a separate limit
 #: (ipc/ipc_sysctl.c), and the ports of a range must ascend (net/ipv4/sysctl_net_ipv4.c).
 VECTORS = {
     "kernel/sem": (INT, INT, INT, Limits(0, 32768)),
@@ -104,7 +104,7 @@ class Numbers(NamedTuple):
 
 
 def read_vector(key: str, text: str) -> Numbers:
-    """What a text becomes in a file of VECTORS; what stands behind its numbers is not read."""
+    """What a text becomes in a file of VECTORS; what is behind its numbers is not read."""
     takes = VECTORS[key]
     found: List[int] = []
     for word, limits in zip(text.split(), takes):
@@ -161,7 +161,7 @@ def read_parameter(text: str, limits: Limits) -> Number:
 
 def read_decimal(text: str, limits: Limits) -> Number:
     """What a file of /sys/kernel/mm/hugepages becomes: kstrtoul() with the base 10."""
-    # One newline may stand behind it.
+    # One newline may be behind it.
     match = re.match(r"[+]?([0-9]+)\n?\Z", text)
     if match is None:
         return Number(None, "it is not a decimal number")

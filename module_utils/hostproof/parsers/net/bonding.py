@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/net/bonding/NAME: a bond, its members, and how they stand in LACP.
+"""/proc/net/bonding/NAME: a bond, its members, and how they are in LACP.
 
 Source: kernel drivers/net/bonding/bond_procfs.c.
 """
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
 
 class Bond(NamedTuple):
-    """``mode`` is the first word of the mode; that of LACP stands for "IEEE 802.3ad …".
+    """``mode`` is the first word of the mode; that of LACP represents "IEEE 802.3ad …".
 
     ``active`` is the member that carries the traffic where only one does. ``monitored`` says
     whether the bond notices that a member is down. ``aggregator`` is the one of LACP in use;

@@ -14,7 +14,7 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 
 class Address(NamedTuple):
-    """An address and the network that it says is attached. A point-to-point peer is not kept."""
+    """An address and the network that it states is attached. A point-to-point peer is not kept."""
 
     interface: str
     address: str

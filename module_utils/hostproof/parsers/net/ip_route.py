@@ -12,7 +12,7 @@ from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "ip route get"
-#: What may stand before the address; the others lead nowhere.
+#: What may be before the address; the others lead nowhere.
 _KINDS = ("unicast", "local", "broadcast", "multicast", "anycast")
 
 

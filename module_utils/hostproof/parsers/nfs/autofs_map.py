@@ -14,7 +14,7 @@ from .. import kept_lines
 
 DIRECT = "/-"
 
-#: Words for the automounter itself that stand between the mount options.
+#: Words for the automounter itself that are between the mount options.
 _FOR_THE_AUTOMOUNTER = re.compile(
     r"(no)?(browse|bind|symlink|strict|ghost)$|use-weight-only$|no-use-weight-only$|"
     r"(no-)?random-multimount-selection$|verbose$|debug$|\d+$|timeout=|negative-timeout=|mode="

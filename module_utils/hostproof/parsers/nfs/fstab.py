@@ -74,7 +74,7 @@ def _kept_line(line: _Line) -> str:
 def bad_lines(text: str) -> List[int]:
     """Lines that mount(8) rejects: too few fields, or no numbers behind the options.
 
-    The second kind is an entry all the same: at boot systemd takes what stands before them. It
+    The second kind is an entry anyway: at boot systemd takes what is before them. It
     comes from a blank within the options ("rw,bg, hard").
     """
     return [
@@ -83,7 +83,7 @@ def bad_lines(text: str) -> List[int]:
 
 
 def _ends_well(line: _Line) -> bool:
-    """Whether nothing but two numbers and a comment stands behind the options."""
+    """Whether nothing but two numbers and a comment is behind the options."""
     for _, field in line.fields[_OPTIONS + 1 : _OPTIONS + 3]:
         if field.startswith("#"):
             break

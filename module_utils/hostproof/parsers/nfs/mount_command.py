@@ -24,14 +24,14 @@ _TABLE = "mount of AIX"
 _ACCESS = (("read/write", "rw"), ("read only", "ro"), ("read-only", "ro"))
 #: Words that mount of Solaris shows and does not take so.
 _SHOWN = {"setuid": "suid", "nosetuid": "nosuid", "NFSv3": "vers=3", "NFSv4": "vers=4"}
-#: How an NFS mount of HP-UX shows its version: a word of its own.
+#: How an NFS mount of HP-UX shows its version: a separate word.
 _VERSION = re.compile(r"^NFSv(\d)$")
 
 
 class Mount(NamedTuple):
     """One mount. ``options`` are parted by commas, in the words of fstab and vfstab.
 
-    ``source`` is node:directory where AIX names a node, else as it stands there.
+    ``source`` is node:directory where AIX names a node, else as it is there.
     """
 
     path: str

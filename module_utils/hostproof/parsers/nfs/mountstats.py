@@ -73,7 +73,7 @@ class MountStats(NamedTuple):
     ``version`` is that of the protocol ("3", "4"). ``named`` holds the operations of NAMED that
     this version has; ``counts`` requests, transmissions and timeouts of every operation that was
     ever used: what one operation sent again another one's unfinished requests must not hide.
-    The lease is None unless the version is 4 and the kernel tells; seconds.
+    The lease is None unless the version is 4 and the kernel shows; seconds.
     """
 
     path: str

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """NFS mount options: one name and value for every spelling, what they mean, and how to edit them.
 
-What is asked of mount (fstab, units, maps) and what the kernel shows (/proc/self/mountinfo) are
+What is queried of mount (fstab, units, maps) and what the kernel shows (/proc/self/mountinfo) are
 spelt differently: ``tcp`` is ``proto=tcp``, ``actimeo=0`` is shown as four limits, ``intr`` is
 not shown at all. ``parse`` gives both the same names, ``effective`` the same meaning. Source:
 nfs(5); Linux, nfs_fs_context_parse_param() in fs/nfs/fs_context.c, nfs_show_mount_options() in
@@ -90,7 +90,7 @@ GRANTED = frozenset(
     + ("write", "xprtsec")
     + tuple(ATTRIBUTE_CACHE)
 )
-#: What is asked of mount or of systemd and is never shown for a mount.
+#: What is queried of mount or of systemd and is never shown for a mount.
 NEVER_GRANTED = frozenset(
     ("background", "retry", "intr", "sloppy", "mounthost", "trunkdiscovery", "defaults", "auto")
     + ("noauto", "_netdev", "nofail", "user", "nouser", "users", "owner", "group")
@@ -117,7 +117,7 @@ def parse(text: str) -> Dict[str, str]:
     Of several words for one name the last wins, as it does for mount. A word that is not known
     keeps its own name, with the value after its "=", or "yes" if it has none. ``intr`` is kept
     though Linux ignores it, and ``users`` also means ``noexec,nosuid,nodev``. ``vers`` includes a
-    ``minorversion`` that stands beside it.
+    ``minorversion`` that is next to it.
     """
     settings: Dict[str, str] = OrderedDict()
     minor = None
@@ -138,7 +138,7 @@ def parse(text: str) -> Dict[str, str]:
 
 
 def effective(settings: Dict[str, str], system: str) -> Dict[str, str]:
-    """What such settings mean on a system, whether they were asked of mount or shown by it.
+    """What such settings mean on a system, whether they were queried of mount or shown by it.
 
     Defaults are filled in, where they do not depend on the server: ``vers``, ``rsize`` and
     ``wsize`` stay out if they are not given. The address family (``tcp6``) goes: it follows from
@@ -264,7 +264,7 @@ def _number(value: str) -> str:
 
 
 def _defaults(proto: str, system: str) -> Dict[str, str]:
-    """What a mount does where nothing is asked."""
+    """What a mount does where nothing is queried."""
     defaults = {
         "access": "rw",
         "background": "fg",

@@ -4,7 +4,7 @@
 
 Source: nfsmount.conf(5); nfs-utils, conf_parse_line() in support/nfs/conffile.c and
 conf_parse_mntopts() in utils/mount/configfile.c since 2.5.3. Older releases append the same words
-in the other order, and words without a value even beside their opposite (``lock``, ``nolock``).
+in the other order, and words without a value even next to their opposite (``lock``, ``nolock``).
 """
 
 import re
@@ -30,7 +30,7 @@ _ALIASES = {"background": "bg", "foreground": "fg"}
 class Conf(NamedTuple):
     """``sections`` maps (kind, subject), both in small letters, to tags and values.
 
-    bad_lines ("PATH:LINE") belong to no section or are no assignment: mount.nfs skips them.
+    bad_lines ("PATH:LINE") belong to no section or are not assignment: mount.nfs skips them.
     """
 
     sections: Dict[Tuple[str, str], Dict[str, str]]

@@ -12,7 +12,7 @@ _NONE = "-"
 
 
 class Entry(NamedTuple):
-    """One line. ``options`` is "" where it says "-". ``line`` counts from 1."""
+    """One line. ``options`` is "" where it states "-". ``line`` counts from 1."""
 
     line: int
     source: str

@@ -34,9 +34,9 @@ class Entry(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a piece of the log says, over the time from its first to its last line.
+    """What a piece of the log states, over the time from its first to its last line.
 
-    ``established`` came through, ``delayed`` are the lines that say that the limit was reached,
+    ``established`` came through, ``delayed`` are the lines that state that the limit was reached,
     ``codes`` count what other connections ended with. ``busiest`` is the most that came through in
     one second. ``reloaded`` is when the listener last read its file again.
     """
@@ -54,7 +54,7 @@ class Log(NamedTuple):
 
 
 def entries(text: str) -> List[Entry]:
-    """Every line that tells an event; the first line may be cut off."""
+    """Every line that shows an event; the first line may be cut off."""
     found = []
     for line in text.split("\n"):
         fields = line.rstrip("\r").split(" * ")
@@ -67,7 +67,7 @@ def entries(text: str) -> List[Entry]:
 
 
 def parse(text: str) -> Log:
-    """What the lines say together; ParseError if no line is one of a listener's log."""
+    """What the lines state together; ParseError if no line is one of a listener's log."""
     lines = entries(text)
     if not lines:
         raise ParseError(_WHAT, "holds no line with an event and its code")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Oracle Net files (listener.ora, sqlnet.ora, tnsnames.ora): a tree that keeps every place.
 
-``parse`` gives the parameters of a file, and of each pair inside where it stands in the text. An
+``parse`` gives the parameters of a file, and of each pair inside where it is in the text. An
 edit replaces a span of that text; whatever it does not touch stays byte for byte, comments, tabs
 and line ends included. ``edited`` makes edits and reads the outcome again before it gives it back.
 
@@ -24,10 +24,10 @@ from typing import Any, Dict, Iterable, List, Match, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError, kind_of, name_or_kind
 
-#: What stands where nobody says which file it is.
+#: What is where nobody says which file it is.
 WHAT = "Oracle Net file"
 
-#: Deeper than any descriptor; what goes on beyond is no descriptor.
+#: Deeper than any descriptor; what goes on beyond is not a descriptor.
 DEPTH = 64
 
 #: A parameter that names another file to read; "IFILE nests three levels deep".
@@ -46,7 +46,7 @@ _KEPT = re.compile(
 )
 _ESCAPE_OR_COMMENT = re.compile(r"\\[()=\\\"'#]|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
-#: What may stand between two tokens: blanks, line ends and comments.
+#: What may be between two tokens: blanks, line ends and comments.
 _SKIPPED = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _WORD = re.compile(r"(?:\\[()=\\\"'#]|[^\s()=\"'#,\x00\ufeff])+")
 _QUOTED = {'"': re.compile(r'"[^"\n]*"'), "'": re.compile(r"'[^'\n]*'")}
@@ -294,7 +294,7 @@ class _Parser:
             self._at = here
 
     def _is_assignment(self) -> bool:
-        """Whether a word and a "=" stand here, without quotes."""
+        """Whether a word and a "=" are here, without quotes."""
         here = self._at
         match = _WORD.match(self._text, here)
         if match is None:
@@ -406,7 +406,7 @@ class _Parser:
         return self._at == 0 or self._text[self._at - 1] == "\n"
 
     def _begins_parameter(self) -> bool:
-        """Whether what stands here belongs to the next parameter, not to this one."""
+        """Whether what is here belongs to the next parameter, not to this one."""
         if not self._in_first_column():
             return False
         return self._strict or not (self._open or self._peek() == "(")
@@ -464,7 +464,7 @@ class Edit(NamedTuple):
 def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool = True) -> NetFile:
     """The file with all edits made; ParseError if that is no Oracle Net file any more.
 
-    Edits may not overlap. Of two at one place the first stands first.
+    Edits may not overlap. Of two at one place the first is first.
     """
     pieces = []
     done = 0
@@ -477,7 +477,7 @@ def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool =
 
 
 def quoted(value: str) -> str:
-    """A value as it may stand in a file; ValueError where no quotes help."""
+    """A value as it may be in a file; ValueError where no quotes help."""
     if _PLAIN.match(value) and "," not in value:
         return value
     for quote in ('"', "'"):
@@ -521,7 +521,7 @@ def add_parameter(net: NetFile, name: str, value: str, after: Optional[Pair] = N
 
 
 def remove(net: NetFile, pair: Pair) -> Edit:
-    """Take the pair or the parameter out, and with it its lines if nothing else stands there."""
+    """Take the pair or the parameter out, and with it its lines if nothing else is there."""
     start = net.text.rfind("\n", 0, pair.start) + 1
     ended = net.text.find("\n", pair.end)
     end = ended + 1 if ended >= 0 else len(net.text)

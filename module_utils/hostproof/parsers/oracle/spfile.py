@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Server parameter files (spfileSID.ora): the text of a pfile in blocks of 512 bytes.
 
-Read only, and never to be written: every block has a checksum of its own. What is known of the
+Read only, and never to be written: every block has a separate checksum. What is known of the
 format is public lore, not a manual: the first block holds no parameters; a block may begin with
 Oracle's common block header (20 bytes: type 0x43, format 0x22, the number of the block) and a value
 then runs over it; the rest of the last block is NUL. Whatever is not so is rejected, for a wrong

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What sqlplus prints for the scripts of Hostproof (probes/oracle/oracle_parameters.py).
 
-Rows stand between a line that begins them and one that ends them, so that what glogin.sql prints
-does no harm and an answer that was cut off is no answer. A field stands between bars; in it
+Rows are between a line that begins them and one that ends them, so that what glogin.sql prints
+does no harm and an answer that was cut off is not an answer. A field is between bars; in it
 ``\\p`` is a bar, ``\\n`` a line end, ``\\s`` a backslash, ``\\0`` alone is null.
 """
 

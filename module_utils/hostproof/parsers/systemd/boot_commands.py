@@ -90,7 +90,7 @@ _BRANCH = re.compile(
     r"(?:^|[;&|\s])(?:if|for|while|until|case|select|function|trap|return|exec|break|continue|set"
     r"|source|\.)(?:\s|$)|\(\)|<<|&&|\|\||[{(]\s*$|^\s*[{(]"
 )
-#: They stand for lines that evidence does not keep. After the second kind it is not certain that
+#: They represent lines that evidence does not keep. After the second kind it is not certain that
 #: a line is reached.
 _LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
 _UNREAD_LEFT_OUT = "./left-out"
@@ -312,7 +312,7 @@ def split(text: str) -> List[Simple]:
         word = []
 
     while position < len(text):
-        # Digits within a word are no file's number.
+        # Digits within a word are not file's number.
         redirect = (_REDIRECT if word else _NUMBERED).match(text, position)
         operator = _OPERATOR.match(text, position)
         if redirect:

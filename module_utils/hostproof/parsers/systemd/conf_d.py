@@ -22,7 +22,7 @@ def directories(name: str) -> Tuple[str, ...]:
 def effective_files(search: Tuple[str, ...], paths: List[str]) -> List[str]:
     """Of all paths found, those that systemd reads, in the order in which it reads them.
 
-    One basename is read once, from the directory that stands first in ``search``: the others are
+    One basename is read once, from the directory that is first in ``search``: the others are
     masked, even if that file is empty or a link to /dev/null. Files are read by basename in byte
     order, whatever their directory. Hidden files, other suffixes and other directories are not
     read."""

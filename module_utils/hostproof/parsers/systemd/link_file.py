@@ -25,7 +25,7 @@ _ADDRESSES = ("MACAddress", "PermanentMACAddress")
 
 
 class Device(NamedTuple):
-    """What udev knows of an interface when a boot finds it. None is unknown.
+    """What udev knows of an interface when a reboot finds it. None is unknown.
 
     ``names`` are those that it may have then: the kernel's own is often not known any more.
     """

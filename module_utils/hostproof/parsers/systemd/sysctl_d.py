@@ -44,7 +44,7 @@ class Parsed(NamedTuple):
 class Resolution(NamedTuple):
     """Which line sets a key at boot, and the lines that would if it were not there.
 
-    winner is None if no line sets it. losers stand in the order in which they are read.
+    winner is None if no line sets it. losers are in the order in which they are read.
     """
 
     winner: Optional[Assignment]
@@ -82,7 +82,7 @@ def parse(text: str, path: str) -> Parsed:
 
 
 def other_keys(text: str, own: Sequence[str]) -> List[str]:
-    """What the text of a file sets beside the keys of ``own``."""
+    """What the text of a file sets next to the keys of ``own``."""
     names = [normalize(key) for key in own]
     return [one.key for one in parse(text, "").assignments if one.key not in names]
 
@@ -108,7 +108,7 @@ def effective_files(paths: List[str]) -> List[str]:
 
 
 def resolve(assignments: List[Assignment], key: str) -> Resolution:
-    """Which assignment sets ``key`` at boot. ``assignments`` stand in the order of reading.
+    """Which assignment sets ``key`` at boot. ``assignments`` are in the order of reading.
 
     A line that names the key beats a pattern that matches it, wherever they stand. Between two
     of a kind the later wins. An exclusion keeps every pattern off the key, and also undoes an

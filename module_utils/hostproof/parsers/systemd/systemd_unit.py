@@ -33,7 +33,7 @@ class Assignment(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A unit file or a drop-in. bad_lines are no settings: systemd logs and skips them."""
+    """A unit file or a drop-in. bad_lines are not settings: systemd logs and skips them."""
 
     assignments: List[Assignment]
     bad_lines: List[int]
@@ -162,7 +162,7 @@ def unit_name(path: str, suffix: str = ".mount") -> str:
 
 
 def unit_path(name: str) -> str:
-    """The path that the name of a mount or automount unit stands for."""
+    """The path that the name of a mount or automount unit represents."""
     stem = name.rpartition(".")[0]
     if stem == "-":
         return "/"

@@ -60,7 +60,7 @@ def effective_files(paths: List[str]) -> List[str]:
 def writes(entries: List[Entry], target: str) -> List[Entry]:
     """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last decides.
 
-    ``entries`` stand in the order of reading. Of several lines with one target the first counts
+    ``entries`` are in the order of reading. Of several lines with one target the first counts
     and systemd drops the others as duplicates, unless all of them append (``w+``). ``f+`` comes
     before ``w``, of which several patterns can match the file.
     """

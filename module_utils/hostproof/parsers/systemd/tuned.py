@@ -36,7 +36,7 @@ _OF_UNIT = (
     "script_pre",
     "script_post",
 )
-#: Of those, what a later section of the name changes only if it says it.
+#: Of those, what a later section of the name changes only if it states it.
 _KEPT = ("devices_udev_regex", "cpuinfo_regex", "uname_regex", "script_pre", "script_post")
 
 _OPTION = r"(?P<option>(?:[^\s=]|[^\S\n]+(?=[^\s=]))*)\s*"
@@ -126,7 +126,7 @@ def merge(profiles: Sequence[Tuple[str, Profile]]) -> List[Unit]:
     """The sections of (path, profile) pairs, in the order of loading, as TuneD merges them.
 
     A section of the same name goes on where the earlier stands; its type is its own name again
-    where it says no type. The result stands in the order in which TuneD acts, [variables] too.
+    where it states no type. The result is in the order in which TuneD acts, [variables] too.
     """
     merged: OrderedDict[str, Unit] = OrderedDict()
     for path, profile in profiles:
@@ -211,7 +211,7 @@ def uses_function(text: str) -> bool:
 def assigned(text: str, current: Optional[int]) -> Optional[str]:
     """What an option such as ``>4096`` (raise to) or ``<10`` writes; None for nothing.
 
-    ``current`` is the value at that moment, None if it is no number. Source: TuneD,
+    ``current`` is the value at that moment, None if it is not a number. Source: TuneD,
     plugins/base.py, _process_assignment_modifiers().
     """
     if len(text) < 2 or text[0] not in "<>" or current is None:

@@ -17,7 +17,7 @@ _WHAT = "udev rules"
 _TOKEN = re.compile(
     r'\s*([A-Z_]+(?:\{[^}]*\})?)\s*(==|!=|\+=|-=|:=|=)\s*e?"((?:[^"\\]|\\.)*)"\s*,?'
 )
-#: What stands for the interface in a command.
+#: What represents the interface in a command.
 _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
 
 
@@ -49,7 +49,7 @@ class PauseRule(NamedTuple):
     command: PauseCommand
 
     def fits(self, device: Device, name: str, driver: Optional[str]) -> str:
-        """Whether it is for an interface when a boot adds it: link_file.YES, NO or UNKNOWN.
+        """Whether it is for an interface when a reboot adds it: link_file.YES, NO or UNKNOWN.
 
         ``name`` is the interface's, ``driver`` the one of sysfs; ``device.driver`` is udev's.
         """
@@ -119,7 +119,7 @@ def jumps(text: str) -> bool:
 
 
 def parse(text: str) -> List[PauseRule]:
-    """The rules that run ethtool -A, in their order. ParseError where one of them is no rule."""
+    """The rules that run ethtool -A, in their order. ParseError where one of them is not a rule."""
     return [
         PauseRule(rule.line, rule.conditions, command)
         for rule in rules(text, "ethtool")
@@ -130,7 +130,7 @@ def parse(text: str) -> List[PauseRule]:
 
 
 def rules(text: str, word: str = "") -> List[Rule]:
-    """The rules that hold a word, in their order. ParseError where one of them is no rule."""
+    """The rules that hold a word, in their order. ParseError where one of them is not a rule."""
     found = []
     waiting, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -164,7 +164,7 @@ def _rule(line: str, number: int) -> Rule:
 #: What a device has for a key ("KERNEL", "ENV{DM_UUID}"): any of the texts; None: not known.
 Lookup = Callable[[str], Optional[Sequence[str]]]
 
-#: Keys that say which device it is, wherever it is plugged in and in whatever order it is found.
+#: Keys that state which device it is, wherever it is plugged in and in whatever order it is found.
 _IDENTITY = re.compile(r"ENV\{(DM_|ID_|PARTN|SCSI_)|ATTRS?\{.*(wwid|serial|uuid|name)|RESULT")
 _SCSI_ID = re.compile(r"\S*scsi_id\s")
 #: Programs and imports decide whether a rule fits, too.
@@ -172,8 +172,8 @@ _RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
 
 
 class Assigned(NamedTuple):
-    """A value and its place. ``by_identity``: its rule asks which device it is, and not only for
-    the kernel's name, which depends on the order of a reboot."""
+    """A value and its place. ``by_identity``: its rule requires which device it is, and not
+    only for the kernel's name, which depends on the order of a reboot."""
 
     value: str
     place: str

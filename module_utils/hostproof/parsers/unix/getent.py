@@ -20,7 +20,7 @@ class Passwd(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group. members are the users who have it beside their primary group."""
+    """A group. members are the users who have it next to their primary group."""
 
     name: str
     gid: int

@@ -1,6 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What AIX's ioo -a prints: a tunable a line, NAME = VALUE. Source: AIX Commands Reference, ioo."""
+"""What AIX's ioo -a prints: a tunable per line, NAME = VALUE. Source: AIX Commands Reference,
+ioo."""
 
 import re
 from collections import OrderedDict

@@ -92,7 +92,7 @@ def resolve(
     uid: Optional[int] = None,
     gid: Optional[int] = None,
 ) -> Limits:
-    """Which lines set ``item`` for a user; ``entries`` stand in the order of reading.
+    """Which lines set ``item`` for a user; ``entries`` are in the order of reading.
 
     ``groups`` are the names of all the user's groups; ``gid`` is the primary one. A line for the
     user beats one for a group, and that beats ``*``, wherever they stand; of a kind the later
@@ -165,7 +165,7 @@ def _meant_for(
 
 
 def _within(number: Optional[int], low: str, high: str) -> bool:
-    """``:7`` is 7 alone, ``7:`` is 7 and above, ``7:9`` is 7 to 9; a bare ``:`` is no range."""
+    """``:7`` is 7 alone, ``7:`` is 7 and above, ``7:9`` is 7 to 9; a bare ``:`` is not a range."""
     if number is None or not (low or high):
         return False
     if not low:

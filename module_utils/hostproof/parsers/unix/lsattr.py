@@ -90,7 +90,7 @@ def parse(text: str) -> List[Row]:
 
 
 def parse_legal(text: str) -> Legal:
-    """What lsattr -R prints: a value a line, or LOW...HIGH (+STEP)."""
+    """What lsattr -R prints: a value per line, or LOW...HIGH (+STEP)."""
     values: List[str] = []
     ranges: List[Range] = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -3,8 +3,8 @@
 """The management of WildFly and JBoss EAP, through the classes of jboss-cli.
 
 They are started as the account that runs the server: who may read its directory of challenges may
-ask (local authentication). The script jboss-cli.sh would look for its home beside itself, and where
-it is run by descriptor there is nothing."""
+ask (local authentication). The script jboss-cli.sh would look for its home next to itself, and
+where it is run by descriptor there is nothing."""
 
 from typing import NamedTuple, Sequence
 

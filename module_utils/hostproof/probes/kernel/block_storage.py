@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kind of disk a block device or a file stands on, as the kernel tells it.
+"""What kind of disk a block device or a file is on, as the kernel shows it.
 
 ``virtual`` is a disk that a hypervisor or a cloud lends: what is below it the kernel cannot know,
-and what it says of rotation is the hypervisor's word. Of a stack (multipath, LVM, RAID) the
+and what it states of rotation is the hypervisor's word. Of a stack (multipath, LVM, RAID) the
 slowest disk below counts. Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational);
 the vendors that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon give their disks.
 """
@@ -62,7 +62,7 @@ def of_path(host: Host, path: str) -> Storage:
 
 
 class Place(NamedTuple):
-    """What a path lies on: a block device by its kernel name (``kind`` is None), or a server's
+    """What a path is on: a block device by its kernel name (``kind`` is None), or a server's
     export or a file system that names no disk (NFS, OTHER)."""
 
     kind: Optional[str]
@@ -95,7 +95,7 @@ def place_of(host: Host, path: str) -> Place:
 
 
 def _mount_of(mounts: List[mountinfo.Mount], path: str) -> Optional[mountinfo.Mount]:
-    """The mount that a path lies on; of two on one place the later."""
+    """The mount that a path is on; of two on one place the later."""
     best: Optional[mountinfo.Mount] = None
     for mount in mounts:
         below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The devices of Linux's network: which are the interconnect's, what each stands on, and bonds.
+"""The devices of Linux's network: which are the interconnect's, what each is on, and bonds.
 
 Sources: kernel Documentation/ABI/testing/sysfs-class-net; Oracle Clusterware
 Administration, oifcfg.
@@ -63,7 +63,7 @@ def private(host: Host, given: Optional[Sequence[str]], variable: str) -> List[T
 
 
 def below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
-    """The interfaces at the bottom; of a bridge those that have a device of their own, if any."""
+    """The interfaces at the bottom; of a bridge those that have a separate device, if any."""
     found: List[str] = []
     waiting: List[str] = [device]
     seen: Set[str] = set()

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which network interfaces carry storage and the interconnect, and what they stand on.
+"""Which network interfaces carry storage and the interconnect, and what they are on.
 
 A path leads from this host to a server of NFS, iSCSI or NVMe over a device of the kernel (a VLAN,
 a bond, a bridge) to the interfaces below it, which are what a cable is in. Sources: kernel
@@ -106,7 +106,7 @@ def read_interfaces(
 ) -> Interfaces:
     """Look at a Linux host. ``interconnect`` names interfaces or networks; None asks Clusterware.
 
-    ``every`` interface with a device of its own is read, also one that no known path needs.
+    ``every`` interface with a separate device is read, also one that no known path needs.
     Absent where the host has no /sys/class/net.
     """
     names = host.list_dir(devices.CLASS)
@@ -177,7 +177,7 @@ def _nfs_aims(host: Host) -> List[_Aim]:
 
 
 def _nfs_boot_aims(host: Host) -> List[_Aim]:
-    """What a boot mounts and is not mounted now: its server's name must be resolved."""
+    """What a reboot mounts and is not mounted now: its server's name must be resolved."""
     mounted = {mount.path for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX)}
     persisted = nfs_persisted.read_persisted(host, nfs_mounted.LINUX)
     found = []
@@ -336,7 +336,7 @@ def _device_path(
     )
 
 
-# -- what a device stands on ----------------------------------------------------------------------
+# -- what a device is on ----------------------------------------------------------------------
 
 
 def _has_device(host: Host, name: str) -> bool:
@@ -357,7 +357,7 @@ def _read_nic(
         driver=None if isinstance(link, HostproofError) else link.rpartition("/")[2],
         mac=mac or None,
         permanent_mac=if_known(attempt(_read_permanent_mac, host, name), None),
-        # The kernel says -1 where it does not know.
+        # The kernel states -1 where it does not know.
         speed=clipped(speed) if speed.isdecimal() and 0 < clipped(speed) < 2**31 else None,
         duplex=duplex if duplex in ("full", "half") else None,
         mtu=if_known(attempt(host.read_number, devices.place(name, "mtu")), None),

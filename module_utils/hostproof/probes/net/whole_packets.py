@@ -3,7 +3,7 @@
 """Whether packets of a whole MTU arrive at another machine, and their answers here: echoes that
 nobody on the way may cut into pieces, sent from sockets of this process.
 
-Only an answer proves an arrival: a switch that takes less loses a frame without a word. The kernel
+Only an answer proves an arrival: a switch that takes less loses a frame silently. The kernel
 says which machine on the way rejected one, and whether an answer came in pieces: a peer may cut up
 its answers. Sources: RFC 792, RFC 4443 (echo), RFC 1191, RFC 8201 (the MTU of a path); ip(7),
 IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c."""
@@ -30,9 +30,9 @@ _SMALL = 576
 STANDARD = 1500
 #: How often each packet is sent, and how long its answer is waited for, in seconds.
 _TIMES, _PATIENCE = 3, 0.5
-#: What stands for None among figures.
+#: What represents None among figures.
 _UNKNOWN = "unknown"
-#: How many peers are asked at a time.
+#: The number of peers are queried at a time.
 _AT_A_TIME = 16
 
 #: Options that Python's socket does not name (include/uapi/linux/in.h, in6.h).
@@ -49,7 +49,7 @@ _LONGEST = 65535
 class _Family(NamedTuple):
     """What differs between IPv4 and IPv6. ``headers`` are the bytes of the IP and the ICMP header;
     ``options`` are those of ``level`` that are set: how to discover the MTU, and to be told errors.
-    ``place`` is where an address lies in a sockaddr; ``too_big`` is the type and code of ICMP."""
+    ``place`` is where an address is in a sockaddr; ``too_big`` is the type and code of ICMP."""
 
     family: int
     protocol: int
@@ -72,7 +72,7 @@ class Way(NamedTuple):
     """How far packets of ``size`` bytes (with headers) come.
 
     ``passed``: they came back. ``pieces`` is the largest piece that the answer came in, 0 where it
-    came whole. ``hop`` is the machine that rejected them, "" where they were lost without a word,
+    came whole. ``hop`` is the machine that rejected them, "" where they were lost silently,
     and ``limit`` what it takes (0: it does not say). ``arrives`` is a size that does come back."""
 
     size: int
@@ -97,7 +97,8 @@ def address_of_another(text: str) -> str:
 
 
 def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
-    """The way to each address, for packets of so many bytes. Denied where no echo may be sent.
+    """The way to each address, for packets of this number of bytes. Denied where no echo may be
+    sent.
 
     A peer that answers nothing at all is Unanswered: nothing is known of the way there.
     """
@@ -290,8 +291,8 @@ def _open(of: _Family) -> Tuple[socket.socket, bool]:
 
 
 def _message(kind: int, number: int, mark: bytes, size: int) -> bytes:
-    """An echo request of so many bytes behind its header (RFC 792); IPv6 has the same, and the
-    kernel writes its checksum, as it writes that of a socket of its own for echoes."""
+    """An echo request of this number of bytes behind its header (RFC 792); IPv6 has the same,
+    and the kernel writes its checksum, as it writes that of a separate socket for echoes."""
     data = (mark * (size // len(mark) + 1))[:size]
     head = struct.pack("!BBHHH", kind, 0, 0, os.getpid() & 0xFFFF, number)
     return head[:2] + struct.pack("!H", _checksum(head + data)) + head[4:] + data

@@ -44,7 +44,7 @@ class Unread(NamedTuple):
 
 
 class AutoMounts(NamedTuple):
-    """Of two mounts for one path the first counts. ``starts`` says if a boot starts autofs."""
+    """Of two mounts for one path the first counts. ``starts`` says if a reboot starts autofs."""
 
     mounts: List[AutoMount]
     unread: List[Unread]
@@ -52,7 +52,7 @@ class AutoMounts(NamedTuple):
 
 
 def read_automounts(host: Host, linux: bool) -> AutoMounts:
-    """Everything that the automounter's files say. Raises if a boot starts it is unknown."""
+    """Everything that the automounter's files state. Raises if a reboot starts it is unknown."""
     reader = _Reader(host, linux)
     reader.read_master()
     if not reader.found:

@@ -23,7 +23,7 @@ _TRUE = ("1", "yes", "y", "true", "t", "on")
 class MountUnit(NamedTuple):
     """What systemd makes of the files for one path.
 
-    ``place`` is the unit file ("" where only drop-ins stand there, for what fstab generates).
+    ``place`` is the unit file ("" where only drop-ins are there, for what fstab generates).
     The values are None where no file sets them; ``set_at`` is the line that sets the options, or
     else the type or source, "" where none does. ``masked`` holds for an empty file or a link to
     /dev/null. ``problem`` says why systemd does not load it, or is "". ``sloppy``: SloppyOptions
@@ -77,7 +77,7 @@ def read_units(host: Host, params: boot_services.Params) -> Units:
 
 
 def pulled_in_by(host: Host, path: str) -> List[str]:
-    """Loaded units that require or want the mount of a path, as the running systemd says."""
+    """Loaded units that require or want the mount of a path, as the running systemd states."""
     name = systemd_unit.unit_name(path)
     output = host.run(["systemctl", "show", "--property=RequiredBy,WantedBy", name])
     lines = output.stdout.splitlines() if output.rc == 0 else []

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that may lie on NFS, read through commands with a time limit.
+"""Files that may be on NFS, read through commands with a time limit.
 
 A server that does not answer blocks whoever opens, lists or resolves a path on it; a command can
 be ended, this program could not.

@@ -97,7 +97,7 @@ def _read_linux(host: Host) -> List[Mounted]:
 
 
 def _options(mount: mountinfo.Mount) -> str:
-    """Read-only is what either layer says; everything else stands once."""
+    """Read-only is what either layer says; everything else is once."""
     layers = mount.options.split(",") + mount.super_options.split(",")
     access = "ro" if "ro" in layers else "rw"
     return ",".join([access] + [word for word in layers if word not in ("rw", "ro", "")])

@@ -28,7 +28,7 @@ _TABLES = {
     nfs_options.AIX: "/etc/filesystems",
 }
 _NFS = ("nfs", "nfs4")
-#: What stands before what where neither is used at boot.
+#: What is before what where neither is used at boot.
 _KINDS = ("unit", "fstab", "autofs")
 
 
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     ``kind`` is "fstab" (also vfstab, and AIX's filesystems), "unit" or "autofs"; ``place`` is for
     people: "/etc/fstab:12". ``at_boot`` says whether, after a reboot, this place is what serves the
     path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot`` says
-    why: noauto, not enabled, or another place stands before it. ``options`` are as written there.
+    why: noauto, not enabled, or another place is before it. ``options`` are as written there.
     For the wildcard of an automounter map ``path`` ends in "/*". ``doubt`` is the error where it is
     unknown whether a reboot mounts it."""
 
@@ -133,7 +133,7 @@ def of_path(persisted: Persisted, path: str) -> List[Entry]:
 
 
 class _Listed(NamedTuple):
-    """A line of the system's table. ``why_not`` is "" where it says to mount at boot."""
+    """A line of the system's table. ``why_not`` is "" where it states to mount at boot."""
 
     path: str
     source: str
@@ -192,7 +192,7 @@ def _listed_line(entry: fstab.Entry, table: str) -> _Listed:
 
 
 def _read_stanzas(text: str, table: str) -> List[_Listed]:
-    """AIX mounts at boot what says mount=true or automatic (mount all)."""
+    """AIX mounts at boot what states mount=true or automatic (mount all)."""
     stanzas = aix_filesystems.parse(text)
     defaults: Dict[str, str] = {}
     for stanza in stanzas:

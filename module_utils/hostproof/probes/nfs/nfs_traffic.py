@@ -47,7 +47,7 @@ class OpRates(NamedTuple):
 
 
 class MountTraffic(NamedTuple):
-    """What one mount did. Where ``remounted``, nothing but path, source and age can be told.
+    """What one mount did. Where ``remounted``, nothing but path, source and age is known.
 
     ``server`` is the address that the kernel uses. ``transports`` name the client's ends of its
     connections ("tcp:877"): mounts with the same ones share them, and the counts of the
@@ -56,7 +56,7 @@ class MountTraffic(NamedTuple):
     sums over every operation, of what each sent again. ``backlog`` is how many requests waited
     for a slot, on average over the sends, None where its counter fell below 0; ``max_slots`` the
     most that one connection ever used. ``untold`` are operations whose requests, transmissions
-    or timeouts cannot be told: the sums lack them.
+    or timeouts is unknown: the sums lack them.
     """
 
     path: str
@@ -251,7 +251,7 @@ def _difference(
         },
         "all_ops": sum(ops for ops, _, _ in counts),
         # Each on its own: requests that ended before they were sent, as those of a process that
-        # was killed, are no reason to believe that another operation sent nothing twice.
+        # was killed, are not reason to believe that another operation sent nothing twice.
         "all_retransmissions": sum(max(0, sent - ops) for ops, sent, _ in counts),
         "all_timeouts": sum(timeouts for _, _, timeouts in counts),
         "sends": sums["sends"],
@@ -268,7 +268,7 @@ def _counted_ops(
 ) -> Tuple[Optional[List[Tuple[int, ...]]], Tuple[str, ...]]:
     # noqa: E501
     """(Requests, transmissions, timeouts) of each operation in the window, and the operations
-    whose counts cannot be told.
+    whose counts is unknown.
 
     None in place of the list where requests went away: that is another mount than before, or (on
     a machine of 32 bits) a counter ran over.
@@ -292,7 +292,7 @@ def _counted_ops(
 def _backlog(
     pairs: List[Tuple[mountstats.Transport, mountstats.Transport]], sends: int
 ) -> Optional[float]:
-    """How many requests waited for a slot, on average over the sends."""
+    """The number of requests waited for a slot, on average over the sends."""
     told = [value for pair in pairs for value in (pair[0].backlog, pair[1].backlog)]
     total = sum(new.backlog - old.backlog for old, new in pairs)
     if total < 0 or not all(map(mountstats.is_told, told)):
@@ -309,7 +309,7 @@ _BYTES = ("bytes_sent", "bytes_received")
 def _op_rates(
     before: Optional[mountstats.Operation], after: mountstats.Operation, seconds: float
 ) -> OpRates:
-    """The rates of an operation whose requests and transmissions can be told."""
+    """The rates of an operation whose requests and transmissions is known."""
     old = before or _UNUSED
     ops = after.ops - old.ops
     grown = {name: _grown(old, after, name) for name in _TIMES + _BYTES}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Alert logs and trace files: where they lie, and what is read of them.
 
-They can be of many gigabytes, and lie on a server that does not answer: commands with a time limit
+They can be of many gigabytes, and are on a server that does not answer: commands with a time limit
 read them, as the owner of the home, and only what is required leaves the commands."""
 
 import re
@@ -30,7 +30,7 @@ class NoStart(Unanswered):
 
 
 def find(host: Host, database: Database, given: Optional[str], variable: str) -> str:
-    """The policy's path, else where the instance says, else where the base directory has it.
+    """The policy's path, else where the instance states, else where the base directory has it.
 
     ``variable`` is the one that can list it.
     """
@@ -67,7 +67,7 @@ def _base_of(home: str, variable: str) -> str:
 
 
 def read_last_start(host: Host, path: str, user: str) -> alert_log_large_pages.Start:
-    """What the alert log says of the last start; its lines count from that start.
+    """What the alert log states of the last start; its lines count from that start.
 
     The log can be of many gigabytes: only the lines of the last start leave the commands.
     """

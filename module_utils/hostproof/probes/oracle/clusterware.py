@@ -16,7 +16,7 @@ from ...errors import Unanswered, kind_of
 from ...parsers.unix import getent
 from ..nfs import nfs_files
 
-#: The daemon that its owner's home can be told by.
+#: The daemon that its owner's home is known by.
 _CSS = r"^/\S+/bin/ocssd\.bin$"
 #: Of Linux, AIX and Solaris. The two others are what a kernel calls those that it does not name.
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,31}$")
@@ -56,7 +56,7 @@ def private_interfaces(host: Host) -> List[str]:
     lines = [line.split() for line in output.stdout.splitlines()]
     names = [one[0] for one in lines if len(one) >= 4 and "cluster_interconnect" in one[3]]
     for name in names:
-        # Its owner is asked, and root writes to paths that hold these names.
+        # Its owner is queried, and root writes to paths that hold these names.
         if not _INTERFACE.match(name) or name in _NO_INTERFACES:
             raise Unanswered(
                 f"command:{what} (oifcfg getif)",

@@ -54,14 +54,14 @@ def read_segments(host: Host) -> List[sysvipc_shm.ShmSegment]:
 
 
 class SgaPages(NamedTuple):
-    """Bytes of an SGA by the pages that they lie in; both 0 without a segment to check."""
+    """Bytes of an SGA by the pages that they are in; both 0 without a segment to check."""
 
     huge: int
     small: int
 
 
 def sga_pages(segments: List[Segment], page: int) -> SgaPages:
-    """How much of an SGA lies in huge pages of ``page`` bytes.
+    """How much of an SGA is in huge pages of ``page`` bytes.
 
     Segments below a huge page always have ordinary pages: Oracle expects five such pages. A
     segment can be mapped in pieces, each smaller than a huge page.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The processes that write for an instance (DBWn, BWnn, LGWR, LGnn), and how they do it.
 
-All of it is from /proc: nothing is asked of the instance, no file of it is opened. Sources: Oracle
-Database Reference, Background Processes; Oracle Database Administrator's Guide, Using Oracle
+All of it is from /proc: nothing is queried of the instance, no file of it is opened. Sources:
+Oracle Database Reference, Background Processes; Oracle Database Administrator's Guide, Using Oracle
 Managed Files (names); proc_pid_fdinfo(5).
 """
 
@@ -28,7 +28,7 @@ DATA, REDO, CONTROL, TEMPORARY, DEVICE = "data", "redo", "control", "temporary",
 _SOCKET = re.compile(r"socket:\[(\d+)\]$")
 #: Drivers of Oracle whose descriptors say nothing of how they write.
 _DRIVERS = ("/dev/oracleasm/", "/dev/oracleafd/")
-#: What a writer holds open to read and write and is no file of the database.
+#: What a writer holds open to read and write and is not a file of the database.
 _NO_FILE = re.compile(
     r"/(?:[^/]*\.(?:trc|trm|aud|xml|log\.xml)|alert_[^/]*\.log|hc_[^/]*\.dat|lk[^/]*)$"
     r"|^/(?:proc|sys)/|^/dev/(?:null|zero|shm/|pts/|tty)"

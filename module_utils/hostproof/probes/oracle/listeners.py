@@ -6,7 +6,7 @@ A listener is the process ``ORACLE_HOME/bin/tnslsnr NAME -inherit`` whose progra
 that it runs as: its arguments are what anybody may write there (Process.runs). Its file is that of
 TNS_ADMIN in the environment that it was started with, else of its home: network/admin, of a
 read-only home below ORACLE_BASE_HOME (Net Services Reference, listener.ora, Overview). Homes may
-lie on NFS, so their files are read through commands with a time limit; and as the owner of the
+are on NFS, so their files are read through commands with a time limit; and as the owner of the
 process, who says where they are and so could have root read any file.
 """
 
@@ -63,7 +63,7 @@ _BANNER = re.compile(r"LSNRCTL for [^:\n]{1,200}: Version (\d+(?:\.\d+)+)")
 
 
 class NetFile(NamedTuple):
-    """A file that a listener reads: its text, what it says, and when it was changed (epoch).
+    """A file that a listener reads: its text, what it states, and when it was changed (epoch).
 
     ``replaced`` is the last change of its inode or of the link that leads to it, which ``mv``,
     ``cp -p`` and ``rsync -a`` leave, and chmod too; None in records before 0.3.0.

@@ -105,7 +105,7 @@ class Database(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """How running instances are asked. ``forbidden_by`` names the variable that forbids it."""
+    """How running instances are queried. ``forbidden_by`` names the variable that forbids it."""
 
     seconds: float
     forbidden_by: Optional[str]
@@ -183,7 +183,7 @@ def _names_of_running(host: Host, asking: Asking, running: Dict[str, Instance]) 
 def _may_be_of(name: str, sid: str, homes: Dict[str, str]) -> bool:
     """Whether an instance is of the database that oratab names: PROD1, or PROD_1 of RAC One Node.
 
-    Outside of RAC an instance with an entry of its own is a database of its own.
+    Outside of RAC an instance with a separate entry is a separate database.
     """
     numbered = re.match(r"_?[0-9]+$", sid[len(name) :]) is not None
     return sid.startswith(name) and numbered and (sid not in homes or _is_rac(homes))
@@ -219,7 +219,7 @@ def look_at(
     home: Optional[str] = None,
     version: Optional[Version] = None,
 ) -> Database:
-    """A database; ``home`` and ``version`` are what the policy says of it."""
+    """A database; ``home`` and ``version`` are what the policy states of it."""
     found = attempt(_home_of, host, sid, running, home)
     target = attempt(_target_of, host, sid, running, found)
     asked = attempt(_ask, host, asking, sid, running, target)
@@ -285,7 +285,7 @@ def _version_of(
     target: Answer[Target],
     asked: Answer[Asked],
 ) -> Version:
-    """What the instance says, else the policy, else the home's sqlplus.
+    """What the instance states, else the policy, else the home's sqlplus.
 
     Since 18c the release says nothing of the release update (19.0.0.0.0): where the instance does
     not tell the full one, the policy or sqlplus of the home may.
@@ -377,7 +377,7 @@ def refuses_large_pages(database: Database) -> bool:
 
 
 def runs_without_large_pages(database: Database) -> bool:
-    """Whether a running instance says that it takes no huge page; False where it is not known."""
+    """Whether a running instance states that it takes no huge page; False where it is not known."""
     asked = if_known(database.asked, None)
     return asked is not None and (asked.running.get("use_large_pages") or "").upper() == "FALSE"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Initialization parameters of the instances of a host: in force, and of the next start.
 
-A running instance is asked (sqlplus.py); for one that is down, the file is read that a plain
-startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs directory of its home. What lies in
+A running instance is queried (sqlplus.py); for one that is down, the file is read that a plain
+startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs directory of its home. What is in
 ASM only the instance can tell. Source: Oracle Database Administrator's Guide, About Initialization
 Parameter Files and Startup; Oracle Database Installation Guide, About orabasetab."""
 
@@ -28,7 +28,7 @@ Version = Tuple[int, ...]
 class Asked(NamedTuple):
     """What a running instance answered. ``stored`` are the entries of its spfile.
 
-    ``full`` is the release with its update (19.22.0.0.0), which instances tell since 18c, else
+    ``full`` is the release with its update (19.22.0.0.0), which instances show since 18c, else
     None. ``spfile`` is None where it was started with a text file. ``seconds`` is the duration of
     the logon with its queries.
     """
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
 
 class ParameterFile(NamedTuple):
-    """The file that a plain startup takes, and those beside it that it does not reach.
+    """The file that a plain startup takes, and those next to it that it does not reach.
 
     ``source`` is where the entries really are: an entry SPFILE= leads to another file.
     """
@@ -62,7 +62,7 @@ class ParameterFile(NamedTuple):
         return self.source == self.path and not name.startswith("spfile")
 
 
-#: How many fields the rows have that sqlplus is required.
+#: The number of fields the rows have that sqlplus is required.
 _FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
 
 

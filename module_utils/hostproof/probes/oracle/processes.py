@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The processes of Oracle that tell how all of a host were started: those that others come from.
+"""The processes of Oracle that show how all of a host were started: those that others come from.
 
 Of an instance pmon and lgwr, listeners, and the daemons of Clusterware. What only has the name of
 one does not count (Process.runs).

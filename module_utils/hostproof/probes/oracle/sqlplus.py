@@ -164,7 +164,7 @@ def alter(
     scope: str = "spfile",
     timeout: float = 60.0,
 ) -> Command:
-    """Set a parameter, or take entries out. An entry that is gone already is no error
+    """Set a parameter, or take entries out. An entry that is gone already is not an error
     (ORA-32010): a change that was cut off half way must be undone too."""
     if scope not in SCOPES:
         raise ValueError("scope is {0}, not {1!r}".format(", ".join(SCOPES), scope))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """TNS pings of a listener: what tnsping sends, one at a time or many at once.
 
-This is no read of a host: each ping is a connection, a line in listener.log, and one of the
+This is not a read of a host: each ping is a connection, a line in listener.log, and one of the
 connections that a rate limit allows. Nothing here runs but for the module listener_probe.
 """
 

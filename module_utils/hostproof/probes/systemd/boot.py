@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 class Write(NamedTuple):
     """One write of a reboot, in the order of time.
 
-    ``value`` is None where it is not to be told. ``certain`` is whether the write surely happens
+    ``value`` is None where it is unknown. ``certain`` is whether the write surely happens
     at this point. ``note`` says what makes it, where the place alone does not. ``by_tuned``: a
     value such as ``>5`` depends on the value at that moment. ``decimal``: the file is one of
     /sys/kernel/mm/hugepages, which takes decimal numbers alone.
@@ -466,7 +466,7 @@ def _as_text(write: Write) -> str:
 def later_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool = True) -> List[Write]:
     """What TuneD and then scripts write to any of the targets, which are paths of one value.
 
-    A target with "node0" stands for every node: what is written there is a part of the value.
+    A target with "node0" represents every node: what is written there is a part of the value.
     ``tuned_vm``: whether TuneD sets transparent huge pages (it does not where the command line
     of the kernel does).
     """

@@ -17,7 +17,7 @@ from ...parsers.systemd.boot_commands import Effect
 from . import conf_files, unit_files
 
 RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
-#: Of one name the unit of the directory that stands first counts.
+#: Of one name the unit of the directory that is first counts.
 UNIT_FOLDERS = (
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -80,12 +80,12 @@ PLACES = (
     + _MODPROBE
 )
 
-#: What these do is known and stands in the order of boot already (boot.py).
+#: What these do is known and is in the order of boot already (boot.py).
 _KNOWN_UNITS = ("systemd-sysctl.service", "procps.service", "tuned.service", "rc-local.service")
 _KNOWN_SCRIPT = re.compile(r"/S\d*(?:procps|sysctl|boot\.sysctl|tuned)$")
 _RUNS = ("enabled", "generated", "alias")
 _MAY_RUN = ("static", "indirect", "linked", "linked-runtime", "transient")
-# The link of one that is enabled at run time lies in /run: no boot finds it again.
+# The link of one that is enabled at run time is in /run: no boot finds it again.
 _RUNS_NOT = ("disabled", "enabled-runtime", "masked", "masked-runtime", "not-found", "")
 #: With one of these a unit may not run, or runs before sysctl.d is applied.
 _UNSURE = re.compile(
@@ -113,7 +113,7 @@ class Command(NamedTuple):
 
 
 def read_rc_local(host: Host) -> List[Command]:
-    """The commands of the rc.local scripts that a boot would run: those that are executable."""
+    """The commands of the rc.local scripts that a reboot would run: those that are executable."""
     commands: List[Command] = []
     real_paths = set()
     for path in RC_LOCAL:
@@ -244,7 +244,7 @@ def _runs(host: Host, path: str) -> Optional[bool]:
 
 
 def _is_masked(host: Host, folder: str, name: str) -> bool:
-    """Whether a unit of the same name stands in a directory that counts more."""
+    """Whether a unit of the same name is in a directory that counts more."""
     above = UNIT_FOLDERS[: UNIT_FOLDERS.index(folder)]
     for one in above:
         stat = attempt(host.stat, f"{one}/{name}")

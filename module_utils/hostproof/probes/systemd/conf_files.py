@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The *.conf files of systemd's directories, and what they say."""
+"""The *.conf files of systemd's directories, and what they state."""
 
 from typing import List, Optional, Sequence
 
@@ -46,8 +46,8 @@ def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
     """systemd's own settings at the next reboot ("logind.conf"): the main file, then its
     drop-ins.
 
-    Of the main file that counts whose directory stands first. What lies below /run does not survive
-    a boot (systemd-system.conf(5))."""
+    Of the main file that counts whose directory is first. What is below /run does not survive
+    a reboot (systemd-system.conf(5))."""
     places = [one for one in conf_d.directories("systemd") if not one.startswith("/run/")]
     found = []
     for folder in places:

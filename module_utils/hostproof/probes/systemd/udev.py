@@ -45,7 +45,7 @@ def files(host: Host, folders: Sequence[str], suffix: str) -> List[str]:
 def read_rules(host: Host, name: str, pattern: str) -> List[Tuple[str, str]]:
     """Path and text of the rules files that hold a line of the pattern, in the order of udev.
 
-    ``name`` stands for the search in the evidence (lines:NAME).
+    ``name`` represents the search in the evidence (lines:NAME).
     """
     paths = files(host, RULE_FOLDERS, ".rules")
     search = host.find_lines(name, paths, pattern)

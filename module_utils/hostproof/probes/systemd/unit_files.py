@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The files of systemd's units at the next reboot, and in which order their drop-ins are read.
 
-What lies below /run does not survive a boot and is left out, but for the directories of generators,
-which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
+What is below /run does not survive a reboot and is left out, but for the directories of generators,
+which a reboot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
 unit_file_find_dropin_paths() in src/shared/dropin.c."""
 
 from collections import OrderedDict
@@ -13,7 +13,7 @@ from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
 
 GENERATED = "/run/systemd/generator"
-#: The directory whose units win stands first.
+#: The directory whose units win is first.
 FOLDERS = (
     "/etc/systemd/system.control",
     "/run/systemd/generator.early",
@@ -28,7 +28,7 @@ FOLDERS = (
 
 
 def names_by_folder(host: Host) -> Dict[str, List[str]]:
-    """What lies in each directory, the one that wins first; one that is another's link is left
+    """What is in each directory, the one that wins first; one that is another's link is left
     out."""
     names: Dict[str, List[str]] = OrderedDict()
     for folder in FOLDERS:
@@ -49,7 +49,7 @@ def place_of(names: Dict[str, List[str]], name: str) -> str:
 def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
     """The drop-ins of a unit in the order in which systemd reads them.
 
-    They are read by file name, whatever their directory. Of one name that counts which stands in
+    They are read by file name, whatever their directory. Of one name that counts which is in
     the directory of the higher precedence; directories for all units of the type come last."""
     stem, _, kind = name.rpartition(".")
     own = [name + ".d"]

@@ -3,8 +3,8 @@
 """Run-time parameters of AIX's kernel, as the subroutine sys_parm tells them.
 
 lsattr shows what the configuration database holds; after chdev -P or -T the kernel uses other
-values, which no command tells. sys_parm does, and it looks only: SYSP_GET. It is asked by a Python
-of its own, so that whatever happens in a foreign library happens there.
+values, which no command tells. sys_parm does, and it looks only: SYSP_GET. It is queried by a
+Python of its own, so that whatever happens in a foreign library happens there.
 
 Sources: AIX Base Operating System and Extensions Technical Reference, sys_parm; the header
 sys/var.h (struct vario, SYSP_V_MAXPOUT, SYSP_V_MINPOUT); IBM, AIX 5L Practical Performance Tools
@@ -76,7 +76,7 @@ def look_behind(first: Command, names: Tuple[str, ...]) -> Command:
 
 
 def read(host: Host, names: Tuple[str, ...]) -> Dict[str, int]:
-    """What the kernel uses. Unanswered says why it cannot be told."""
+    """What the kernel uses. Unanswered says why it is unknown."""
     wanted = look(names)
     key = "command:" + wanted.name
     try:

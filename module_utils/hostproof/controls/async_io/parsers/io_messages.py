@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an alert log and trace files say of asynchronous input and output.
+"""What an alert log and trace files state of asynchronous input and output.
 
 Sources: Oracle Database Error Messages, ORA-27037 to ORA-27103; My Oracle Support 579108.1 and
 1313555.1; tests/fixtures/io_messages/SOURCES.md.
@@ -54,7 +54,7 @@ PATTERN = "|".join(
     + ["error=270[0-9][0-9]", "MAXAIO", "OS kernel ?I/O", "lio_listio returned"]
     + ["EINTR or EAGAIN", "aiowait timed out"]
 )
-#: The same for the lines that say when, and whose.
+#: The same for the lines that state when, and whose.
 TIMES = (
     "^([*][*][*] .*)?[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:",
     "^[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ 0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] ",
@@ -72,7 +72,7 @@ class Message(NamedTuple):
     """``code`` is "ORA-27062" or a word; ``at`` is None before the first time in the text.
 
     ``process`` is the trace file that the message names, without .trc (orcl_dbw0_4928), "" if it
-    names none. ``errno`` is the system's error, None where it tells none.
+    names none. ``errno`` is the system's error, None where it shows none.
     """
 
     code: str

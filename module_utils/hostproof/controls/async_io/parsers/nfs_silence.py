@@ -22,7 +22,8 @@ _ANSWERS = re.compile(r"\bnfs:? server (\S+) ok\b", re.IGNORECASE)
 
 
 class Silence(NamedTuple):
-    """``ended`` is None where no line says that it answered again. ``lines`` said that it did not.
+    """``ended`` is None where no line states that it answered again. ``lines`` said that it did
+    not.
 
     ``gave_up``: requests failed (a soft mount).
     """

@@ -15,7 +15,7 @@ KEY = "fs.aio-max-nr"
 LIMIT_FILE = "/proc/sys/fs/aio-max-nr"
 USED_FILE = "/proc/sys/fs/aio-nr"
 
-#: What one process of a database asks for when it has much to write (MOS 579108.1).
+#: What one process of a database requires for when it has much to write (MOS 579108.1).
 CONTEXT = 4096
 #: Kernels from 3.12 to 4.13 charge more than was required, and compare with twice the limit: there
 #: aio-nr may be above aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
@@ -32,7 +32,7 @@ class Events(NamedTuple):
     limit: int
 
     def contexts_left(self) -> int:
-        """How many more processes get a context of the usual size."""
+        """The number of more processes get a context of the usual size."""
         return max(self.limit - self.used, 0) // CONTEXT
 
 

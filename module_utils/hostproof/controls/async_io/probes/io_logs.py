@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the logs of an instance say of asynchronous input and output, with the time of each line.
+"""What the logs of an instance state of asynchronous input and output, with the time of each line.
 
 awk reads them, once and as the owner of the home, and prints the newest messages alone, each
 behind its time and the trace file that it names. Source: POSIX, awk.

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel said: by the journal, which goes on over boots, or else since the last boot.
+"""What the kernel stated: by the journal, which goes on over boots, or else since the last boot.
 
 An empty answer is one only where this user may see the kernel's messages at all.
 """

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as sysfs shows them: what each stands on, and how the kernel drives it.
+"""Block devices as sysfs shows them: what each is on, and how the kernel drives it.
 
 Sources: Linux, Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm,
 Documentation/scsi/scsi_mid_low_api.rst (the names of directories, H:C:T:L)."""
@@ -31,7 +31,7 @@ _SECTOR = 512
 
 
 class Disk(NamedTuple):
-    """A whole device, or a map of the device mapper. ``slaves`` is what it stands on.
+    """A whole device, or a map of the device mapper. ``slaves`` is what it is on.
 
     ``values`` are the files of sysfs below its directory; ``host`` is the SCSI host that it is
     reached over."""
@@ -64,7 +64,7 @@ class Disk(NamedTuple):
 
 class Partition(NamedTuple):
     """``start`` and ``offset`` are bytes: where it begins, and by how much the kernel sees it
-    beside the device's own blocks (-1: not to be fixed)."""
+    next to the device's own blocks (-1: not to be fixed)."""
 
     start: int
     offset: int
@@ -100,7 +100,7 @@ def read_partition(host: Host, name: str) -> Partition:
 
 
 def read_below(host: Host, name: str, found: Dict[str, Disk]) -> List[str]:
-    """The disk and all that it stands on, itself first; each is added to ``found``."""
+    """The disk and all that it is on, itself first; each is added to ``found``."""
     left, below = [whole(host, name)], []
     while left:
         one = left.pop(0)

@@ -8,7 +8,7 @@ from ....errors import ParseError, kind_of
 
 
 class Driver(NamedTuple):
-    """``firmware`` is None where the driver tells none, as those of virtual machines do."""
+    """``firmware`` is None where the driver shows none, as those of virtual machines do."""
 
     name: str
     version: str

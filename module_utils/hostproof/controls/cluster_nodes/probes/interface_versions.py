@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the network interfaces of a host are: MTU, driver, firmware, how a bond spreads packets.
 
-Interfaces that stand for a card, a bond or a VLAN; those that containers and bridges of virtual
+Interfaces that represent a card, a bond or a VLAN; those that containers and bridges of virtual
 machines come and go with are nobody's interconnect. Source: kernel
 Documentation/ABI/testing/sysfs-class-net.
 """

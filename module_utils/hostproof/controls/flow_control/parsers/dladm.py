@@ -19,7 +19,7 @@ FLOW_CONTROL = ("no", "tx", "rx", "bi", "pfc", "auto")
 
 
 class Link(NamedTuple):
-    """A datalink. ``over`` are those it stands on; ``mtu`` is in bytes."""
+    """A datalink. ``over`` are those it is on; ``mtu`` is in bytes."""
 
     name: str
     kind: str

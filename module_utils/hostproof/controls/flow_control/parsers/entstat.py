@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """AIX's ``entstat -d entN``: what an Ethernet adapter counts, and its link and flow control.
 
-What stands behind the general statistics is each driver's own. Of an EtherChannel its members
+What is behind the general statistics is each driver's own. Of an EtherChannel its members
 follow, each as if it had been requested. Source: AIX Commands Reference, entstat; the forms are
 those of public output of the drivers in tests/fixtures/entstat."""
 
@@ -22,12 +22,12 @@ _MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
 _SPEED = re.compile(r"^(\d+)\s*([MG])bps\b[\s/]*(Full|Half)?", re.IGNORECASE)
 _STATUS = {"enabled": True, "disabled": False}
 
-#: Types that stand for the adapters that follow them.
+#: Types that represent the adapters that follow them.
 LINK_AGGREGATION = "IEEE 802.3ad Link Aggregation"
 BUNDLES = ("EtherChannel", LINK_AGGREGATION)
 
 _FLOW_CONTROL = "transmit and receive flow control status"
-#: Frames that say "stop", by the words of several drivers.
+#: Frames that state "stop", by the words of several drivers.
 _XOFF_SENT = (
     "number of xoff packets transmitted",
     "xoff flow control packets transmitted",
@@ -45,7 +45,7 @@ _LOST = ("Packets Dropped", "DMA Overrun", "No Resource Errors", "Packets Discar
 
 
 class Lacp(NamedTuple):
-    """How a member stands in LACP: port numbers of both ends, the switch's MAC, "" where none
+    """How a member is in LACP: port numbers of both ends, the switch's MAC, "" where none
     answers, and whether frames go over it."""
 
     port: Optional[int]
@@ -80,7 +80,7 @@ class Adapter(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """``first`` is the adapter that was queried, ``members`` are those that it stands for.
+    """``first`` is the adapter that was queried, ``members`` are those that it represents.
 
     ``backup`` is the name of the member that waits, "" where there is none; ``on_backup`` says
     whether it carries the traffic, None where entstat does not tell.
@@ -185,7 +185,7 @@ def _lacp(values: Dict[str, str]) -> Optional[Lacp]:
     if "actor port" not in values:
         return None
     partner = values.get("partner system", "").lower().replace("-", ":")
-    # The actor's states stand before the partner's, and of one name the first counts.
+    # The actor's states are before the partner's, and of one name the first counts.
     in_use = values.get("synchronization") == "IN_SYNC" and values.get("distributing") == "Enabled"
     return Lacp(
         port=_hexadecimal(values["actor port"]),

@@ -18,7 +18,7 @@ _LINE = re.compile(r"^\s+(\S.*):\s*(\d+)$")
 
 
 def parse(text: str) -> Dict[str, int]:
-    """Each counter by its name. A text without any is no answer: ParseError."""
+    """Each counter by its name. A text without any is not an answer: ParseError."""
     if text.lstrip()[:1] == "[":
         return _parse_json(text)
     lines = text.split("\n")
@@ -58,7 +58,7 @@ def _parse_json(text: str) -> Dict[str, int]:
 
 
 class Names(NamedTuple):
-    """Which counters of a driver count frames that say "stop" in each direction, and drops."""
+    """Which counters of a driver count frames that state "stop" in each direction, and drops."""
 
     rx_pause: Sequence[str]
     tx_pause: Sequence[str]

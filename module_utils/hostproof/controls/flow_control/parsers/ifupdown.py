@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/etc/network/interfaces of Debian's ifupdown: PAUSE, and which interfaces a boot brings up.
+"""/etc/network/interfaces of Debian's ifupdown: PAUSE, and which interfaces a reboot brings up.
 
 The file can hold passwords: only the lines of LINES must be read of it. Sources: interfaces(5);
 Debian's package ethtool, README.Debian and /etc/network/if-up.d/ethtool, which sets it."""
@@ -31,7 +31,7 @@ class Stanza(NamedTuple):
 
 class Interfaces(NamedTuple):
     """``at_boot`` are names, which may be patterns; ``sources`` and ``folders`` are files (may be
-    patterns) and directories that are read as if they stood here."""
+    patterns) and directories that are read as if they was here."""
 
     stanzas: List[Stanza]
     at_boot: List[str]

@@ -23,7 +23,7 @@ class Route(NamedTuple):
 
 
 def parse(text: str) -> Route:
-    """The route. A text without an interface is no answer: ParseError."""
+    """The route. A text without an interface is not an answer: ParseError."""
     values: Dict[str, str] = {}
     for line in text.split("\n"):
         pair = _PAIR.match(line.rstrip())

@@ -24,7 +24,7 @@ from . import unix_paths
 from .nic_pause import SAMPLE, Traffic, grown
 
 _LSDEV = ["lsdev", "-C", "-c", "adapter", "-F", "name"]
-#: What lsattr says of an attribute that the device does not have.
+#: What lsattr states of an attribute that the device does not have.
 _NO_ATTRIBUTE = "0514-528"
 _ADAPTER = re.compile(r"^ent(\d+)$")
 _INTERFACE = re.compile(r"^e[nt](\d+)$")
@@ -33,7 +33,7 @@ _INTERFACE = re.compile(r"^e[nt](\d+)$")
 class Port(NamedTuple):
     """An adapter that a cable is in, or a virtual one.
 
-    ``argv`` is the entstat that tells of it: that of the EtherChannel it is in. ``flow_ctrl`` is
+    ``argv`` is the entstat that shows of it: that of the EtherChannel it is in. ``flow_ctrl`` is
     the attribute, Absent where the adapter has none.
     """
 

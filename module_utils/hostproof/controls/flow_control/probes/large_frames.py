@@ -3,8 +3,8 @@
 """Whether frames of a device's whole MTU arrive at another machine: a few pings that nobody on the
 way may cut into pieces ("do not fragment").
 
-What agents say of MTUs is a claim; this is the proof, in both directions, for the reply is as long.
-Sources: ping(8) of iputils, -M do; RFC 1191, RFC 4443 for the overhead of the headers.
+What agents state of MTUs is a claim; this is the proof, in both directions, for the reply is as
+long. Sources: ping(8) of iputils, -M do; RFC 1191, RFC 4443 for the overhead of the headers.
 """
 
 import re
@@ -25,7 +25,7 @@ _SMALLER = re.compile(r"(?:mtu ?= ?)([0-9]+)")
 
 class LargeFrames(NamedTuple):
     """``passed``: they came back. ``limit`` is what a machine on the way (or this one) says that it
-    takes, None where it was lost without a word."""
+    takes, None where it was lost silently."""
 
     passed: bool
     limit: Optional[int]

@@ -112,7 +112,7 @@ class Persisted(NamedTuple):
     def at_boot(
         self, certain: bool = False
     ) -> Tuple[Optional[bool], Optional[bool], Optional[bool]]:
-        """autoneg, rx and tx as a boot sets them; None where nothing does. Raises the unknown.
+        """autoneg, rx and tx as a reboot sets them; None where nothing does. Raises the unknown.
 
         With ``certain`` only what surely runs counts, without it what may run too.
         """
@@ -482,7 +482,7 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
 
 
 def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[str]:
-    """The files of a pattern, which may stand in the last part of the path."""
+    """The files of a pattern, which may be in the last part of the path."""
     folder, _, name = pattern.rpartition("/")
     if not folder.startswith("/"):
         folder = ("/etc/network/" + folder).rstrip("/")

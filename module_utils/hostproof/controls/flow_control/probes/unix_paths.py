@@ -24,7 +24,7 @@ _OCR = {AIX: "/etc/oracle/ocr.loc", SOLARIS: "/var/opt/oracle/ocr.loc"}
 
 
 class Route(NamedTuple):
-    """``interface`` is the IP interface. ``address`` is the other end as the kernel was asked for
+    """``interface`` is the IP interface. ``address`` is the other end as the kernel was requested
     it, "" for the interconnect. ``gateway`` is None where that is on the link."""
 
     role: str

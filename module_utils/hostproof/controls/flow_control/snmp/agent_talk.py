@@ -22,7 +22,7 @@ _ABOUT = "network "
 class Talk:
     """``evidence`` are the keys of the questions in their order, ``problems`` question to why.
 
-    ``failures`` are the reasons in their order, again for a question that was asked again.
+    ``failures`` are the reasons in their order, again for a question that was queried again.
     """
 
     def __init__(self, host: Host, target: Target) -> None:
@@ -61,7 +61,7 @@ class Talk:
         return self._note(question, answer)
 
     def has_more(self, question: str, oid: str) -> bool:
-        """Whether something comes behind ``oid``, at which the agent said that its tree ends."""
+        """Whether something comes behind ``oid``, at which the agent stated that its tree ends."""
         about = _ABOUT + question
         answer = attempt(snmp.has_more, self.host, self.target, about, oid)
         self.evidence.append(snmp.key_of(self.target, about + " end"))

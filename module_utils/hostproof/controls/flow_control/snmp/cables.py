@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ports below an interface of another machine: PAUSE is between the two ends of a cable.
 
-A unit of an interface, a VLAN or an aggregate has no PAUSE of its own. What is below it say
+A unit of an interface, a VLAN or an aggregate has no PAUSE of its own. What is below it state
 IEEE8023-LAG-MIB (IEEE 802.1AX) and the interface stack (RFC 2863).
 """
 
@@ -75,7 +75,7 @@ def _members(talk: Talk, number: int) -> List[int]:
 
 
 def _stacked(talk: Talk, number: int) -> List[int]:
-    """What lies directly below an interface; 0 stands for nothing."""
+    """What lies directly below an interface; 0 represents nothing."""
     column = f"{_STACK}.{number}"
     rows = talk.walk(f"below {number}", column)
     lower = (oid[len(column) + 1 :] for oid in rows)

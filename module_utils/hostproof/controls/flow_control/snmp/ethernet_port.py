@@ -98,7 +98,7 @@ class Port(NamedTuple):
     """A port and its two readings. ``speed`` is in Mb/s, ``mtu`` in bytes; None is unknown.
 
     ``number`` is its ifIndex, 0 where it has none. ``aggregate``: it bundles others. ``etherlike``:
-    the agent has it in EtherLike-MIB, so frames pass it and it is nothing that lies above a port.
+    the agent has it in EtherLike-MIB, so frames pass it and it is nothing that is above a port.
     ``admin`` is what somebody set, ``oper`` what is in force. ``after`` is None until the second
     reading, and with ``unread`` where that got no answer.
     """

@@ -3,7 +3,7 @@
 """The filer's end of the path: which of its ports serves an address, and its PAUSE modes.
 
 ONTAP tells both: NETAPP-MIB, logicalInterfaceTable, netportTable, netportIfGrpTable and netifTable.
-Any other agent is asked with IF-MIB, IP-MIB and EtherLike-MIB; few filers have the last, and then
+Any other agent is queried with IF-MIB, IP-MIB and EtherLike-MIB; few filers have the last, and then
 the mode is unknown. What somebody read with ethtool on a Linux filer comes from the policy.
 """
 
@@ -25,7 +25,7 @@ ONTAP, INTERFACES, POLICY = WAYS = ("ONTAP", "IF-MIB", "policy")
 
 
 class FilerPort(NamedTuple):
-    """``filer`` is where it was asked, ``address`` what the host mounts from, ``mac`` as Linux
+    """``filer`` is where it was queried, ``address`` what the host mounts from, ``mac`` as Linux
     writes it, "" where it is unknown. ``how`` is one of WAYS. ``row`` is where ONTAP counts what
     the port discards.
     """

@@ -4,7 +4,7 @@
 
 Asked are Q-BRIDGE-MIB (RFC 4363), where every address has a row in each table that it was seen in;
 BRIDGE-MIB (RFC 4188), which has one table; and on Cisco IOS BRIDGE-MIB once for each VLAN, which
-is a context of its own. All give a bridge port, and only the switch knows which ifIndex that is.
+is a separate context. All give a bridge port, and only the switch knows which ifIndex that is.
 Only the tables that have one of our addresses are read whole: a data centre's switch has more rows
 than anybody wants to wait for.
 """
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     context: str
 
 
-#: Bridge port to the table that it stands in.
+#: Bridge port to the table that it is in.
 _Ports = Dict[int, str]
 
 
@@ -94,7 +94,7 @@ def arcs_of(mac: str) -> str:
 
 
 def others_behind(talk: Talk, place: Place, macs: Iterable[str]) -> int:
-    """How many other addresses stand behind the same bridge port in the same table."""
+    """The number of other addresses are behind the same bridge port in the same table."""
     if not place.table:
         return 0
     inside = talk.as_context(place.context) if place.context else talk
@@ -127,7 +127,7 @@ def _q_oids(tables: List[int], arcs: Dict[str, str]) -> Dict[str, str]:
 
 
 def _counted_tables(talk: Talk) -> List[int]:
-    """The numbers of the tables that the switch says to have learned something in."""
+    """The numbers of the tables that the switch states to have learned something in."""
     counts = talk.walk("tables", _Q_LEARNED)
     numbers = (clipped(oid.rpartition(".")[2]) for oid, count in counts.items() if number_in(count))
     return sorted(numbers)[:_MOST_TABLES]

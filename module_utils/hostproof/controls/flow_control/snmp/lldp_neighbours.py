@@ -28,7 +28,7 @@ _BRIDGE = 0x20
 class Neighbour(NamedTuple):
     """``local`` are the switch's own names for the port; ``addresses`` are MACs of the neighbour.
 
-    ``bridge``: it says that it passes on the frames of others.
+    ``bridge``: it states that it passes on the frames of others.
     """
 
     local: Tuple[str, ...]
@@ -47,7 +47,7 @@ def read_neighbours(talk: Talk) -> List[Neighbour]:
         return []
     for column in (_CHASSIS_SUBTYPE, _PORT_SUBTYPE, _PORT, _NAME, _ENABLED):
         values.update(talk.walk("neighbours " + column.rpartition(".")[2], column))
-    # A row is the time of its last change, the number of the local port, and a number of its own.
+    # A row is the time of its last change, the number of the local port, and a separate number.
     rows = sorted(oid[len(_CHASSIS) :] for oid in values if oid.startswith(_CHASSIS + "."))
     numbers = sorted({row.split(".")[2] for row in rows if row.count(".") == 3})
     columns = (_LOCAL_ID, _LOCAL_DESCRIPTION)

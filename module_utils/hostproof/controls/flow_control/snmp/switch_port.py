@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The port of a switch that a MAC address is behind, and how it stands there with PAUSE.
+"""The port of a switch that a MAC address is behind, and how it is there with PAUSE.
 
-The switch is asked where it learned the address (forwarding_table.py), or else who its neighbours
-say they are (lldp_neighbours.py). What bundles ports stands for them (cables.py).
+The switch is queried where it learned the address (forwarding_table.py), or else who its neighbours
+say they are (lldp_neighbours.py). What bundles ports represents them (cables.py).
 """
 
 import re
@@ -25,7 +25,7 @@ WAYS = (Q_BRIDGE, BRIDGE, LLDP)
 
 
 class SwitchPort(NamedTuple):
-    """``switch`` is where the switch was asked, ``system`` the name that it gives itself.
+    """``switch`` is where the switch was queried, ``system`` the name that it gives itself.
 
     ``how`` is one of WAYS. ``aggregate`` names what bundles this port with others, "" where nothing
     does; ``partner`` is the port number that the host's end calls itself in LACP (as "actor lacp
@@ -48,11 +48,11 @@ class SwitchPort(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """What a switch says of addresses: each is in ``ports`` or, with the reason, in ``missing``.
+    """What a switch states of addresses: each is in ``ports`` or, with the reason, in ``missing``.
 
-    The addresses are MACs as Linux writes them. An aggregate stands there with all its members.
-    ``unknown`` are those of ``missing`` of which nobody knows, for the switch did not answer all:
-    they may well be behind it. ``mtu_by_class``: what its agent says of the MTU of a port is no
+    The addresses are MACs as Linux writes them. An aggregate is there with all its members.
+    ``unknown`` are those of ``missing`` of which it is unknown, for the switch did not answer all:
+    they may well be behind it. ``mtu_by_class``: what its agent states of the MTU of a port is no
     proof.
     """
 
@@ -138,7 +138,8 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
 
 
 def _problem(talk: Talk, before: int) -> str:
-    """Why the first question since so many failures has no whole answer, "" where all have one."""
+    """Why the first question since this number of failures has no whole answer, "" where all
+    have one."""
     return next(iter(talk.failures[before:]), "")
 
 

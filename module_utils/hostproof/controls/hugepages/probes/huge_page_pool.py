@@ -160,7 +160,7 @@ def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> in
 
 
 def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
-    """How many pages beyond the pool a reboot allows."""
+    """The number of pages beyond the pool a reboot allows."""
     name = OVERCOMMIT_KEY.rpartition(".")[2]
     for line in _sysfs_writes(boot, page_size, name):
         raise _unreadable(line.place, "sets it by sysfs: leave it to sysctl.d alone")
@@ -177,7 +177,7 @@ class _Line(NamedTuple):
 
 
 def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> List[_Line]:
-    """Lines of tmpfiles.d that do; whether they act before sysctl.d is not to be told."""
+    """Lines of tmpfiles.d that do; whether they act before sysctl.d is unknown."""
     if if_known(boot.tmpfiles_off, ""):
         return []
     entries = [

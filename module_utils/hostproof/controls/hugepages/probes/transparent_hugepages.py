@@ -137,7 +137,7 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
 
 
 def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """What the kernel makes of a word: one newline may stand behind it (sysfs_streq)."""
+    """What the kernel makes of a word: one newline may be behind it (sysfs_streq)."""
     word = text[:-1] if text.endswith("\n") else text
     if word in MODES:
         return word, None

@@ -69,7 +69,7 @@ def tick_us() -> float:
         tick = time.clock_getres(_COARSE_CLOCK) * 1e6
     except OSError:
         return _LONGEST_TICK
-    # A clock of another kind behind that number is no tick.
+    # A clock of another kind behind that number is not a tick.
     return round(tick, 1) if 500 <= tick <= _LONGEST_TICK else _LONGEST_TICK
 
 

@@ -212,7 +212,7 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
 def _parameters(
     told: Optional[Dict[str, report_parameters.Parameter]],
 ) -> Optional[Dict[str, Any]]:
-    """Those that say how LOBs are made; None where the report has no table of parameters."""
+    """Those that state how LOBs are made; None where the report has no table of parameters."""
     if told is None:
         return None
     found: Dict[str, Any] = {lobs.PARAMETERS: 1.0}
@@ -362,7 +362,7 @@ def _is_among(name: str, names: Sequence[str]) -> bool:
 
 
 def _waits_of_all(same: Sequence[WaitEvent]) -> int:
-    """Of the rows of one event: what all sessions waited, as far as they tell."""
+    """Of the rows of one event: what all sessions waited, as far as they show."""
     of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
     return max(of_all) if of_all else sum(one.waits or 0 for one in same)
 

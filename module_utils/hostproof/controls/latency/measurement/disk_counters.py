@@ -4,7 +4,7 @@
 
 The mean time of a request is told for intervals of a few seconds, as Exadata's cells do, and the
 median of those: one slow stream doubles the quotient of a whole hour. It is everybody's mean, and
-contains nothing of the processes that wait. Of a stack of devices one layer alone is told, for
+contains nothing of the processes that wait. Of a stack of devices one layer only is told, for
 else each I/O would count once in each.
 """
 
@@ -27,7 +27,7 @@ _OSRELEASE = "/proc/sys/kernel/osrelease"
 #: The counters tell whole milliseconds, so that fewer I/Os tell less than 33 microseconds.
 FEWEST = 30
 
-#: The layers of a stack that can be told.
+#: The layers of a stack that is known.
 DEVICES, PATHS = "devices", "paths"
 
 #: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
@@ -46,7 +46,7 @@ _MEMORY = ("loop", "ram", "zram", "sr", "fd")
 
 
 class NoSuchDevice(HostproofError):
-    """A device that was named is not there, or stands on another that was named."""
+    """A device that was named is not there, or is on another that was named."""
 
 
 class Interval(NamedTuple):
@@ -60,7 +60,7 @@ class Interval(NamedTuple):
 
 
 def choose(host: Host, layer: str) -> List[str]:
-    """The devices that stand for the host's storage: ``devices`` or ``paths``.
+    """The devices that represent the host's storage: ``devices`` or ``paths``.
 
     ``devices`` are multipath devices and disks that are not a path of one; ``paths`` are disks
     alone. Volumes and RAID made of them are neither, nor is what is memory or removable.
@@ -77,7 +77,7 @@ def choose(host: Host, layer: str) -> List[str]:
 def named(host: Host, names: Sequence[str]) -> List[str]:
     """The kernel's names of devices that the user named (sdb, /dev/mapper/redo).
 
-    NoSuchDevice where one is none, or where one stands on another.
+    NoSuchDevice where one is none, or where one is on another.
     """
     return list(names_given(host, names))
 
@@ -113,7 +113,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
 
 
 def _by_number(host: Host, path: str, known: Dict[str, diskstats.Counters]) -> Optional[str]:
-    """The kernel's name of the device that a special file stands for; None where it is none."""
+    """The kernel's name of the device that a special file represents; None where it is none."""
     if not path.startswith("/"):
         return None
     try:
@@ -153,7 +153,7 @@ def _disk_of(part: str, names: List[str]) -> str:
 
 
 def _all_below(stacks: Dict[str, List[str]], name: str) -> List[str]:
-    """All that a device stands on, however deep; its disk where it is a partition."""
+    """All that a device is on, however deep; its disk where it is a partition."""
     found: List[str] = []
     left = list(stacks[name]) if name in stacks else [_disk_of(name, list(stacks))]
     while left:
@@ -264,7 +264,7 @@ def windows(
     ticks: Optional[Dict[str, float]] = None,
     given: Optional[Dict[str, List[str]]] = None,
 ) -> Tuple[List[Window], List[str]]:
-    """A window for the reads and one for the writes of each device, and what cannot be told.
+    """A window for the reads and one for the writes of each device, and what is unknown.
 
     ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
     largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a read takes that the disk must answer, beside what the kernel counted meanwhile.
+"""How long a read takes that the disk must answer, next to what the kernel counted meanwhile.
 
 ``user`` is what this process waited for, ``device`` the mean that the block layer counted for all
 requests of the device, ``host`` the difference of the means: what this host added. A slow ``user``
-over a fast ``device`` is no storage problem.
+over a fast ``device`` is not storage problem.
 """
 
 import mmap
@@ -22,7 +22,7 @@ from . import conditions, disk_counters, pacing
 from . import fio_reads as fio
 from .disk_counters import DISKSTATS, FEWEST, TICKS
 
-#: What the kernel's queue of a disk says, and that of the disk that a partition is on.
+#: What the kernel's queue of a disk states, and that of the disk that a partition is on.
 _QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
 
 #: A read can only begin on time if the one before has been answered by then.
@@ -41,7 +41,7 @@ class NoTime(CannotRead):
 
 
 class Pace(NamedTuple):
-    """How many reads and how often. ``interval`` (seconds) 0 is back to back.
+    """The number of reads and how often. ``interval`` (seconds) 0 is back to back.
 
     Nothing begins after ``deadline`` (time.monotonic()).
     """
@@ -247,7 +247,7 @@ def _with_device(
 def _why_no_gap(
     file: DirectFile, user: Window, counted: Counted, pieces: int, resolution: Optional[float]
 ) -> Optional[str]:
-    """Why what the host adds cannot be told; None where it can, or where a tick is too coarse."""
+    """Why what the host adds is unknown; None where it can, or where a tick is too coarse."""
     size, expected = user.size or 0, user.n * pieces
     if counted.requests > (1 + _FOREIGN) * expected:
         return (
@@ -283,7 +283,7 @@ def _ticks(counters: Optional[diskstats.Counters]) -> Dict[str, str]:
 
 
 def _mean_only(user: Window, layer: str, count: int, mean: float, kernel: Dict[str, Any]) -> Window:
-    """A window of which the kernel tells the mean and nothing else."""
+    """A window of which the kernel shows the mean and nothing else."""
     return user._replace(
         layer=layer,
         n=count,
@@ -322,9 +322,9 @@ def _difference(
 
 
 def _pieces(file: DirectFile, size: int, counted: float = 0.0) -> int:
-    """How many requests the kernel makes of one read, if it counted that many for each.
+    """The number of requests the kernel makes of one read, if it counted that many for each.
 
-    A request has a most of bytes, and a most of pieces of memory. Pages that lie beside each other
+    A request has a most of bytes, and a most of pieces of memory. Pages that are next to each other
     are one such piece, and nobody tells which do, so the count decides.
     """
     assert file.device is not None

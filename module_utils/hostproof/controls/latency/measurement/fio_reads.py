@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads with more than one under way, by fio: Python itself can only wait for one.
 
-fio is told by its own option to reject any job that writes, and neither makes nor extends a file.
+fio is determined by its own option to reject any job that writes, and neither makes nor extends
+a file.
 """
 
 import itertools

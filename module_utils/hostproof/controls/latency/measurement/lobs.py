@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of an AWR or Statspack report tells how LOBs find and write their space.
+"""What of an AWR or Statspack report shows how LOBs find and write their space.
 
 It is kept as figures by name, for a report itself is not: it holds SQL.
 """
@@ -17,9 +17,9 @@ HW = "enq: HW - contention"
 DIRECT = ("direct path write", "direct path write (lob)", "direct path read (lob)")
 TEMPORARY = "direct path write temp"
 _EVENTS = (HW, TEMPORARY) + DIRECT
-#: Names of events stand behind this: percent of the database's time.
+#: Names of events are behind this: percent of the database's time.
 SHARE = "share of "
-#: Names of statistics stand behind this: their totals.
+#: Names of statistics are behind this: their totals.
 TOTAL = "total of "
 
 LOB_WRITES = "lob writes"

@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 def windows(
     paths: Sequence[str], intervals: Sequence[Interval], started: Optional[float]
 ) -> Tuple[List[Window], List[str]]:
-    """Windows of each mount, operation and layer, and what cannot be told.
+    """Windows of each mount, operation and layer, and what is unknown.
 
     The subject is "/u02 READ". ``p50`` is the median of the intervals' means, ``minimum`` and
     ``maximum`` the least and the largest; they are None where no interval had enough requests.

@@ -40,7 +40,7 @@ Options = Dict[str, Any]
 
 
 def samples_of(options: Options, seconds: float) -> int:
-    """How many checkouts a window has: what the list says, else what is usual in the time."""
+    """The number of checkouts a window has: what the list says, else what is usual in the time."""
     return int(options["samples"] or max(WARM_UP, min(MOST_CHECKOUTS, int(seconds * 40))))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ....collect.measured import Window
 
-#: The event that is no I/O latency from 12.2 on in a multitenant database.
+#: The event that is no I/O latency since 12.2 in a multitenant database.
 LOG_WRITE = "log file parallel write"
 
 

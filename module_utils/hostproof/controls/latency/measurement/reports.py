@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which report a text is, and what it tells of latency."""
+"""Which report a text is, and what it shows of latency."""
 
 import re
 from typing import List, Optional, Pattern, Tuple
@@ -30,7 +30,7 @@ _AWR = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 
-#: In this order: what is certain first. Of each, its name, what tells it, and what it is called.
+#: In this order: what is certain first. Of each, its name, what shows it, and what it is called.
 _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     (
         "iolstats",

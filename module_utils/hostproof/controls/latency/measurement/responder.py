@@ -113,7 +113,7 @@ def stop(responder: Responder) -> None:
 def _runs(pid: int) -> bool:
     """Whether a process has not ended. One that nobody has waited for has, and keeps its number.
 
-    So does every orphan in a container whose first process is no init.
+    So does every orphan in a container whose first process is not an init.
     """
     try:
         with open(f"/proc/{pid}/stat", errors="replace") as stream:
@@ -324,7 +324,7 @@ class _Server:
                         missing -= piece
                     send(reply)
         except (OSError, ParseError):
-            # A client that left, fell silent, or is none: it cannot be told.
+            # A client that left, fell silent, or is none: it is unknown.
             pass
         finally:
             with self._lock:

@@ -65,7 +65,7 @@ def ask(stream: socket.socket, wanted: bool) -> None:
 
 
 def received(ancillary: list) -> Optional[int]:
-    """The receive stamp in what recvmsg() gave beside the data; nanoseconds since 1970."""
+    """The receive stamp in what recvmsg() gave next to the data; nanoseconds since 1970."""
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPING:
             return _stamp(data)
@@ -104,7 +104,7 @@ def _of_error_queue(ancillary: list) -> Tuple[Optional[int], Optional[int]]:
 
 
 def _stamp(data: bytes) -> Optional[int]:
-    """Zero is no stamp: the driver took none."""
+    """Zero is not a stamp: the driver took none."""
     if len(data) < _TIMESPEC.size:
         return None
     seconds, nanoseconds = _TIMESPEC.unpack_from(data)

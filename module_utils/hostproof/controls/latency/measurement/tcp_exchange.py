@@ -35,7 +35,7 @@ class Exchange:
 
     def greet(self) -> bytes:
         """Agree on the sizes. What the other side said, which is latency_hello.WELCOME if it is a
-        responder that answers; OSError where it says nothing."""
+        responder that answers; OSError where it states nothing."""
         said = b""
         self.stream.sendall(latency_hello.hello(self.request_size, self.reply_size))
         while len(said) < len(latency_hello.WELCOME):
@@ -51,7 +51,7 @@ class Exchange:
     def without_stamps(
         self, count: int, wait: Callable[[], int], last: int, took: List[int]
     ) -> None:
-        """Append the times (nanoseconds) of so many requests to ``took``.
+        """Append the times (nanoseconds) of this number of requests to ``took``.
 
         ``wait()`` returns when a request was to begin, which is from when it is timed. None begins
         at ``last`` or later. OSError where an answer does not come.
@@ -77,7 +77,8 @@ class Exchange:
     def with_stamps(
         self, count: int, wait: Callable[[], int], last: int, took: List[Tuple[int, Optional[int]]]
     ) -> None:
-        """As without_stamps(), with the kernel's time (nanoseconds) beside, where it has stamps."""
+        """As without_stamps(), with the kernel's time (nanoseconds) next to, where it has
+        stamps."""
         send, receive, clock = self.stream.send, self.stream.recvmsg, self.clock
         request, request_size, reply_size = self._request, self.request_size, self.reply_size
         answers: List[Tuple[int, int, Any]] = []

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a TCP round trip takes, in layers that tell the network from the host.
+"""How long a TCP round trip takes, in layers that show the network from the host.
 
 - ``handshake``: connect(), and what the kernel measured between SYN and SYN/ACK (TCP_INFO). No
   process of either side has a part in the latter.
@@ -45,10 +45,11 @@ _FEWEST = 30
 _ROUNDING_NS = 2000
 
 #: Round trips shorter than this (seconds) are told to the user without the time that stamps take,
-#: some 3 microseconds: of longer ones that is less than a per cent.
+#: some 3 microseconds: of longer ones that is less than a percent.
 _SHORT = 0.0003
 
-#: So many requests without stamps, then so many with them: the first after a change is no typical
+#: So many requests without stamps, then this number of with them: the first after a change is not
+#: a typical
 #: one, and must not be the p90. The kernel keeps the stamps of a turn until its end, and has room
 #: for some 150.
 _TURN = 16
@@ -202,7 +203,7 @@ def tns_pings(
 
 
 def _why_no_net(net: List[int]) -> Optional[str]:
-    """Why there is no figure for the network alone, in nanoseconds that the kernel told."""
+    """Why there is no figure for the network alone, in nanoseconds that the kernel showed."""
     if not net:
         return (
             "the kernel does not tell the round trip of a handshake (TCP_INFO), so there is no "
@@ -458,7 +459,7 @@ def _apart(stamped: List[_Stamped]) -> Tuple[List[int], List[int], int, int]:
         if between is None:
             missing += 1
         elif between <= 0 or between > user + _ROUNDING_NS:
-            # The stamps are of the clock that tells the time, and somebody set it meanwhile.
+            # The stamps are of the clock that shows the time, and somebody set it meanwhile.
             steps += 1
         else:
             kernel.append(between)
@@ -467,7 +468,7 @@ def _apart(stamped: List[_Stamped]) -> Tuple[List[int], List[int], int, int]:
 
 
 class _Plan(NamedTuple):
-    """How many requests of each kind a window takes, and ``interval`` seconds apart.
+    """The number of requests of each kind a window takes, and ``interval`` seconds apart.
 
     With both kinds, they are as many. ``plain`` are without time stamps.
     """

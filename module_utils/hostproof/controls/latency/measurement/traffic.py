@@ -46,7 +46,8 @@ def check_probes(
 
 def samples_of(options: Dict[str, Any], windows: int, seconds: float) -> int:
     """Number of round trips a window of a ``tcp`` probe with these options shall have: what the
-    list says, else what is usual in so many seconds and is not too much in so many windows."""
+    list says, else what is usual in this number of seconds and is not too much in this number
+    of windows."""
     if options["samples"]:
         return int(options["samples"])
     if options["mode"] != REQUEST_RESPONSE:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The work of a database: logical reads and read requests a second, by run or by instance.
+"""The work of a database: logical reads and read requests per second, by run or by instance.
 
 They are kept as figures by name: "run 3 logical", "before run 3 logical", "instance 2 logical".
 """
@@ -18,14 +18,14 @@ RUN, INSTANCE, BEFORE, SETTING = "run ", "instance ", "before ", "slob.conf "
 #: More than that no series of runs and no cluster has.
 MOST = 500
 
-#: Of so many runs on either side a change of a few percent can be told at all: runs of the same
+#: Of this number of runs on either side a change of a few percent is known at all: runs of the same
 #: were measured to differ by 2 to 3% (SLOB, 11.2.0.2, 40 runs).
 FEWEST_RUNS = 5
 
 _LOGICAL = ("Logical reads", "Logical read")
 _READS = ("Read IO requests", "Physical reads", "Physical read")
 
-#: Student's t for 97.5%, by degrees of freedom from 1 on; above, that of the last one.
+#: Student's t for 97.5%, by degrees of freedom since 1; above, that of the last one.
 _T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131
 2.120 2.110 2.101 2.093 2.086"""
 
@@ -65,7 +65,7 @@ class Change(NamedTuple):
 
 
 def figures(report: Report, prefix: str = "") -> Figures:
-    """What a report tells of the work done; nothing where it tells none."""
+    """What a report shows of the work done; nothing where it shows none."""
     found: Figures = {}
     for run in list(_runs(report))[:MOST]:
         for name in _KEPT:

@@ -67,7 +67,7 @@ class Report(NamedTuple):
     """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
 
     ``shortened``: somebody put "[..]" where lines stood. ``overflowed``: statistics left out, as
-    they did not fit their columns. ``parameters`` are None where no table tells them.
+    they did not fit their columns. ``parameters`` are None where no table shows them.
     """
 
     whole: bool

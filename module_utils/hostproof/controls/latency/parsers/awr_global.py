@@ -158,7 +158,7 @@ def _read_instances(lines: Sequence[str], title: int, instances: List[Instance])
     upper = dashed_table.cells(lines[rule - 2], spans) or [""] * len(spans)
     if lower is None:
         return title + 1
-    # "Elapsed Time(min)" stands in one line or in two.
+    # "Elapsed Time(min)" is in one line or in two.
     names = [f"{upper[at]} {name}".strip().lower() for at, name in enumerate(lower)]
     at = rule + 1
     while at < len(lines) and lines[at].strip() and not _FOOTER.match(lines[at]):

@@ -3,7 +3,7 @@
 """Tables as SQL*Plus prints them: a line of dashes says where each column begins and ends.
 
 Names are cut off at the end of their column and cells are left empty, so that only the positions
-tell which value belongs where. Nothing may stand between two columns.
+tell which value belongs where. Nothing may be between two columns.
 """
 
 import re
@@ -34,7 +34,7 @@ def columns(line: str) -> List[Tuple[int, int]]:
 
 
 def cells(line: str, spans: List[Tuple[int, int]]) -> Optional[List[str]]:
-    """The cells without the blanks around them; None where text stands between two columns."""
+    """The cells without the blanks around them; None where text is between two columns."""
     line = line.rstrip()
     end = 0
     found = []
@@ -53,7 +53,7 @@ def number(text: str) -> Optional[Printed]:
     match = _SCIENTIFIC.match(text)
     if match:
         whole, decimals, exponent = match.groups()
-        # An exponent of three digits is no count of anything, and no float either.
+        # An exponent of three digits is not a count of anything, and no float either.
         if abs(integer(exponent)) > 99:
             return None
         return Printed(decimal(text), 10.0 ** (integer(exponent) - len(decimals or ".") + 1))

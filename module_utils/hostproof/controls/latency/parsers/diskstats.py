@@ -24,7 +24,7 @@ _HALF = 2**31
 class Counters(NamedTuple):
     """The counters of one device or partition. ``read_ms`` sums the time of all reads.
 
-    ``in_flight`` is no counter but what is under way now. ``busy_ms`` is the time in which
+    ``in_flight`` is not a counter but what is under way now. ``busy_ms`` is the time in which
     anything was, ``weighted_ms`` that time weighted with how many there were.
     """
 
@@ -82,7 +82,7 @@ class Difference(NamedTuple):
 def difference(before: Counters, after: Counters) -> Optional[Difference]:
     """What was counted in between; None where the counters are those of another device.
 
-    A counter that went down has wrapped at 32 bits if it stood in the upper half before and in the
+    A counter that went down has wrapped at 32 bits if it was in the upper half before and in the
     lower half after, and so moved less than half way round. Else the device was made again."""
     if (before.major, before.minor, before.name) != (after.major, after.minor, after.name):
         return None

@@ -8,5 +8,5 @@ _MARK = re.compile(r"^\s*(?:\.{2,}|\[\.{2,}\]|\[?<?snip>?\]?|etc\.?|…|\[…\])
 
 
 def is_mark(line: str) -> bool:
-    """Whether the line stands for lines that were left out: what they held is not known."""
+    """Whether the line represents lines that were left out: what they held is not known."""
     return _MARK.match(line) is not None

@@ -21,7 +21,7 @@ _TITLE = "Wait Event Histogram"
 _FOOTER = re.compile(r"^ {4,}-{20,}$")
 _NO_DATA = "No data exists for this section of the report."
 
-#: The exponent that stands for "and above".
+#: The exponent that represents "and above".
 OPEN = 99
 
 
@@ -213,7 +213,7 @@ def _merged(name: str, told: _Found) -> EventHistogram:
     open_at: Optional[int] = None
     ends = [share[:2] for share in told.shares]
     if len(set(ends)) < len(ends):
-        # Two names that the column cut off alike: their shares cannot be told apart.
+        # Two names that the column cut off alike: their shares is unknown apart.
         return EventHistogram(name, True, None, {}, {}, None, told.line)
     edges = sorted({edge for share in told.shares for edge in (share.low or 0, share.high)})
     taken = set()
@@ -226,7 +226,7 @@ def _merged(name: str, told: _Found) -> EventHistogram:
             continue
         exponent = share.high
         if share.high == OPEN:
-            # Without an upper end, they stand in the first octave that they can be in.
+            # Without an upper end, they are in the first octave that they can be in.
             exponent = open_at = (share.low or 0) + 1
         count = max(1, int(round(told.waits * share.percent / 100.0)))
         counts[exponent] = counts.get(exponent, 0) + count

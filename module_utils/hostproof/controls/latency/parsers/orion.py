@@ -72,7 +72,7 @@ class Latency(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """One run. ``large_mbps``: megabytes a second; ``small_latency``: microseconds; sizes: bytes.
+    """One run. ``large_mbps``: megabytes per second; ``small_latency``: microseconds; sizes: bytes.
 
     ``file`` is the name before each line where grep put one. What was not measured is None.
     ``missing``: what its head promises and the text does not have; then the run was cut off.

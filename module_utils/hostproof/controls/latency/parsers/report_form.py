@@ -3,7 +3,7 @@
 """What AWR and Statspack reports have in common: a title, an end, and tables of wait events.
 
 The headings above the tables differ, and so do the layouts below them: each kind of report has a
-``Form`` that says them.
+``Form`` that states them.
 """
 
 import re
@@ -31,7 +31,7 @@ class Form(NamedTuple):
     wait_tables: Sequence[Layout]
 
     def is_whole(self, lines: Sequence[str]) -> bool:
-        """Whether its title stands there; ParseError where two do, or where it is cut off."""
+        """Whether its title is there; ParseError where two do, or where it is cut off."""
         whole = report_head.one_report(self.what, lines, self.title)
         if whole:
             must_end(self.what, lines)
@@ -64,6 +64,6 @@ class Form(NamedTuple):
 
 
 def must_end(what: str, lines: Sequence[str]) -> None:
-    """ParseError where no line says that the report ends: it may lack what matters most."""
+    """ParseError where no line states that the report ends: it may lack what matters most."""
     if not any(_END.match(line) for line in lines):
         raise ParseError(what, "it has no line 'End of Report': it is cut off", len(lines))

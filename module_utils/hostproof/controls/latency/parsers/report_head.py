@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the first page of AWR and Statspack reports tells: which database, when, how much load.
+"""What the first page of AWR and Statspack reports shows: which database, when, how much load.
 
 Sources: tests/fixtures/latency/SOURCES.md; Statspack: $ORACLE_HOME/rdbms/admin/sprepins.sql.
 """
@@ -25,7 +25,7 @@ _TILDES = re.compile(r"^~+( +[~-]+)+$")
 class Head(NamedTuple):
     """``release`` is "19.0.0.0.0"; ``multitenant`` and ``rac`` are None where it does not tell.
 
-    ``begin`` and ``end`` are of the database's clock, in its language; ``seconds`` lie between
+    ``begin`` and ``end`` are of the database's clock, in its language; ``seconds`` are between
     them. ``load`` is per second, by the names of the load profile without their units.
     """
 
@@ -43,7 +43,7 @@ class Head(NamedTuple):
 
 
 def one_report(what: str, lines: Sequence[str], title: Pattern[str]) -> bool:
-    """Whether the title stands in the text. ParseError where two do, or two intervals begin."""
+    """Whether the title is in the text. ParseError where two do, or two intervals begin."""
     titles = [at for at, line in enumerate(lines) if title.match(line)]
     begins: Dict[Tuple[str, str], int] = {}
     for at, line in enumerate(lines):

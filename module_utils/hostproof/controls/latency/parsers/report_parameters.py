@@ -36,7 +36,7 @@ class ReclaimEvent(NamedTuple):
 def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
     """The parameters by name; None where the report has no table of them.
 
-    The values of a list are one text. What a container sets itself stands before what others set.
+    The values of a list are one text. What a container sets itself is before what others set.
     """
     tables: List[Dict[str, Tuple[List[str], bool]]] = []
     spans: List[Tuple[int, int]] = []

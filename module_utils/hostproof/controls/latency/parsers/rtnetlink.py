@@ -101,7 +101,7 @@ def parse(data: bytes, sequence: int) -> Optional[Route]:
         elif number == _GATEWAY:
             gateway = _address(family, value)
         elif number == _VIA and len(value) > 2:
-            # A gateway of the other family, which stands in front of it.
+            # A gateway of the other family, which is in front of it.
             gateway = _address(struct.unpack_from("=H", value)[0], value[2:])
         elif number == _MULTIPATH:
             several = True

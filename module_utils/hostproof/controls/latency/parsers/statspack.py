@@ -39,8 +39,8 @@ _FORM = Form(
 class Report(NamedTuple):
     """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
 
-    The full tables changed more often than the one at the head, so that they tell more.
-    ``parameters`` are None where no table tells them.
+    The full tables changed more often than the one at the head, so that they show more.
+    ``parameters`` are None where no table shows them.
     """
 
     whole: bool

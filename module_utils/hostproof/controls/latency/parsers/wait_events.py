@@ -276,9 +276,9 @@ def _scales(
     cut: bool,
     column: Optional[Printed],
 ) -> Tuple[int, ...]:
-    """What the seconds may stand for: themselves, or thousands or millions whose letter is cut off.
+    """What the seconds may be for: themselves, or thousands or millions whose letter is cut off.
 
-    None of them where the average beside them is another than each of them gives.
+    None of them where the average next to them is another than each of them gives.
     """
     possible: Tuple[int, ...] = (1,)
     if cut and seconds is not None and "." in text and text[-1:] in ".0123456789":
@@ -306,7 +306,8 @@ def _agree(waits: Printed, seconds: Printed, scale: int, cut: bool, column: Prin
 
 
 def _second_of_a_percent(rows: Sequence[_Row]) -> Optional[float]:
-    """How many seconds one percent is, by the row with the largest share whose time is sure."""
+    """The number of seconds one percent is, by the row with the largest share whose time is
+    sure."""
     sure = [
         (row.event.percent, row.seconds.value * row.scales[0] / row.event.percent)
         for row in rows

@@ -78,7 +78,7 @@ def _described(path: str, descriptor: int, known: os.stat_result) -> DirectFile:
     number = now.st_rdev if block else now.st_dev
     size = os.lseek(descriptor, 0, os.SEEK_END)
     extents = [(0, size)] if block else _extents(descriptor, size)
-    # Major 0 is no block device: a file system of its own, or of another host.
+    # Major 0 is not a block device: a file system of its own, or of another host.
     major, minor = os.major(number), os.minor(number)
     return DirectFile(
         path=path,

@@ -7,7 +7,7 @@ from functools import partial
 from ....collect import guarded_read
 from ....collect.child import Untrusted
 
-#: Bytes. A larger file is no report.
+#: Bytes. A larger file is not a report.
 MOST_BYTES = 64 << 20
 
 

@@ -6,7 +6,7 @@ A System V segment is made and touched once, as an instance does at its start. T
 attach it at the same time and write one byte to each page, as logins with pre_page_sga do up to
 11.2, and keep it until all are done. Told are the time of each and the page tables of all.
 
-It needs a machine: nothing here can be checked from a record. It is no part of an audit. The
+It needs a machine: nothing here can be checked from a record. It is not a part of an audit. The
 segment is removed as soon as it is attached, so that nothing outlives a kill."""
 
 import ctypes
@@ -320,7 +320,7 @@ def ratios(cost: Cost) -> Optional[Dict[str, float]]:
     small, huge = last["4 KiB"], last["huge"]
     return {
         "attach": small.attach_median / max(huge.attach_median, 1e-6),
-        # A small segment's entries can lie in a table that the process has already.
+        # A small segment's entries can be in a table that the process has already.
         "page_tables": small.page_tables / float(max(huge.page_tables, huge.expected)),
     }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which way a TCP connection takes from this host: interface, route, MTU, source address.
 
-The connection itself tells its address, MTU and segment size; the kernel is asked for its route by
+The connection itself tells its address, MTU and segment size; the kernel is requested its route by
 all that its rules can choose by, without a packet and without privilege. What is not certain is
 left out: a route with several ways, a kernel before 4.13 (which does not tell whether there are
 several), a socket that is bound to a device, a system that is not Linux.
@@ -22,7 +22,7 @@ from ..parsers import rtnetlink
 _IP_MTU, _IPV6_MTU, _SO_MARK, _SO_BINDTODEVICE = 14, 24, 36, 25
 _LONGEST_NAME = 16
 
-#: The first Linux that tells all ways of a route.
+#: The first Linux that shows all ways of a route.
 _TELLS_ALL_WAYS = (4, 13)
 
 _ANSWER = 65536

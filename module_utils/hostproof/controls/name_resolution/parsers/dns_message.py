@@ -20,7 +20,7 @@ _RECURSE, _ANSWER, _CUT = 0x0100, 0x8000, 0x0200
 #: Records of an answer without EDNS: what fits into 512 bytes, and more.
 _RECORDS = 64
 
-#: What a code says, where it is no failure of the server: there is no such name.
+#: What a code says, where it is not a failure of the server: there is no such name.
 NO_SUCH_NAME = 3
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """/etc/hosts: addresses and their names.
 
-Source: hosts(5); glibc, nss/nss_files/files-hosts.c: a line whose first word is no address is
+Source: hosts(5); glibc, nss/nss_files/files-hosts.c: a line whose first word is not an address is
 passed over, and a "#" ends a line wherever it stands.
 """
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The line ``hosts:`` of nsswitch.conf: who is asked for the addresses of a name, in which order.
+"""The line ``hosts:`` of nsswitch.conf: who is requested the addresses of a name, in which order.
 
 Source: nsswitch.conf(5). Behind a source may stand what to do with what it answers,
 ``[NOTFOUND=return]``; ``!`` turns a status into all the others.
@@ -17,7 +17,7 @@ _ACTION = re.compile(r"(!?)(success|notfound|unavail|tryagain)=(return|continue|
 
 
 class Source(NamedTuple):
-    """``ends``: nobody else is asked for a name that it does not know."""
+    """``ends``: nobody else is requested a name that it does not know."""
 
     name: str
     ends: bool

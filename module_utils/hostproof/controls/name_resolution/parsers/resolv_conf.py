@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""resolv.conf: which name servers are asked, for how long, and what is put behind short names.
+"""resolv.conf: which name servers are queried, for how long, and what is put behind short names.
 
 Source: resolv.conf(5); glibc, resolv/res_init.c and resolv.h: three servers, a keyword in the
 first column, timeout 5 and at most 30, attempts 2 and at most 5; of "search" and "domain" the

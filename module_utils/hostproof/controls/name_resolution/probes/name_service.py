@@ -3,9 +3,9 @@
 """What names mean to programs of a host: as getent answers, and as each name server does.
 
 getent asks as every program does (/etc/hosts, DNS, whatever nsswitch.conf names). It is given no
-longer than ``SECONDS``, and all names are asked side by side: a server that is silent holds up
-nobody for long. Name servers are asked by datagrams of our own, since a line of /etc/hosts hides
-what they say.
+longer than ``SECONDS``, and all names are queried side by side: a server that is silent holds up
+nobody for long. Name servers are queried by datagrams of our own, since a line of /etc/hosts hides
+what they state.
 """
 
 import re
@@ -18,7 +18,7 @@ from ....errors import Absent, ParseError, Unanswered, kind_of
 from ....parsers.unix import getent
 from ..parsers import dns_message
 
-#: Seconds that a name may take, and a name server; each server is asked twice.
+#: Seconds that a name may take, and a name server; each server is queried twice.
 SECONDS = 6.0
 PATIENCE = 1.5
 _AT_A_TIME = 24
@@ -28,7 +28,7 @@ _NOT_FOUND = 2
 
 
 class Found(NamedTuple):
-    """``addresses`` in the order in which a program tries them; none where nobody knows the name.
+    """``addresses`` in the order in which a program tries them; none where it is unknown the name.
     ``name`` is the canonical one."""
 
     name: str
@@ -44,14 +44,14 @@ def look_up(host: Host, names: Sequence[str]) -> Dict[str, Answer[Found]]:
 
 
 def look_back(host: Host, addresses: Sequence[str]) -> Dict[str, Answer[Tuple[str, ...]]]:
-    """The names of each address, the canonical one first; none where nobody knows it."""
+    """The names of each address, the canonical one first; none where it is unknown it."""
     return _side_by_side(partial(_look_back, host), addresses)
 
 
 def ask_servers(
     host: Host, servers: Sequence[str], names: Sequence[str]
 ) -> Dict[Tuple[str, str], Answer[dns_message.Reply]]:
-    """What each server says of each name: Absent where no server is there, or it is silent."""
+    """What each server states of each name: Absent where no server is there, or it is silent."""
     return _side_by_side(
         partial(_ask_server, host), [(server, name) for server in servers for name in names]
     )
@@ -64,7 +64,7 @@ def key_of(server: str, name: str) -> str:
 def _side_by_side(ask: Callable[[Any], Any], subjects: Sequence[Any]) -> Dict[Any, Any]:
     if not subjects:
         return {}
-    # Hosts without Oracle ask nothing, and each import costs an audit time.
+    # Hosts without Oracle require nothing, and each import costs an audit time.
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=_AT_A_TIME) as several:

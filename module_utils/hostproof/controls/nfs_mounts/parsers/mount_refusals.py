@@ -11,7 +11,7 @@ as C reads them (``0600`` is octal) since the kernel parses them by fs_parser, b
 Sources: mount(8) and libmount/src/optmap.c of util-linux; nfs(5), utils/mount/network.c and
 utils/mount/parse_opt.c of nfs-utils; kernel fs/nfs/fs_context.c, nfs_fs_parameters[] and
 nfs_fs_context_parse_param(), before 5.6 fs/nfs/super.c, nfs_mount_option_tokens[]. What a stock
-kernel and nfs-utils answer to each kind of word stands in tests/fixtures/mount_nfs_options.
+kernel and nfs-utils answer to each kind of word is in tests/fixtures/mount_nfs_options.
 """
 
 import re
@@ -56,7 +56,7 @@ _Look = Callable[[str, Optional[Release]], str]
 class _Option(NamedTuple):
     """An option of the kernel's NFS client or of mount.nfs.
 
-    ``word``: it may stand alone; ``no``: also with "no" in front. ``look`` checks its value, None
+    ``word``: it may be alone; ``no``: also with "no" in front. ``look`` checks its value, None
     where it takes none. ``since`` is the mainline kernel that has it."""
 
     word: bool
@@ -162,7 +162,7 @@ def _is_one_slip(left: str, right: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
-# -- what stands together -------------------------------------------------------------------------
+# -- what is together -------------------------------------------------------------------------
 
 
 def _together(words: List[str], fstype: str, release: Optional[Release]) -> List[Refusal]:

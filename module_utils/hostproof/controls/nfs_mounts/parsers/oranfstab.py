@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """oranfstab: which servers and paths Direct NFS uses for which mounts.
 
-Attributes stand as ``key: value``; ``export`` and ``mount`` stand on one line, and ``dontroute``
+Attributes stand as ``key: value``; ``export`` and ``mount`` are on one line, and ``dontroute``
 alone. An attribute belongs to the server above it. Direct NFS does not say how it takes what its
 manual does not describe, so whatever is not described there is a mistake here: a certain one where
 the manual forbids it, else one that may be harmless.
@@ -36,7 +36,7 @@ _KEYS = (
 
 
 class Named(NamedTuple):
-    """A value and the line that it stands on, from 1."""
+    """A value and the line that it is on, from 1."""
 
     value: str
     line: int
@@ -52,7 +52,7 @@ class Export(NamedTuple):
 
 
 class Server(NamedTuple):
-    """What stands below one ``server:``. ``settings`` are its attributes that stand once."""
+    """What is below one ``server:``. ``settings`` are its attributes that are once."""
 
     name: str
     line: int
@@ -68,7 +68,7 @@ class Server(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """What is wrong on a line. ``certain``: the manual says so; else Direct NFS may accept it."""
+    """What is wrong on a line. ``certain``: the manual states so; else Direct NFS may accept it."""
 
     line: int
     problem: str
@@ -76,7 +76,7 @@ class Mistake(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the lines say that could be understood, and every mistake, by line."""
+    """What the lines state that could be understood, and every mistake, by line."""
 
     servers: List[Server]
     mistakes: List[Mistake]
@@ -130,7 +130,7 @@ class _Reader:
             self.wrong(number, "a comment that does not begin the line", False)
 
     def _pairs(self, words: List[str], number: int) -> Optional[List[Tuple[str, str]]]:
-        """The attributes of a line, or None where they cannot be told."""
+        """The attributes of a line, or None where they is unknown."""
         pairs = []
         left = list(words)
         while left:

@@ -4,7 +4,7 @@
 
 Direct NFS is on where the oracle program loads libnfsodm. ``make -f ins_rdbms.mk dnfs_on`` copies
 it to rdbms/lib/odm (12.1 and later), or in place of libodm11.so (11.2); manually libodm of any
-release is replaced or linked. It falls back to the kernel's client without a word, so only its own
+release is replaced or linked. It falls back to the kernel's client silently, so only its own
 connections show that it is in use. Sources: Oracle Database Installation Guide for Linux 11.2 to
 23ai, Enabling and Disabling Direct NFS Client Control of NFS, and About Direct NFS Client Mounts.
 """
@@ -87,7 +87,7 @@ class DirectNfs(NamedTuple):
 
 
 def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
-    """Everything about Direct NFS on a host; an error stands where something was not read."""
+    """Everything about Direct NFS on a host; an error is where something was not read."""
     looked_at = _one_for_each_path([_read_home(host, home) for home in homes])
     files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE, ())}
     for one in looked_at:
@@ -124,7 +124,7 @@ def tab_key(path: str) -> str:
 
 
 def network_of(address: str, own: List[ip_addr.Address]) -> Optional[ip_addr.Network]:
-    """The attached network that an address lies in; None where a router stands in between."""
+    """The attached network that an address is in; None where a router is in between."""
     for one in own:
         if ipaddress.ip_address(address) in one.network:
             return one.network
@@ -214,7 +214,7 @@ def _read_tab(host: Host, path: str, named_by: Tuple[str, ...]) -> oranfstab.Par
 
 
 def _names(tabs: List[oranfstab.Parsed]) -> List[str]:
-    """The host names that stand where an address may stand."""
+    """The host names that are where an address may stand."""
     return sorted(
         {
             named.value
@@ -227,7 +227,7 @@ def _names(tabs: List[oranfstab.Parsed]) -> List[str]:
 
 
 def _resolve(host: Host, name: str) -> Tuple[str, ...]:
-    """The IPv4 addresses of a name, or its others if it has none; () if it is no name."""
+    """The IPv4 addresses of a name, or its others if it has none; () if it is not a name."""
     for database in ("ahostsv4", "ahosts"):
         argv = ["getent", database, name]
         output = host.run(argv, nfs_files.TIMEOUT)

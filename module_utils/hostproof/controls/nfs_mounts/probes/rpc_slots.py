@@ -98,7 +98,7 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
         else:
             writes.append(write)
     target = PROC_SYS + sysctl_d.normalize(key)
-    # Whether the module is there by then is not to be told: before, its keys do not exist.
+    # Whether the module is there by then is unknown: before, its keys do not exist.
     later = later_writes(_without(slots.boot, applied_by), [target])
     writes.extend(one._replace(certain=False) for one in later)
 
@@ -129,7 +129,7 @@ def _as_numbers(parameters: List[Write]) -> List[Write]:
 def with_modprobe_file(slots: Slots, path: str, text: str) -> Slots:
     """The slots as if the file at ``path`` held ``text``: a plan must know if it wins.
 
-    ``path`` lies in the first of modprobe_d.DIRECTORIES, so it masks others of its name.
+    ``path`` is in the first of modprobe_d.DIRECTORIES, so it masks others of its name.
     """
     modprobe = known(slots.modprobe)
     parsed = modprobe_d.parse(text, path)

@@ -5,7 +5,7 @@
 Such a file holds passwords and URLs that hold some, so what is kept of it is only what is listed
 here. It may be anybody's: a DOCTYPE or an entity is rejected, and there are bounds for all.
 Sources: schema jboss-as-datasources_7_0.xsd; ironjacamar datasources_1_1.xsd. Elements are known by
-their names alone: the namespace differs by release."""
+their names only: the namespace differs by release."""
 
 import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple

@@ -78,7 +78,7 @@ def parse(text: str) -> List[PoolSource]:
 
 
 def _own_prefixes(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
-    """What an application binds to a pool by a prefix of its own (app.datasource.hikari.*)."""
+    """What an application binds to a pool by a separate prefix (app.datasource.hikari.*)."""
     found = []
     for key, _value in pairs:
         parts = _relaxed(key).split(".")
@@ -105,7 +105,7 @@ def _attribute(key: str) -> Tuple[str, Optional[str]]:
 
 
 def _value(kind: str, name: str, text: str) -> str:
-    """As the pool would have it in a file of its own."""
+    """As the pool would have it in a separate file."""
     if DEFAULTS[kind][name] not in ("true", "false") or "${" in text:
         return text
     if text.lower() not in _BOOLEANS:
@@ -147,5 +147,5 @@ def _sign(match: Match[str]) -> str:
     sign = match.group(1)
     if len(sign) < 5:
         return _SIGNS.get(sign, sign)
-    # Half of a pair is no character.
+    # Half of a pair is not a character.
     return re.sub("[\ud800-\udfff]", "?", chr(int(sign[1:], 16)))

@@ -3,7 +3,7 @@
 """Pools of Java other than IronJacamar, and what a file of any kind says of one.
 
 Sources: the setters of tomcat-jdbc 10.1.34, tomcat-dbcp 10.1.34, HikariCP 5.1.0 and ucp11 23.6,
-which were asked for their defaults too (tests/pools/test_other_pools.py asks them again).
+which were requested their defaults too (tests/pools/test_other_pools.py asks them again).
 """
 
 import json

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much room the groups of control above a process leave it (cgroups(7); cgroup-v2.rst).
 
-A limit of any group on the way up counts. Of version 1 each controller has a tree of its own.
+A limit of any group on the way up counts. Of version 1 each controller has a separate tree.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Tuple

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which ways into a host open their sessions with pam_limits (pam.conf(5), pam_limits(8)).
 
-A service's stack is a file of /etc/pam.d; what it includes counts as if it stood there. With conf=
+A service's stack is a file of /etc/pam.d; what it includes counts as if it was there. With conf=
 the module reads that file and neither limits.conf nor limits.d.
 """
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Saved output of Data ONTAP 7-Mode commands: ``vol options VOLUME`` and ``df -Ag``.
 
-Each command stands before its output on a line of its own, behind the prompt of the filer. Source
+Each command is before its output on a separate line, behind the prompt of the filer. Source
 of both formats: WAFL performance VS sequential reads, part I (2011), Data ONTAP 7.3.2.
 """
 

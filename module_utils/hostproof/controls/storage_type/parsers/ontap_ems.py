@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of a filer's EMS (syslog of Data ONTAP) on how a file, LUN or volume lies on its disks.
+"""Messages of a filer's EMS (syslog of Data ONTAP) on how a file, LUN or volume is on its disks.
 
 Sources: WAFL performance VS sequential reads, part III (2011), wafl.reallocate.check.value; NetApp
 Knowledge Base, "What does the hotspot value indicate in reallocate measure", which shows
 wafl.reallocate.check.high with hotspot and threshold; Data ONTAP 8.2 7-Mode System Administration,
-"Performing a measure-only reallocation scan": a hot spot alone makes a filer say so, below the
+"Performing a measure-only reallocation scan": a hot spot alone makes a filer state so, below the
 threshold too.
 """
 
@@ -60,6 +60,6 @@ def parse(text: str) -> List[Layout]:
 
 
 def kept(text: str) -> str:
-    """What evidence holds of a log that tells of much else: the lines that ``parse`` takes."""
+    """What evidence holds of a log that shows of much else: the lines that ``parse`` takes."""
     lines = [line.strip()[-2000:] for line in text.split("\n") if _EVENT in line]
     return "".join(line + "\n" for line in lines[: MOST + 1])

@@ -103,5 +103,5 @@ def target_of(
 
 
 def oracle_credentials(credentials: Dict[str, Credentials], usual: Credentials) -> Credentials:
-    """What the database asks with: its own entry, or else ``usual``."""
+    """What the database requires with: its own entry, or else ``usual``."""
     return credentials.get(DATABASE, usual)

@@ -35,7 +35,7 @@ _LONGEST, _LOOKED_AT = 120, 255
 #: Hybrid Columnar Compression, as the database would decide.
 ELIGIBLE, SIMULATOR, NOT_ELIGIBLE = "eligible", "simulator", "not_eligible"
 
-#: What the database asks with unless its oranfstab says otherwise.
+#: What the database requires with unless its oranfstab says otherwise.
 ORACLE_CREDENTIALS = Credentials("1", "public")
 
 _PRODUCT_NAME = "sunAkInfoProduct"
@@ -90,7 +90,7 @@ def look_at(
     oracle: Credentials = ORACLE_CREDENTIALS,
     catalogue: Optional[Catalogue] = None,
 ) -> Storage:
-    """Ask the agent what it is. ``oracle`` is how the database asks."""
+    """Ask the agent what it is. ``oracle`` is how the database requires."""
     catalogue = catalogue or match.catalogue_of(())
     try:
         values = snmp.get(host, target, snmp.FIRST, match.PROBE)
@@ -105,7 +105,7 @@ def look_at(
         if found is None:
             return _other(agent, looked)
     known = details.read_details(agent, found[0])
-    # What it says of itself may show another product of the same vendor.
+    # What it states of itself may show another product of the same vendor.
     again = match.recognise(values, catalogue)
     if again is not None and again[0] is not found[0]:
         found, known = again, details.read_details(agent, again[0])
@@ -165,7 +165,8 @@ def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) ->
 
 
 def _other(agent: Agent, looked: bool) -> Storage:
-    """An agent that answers and that no rule knows; ``looked``: also when it was asked further."""
+    """An agent that answers and that no rule knows; ``looked``: also when it was queried
+    further."""
     values = agent.values
     maker = _maker(values)
     role, product, sure = _classify(values, maker)
@@ -196,7 +197,7 @@ def _other(agent: Agent, looked: bool) -> Storage:
     )
 
 
-#: What an agent that no rule knows is asked, for people and for who writes a definition of it.
+#: What an agent that no rule knows is queried, for people and for who writes a definition of it.
 _SAID = (rules.OBJECT, rules.DESCRIPTION, *rules.OF_CHASSIS, *rules.OF_UNIT, *rules.SAID_BY_ANY)
 
 
@@ -233,7 +234,7 @@ _KEPT, _TOLD = 200, 5
 def _own_subtree(agent: Agent, maker: enterprises.Maker) -> Tuple[str, ...]:
     """How the vendor's own subtree begins, so that a definition can be written from the answer.
 
-    What was asked and answered is in the evidence, which a recording keeps.
+    What was queried and answered is in the evidence, which a recording keeps.
     """
     if not maker.number:
         return ()
@@ -259,7 +260,7 @@ def _features_of_other(role: str, values: Values) -> Features:
 def _classify(values: Values, maker: enterprises.Maker) -> Tuple[str, Optional[str], Optional[str]]:
     """(role, product, how sure) of an agent that no rule knows.
 
-    A vendor's number that stands in no rule tells nothing, unless the vendor makes nothing else: it
+    A vendor's number that is in no rule shows nothing, unless the vendor makes nothing else: it
     may well be storage.
     """
     oid = match.object_id(values)
@@ -331,7 +332,7 @@ def ask_as_oracle(
 
 
 def judge_product(value: Optional[Value]) -> Tuple[str, str]:
-    """(hcc, why) from what the agent says of its product: eligible by its complete name alone."""
+    """(hcc, why) from what the agent states of its product: eligible by its complete name only."""
     if value is None:
         return NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}"
     text = printable(value.text)

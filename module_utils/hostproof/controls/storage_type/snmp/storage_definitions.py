@@ -5,7 +5,7 @@
 docs/storage_definitions.schema.json says the same.
 
 A definition is data as JSON carries it: by which values of an agent the family is known, where its
-model, version and serial number stand, and which document says so. The house's own are in
+model, version and serial number stand, and which document states so. The house's own are in
 storage_families.py, and a user's are read here too: they are bounded, and no pattern of theirs can
 take long (``_checked_pattern``).
 """
@@ -87,7 +87,7 @@ class Place(NamedTuple):
 
 
 class Part(NamedTuple):
-    """An object or a column that tells how one of PARTS is.
+    """An object or a column that shows how one of PARTS is.
 
     ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
     the number itself counts something bad, ``counts`` says what, and the policy how many may be.
@@ -233,7 +233,7 @@ def _place(value: Any) -> Place:
     )
 
 
-# -- where it tells its health --------------------------------------------------------------------
+# -- where it shows its health --------------------------------------------------------------------
 
 
 def _part(value: Any) -> Part:
@@ -338,7 +338,7 @@ def _bits_of(pattern: str) -> List[int]:
                 raise ValueError(f"the pattern {pattern!r} may not use \\{follows}")
             sign, step = "", 2
         elif sign == "[":
-            # What stands in brackets is one character, whatever it holds.
+            # What is in brackets is one character, whatever it holds.
             match = _CLASS.match(pattern, at)
             if match is None:
                 raise ValueError(f"the pattern {pattern!r} has brackets that are not closed, or [")

@@ -3,7 +3,7 @@
 """Model, version and serial number, from objects whose meaning is documented.
 
 The first row of a table is not the table: rows that differ tell nothing, unless the definition says
-that each tells of a part of its own (the nodes of a cluster). Of ENTITY-MIB the row of the chassis
+that each tells of a separate part (the nodes of a cluster). Of ENTITY-MIB the row of the chassis
 counts, of FCMGMT-MIB that of the storage itself.
 """
 
@@ -26,7 +26,8 @@ _LONGEST = 120
 
 
 class Agent(NamedTuple):
-    """One agent, and what it said so far. ``whole`` are the columns that were read to their end."""
+    """One agent, and what it stated so far. ``whole`` are the columns that were read to their
+    end."""
 
     host: Host
     target: Target
@@ -101,7 +102,7 @@ def _only_row(agent: Agent) -> Optional[str]:
 
 
 def read_unit(agent: Agent) -> None:
-    """The row of FCMGMT-MIB that stands for the whole: the storage before its switches and HBAs."""
+    """The row of FCMGMT-MIB that represents the whole: the storage before its switches and HBAs."""
     if "unit.type" in agent.values:
         return
     read_rows(agent, "unit", [rules.UNIT_TYPE])
@@ -130,7 +131,7 @@ class Details(NamedTuple):
 
 
 def read_details(agent: Agent, rule: Rule) -> Details:
-    """One GET for all objects, and more only where what it said is not enough.
+    """One GET for all objects, and more only where what it stated is not enough.
 
     An agent that does not answer these keeps its model, version or serial number to itself; what
     it is stays known.
@@ -167,7 +168,7 @@ def _was_asked(oid: str, agent: Agent) -> bool:
 
 
 def _first(places: Sequence[Place], agent: Agent) -> Optional[str]:
-    """What the first place says that says something."""
+    """What the first place says that states something."""
     told = (_told(place, agent) for place in places)
     return next((text for text in told if text is not None), None)
 
@@ -210,7 +211,7 @@ def _read(place: Place, value: Value) -> Optional[str]:
     return place.form.format(*groups)
 
 
-#: What agents say where they have nothing to say, and what published records are masked with.
+#: What agents state where they have nothing to say, and what published records are masked with.
 _EMPTY = re.compile(
     r"(?:<.*>|unknown|n/?a|none|null|empty|not (?:specified|available|applicable|set)|undefined|"
     r"to be filled.*|default string|0+|[Ff]{4,}|[Xx]+|[-?*. ]+)?$",

@@ -994,7 +994,7 @@ FAMILIES: List[Dict[str, Any]] = [
             },
         ],
         "version": [
-            # SoftwareVersion; the version of the agent stands before it (1.1.0).
+            # SoftwareVersion; the version of the agent is before it (1.1.0).
             {"at": "e.5127.1.1.1.1.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
             {"at": "e.5127.1.1.1.2.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
             {"at": "e.5127.1.1.1.6.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How full, how busy and how lossy a filer is, as far as its agent tells.
+"""How full, how busy and how lossy a filer is, as far as its agent shows.
 
 Where the numbers stand is in storage_rules.py. Discards are counters since the agent started, so
 only the difference of two readings says something about now.
@@ -23,7 +23,7 @@ _COUNTER32 = 2**32
 
 
 class Volume(NamedTuple):
-    """``percent`` of it is used; ``size`` in bytes, None where the agent tells only the share.
+    """``percent`` of it is used; ``size`` in bytes, None where the agent shows only the share.
 
     ``kind`` is one of storage_rules.VOLUME_KINDS.
     """
@@ -189,10 +189,10 @@ def read_counters(host: Host, target: Target, product: str, question: str) -> Co
 
 
 def losses(before: Counters, after: Counters) -> List[Loss]:
-    """What was discarded between the two; Unanswered where that cannot be told.
+    """What was discarded between the two; Unanswered where that is unknown.
 
     By the agent's clock: where it went back the agent started again, and where it stands still
-    nobody knows whether the agent checked its counters again."""
+    it is unknown whether the agent checked its counters again."""
     if after.uptime < before.uptime:
         raise Unanswered(after.evidence[0], "the agent was restarted between the two readings")
     if after.uptime == before.uptime:
@@ -266,7 +266,7 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
 
 
 class Told(NamedTuple):
-    """What the agent says of a part: row to value ("" is the row of an object). Absent: it says
+    """What the agent states of a part: row to value ("" is the row of an object). Absent: it states
     that it has no such object.
     """
 

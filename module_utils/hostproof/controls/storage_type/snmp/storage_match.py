@@ -15,7 +15,7 @@ from . import storage_rules as rules
 from .storage_definitions import Clue, Part, Rule, Way
 from .storage_families import FAMILIES
 
-#: What every agent is asked first.
+#: What every agent is queried first.
 PROBE = (rules.DESCRIPTION, rules.OBJECT, rules.ENGINE_ID, rules.ORACLE_PRODUCT)
 
 
@@ -23,8 +23,8 @@ class Catalogue(NamedTuple):
     """Families in the order in which they are tried.
 
     ``ways`` are all of theirs with the first clue of each, ``columns`` the columns and subtrees
-    among these clues, and ``further`` what to ask an agent that says too little: just before every
-    object that a clue looks for.
+    among these clues, and ``further`` what to ask an agent that states too little: just before
+    every object that a clue looks for.
     """
 
     ways: Tuple[Tuple[Rule, Way, Clue], ...]
@@ -43,14 +43,14 @@ def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
     return Catalogue(ways, tuple(sorted(first)), further, tuple(rules_of_user))
 
 
-#: Read once, and only where an agent is asked at all.
+#: Read once, and only where an agent is queried at all.
 _HOUSE: List[Rule] = []
 
 
 def health_of(
     catalogue: Catalogue, vendor: Optional[str], product: Optional[str]
 ) -> Tuple[Part, ...]:
-    """What the family of that name tells of its health, () where no object of it is known."""
+    """What the family of that name shows of its health, () where no object of it is known."""
     rules_of = (rule for rule, _way, _clue in catalogue.ways if rule.vendor == vendor)
     return next((rule.health for rule in rules_of if rule.product == product), ())
 
@@ -79,7 +79,7 @@ def before(oid: str) -> str:
 
 
 class _Seen(NamedTuple):
-    """What an agent said, with what many rules ask for worked out once.
+    """What an agent stated, with what many rules ask for worked out once.
 
     ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
     name that people gave the host.
@@ -92,7 +92,7 @@ class _Seen(NamedTuple):
 
 
 def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
-    """The first rule that holds for what the agent said, and the surest way in which it holds."""
+    """The first rule that holds for what the agent stated, and the surest way in which it holds."""
     found: Optional[Tuple[Rule, Way]] = None
     for rule, way in _holding(values, catalogue):
         if found is not None and found[0] is not rule:
@@ -133,10 +133,10 @@ _MOST_ARCS = 128
 
 
 def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[str, ...]:
-    """What else the agent says that it is, for people; () where all of it fits the rule.
+    """What else the agent states that it is, for people; () where all of it fits the rule.
 
     Another family whose objects it has, and the sysObjectID of another maker. An operating system
-    is no other maker: most filers are a Linux or a FreeBSD inside.
+    is not an other maker: most filers are a Linux or a FreeBSD inside.
     """
     if rule in catalogue.of_user:
         return ()
@@ -243,7 +243,7 @@ def value_at(oid: str, values: Values) -> Optional[Value]:
 
 
 def rows_at(column: str, values: Values) -> Dict[str, Value]:
-    """What stands behind the column in each OID, and the value there, as far as it is known."""
+    """What is behind the column in each OID, and the value there, as far as it is known."""
     return {
         name[len(column) :]: value
         for name, value in values.items()
@@ -252,7 +252,7 @@ def rows_at(column: str, values: Values) -> Dict[str, Value]:
 
 
 def object_id(values: Values) -> str:
-    """sysObjectID, "" where the agent has none or it is no OID."""
+    """sysObjectID, "" where the agent has none or it is not an OID."""
     value = values.get(rules.OBJECT)
     return value.text.lstrip(".") if value is not None and value.kind == "oid" else ""
 

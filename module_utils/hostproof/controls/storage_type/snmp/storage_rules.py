@@ -56,7 +56,7 @@ ENTITY_CLASS, CHASSIS = ENTITY + "5.", 3
 #: FCMGMT-MIB (Fibre Alliance) connUnitTable, indexed by World Wide Name.
 UNIT = "1.3.6.1.3.94.1.6.1."
 UNIT_TYPE = UNIT + "3."
-#: connUnitType of what stands for the whole agent, best first: storage-subsystem, nas,
+#: connUnitType of what represents the whole agent, best first: storage-subsystem, nas,
 #: storage-device, storage-access-device, switch, hub, gateway, hba, host.
 UNIT_TYPES = (11, 17, 9, 14, 4, 3, 5, 7, 10)
 
@@ -91,7 +91,7 @@ BEFORE_NFS = (
     "1.3.6.1.2.1.6.20.1.4.2.16.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.2048",
 )
 
-#: The name that people gave a host, where it stands in sysDescr. net-snmp has ``uname -a`` there
+#: The name that people gave a host, where it is in sysDescr. net-snmp has ``uname -a`` there
 #: unless it is told otherwise. A name proves nothing: a proxy may be called "rubrik".
 OWN_NAMES = (
     r"^(?:AIX|CYGWIN\S*|Darwin|DragonFly|FreeBSD|GNU/kFreeBSD|HP-UX|IRIX(?:64)?|Linux|NetBSD|OpenBSD|"
@@ -123,7 +123,7 @@ NAMES = {
 
 # -- Oracle's own question ------------------------------------------------------------------------
 
-#: What the database asks, with SNMPv1, before it allows Hybrid Columnar Compression on NFS.
+#: What the database requires, with SNMPv1, before it allows Hybrid Columnar Compression on NFS.
 #: Oracle ZFS Storage Appliance Administration Guide, "Configuring for Oracle Database Clients".
 ORACLE_PRODUCT = E + "42.2.225.1.4.2.0"
 #: "Sun Storage 7410" (Database Installation Guide, "Enabling HCC on Direct NFS Client"), "Sun ZFS
@@ -215,8 +215,8 @@ class Volumes(NamedTuple):
 
     ``size``, and ``used`` or ``free``, count in ``unit`` bytes, or in the column ``units``;
     ``percent`` stands instead of them. Only rows whose ``kind`` column matches ``kinds`` count.
-    ``product`` is that of the rule, "" for every agent. ``form`` is the column that tells volumes
-    from what they lie in (VOLUME_FORMS), "" where there is no such difference.
+    ``product`` is that of the rule, "" for every agent. ``form`` is the column that shows volumes
+    from what they are in (VOLUME_FORMS), "" where there is no such difference.
     """
 
     product: str
@@ -396,7 +396,7 @@ INTERFACES = (
 PORT_NODE, PORT_NAME = E + "789.1.22.2.1.1", E + "789.1.22.2.1.2"
 PORT_FLOW_CONTROL = E + "789.1.22.2.1.24"
 PORT_PRODUCTS = ("ONTAP", "ThinkSystem DM")
-#: What that says; anything else is unknown.
+#: What that states; anything else is unknown.
 FLOW_CONTROL = {1: "none", 2: "receive", 3: "send", 4: "full"}
 #: Ports that carry no data: ONTAP's management port of a node.
 PORTS_WITHOUT_DATA = ("e0M",)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the agents of storage say of their parts: data, in the form that "health" of a definition
+"""What the agents of storage state of their parts: data, in the form that "health" of a definition
 has (docs/storage_definitions.schema.json). storage_families.py says whose they are.
 
 Numbers are those of the vendor's MIB, which names them; what is good and what is bad about them is
@@ -311,7 +311,7 @@ DISKSTATION: _States = [
         "source": "SYNOLOGY-DISK-MIB diskHealthStatus",
     },
     {
-        # Creating, moving and checking takes no redundancy away; unknown (21) is no word.
+        # Creating, moving and checking takes no redundancy away; unknown (21) is not a word.
         "part": "system",
         "at": "e.6574.3.1.1.3.",
         "good": dict(
@@ -712,7 +712,7 @@ BUFFALO: _States = [
     *_of("e.5227.27.1.", "BUFFALO-NAS-MIB", _OK_2, "system 8.1.2. nasRPSUStatus"),
 ]
 
-#: Hexadecimal in the MIB. 128 to 143, other devices, are no words.
+#: Hexadecimal in the MIB. 128 to 143, other devices, are not words.
 INFORTREND: _States = [
     {
         "part": "disks",

@@ -3,7 +3,7 @@
 """chrony.conf and what it includes, in the order in which chronyd reads it.
 
 Source: chrony.conf(5), Comments in the configuration file, include, confdir and makestep: the
-last makestep counts, and a file stands where the directive that names it does. That a confdir on
+last makestep counts, and a file is where the directive that names it does. That a confdir on
 top loses to the file itself was seen with ``chronyd -p`` of 4.3.
 """
 
@@ -62,7 +62,7 @@ def kept(text: str) -> str:
 def follow(
     path: str, read_text: Callable[[str], str], list_dir: Callable[[str], List[str]]
 ) -> List[Directive]:
-    """All directives, in order, from the file at ``path`` on; a confdir stands before its files.
+    """All directives, in order, from the file at ``path`` on; a confdir is before its files.
 
     ``read_text`` and ``list_dir`` give a file and the names in a directory (none where it is
     absent), and raise what is unknown. ParseError where files include each other without end."""

@@ -94,7 +94,7 @@ def parse_tracking(text: str) -> Tracking:
 
 
 def parse_ntpq(text: str) -> List[Source]:
-    """The peers of ntpq -pn; the computer's own clock (LOCAL) is no source."""
+    """The peers of ntpq -pn; the computer's own clock (LOCAL) is not a source."""
     what = "ntpq -pn"
     found = []
     for number, line in _lines(text, what):

@@ -62,7 +62,7 @@ def variables(words: Tuple[str, ...]) -> Variables:
 def expanded(words: Tuple[str, ...], files: List[str]) -> Tuple[str, ...]:
     """With variables from the texts of environment files, of which the last one counts.
 
-    As systemd.exec(5) has it: one that stands alone is split at blanks.
+    As systemd.exec(5) has it: one that is alone is split at blanks.
     """
     values: Dict[str, str] = {}
     for text in files:
