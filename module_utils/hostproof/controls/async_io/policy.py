@@ -113,8 +113,8 @@ class Policy(NamedTuple):
     Default: 7
     """
     cache_limit: int = whole_number(0, 10000)
-    """How large the page cache may be next to the SGA, in percent of it, before apply rejects to
-    set a value that goes past it.
+    """Maximum size of the page cache, in percent of the SGA, at which apply sets a value that
+    bypasses it.
 
     Default: 50
     """
