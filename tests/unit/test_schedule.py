@@ -54,6 +54,8 @@ class TestTimer:
         assert f'ExecStart={ROOT}/hostproof audit --limit "db*" -e x=50%%\n' in service
         assert f"ExecStartPost={ROOT}/hostproof prune --keep 30\n" in service
         assert f"WorkingDirectory={run.work}\n" in service
+        # A host without a database (exit code 5) is a result of an audit as well.
+        assert "SuccessExitStatus=2 3 4 5\n" in service
         assert "OnCalendar=Mon..Fri 02:30\n" in (run.units / "hostproof.timer").read_text()
         assert run.calls() == ["--user daemon-reload", "--user enable --now hostproof.timer"]
         assert run(*self.WORDS)[0] == 0

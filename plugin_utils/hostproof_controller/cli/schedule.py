@@ -20,8 +20,8 @@ from .errors import Refused, complain
 
 _HEAD = "# Written by ./hostproof schedule. ./hostproof schedule --remove deletes it.\n"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,40}\Z")
-#: Exit codes of an audit that ran: 2, 3 and 4 say what it found.
-_RAN = "2 3 4"
+#: Exit codes of an audit that ran: they report its findings.
+_RAN = "2 3 4 5"
 SERVICE = """\
 {head}[Unit]
 Description=Hostproof audit
