@@ -7,6 +7,7 @@ import lzma
 import os
 import subprocess
 import tarfile
+import tracemalloc
 
 import pytest
 from hostproof_controller.archives import content
@@ -159,6 +160,31 @@ def test_half_an_archive_is_an_error(tmp_path, pack):
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(content.ArchiveError, match="cannot be read"):
         content.read(path, every_path)
+
+
+@pytest.mark.parametrize("size", [tarfile.BLOCKSIZE * 2, tarfile.BLOCKSIZE * 2 + 100])
+def test_a_plain_tar_file_that_ends_early_is_an_error(tmp_path, size):
+    path = tmp_path / "a.tar"
+    path.write_bytes(PLAIN[:size])
+    with pytest.raises(content.ArchiveError, match="its end is missing"):
+        content.read(path, every_path)
+
+
+def test_global_headers_are_not_kept(tmp_path):
+    """Each header has another key, so tarfile would keep the values of all."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for number in range(20):
+            header = tarfile.TarInfo.create_pax_global_header({f"k{number}": "x" * 900_000})
+            tar.fileobj.write(header)
+            tar.addfile(tarfile.TarInfo(f"etc/{number}"))
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(stream.getvalue()))
+    tracemalloc.start()
+    content.read(path, every_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * 1024 * 1024
 
 
 def test_what_is_no_archive_is_an_error(tmp_path):

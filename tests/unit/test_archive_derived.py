@@ -26,6 +26,10 @@ chronyd.service              enabled         enabled
 """
 
 
+#: ``ls -a`` prints the directory itself.
+DOT = "drwxr-xr-x. 2 0 0 18 Mar 12  2024 .\n"
+
+
 def test_packages():
     line = '{"name":"bash","epoch":"(none)","version":"5.1.8","release":"9.el9","arch":"x86_64"}\n'
     assert derived.packages_of_json(line) == "bash\t5.1.8-9.el9\tx86_64\tinstalled\n"
@@ -85,15 +89,26 @@ def test_dates(date):
 
 
 def test_a_directory_with_a_line_that_is_not_understood_is_unknown():
-    text = "/a:\ntotal 0\n-rw-r--r--. 1 0 0 5 Mar 12  2024 one\n\n/b:\n?????????? ? ? ? ? ? two\n"
+    text = (
+        "/a:\ntotal 0\n"
+        + DOT
+        + "-rw-r--r--. 1 0 0 5 Mar 12  2024 one\n\n/b:\n?????????? ? ? ? ? ? two\n"
+    )
     found = listing.parse(text)
     assert set(found.folders) == {"/a"}
     assert set(found.folders["/a"]) == {"one"}
 
 
+def test_a_directory_of_which_lines_were_filtered_is_unknown():
+    """Insights keeps some lines of ls -la of /tmp and /usr/bin, without the line of "."."""
+    found = listing.parse("/tmp:\n\n/usr/bin:\n-rwxr-xr-x. 1 0 0 5 Mar 12  2024 ls\n")
+    assert found.folders == {}
+
+
 def test_forms_of_listings():
     """With a context of SELinux, a device, a link and a blank in the name."""
     text = """/d:
+drwxr-xr-x. 2 0 0 18 Mar 12  2024 .
 drwxr-xr-x. 2 root root system_u:object_r:etc_t:s0 28 Mar 12 10:00 with blank
 brw-rw----. 1 0 6 253, 0 Mar 12 10:00 dm-0
 lrwxrwxrwx. 1 0 0 7 Mar 12  2024 lib -> usr/lib

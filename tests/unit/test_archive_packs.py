@@ -104,6 +104,21 @@ def test_a_filtered_list_of_processes_does_not_show_that_one_is_absent(pack):
     assert "does not list all processes" in reading["message"]
 
 
+def test_a_file_that_was_left_out_makes_its_directory_unknown(tmp_path):
+    """A file with a NUL is not kept; it exists on the host and may override the others."""
+    files = {**INSIGHTS, "etc/sysctl.d/zz.conf": "vm.swappiness = 60\0\n"}
+    with pytest.raises(Unanswered):
+        RecordedHost(packs.pack_of(made(tmp_path, files))["readings"]).list_dir("/etc/sysctl.d")
+
+
+def test_a_file_of_which_insights_keeps_some_lines_is_unknown(tmp_path):
+    files = {**INSIGHTS, "etc/nsswitch.conf": "passwd: files\n"}
+    with pytest.raises((Absent, Unanswered)):
+        RecordedHost(packs.pack_of(made(tmp_path, files))["readings"]).read_text(
+            "/etc/nsswitch.conf"
+        )
+
+
 def test_passwords_are_masked_and_filtered(pack):
     assert pack["readings"]["file:/etc/fstab"]["text"]
     assert "hunter2" not in json.dumps(pack)
@@ -190,6 +205,11 @@ def test_links_of_a_sosreport_are_links_of_the_host(sosreport):
 def test_uname_names_the_host(sosreport):
     assert sosreport["host"] == "db2"
     assert RecordedHost(sosreport["readings"]).run(["uname", "-m"]).stdout == "x86_64\n"
+
+
+def test_a_text_that_is_no_uname_ends_nothing(tmp_path):
+    made(tmp_path, {**SOS, "sos_commands/kernel/uname_-a": "a a a a a a GNU/Linux\n"})
+    assert packs.pack_of(tmp_path)["readings"]
 
 
 def test_all_processes_show_that_no_instance_runs(sosreport):

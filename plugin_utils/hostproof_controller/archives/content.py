@@ -71,6 +71,8 @@ class Content:
         self.links: dict[str, str] = {}
         self.folders: set[str] = set()
         self.too_long: set[str] = set()
+        #: Selected files that are not text or not readable, and directories that are not readable.
+        self.left_out: set[str] = set()
         self._kept = 0
         self._entries = 0
 
@@ -113,6 +115,7 @@ class Content:
     def add_text(self, path: str, content: bytes) -> None:
         """Keep a text file: one without a NUL."""
         if b"\0" in content:
+            self.left_out.add(path)
             return
         self._kept += len(content)
         if self._kept > MOST_KEPT:
@@ -148,6 +151,7 @@ class Content:
                 found.links[path[cut:]] = target[cut:] if inside else target
         found.folders = {path[cut:] for path in self.folders if path.startswith(top + "/")}
         found.too_long = {path[cut:] for path in self.too_long if path.startswith(top + "/")}
+        found.left_out = {path[cut:] for path in self.left_out if path.startswith(top + "/")}
         return found
 
 
@@ -209,6 +213,8 @@ def _take(handle: int, name: str, path: str, selected: Selected, content: Conten
         content.add_link(path, os.readlink(name, dir_fd=handle))
     elif stat.S_ISDIR(found.st_mode):
         content.add_folder(path)
+        if not os.access(name, os.R_OK | os.X_OK, dir_fd=handle):
+            content.left_out.add(path)
     elif stat.S_ISREG(found.st_mode) and selected(path):
         if found.st_size > MOST_OF_A_FILE:
             content.too_long.add(path)
@@ -217,6 +223,7 @@ def _take(handle: int, name: str, path: str, selected: Selected, content: Conten
         try:
             opened = os.open(name, flags, dir_fd=handle)
         except PermissionError:
+            content.left_out.add(path)
             return
         with open(opened, "rb") as stream:
             if stat.S_ISREG(os.fstat(opened).st_mode):
@@ -231,6 +238,8 @@ class _Entry(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
+        if len(buf) != tarfile.BLOCKSIZE:
+            raise ValueError("its end is missing")
         found = super().frombuf(buf, encoding, errors)
         if found.type == tarfile.GNUTYPE_SPARSE:
             raise ValueError("it holds a sparse file")
@@ -258,6 +267,8 @@ def _read_tar(path: Path, selected: Selected, content: Content) -> None:
                 content.count()
                 # tarfile keeps every entry.
                 tar.members = []  # type: ignore[attr-defined]
+                # It keeps the values of all global headers as well.
+                tar.pax_headers = {}
                 name = _safe_name(entry.name)
                 if name and len(name) <= MOST_OF_A_PATH:
                     _add_entry(tar, entry, name, selected, content)

@@ -48,6 +48,12 @@ def packages_of_names(text: str) -> str | None:
     return "".join(lines) or None
 
 
+def has_credentials(packages: str) -> bool:
+    """Whether systemd-sysctl may read the credential sysctl.extra: since systemd 252."""
+    found = re.search(r"^systemd\t(\d{2,4})[.\d~]*-", packages, re.MULTILINE)
+    return found is None or int(found[1]) >= 252
+
+
 def moment_of(date: str) -> time.struct_time | None:
     """The moment that ``date`` printed in UTC."""
     found = _DATE.fullmatch(date.strip())

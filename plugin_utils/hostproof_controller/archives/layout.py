@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ansible.module_utils.hostproof.controls.packages.facts import CLOCK
+from ansible.module_utils.hostproof.probes.systemd.boot import SYSCTL_CREDENTIALS
 from ansible.module_utils.hostproof.probes.unix.package_database import RPM
 
 from . import derived, listing, process_list, sections
@@ -25,6 +26,8 @@ from .content import ArchiveError, Content
 from .holdings import Holdings
 
 _SECTION = "section "
+#: Insights keeps only some lines of these (filterable in insights/specs/__init__.py).
+_FILTERED = ("/etc/nsswitch.conf", "/etc/firewalld/firewalld.conf", "/etc/udev/rules.d/")
 _TABLE = Path(__file__).with_name("paths.tsv")
 
 #: Kind of an archive to its name, and to a path that only it has.
@@ -171,6 +174,8 @@ class _Reader:
 
     def _files(self, row: Row) -> None:
         for path, _name, text in self._texts(row):
+            if row.kind == "insights" and path.startswith(_FILTERED):
+                continue
             self.holdings.files.setdefault(path, text)
         if row.content.startswith(_SECTION):
             missing = self._sections_of(row).missing
@@ -179,7 +184,14 @@ class _Reader:
             )
 
     def _conf_files(self, row: Row) -> None:
-        """A directory is complete if the archive has the path that is copied with it."""
+        """A directory is complete if the archive has the path that is copied with it.
+
+        It is not if a file of it was left out, because that file exists on the host.
+        """
+        unread = self.content.too_long | self.content.left_out
+        folder = posixpath.dirname(row.path_in_archive)
+        if folder in unread or any(True for _one in self._matches(row.path_in_archive, unread)):
+            return
         paths: Iterable[str] = self._paths
         pattern = row.path_in_archive
         if row.content.startswith(_SECTION):
@@ -221,7 +233,7 @@ class _Reader:
                 for option, word in (("s", words[0]), ("n", words[1]), ("m", words[-2])):
                     self.holdings.add_output(f"uname -{option}", word + "\n")
                 # Of m, p and i many systems print the same word.
-                while words[-3] == words[-2]:
+                while len(words) > 3 and words[-3] == words[-2]:
                     del words[-2]
                 self.holdings.add_output("uname -snrvm", " ".join(words[:-1]) + "\n")
                 self.name = self.name or words[1]
@@ -257,6 +269,8 @@ class _Reader:
             found = derive(text)
             if found is not None:
                 self.holdings.add_output(" ".join(RPM), found)
+                if not derived.has_credentials(found):
+                    self.holdings.missing.update(SYSCTL_CREDENTIALS)
 
     def _selinux_mode(self, row: Row) -> None:
         path = "/sys/fs/selinux/enforce"

@@ -35,11 +35,13 @@ class Listed(NamedTuple):
 def parse(text: str, only: str = "") -> Listed:
     """``only`` is the directory that a listing without a line "/PATH:" is of.
 
-    A directory of which a line cannot be read, or that ls could not read itself, is left out.
+    A directory is left out if a line cannot be read, if ls could not read it, or if the line "." is
+    missing (``ls -a`` prints it).
     """
     found = Listed({}, set())
     folder = only or None
     unsure: set[str] = set()
+    whole: set[str] = set()
     if only:
         found.folders[only] = {}
     for line in text.splitlines():
@@ -56,9 +58,12 @@ def parse(text: str, only: str = "") -> Listed:
                 unsure.add(folder)
                 continue
             word, arrow, target = name["name"].partition(" -> ")
+            if word == ".":
+                whole.add(folder)
             if word not in (".", ".."):
                 is_link = entry["type"] == "l" and arrow
                 found.folders[folder][word] = Entry(entry["type"], target if is_link else None)
-    for one in unsure:
+    # Insights keeps only some lines of a list. The line of the directory itself is missing then.
+    for one in unsure | (found.folders.keys() - whole):
         found.folders.pop(one, None)
     return found

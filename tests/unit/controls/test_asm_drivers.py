@@ -172,3 +172,26 @@ class TestAsmfd:
         machine = host(modules=()).file(AFD_CONFIG, "afd_diskstring='/dev/sd*'\n")
         found = judge(machine, "oracle_19c_rac")["asmfd"]
         assert (found.status, found.running) == ("fail", "not loaded")
+
+
+def test_asmlib_3_on_a_kernel_without_io_uring(judge):
+    """The kernel of EL 8 is 4.18. io_uring came with 5.1."""
+    found = judge(host(V3, "4.18.0-553.el8_10.x86_64", version="8.10", modules=()))
+    assert found["asmlib_module"].status == "fail"
+    assert found["io_uring"].status != "pass"
+
+
+def test_io_uring_that_nothing_allows_at_boot(judge):
+    """Kernels of Red Hat disable it by default."""
+    machine = host(V3, RHCK9, version="9.6", modules=()).file(IO_URING, "0\n")
+    assert judge(machine)["io_uring"].status == "error"
+
+
+def test_a_damaged_package_database(judge):
+    machine = host(V3, UEK8, version="9.6", modules=())
+    answer = machine.commands[" ".join(RPM)]
+    machine.commands[" ".join(RPM)] = answer._replace(
+        stdout="".join(f"package {one} is not installed\n" for one in V3),
+        stderr="error: cannot open Packages database in /var/lib/rpm\n",
+    )
+    assert judge(machine)["asmlib_version"].status == "error"

@@ -87,6 +87,10 @@ class TestPackets:
             (["tcp dport @ports drop"], "accept", "unclear"),
             (["tcp dport vmap { 1521 : jump other }"], "drop", "unclear"),
             (["jump absent"], "drop", "unclear"),
+            (['log prefix "in: " jump other'], "drop", "open"),
+            (['ct state new log prefix "x" tcp dport 22 accept'], "drop", "blocked"),
+            (["log flags tcp options tcp dport 22 accept"], "drop", "blocked"),
+            (["tcp dport 1521 queue num 0"], "accept", "unclear"),
         ],
     )
     def test_a_new_connection_to_the_listener(self, rules, policy, expected):
@@ -182,9 +186,33 @@ class TestFormats:
         text = f"*filter\n:INPUT ACCEPT [0:0]\n{rule}\nCOMMIT\n"
         assert state(iptables_save.parse(text), 1521) == expected
 
+    def test_a_built_in_chain_needs_no_head(self):
+        text = "*filter\n-A INPUT -p tcp --dport 1521 -j DROP\nCOMMIT\n"
+        assert state(iptables_save.parse(text), 1521) == "blocked"
+
+    @pytest.mark.parametrize("expression", [{"queue": {"num": 0}}, {"quota": {"val": 1}}])
+    def test_json_without_a_certain_verdict(self, expression):
+        match = {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}}
+        port = {"match": {**match, "right": 1521}}
+        chain = {"family": "ip", "table": "t", "name": "c", "hook": "input", "type": "filter"}
+        rule = {"family": "ip", "table": "t", "chain": "c"}
+        rules = [
+            {
+                "chain": {
+                    **chain,
+                    "prio": 0,
+                    "policy": "drop" if "quota" in expression else "accept",
+                }
+            },
+            {"rule": {**rule, "expr": [port, expression, {"accept": None}]}},
+        ]
+        tables, _has_other = nft_json.parse(json.dumps({"nftables": rules}))
+        assert state(tables, 1521) in ("unclear", "partly")
+
     @pytest.mark.parametrize(
         ("parse", "text"),
         [
+            (nft_text.parse, 2 * "table inet f { chain input { tcp dport 80 accept; }\n}\n"),
             (iptables_save.parse, "*filter\n:INPUT ACCEPT [0:0]\n"),
             (iptables_save.parse, "*filter\nnonsense\nCOMMIT\n"),
             (iptables_save.parse, '*filter\n-A INPUT --comment "x\nCOMMIT\n'),
@@ -268,6 +296,18 @@ class TestPorts:
         assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("warn", "fail")
         limit = found["rate_limit", "1525/tcp"]
         assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
+
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>'),
+            ("policies/in.xml", '<policy target="DROP"><egress-zone name="HOST"/></policy>'),
+        ],
+    )
+    def test_direct_rules_and_policies_are_not_read(self, judge, path, text):
+        machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
+        machine.file(f"/etc/firewalld/{path}", text)
+        assert judge(machine)["ports", "1521/tcp"].status == "error"
 
     def test_a_second_zone_with_interfaces(self, judge):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))

@@ -140,7 +140,7 @@ class TestPlan:
             "",
             "installed libaio1:amd64\ninstalled unzip:amd64\n",
         )
-        assert change.make[0].argv == (
+        assert change.make[1].argv == (
             *("apt-get", "-y", "--no-install-recommends", "install", "unzip"),
         )
         assert [one.argv for one in change.undo] == [
@@ -162,15 +162,24 @@ class TestPlan:
         assert plan.changes == plan.refusals == []
         assert "packages_install is false" in plan.pending[0]
 
-    def test_a_removed_package_is_as_it_was_before(self):
-        lines = [*package_packs.dpkg_lines(), "unzip\t6.0\tamd64\tconfig-files"]
-        machine = host("debian-12", lines)
-        machine.commands[APT + "unzip"] = Output(0, INST.format("unzip", "6.0"), "")
-        (change,) = plan_of(machine, additional=["unzip"]).changes
-        assert change.before == "config-files unzip:amd64\n"
+    def test_the_packages_must_be_absent_when_apply_begins(self):
+        """Revert would remove a package that was installed after the plan was made."""
+        (change,) = plan_of(debian("unzip"), additional=["unzip"]).changes
+        check = change.make[0].argv
+        assert check[:2] == ("sh", "-c") and check[-1] == "unzip:amd64"
+        assert "dpkg-query" in check[2]
 
 
 class TestRefusals:
+    def test_configuration_files_of_a_removed_package(self):
+        """Revert purges the package, and would delete these files."""
+        lines = [*package_packs.dpkg_lines(), "unzip\t6.0\tamd64\tconfig-files"]
+        machine = host("debian-12", lines)
+        machine.commands[APT + "unzip"] = Output(0, INST.format("unzip", "6.0"), "")
+        refusal = self.refusal(machine)
+        assert refusal.override is None
+        assert "unzip:amd64" in refusal.reason and "configuration files" in refusal.reason
+
     def refusal(self, machine, **changes):
         plan = plan_of(machine, **{"additional": ["unzip"], **changes})
         (refusal,) = plan.refusals
@@ -222,7 +231,7 @@ class TestRpm:
         machine.commands[DNF + "glibc-devel libxcrypt-compat"] = Output(1, text, "")
         plan = plan_of(machine, additional=["glibc-devel", "libxcrypt-compat"])
         (change,) = plan.changes
-        assert change.make[0].argv[:2] == ("dnf", "-y")
+        assert change.make[1].argv[:2] == ("dnf", "-y")
         assert change.before.startswith("package compat-openssl11.x86_64 is not installed\n")
         assert change.after.startswith("compat-openssl11.x86_64\n")
         # As rpm answered with and without the packages.
@@ -263,8 +272,8 @@ def test_suse_uses_zypper():
     zypper = "zypper --non-interactive --xmlout install --no-recommends --dry-run libxcrypt-compat"
     machine.commands[zypper] = Output(0, fixture("zypper-install"), "")
     plan = plan_of(machine, additional=["libxcrypt-compat"], upgrades=True)
-    assert plan.changes[0].make[0].argv[0] == "zypper"
-    assert "crypto-policies" in plan.refusals[0].reason
+    assert plan.changes[0].make[1].argv[0] == "zypper"
+    assert "crypto-policies" in " ".join(one.reason for one in plan.refusals)
 
 
 def test_the_advice_is_apply_where_apply_would_install():

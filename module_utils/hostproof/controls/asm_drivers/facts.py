@@ -98,6 +98,9 @@ def _packages(host: Host) -> Dict[str, str]:
     output = attempt(host.run, RPM)
     if isinstance(output, Absent):
         return {}
+    if re.search("^error: ", known(output).stderr, re.MULTILINE):
+        # It then calls every package "not installed".
+        raise Unanswered("command:" + " ".join(RPM), "the package database is damaged")
     found = {}
     lines = known(output).stdout.splitlines()
     for line in lines:

@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ASMLIB: its version, the module or io_uring that it needs, and its start."""
 
-from ...collect.answer import known, unless_absent
-from ...errors import Absent
+from ...collect.answer import known
+from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.kernel import kernel_release
 from ...parsers.unix.distribution import EL
 from .facts import ASMLIB, CONFIG, IO_URING, RPM, UNIT, Facts, enabled, modinfo
 from .policy import NAME, Policy
-from .subjects import V3, kernels, packages, uses_io_uring, version
+from .subjects import V3, is_at_least, kernels, packages, uses_io_uring, version
 
 rules = Rules(NAME)
 
 _BOOK = "Oracle Database Installation Guide for Linux, Installing and Configuring Oracle ASMLIB"
 _RPM = "command:" + " ".join(RPM)
 _FIRST_V3 = 8
+#: The first kernel with io_uring.
+_IO_URING_SINCE = (5, 1)
 _WORDS = {"0": "0 (allowed)", "1": "1 (one group only)", "2": "2 (disabled)"}
 
 
@@ -60,9 +63,13 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
         has = known(facts.modules[f"{kernel} {ASMLIB}"])
         is_loaded = layer == "running" and known(facts.loaded[ASMLIB])
         there[layer] = (kernel, has or is_loaded)
-    bad = {layer: kernel for layer, (kernel, has) in there.items() if not has and not has_v3}
+    by_ring = {
+        layer: has_v3 and is_at_least(kernel, *_IO_URING_SINCE)
+        for layer, (kernel, _has) in there.items()
+    }
+    bad = {one: kernel for one, (kernel, has) in there.items() if not has and not by_ring[one]}
     texts = {
-        layer: ("module oracleasm" if has else "io_uring" if has_v3 else "no driver")
+        layer: ("module oracleasm" if has else "io_uring" if by_ring[layer] else "no driver")
         + f", kernel {kernel[:80]}"
         for layer, (kernel, has) in there.items()
     }
@@ -95,10 +102,16 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
 def io_uring(facts: Facts, _policy: Policy) -> Verdict:
     if not uses_io_uring(facts):
         raise Skip("ASMLIB uses the module oracleasm on these kernels.")
+    # Kernels of Red Hat have no io_uring or disable it by default.
+    is_uek = all(kernel_release.parse(one).is_uek for _layer, one in kernels(facts))
+    if isinstance(facts.io_uring, Absent) and not is_uek:
+        raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
     if isinstance(facts.io_uring, Absent):
         raise Skip("This kernel cannot disable io_uring.")
     now = str(known(facts.io_uring))
-    later = unless_absent(facts.io_uring_at_boot, None)
+    later = known(facts.io_uring_at_boot)
+    if later is None and now == "0" and not is_uek:
+        raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
     at_boot = "0" if later is None else later
     status = FAIL if "2" in (now, at_boot) else WARN if "1" in (now, at_boot) else PASS
     if not {now, at_boot} <= set(_WORDS):

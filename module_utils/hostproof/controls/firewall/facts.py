@@ -143,6 +143,7 @@ def _first(host: Host, paths: Tuple[str, ...]) -> Tuple[str, str]:
 
 def _zones(host: Host) -> Dict[str, Chain]:
     """The chains that firewalld makes of its zones: denials of rich rules come first."""
+    _refuse_other_rules(host)
     text = unless_absent(attempt(host.read_text, f"{FIREWALLD}/firewalld.conf"), "")
     default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]
     names = unless_absent(attempt(host.list_dir, f"{FIREWALLD}/zones"), [])
@@ -154,6 +155,17 @@ def _zones(host: Host) -> Dict[str, Chain]:
     chains = {name: _chain_of(host, name, zone) for name, zone in used.items()}
     rules = (*dispatch, Rule((), "goto", default))
     return {**chains, "": Chain("", "input", DROP, rules)}
+
+
+def _refuse_other_rules(host: Host) -> None:
+    """Direct rules and policies of the host come before its zones, and are not read."""
+    folder, direct = f"{FIREWALLD}/policies", f"{FIREWALLD}/direct.xml"
+    if re.search("<(?:rule|passthrough)\\b", unless_absent(attempt(host.read_text, direct), "")):
+        raise Unanswered("file:" + direct, "firewalld has direct rules, which are not read")
+    for name in unless_absent(attempt(host.list_dir, folder), []):
+        path = f"{folder}/{name}"
+        if name.endswith(".xml") and "HOST" in host.read_text(path):
+            raise Unanswered("file:" + path, "firewalld has a policy, which is not read")
 
 
 def _zone(host: Host, name: str) -> Zone:

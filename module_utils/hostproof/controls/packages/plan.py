@@ -14,6 +14,11 @@ from .policy import Policy
 from .simulation import manager_of, missing
 
 _SECONDS = 3600.0
+#: It fails where somebody installed one of them after the plan was made: revert must not remove it.
+_NONE_YET = {
+    False: 'for one; do ! rpm -q --quiet "$one" || exit 1; done',
+    True: 'for one; do ! dpkg-query -W "$one" >/dev/null 2>&1 || exit 1; done',
+}
 #: rpm -e removes all packages or none, and fails for one that is not installed: an interrupted
 #: installation left some out.
 _ERASE = (
@@ -43,15 +48,27 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     found = facts.simulated
     if found is None:
         return _refused("The package manager was not asked what it would install.")
-    return Plan([_change(names, found, facts)], _refusals(names, found, policy), [], [])
+    return Plan([_change(names, found, facts)], _refusals(names, found, facts, policy), [], [])
 
 
 def _refused(reason: str) -> Plan:
     return Plan([], [Refusal(reason, None)], [], [])
 
 
-def _refusals(names: List[str], found: Transaction, policy: Policy) -> List[Refusal]:
+def _refusals(names: List[str], found: Transaction, facts: Facts, policy: Policy) -> List[Refusal]:
     refusals = []
+    database = known(facts.database)
+    mark = ":" if database.is_dpkg else "."
+    there = {one.name + mark + one.architecture for one in database.packages}
+    partly = [one for one in found.installed if one in there]
+    if partly:
+        refusals.append(
+            Refusal(
+                f"The host has configuration files or another version of {', '.join(partly)}, and "
+                "revert would remove them. Purge or install the packages manually.",
+                None,
+            )
+        )
     plain = {_name_of(one) for one in found.installed}
     absent = [one for one in names if one not in plain and one not in found.installed]
     if absent:
@@ -93,7 +110,12 @@ def _change(names: List[str], found: Transaction, facts: Facts) -> CommandChange
     )
     # The name holds every package: what another apply installs is another change.
     name = "packages " + " ".join(packages)
-    return CommandChange(name, before, after, look, (install,), _undo(packages, is_dpkg))
+    check = Command(
+        "see that none of the packages is installed by now",
+        ("sh", "-c", _NONE_YET[is_dpkg], "sh", *packages),
+    )
+    undo = _undo(packages, is_dpkg)
+    return CommandChange(name, before, after, look, (check, install), undo, atomic=True)
 
 
 def _undo(packages: Tuple[str, ...], is_dpkg: bool) -> Tuple[Command, ...]:
@@ -109,11 +131,13 @@ def _undo(packages: Tuple[str, ...], is_dpkg: bool) -> Tuple[Command, ...]:
 
 
 def _rpm_states(packages: Tuple[str, ...], _facts: Facts) -> Tuple[Command, str, str]:
-    """rpm -q ends with the number of packages that are not installed."""
+    """rpm -q ends with the number of packages that are not installed.
+
+    With a damaged database it reports an error, and calls every package not installed."""
     look = Command(
         "look up the packages",
         ("rpm", "-q", "--queryformat", "%{NAME}.%{ARCH}\\n", *packages),
-        expected=r"\A((?:\S+\n|package \S+ is not installed\n)*)",
+        expected=r"(?s)\A(?!.*^error: )((?:\S+\n|package \S+ is not installed\n)*)",
         codes=tuple(range(256)),
     )
     before = "".join(f"package {one} is not installed\n" for one in packages)

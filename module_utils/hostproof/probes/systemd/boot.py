@@ -29,7 +29,7 @@ PROC_SYS = "/proc/sys/"
 _TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio")
 SYSCTL_SERVICE = "systemd-sysctl.service"
 TMPFILES_SERVICE = "systemd-tmpfiles-setup.service"
-_CREDENTIALS = tuple(
+SYSCTL_CREDENTIALS = tuple(
     f"{place}/sysctl.extra"
     for place in ("/etc/credstore", "/etc/credstore.encrypted", "/usr/lib/credstore")
 )
@@ -74,7 +74,7 @@ class SysctlTree(NamedTuple):
 
     ``reapplied`` is what TuneD sets again after its own values, in its order. ``links`` maps the
     files that are links to the file that they lead to. ``credentials`` are the files of the
-    credential sysctl.extra with their text, None where that is encrypted.
+    credential sysctl.extra with their text, None if it is encrypted or cannot be read.
     """
 
     assignments: List[sysctl_d.Assignment]
@@ -667,11 +667,12 @@ def _read_sysctl(host: Host) -> SysctlTree:
             links[path] = real
         assignments.extend(sysctl_d.parse(text, path).assignments)
     credentials: List[Tuple[str, Optional[str]]] = []
-    for path in _CREDENTIALS:
+    for path in SYSCTL_CREDENTIALS:
         answer = attempt(host.read_text, path)
         # Recordings of earlier releases do not have these files.
         if not isinstance(answer, Absent) and host.has("file:" + path):
-            credentials.append((path, None if ".encrypted/" in path else known(answer)))
+            is_unknown = ".encrypted/" in path or isinstance(answer, HostproofError)
+            credentials.append((path, None if is_unknown else known(answer)))
     own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     reapplied = attempt(_read_reapplied, host, paths, texts, own)

@@ -53,6 +53,9 @@ def parse(text: str, family: str = "ip") -> Tables:
         if line[0] == "*":
             table, heads, rules = line[1:], {}, {}
         elif line == "COMMIT":
+            # A built-in chain needs no head; it then keeps its policy, which is ACCEPT at boot.
+            for name in rules:
+                heads.setdefault(name, "ACCEPT")
             if table in _FILTERS:
                 tables[family, table] = {
                     name: _chain(name, policy, rules.get(name, []))

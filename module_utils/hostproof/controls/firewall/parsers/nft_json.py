@@ -28,7 +28,7 @@ _WHAT = "nft -j list ruleset"
 #: Families that IPv4 packets of a host pass.
 _FAMILIES = ("ip", "inet")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
-_PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout", "quota")
+_PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout")
 
 
 def parse(text: str) -> Tuple[Tables, bool]:
@@ -73,6 +73,9 @@ def _rules(expressions: List[Dict[str, Any]]) -> List[Rule]:
         (name, value), *_more = expression.items()
         if name in _VERDICTS:
             return [Rule(tuple(tests), _VERDICTS[name])]
+        if name == "queue":
+            # A program decides, or nobody: then the packet is dropped.
+            return [Rule((*tests, Test(NOT_READ, text=name)), "jump", "")]
         if name in ("jump", "goto"):
             return [Rule(tuple(tests), name, str(value["target"]))]
         if name == "vmap":

@@ -29,6 +29,8 @@ from .packets import (
 _WHAT = "nftables.conf"
 _FAMILIES = ("ip", "inet")
 _TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
+#: Options of log, each with a value.
+_LOG = ("prefix", "level", "group", "snaplen", "queue-threshold", "flags")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _INTERFACES = ("iif", "iifname", "oif", "oifname")
 #: Kinds of tests by the two words before the values.
@@ -43,7 +45,6 @@ _KINDS = {
 #: Statements without a verdict, with the words that may follow.
 _PASSIVE = {
     "counter": r"packets|bytes|\d+",
-    "log": r"prefix|level|group|flags|\w+|\".*\"",
     "comment": r"\".*\"",
     "notrack": r"(?!)",
 }
@@ -61,7 +62,10 @@ def parse(text: str) -> Tables:
             name = tokens.pop(0) if tokens else ""
             body = _block(tokens)
             if family in _FAMILIES:
-                tables.setdefault((family, name), {}).update(_chains(body))
+                chains, more = tables.setdefault((family, name), {}), _chains(body)
+                if set(chains) & set(more):
+                    raise ParseError(_WHAT, "a chain is in the file twice")
+                chains.update(more)
         elif word in ("flush", "delete", "destroy"):
             _statement(tokens)
         else:
@@ -122,6 +126,8 @@ def _chains(tokens: List[str]) -> Dict[str, Chain]:
         word = tokens.pop(0)
         if word == "chain" and tokens:
             name = tokens.pop(0)
+            if name in found:
+                raise ParseError(_WHAT, "a chain is in the file twice")
             found[name] = _chain(name, _block(tokens))
         elif word in ("set", "map", "counter", "limit", "flowtable", "quota", "ct") and tokens:
             while tokens and tokens[0] != "{":
@@ -166,6 +172,14 @@ def _rule(words: List[str]) -> Rule:
             return Rule(tuple(tests), _VERDICTS[word])
         if word in ("jump", "goto") and words:
             return Rule(tuple(tests), word, words[0])
+        if word == "queue":
+            # A program decides, or nobody: then the packet is dropped.
+            return Rule((*tests, Test(NOT_READ, text=word)), "jump", "")
+        if word == "log":
+            while len(words) > 1 and words[0] in _LOG:
+                has_family = words[0] == "flags" and words[1] in ("tcp", "ip")
+                del words[: 3 if has_family else 2]
+            continue
         if word in _PASSIVE:
             while words and words[0] not in _VERDICTS and re.fullmatch(_PASSIVE[word], words[0]):
                 words.pop(0)
