@@ -216,7 +216,7 @@ class TestBoth:
         host.state.write_text(json.dumps(state))
         done = run("sys0", attributes=PACING)
         assert done.failed
-        assert "asked for maxpout 8193" in done.results["msg"]
+        assert "requested maxpout 8193" in done.results["msg"]
         assert "the old state is restored" in done.results["msg"]
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.journal.transactions("aix_attributes") == []
@@ -341,11 +341,11 @@ class TestFailures:
         [
             ("hdisk9", {"queue_depth": 2}, "0514-519"),
             ("sys0", {"maxpot": 33}, "0514-528"),
-            ("sys0 -a x", {"maxpout": 33}, "is no name of a device"),
-            ("-R", {"maxpout": 33}, "is no name of a device"),
-            ("sys0\n", {"maxpout": 33}, "is no name of a device"),
-            ("sys0", {"max pout": 33}, "is no name of an attribute of sys0"),
-            ("sys0", {"maxpout\n": 33}, "is no name of an attribute of sys0"),
+            ("sys0 -a x", {"maxpout": 33}, "is not the name of a device"),
+            ("-R", {"maxpout": 33}, "is not the name of a device"),
+            ("sys0\n", {"maxpout": 33}, "is not the name of a device"),
+            ("sys0", {"max pout": 33}, "is not the name of an attribute of sys0"),
+            ("sys0", {"maxpout\n": 33}, "is not the name of an attribute of sys0"),
             ("sys0", {"maxpout": [33]}, "must be one text or number"),
             ("sys0", {"maxpout": "33\n34"}, "characters that do not print"),
             ("sys0", {}, "no attribute is given"),
@@ -362,7 +362,7 @@ class TestFailures:
         state["chdev_forgets"] = True
         host.state.write_text(json.dumps(state))
         done = run("sys0", attributes={"maxuproc": 4096})
-        self.refused(host, done, "asked for maxuproc 4096")
+        self.refused(host, done, "requested maxuproc 4096")
         assert "the old state is restored" in done.results["msg"]
 
     def test_no_aix(self, run, monkeypatch, tmp_path):

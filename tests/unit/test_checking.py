@@ -101,7 +101,7 @@ class TestOneRule:
         assert [found.title for found in rules.judge(0, 0)] == ["b: Title 0", "a: Title 0"]
 
     def test_a_rule_that_says_nothing_is_a_fault(self):
-        with pytest.raises(ValueError, match="says nothing"):
+        with pytest.raises(ValueError, match="returns nothing"):
             one(lambda *_: [])
         assert one(lambda *_: [], crashed=lambda *_: Verdict(ERROR, "!")).status == "error"
 
@@ -273,7 +273,7 @@ class TestSubjects:
             ("a: Title 0", PASS),
             ("the others: Title 0", ERROR),
         ]
-        assert found[1].why == "Could not be determined: c_wanted: x is no name."
+        assert found[1].why == "Could not be determined: c_wanted: x is not a name."
 
     def test_what_is_true_of_any_finding_on_it(self):
         each = self.EACH._replace(

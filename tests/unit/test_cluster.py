@@ -103,7 +103,7 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     # What is equal on those that answered is no pass: nobody knows of the fourth.
     for unknown in ("complete", "hardware", "clock"):
         assert told[unknown, ""]["status"] == "error"
-    assert "Nothing is known of db4" in told["complete", ""]["why"]
+    assert "db4 has no result" in told["complete", ""]["why"]
     # What other checks say of the node is one finding a control, and names them.
     (verdicts,) = [one for key, one in told.items() if key[0] == "check_results"]
     assert verdicts["title"].startswith("hugepages: ")
@@ -236,7 +236,7 @@ def test_what_is_not_known_of_a_node_is_said_and_not_averaged_away(tmp_path):
     _, found = rendered(tmp_path, nodes(db2=secretive))
     one = differences(found)["network", "mtu eth1"]
     assert (one["status"], one["running"]) == ("error", None)
-    assert "not known of db2" in one["why"]
+    assert "is unknown for db2" in one["why"]
 
 
 def test_two_nodes_that_differ_have_no_odd_one(tmp_path):
@@ -317,7 +317,7 @@ def test_one_node_alone_passes_nothing(tmp_path):
 def test_names_that_only_begin_alike_are_two_hosts(tmp_path, host, own_name, expected):
     machine = node("db1").command("uname -n", own_name + "\n")
     _, found = rendered(tmp_path, [line(host, machine, name="rac1", expected=[host, expected])])
-    assert f"Nothing is known of {expected}" in differences(found)["complete", ""]["why"]
+    assert f"{expected} has no result" in differences(found)["complete", ""]["why"]
 
 
 def test_what_may_not_have_been_seen_is_not_missing(tmp_path):

@@ -150,7 +150,7 @@ class TestFailoverPair:
     def test_a_standby_that_was_not_judged_is_unknown(self, told):
         found = told(host("db1", pages=100, **failover()), host("db2", **failover()))[EXPORT]
         assert [one["status"] for one in found] == ["pass", "error"]
-        assert "huge_pages is not known of db2" in found[1]["why"]
+        assert "huge_pages is unknown for db2" in found[1]["why"]
 
 
 def test_what_hosts_say_is_bounded():

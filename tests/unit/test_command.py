@@ -356,13 +356,13 @@ class TestWhatIsRun:
         (standin.folder / "file").write_text("")
         done = standin.run("audit", "-i", LOCAL, HOSTPROOF_REPORTS=str(standin.folder / "file/in"))
         assert done.returncode == 1
-        assert "cannot be written; name another folder in HOSTPROOF_REPORTS" in done.stdout
+        assert "cannot be written; set another directory in HOSTPROOF_REPORTS" in done.stdout
         assert not standin.seen.exists()
 
     def test_apply_to_this_machine_is_asked_for(self, standin):
         done = standin.run("apply")
         assert done.returncode == 1
-        assert "changes this very machine, and there is no terminal" in done.stdout
+        assert "changes this machine, and there is no terminal" in done.stdout
         assert not standin.seen.exists()
         assert standin.run("apply", "--check").returncode == 0
         assert standin.run("apply", "--list-tags").returncode == 0

@@ -150,7 +150,7 @@ class TestRestart:
     def test_start_that_did_not_happen(self, service):
         change = service.restart()
         change = change._replace(make=(service.load(),))
-        with pytest.raises(apply.NotGranted, match="service: asked for another state, found 1;"):
+        with pytest.raises(apply.NotGranted, match="service: requested another state, found 1;"):
             service.apply(change)
 
 
@@ -208,7 +208,7 @@ class TestValue:
     def test_old_value_that_does_not_come_back(self, service):
         change = service.set("TRUE")._replace(undo=(shell("set back", "true"),))
         service.apply(change)
-        with pytest.raises(apply.NotGranted, match="value: asked for the old FALSE, found TRUE"):
+        with pytest.raises(apply.NotGranted, match="value: requested the old FALSE, found TRUE"):
             service.revert()
         assert len(service.journal.transactions()) == 1
 

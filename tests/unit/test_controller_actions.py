@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in ROOT.glob("action_plugins/*.py"))
 #: Those whose module only says that the action plugin was not found.
 ALONE = [
-    name for name in NAMES if "on the controller alone" in (ROOT / f"library/{name}.py").read_text()
+    name
+    for name in NAMES
+    if "only runs on the controller" in (ROOT / f"library/{name}.py").read_text()
 ]
 #: What every action plugin begins with, so that it finds the rest in a checkout.
 HEADER = """
@@ -166,7 +168,7 @@ def test_a_text_from_a_host_is_no_template(answers, folder):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no_report", "there is no report folder '"),
+        ("no_report", "there is no report directory '"),
         ("no_arguments", "missing required arguments: after, before, hosts"),
         (
             "bad_argument",
@@ -225,9 +227,7 @@ def test_without_the_action_plugins_the_module_says_what_is_missing(tmp_path):
     own = {"ansible_python_interpreter": sys.executable}
     tasks = [{"render_report": {"folder": "."}, "vars": own}]
     printed = play_of(tasks, tmp_path, ANSIBLE_ACTION_PLUGINS=str(tmp_path / "none"))
-    said = re.search(
-        r"(\w+) runs on the controller alone: name Hostproof's action_plugins", printed
-    )
+    said = re.search(r"(\w+) only runs on the controller: name Hostproof's action_plugins", printed)
     assert said is not None, printed
 
 

@@ -95,7 +95,7 @@ def test_what_concerns_several_fields():
         ({"share": 2}, "x_share must be 0 to 1, not 2"),
         ({"mode": "never"}, "x_mode must be one of now, later, auto, not 'never'"),
         ({"yes": "yes"}, "x_yes must be true or false, not 'yes'"),
-        ({"room": "x"}, "x_room is no size"),
+        ({"room": "x"}, "x_room is not a size"),
         ({"users": "a"}, "x_users must be a list of names"),
         ({"file": "/etc/y.d/a.conf"}, "x_file must be /etc/x.d/NAME.conf"),
         ({"window_seconds": 0.5}, "hostproof_window_seconds must be 0 or 1 to 600 seconds"),

@@ -262,7 +262,7 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
-            (["/nonexistent"], "there is no folder /nonexistent"),
+            (["/nonexistent"], "there is no directory /nonexistent"),
             (["--last", "0"], "invalid value for '--last': 0 is not in the range 1<=x<=99999"),
             (["--last", "²"], "invalid value for '--last': '²' is not a valid integer"),
         ],
@@ -274,4 +274,4 @@ class TestCommand:
 
     def test_no_run(self, tmp_path, capsys):
         assert command.main(["history", str(tmp_path)]) == 1
-        assert "holds no run" in capsys.readouterr().err
+        assert "no run with an audited host" in capsys.readouterr().err

@@ -36,7 +36,7 @@ BAD = {
 def test_a_file_that_stands_for_too_much_is_named(name, tmp_path):
     path = tmp_path / "hosts.yml"
     path.write_text(BAD[name])
-    with pytest.raises(Unsafe, match=r"hosts\.yml (stands for more than|is nested deeper)"):
+    with pytest.raises(Unsafe, match=r"hosts\.yml (expands to more than|is nested deeper)"):
         inventories.check(["-i", str(path)])
 
 
@@ -86,7 +86,7 @@ def test_wherever_it_stands(place, arguments, tmp_path, monkeypatch):
 
 
 def test_variables_on_the_command_line():
-    with pytest.raises(Unsafe, match="^-e stands for more"):
+    with pytest.raises(Unsafe, match="^-e expands to more"):
         inventories.check(["-e", BAD["bomb_of_json"]])
 
 
@@ -115,4 +115,4 @@ def test_the_command_says_it_before_ansible_begins(tmp_path):
         timeout=600,
     )
     assert done.returncode == 1, done.stdout
-    assert f"hostproof: {path} stands for more than 1000000 values" in done.stderr
+    assert f"hostproof: {path} expands to more than 1000000 values" in done.stderr

@@ -311,7 +311,7 @@ class TestShortGrant:
             host.apply(host.plan(), StingyKernel(900))
         told = str(problem.value)
         assert "requested 8194, the kernel granted 900" in told
-        assert "asked for the old 1000, the kernel granted 900" in told
+        assert "requested the old 1000, the kernel granted 900" in told
         assert "run revert" in told
         after = host.state()
         files = {name for name in before if name.startswith(("etc", "srv"))}
@@ -410,7 +410,7 @@ class TestRevert:
         before = host.state()
         host.apply(host.plan())
         transaction = host.journal.transactions()[0]
-        with pytest.raises(apply.NotGranted, match="asked for the old 1000, .* granted 900"):
+        with pytest.raises(apply.NotGranted, match="requested the old 1000, .* granted 900"):
             apply.put_back(transaction, StingyKernel(900))
         after = host.state()
         after.pop("proc/nr_hugepages")
@@ -594,7 +594,7 @@ class TestWhatNobodyMayWriteTo:
         os.mknod(special, stat.S_IFSOCK | 0o600)
         host.new.symlink_to(special)
         before = host.state()
-        with pytest.raises(apply.Refused, match="no regular file"):
+        with pytest.raises(apply.Refused, match="not a regular file"):
             host.apply(host.plan())
         assert host.state() == before
 
@@ -608,7 +608,7 @@ class TestWhatNobodyMayWriteTo:
     def test_folder_in_the_place_of_the_file(self, host):
         host.new.mkdir()
         before = host.state()
-        with pytest.raises(apply.Refused, match="no regular file"):
+        with pytest.raises(apply.Refused, match="not a regular file"):
             host.apply(host.plan())
         assert host.state() == before
 

@@ -358,7 +358,7 @@ class TestNotGranted:
         )
         assert f"{other} with larger requests can hang" in told
         assert other + "b" not in told
-        assert "putting back the old state failed too" in told
+        assert "restoring the old state failed too" in told
         assert "rsize=32768" in told
         assert both.fstab.read_text() == "# old\n"
         assert set(both.kernel.mounts) == {both.data, both.redo, other, other + "b"}
@@ -385,7 +385,7 @@ class TestNotGranted:
         before = both.state()
         plan = both.remount_both()
         both.kernel.down.add(REDO)
-        with pytest.raises(apply.NotGranted, match="Connection timed out; putting back .* run rev"):
+        with pytest.raises(apply.NotGranted, match="Connection timed out; restoring .* run rev"):
             both.apply(plan)
         both.kernel.down.clear()
         both.revert()
@@ -518,7 +518,9 @@ class TestObstacles:
 
     def test_file_in_place_of_the_mount_point(self, host):
         (host.root / "u05").write_text("")
-        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert "is not a directory" in self.reasons(
+            plan_of(host.mount(str(host.root / "u05"), DATA))
+        )
 
     def test_link_to_a_folder(self, host):
         (host.root / "u05").symlink_to("u02")
@@ -560,7 +562,7 @@ class TestObstacles:
             host_module, "_run_command", lambda *_given: (_ for _ in ()).throw(gone)
         )
         (told,) = mounting.obstacles([both.mount(path, DATA)])
-        assert told.startswith(f"{path} cannot be looked at: ")
+        assert told.startswith(f"{path} cannot be read: ")
 
     def test_link_on_a_server(self, both):
         (both.root / "u02/redo/deep").symlink_to(both.root / "etc")
@@ -569,7 +571,9 @@ class TestObstacles:
 
     def test_link_that_leads_nowhere(self, host):
         (host.root / "u05").symlink_to("nowhere")
-        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert "is not a directory" in self.reasons(
+            plan_of(host.mount(str(host.root / "u05"), DATA))
+        )
 
 
 class TestRevert:

@@ -85,7 +85,7 @@ def test_a_pack_holds_no_more_values_than_can_be_held(tmp_path):
     ("verb", "said"),
     [
         (["report"], "not a regular file"),
-        (["history"], "holds no run that judged a host"),
+        (["history"], "has no run with an audited host"),
         (["init", "--out", "new", "--evidence"], "not a regular file"),
     ],
 )

@@ -197,7 +197,7 @@ def test_the_name_in_the_manifest_is_the_signer_s(sealed, keys, capsys):
         (sealed / name).unlink()
     assert sign(sealed, keys / "dana", capsys, "--who", "boss@example.com")[0] == 0
     code, said = verified(sealed, keys, capsys)
-    assert (code, "says that boss@example.com signed" in said) == (2, True)
+    assert (code, "names boss@example.com as the signer" in said) == (2, True)
 
 
 class TestWhatIsRefused:
@@ -207,7 +207,7 @@ class TestWhatIsRefused:
 
     def test_a_folder_that_is_no_report(self, tmp_path, keys, capsys):
         code, said = sign(tmp_path, keys / "dana", capsys)
-        assert (code, "is no report folder" in said) == (1, True)
+        assert (code, "is not a report directory" in said) == (1, True)
 
     def test_a_key_that_is_none(self, tmp_path, keys, capsys):
         folder = Path(report(tmp_path / "report", line("db1")))
@@ -219,7 +219,7 @@ class TestWhatIsRefused:
         folder = Path(report(tmp_path / "report", line("db1")))
         (folder / "link").symlink_to("/etc/passwd")
         code, said = sign(folder, keys / "dana", capsys)
-        assert (code, "link is no plain file" in said) == (1, True)
+        assert (code, "link is not a regular file" in said) == (1, True)
 
     def test_rendering_a_sealed_report_in_place(self, sealed, capsys):
         assert command.main(["report", str(sealed)]) == 1
@@ -240,7 +240,7 @@ class TestWhatIsRefused:
                 ["verify-report", "DIR", "--signers", "/nonexistent"],
                 "'/nonexistent' does not exist",
             ),
-            (["verify-report", "/nonexistent", "--signers", __file__], "there is no folder"),
+            (["verify-report", "/nonexistent", "--signers", __file__], "there is no directory"),
         ],
     )
     def test_wrong_use(self, capsys, tmp_path, typed, said):

@@ -345,7 +345,7 @@ class TestAudits:
             assert found.judged[host] == plain.judged[host], "it had ended by then"
         for host in ("db3", "db6"):
             assert lines[host]["message"] == (
-                "Lost with slice 3 of 3 on node1: somebody interrupted the audit before it began"
+                "Lost with slice 3 of 3 on node1: the audit was interrupted before it began"
             )
         assert "slice 3 of 3 on node1 lost 2 of its 2 hosts" in found.output
         assert "slice 3 of 3 on node1: 2 hosts" not in found.output
@@ -409,7 +409,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "sentence"),
         [
-            (["--slices", "many"], "--slices: many is no number of slices, and not auto"),
+            (["--slices", "many"], "--slices: many is neither a number of slices nor auto"),
             (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
             (["--slices", "2", "--forks", "0"], "'--forks': 0 is not in the range x>=1"),
             (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
@@ -432,7 +432,7 @@ class TestRefusals:
 
     def test_forks_of_the_environment_are_read_as_typed_ones(self, place, audit):
         found = audit("refused", "--slices", "2", ANSIBLE_FORKS="0")
-        assert "ANSIBLE_FORKS: 0 is no number of hosts at once: 1 to 9999" in found.output
+        assert "ANSIBLE_FORKS: 0 is not a number of parallel hosts: 1 to 9999" in found.output
         assert (found.code, found.report) == (1, place)
         found = audit("refused", "--slices", "2", ANSIBLE_FORKS="many")
         (sentence,) = found.output.splitlines()

@@ -501,7 +501,7 @@ class TestFleet:
             comparing.compare_fleet(verdicts, list(verdicts), [])
         )
         assert {finding.status for finding in findings} == {"skip"}
-        assert "with 1 figure to be told at once it takes 6, or fewer beside 4" in findings[0].why
+        assert "with 1 figure to be told at once it takes 6, or fewer with 4" in findings[0].why
 
     def test_what_a_part_shows_decides_nothing_beside_the_whole(self):
         """The host's part of a round trip is microseconds; ten per cent of it is nothing."""

@@ -134,7 +134,11 @@ def test_a_probe_that_cannot_be_measured_is_a_remark_and_the_others_go_on(tmp_pa
     measured = measure(host(2, mountstats("load")), probes, 2, 1, 0)
     assert {window.probe for window in measured.windows} == {"nfs"}
     text = "\n".join(measured.remarks)
-    for said in ("sdq is no block device", f"{tmp_path}/none: No such file", "a report is of the"):
+    for said in (
+        "sdq is not a block device",
+        f"{tmp_path}/none: No such file",
+        "a report is of the",
+    ):
         assert text.count(said) == 1, text
     assert text.count("tcp: no answer from 127.0.0.1:1") == 1
 
@@ -342,9 +346,9 @@ def test_checkouts_are_timed_between_answers(tmp_path):
     ("told", "said"),
     [
         ({"room": STATISTICS.format(0)}, "no place of the pool is free (5 are in use)"),
-        ({"room": STATISTICS.format("null")}, "how many of its places are free is not told"),
-        ({"room": STATISTICS.format('"-1"')}, "how many of its places are free is not told"),
-        ({"room": STATISTICS.format('"undefined"')}, "how many of its places are free is not told"),
+        ({"room": STATISTICS.format("null")}, "the number of its free places is unknown"),
+        ({"room": STATISTICS.format('"-1"')}, "the number of its free places is unknown"),
+        ({"room": STATISTICS.format('"undefined"')}, "the number of its free places is unknown"),
         ({"outcome": "failed"}, "an operation failed"),
         ({"most": 7}, "operations of 120 were answered"),
         ({"code": 1}, "jboss-cli ended with 1"),

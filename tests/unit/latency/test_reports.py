@@ -306,8 +306,8 @@ def test_a_time_that_contradicts_its_average_is_no_window():
     report = reports.read(text)
     assert "log file sync" not in [one.subject for one in report.windows]
     assert report.remarks[0] == (
-        "1 event has no window, the time, divided by the waits, is not the average printed beside "
-        "it: log file sync"
+        "1 event has no window, the time, divided by the waits, is not the printed average: "
+        "log file sync"
     )
 
 
@@ -343,9 +343,9 @@ def second_hour(text):
 )
 def test_two_reports_in_one_text_are_one_clear_error(name, second):
     text = fixture(name)
-    with pytest.raises(ParseError, match="a second report begins here: put each into a file"):
+    with pytest.raises(ParseError, match="a second report begins here: use a separate file"):
         reports.read(text + second(text))
-    with pytest.raises(ParseError, match="a second report begins here: put each into a file"):
+    with pytest.raises(ParseError, match="a second report begins here: use a separate file"):
         reports.read(text[:-20] + "\n" + text)
 
 
@@ -444,7 +444,7 @@ def test_a_trace_with_two_dumps_says_so():
     text = fixture("iolstats-seed-smartscan.txt") + "\n\n" + fixture("devio_stats-seed.txt")
     report = reports.read(text)
     assert (report.kind, len(report.windows)) == ("iolstats", 2)
-    assert report.remarks[-1] == "the text also holds devio_stats: ask for it with kind"
+    assert report.remarks[-1] == "the text also holds devio_stats: select it with kind"
     assert reports.read(text, kind="devio_stats").windows[0].n == 104
 
 
@@ -470,7 +470,7 @@ def test_without_answers_there_is_no_round_trip():
 FOREIGN = {
     "": "it is empty",
     " \n\n": "it is empty",
-    "Begin Snap\0": "it is no text",
+    "Begin Snap\0": "it is not text",
     "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it is none of AWR",
     "total 4\n-rw-r--r-- 1 root root 0 x\n": "it is none of AWR",
     "<html><head><title>AWR Report for DB: X</title></head></html>": "it is the HTML form",

@@ -84,7 +84,7 @@ class TestMistakes:
             by_line.setdefault(mistake.line, []).append(mistake.problem)
         right = {2, 3, 7, 8, 9, 10}
         assert set(by_line) == set(range(1, 28)) - right
-        assert by_line[1] == ["path: stands before any server:"]
+        assert by_line[1] == ["path: precedes any server:"]
         assert by_line[4] == ["unknown attribute 'sever', did you mean 'server'?"]
         assert by_line[11] == ["server filer1 has 5 path: lines, at most 4 are used"]
         assert by_line[27] == ["unknown word 'dontrout', did you mean 'dontroute'?"]
@@ -126,7 +126,7 @@ class TestMistakes:
                 "mnt_timeout: 60\r",
                 "ends with a carriage return: the file has line ends of Windows",
             ),
-            ("export: /vol/b mount: /a", "mount /a stands twice: only line 3, the first, counts"),
+            ("export: /vol/b mount: /a", "mount /a is set twice: only line 3, the first, counts"),
         ],
     )
     def test_certain(self, line, problem):
@@ -142,7 +142,7 @@ class TestMistakes:
             ("uid: 1000", "uid: is for Windows only"),
             ("  # indented", "a comment that does not begin the line"),
             ("security: krb5", "security: is on the line of an export"),
-            ("path: 192.0.2.1", "path 192.0.2.1 stands twice, first on line 2"),
+            ("path: 192.0.2.1", "path 192.0.2.1 is set twice, first on line 2"),
             (
                 "mnt_timeout: 5 nfs_version: nfsv3",
                 "holds mnt_timeout and nfs_version: each belongs on its own line",
@@ -156,7 +156,7 @@ class TestMistakes:
 
     def test_a_setting_that_stands_twice(self):
         assert mistakes("mnt_timeout: 5", "mnt_timeout: 6") == [
-            (5, "mnt_timeout stands twice, first on line 4")
+            (5, "mnt_timeout is set twice, first on line 4")
         ]
 
     @pytest.mark.parametrize("kind", ["path", "local"])
@@ -174,7 +174,7 @@ class TestMistakes:
 
     def test_one_server_twice(self):
         lines = ("server: filer", "path: 192.0.2.2", "export: /vol/b mount: /b")
-        assert mistakes(*lines) == [(4, "server filer stands twice, first on line 1")]
+        assert mistakes(*lines) == [(4, "server filer is set twice, first on line 1")]
 
     def test_a_server_without_path_and_export(self):
         assert mistakes("server: other") == [

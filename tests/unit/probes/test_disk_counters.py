@@ -110,13 +110,13 @@ def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["dm-0", "sdb"], "dm-0 stands on sdb"),
-        (["sdb", "dm-0"], "dm-0 stands on sdb"),
-        (["sda", "dm-1"], "dm-1 stands on sda"),
-        (["dm-2", "sdc"], "dm-2 stands on sdc"),
-        (["sdc1", "sdc"], "sdc1 stands on sdc"),
-        (["md0", "nvme1n1"], "md0 stands on nvme1n1"),
-        (["sdx"], "sdx is no block device of this host"),
+        (["dm-0", "sdb"], "dm-0 is on sdb"),
+        (["sdb", "dm-0"], "dm-0 is on sdb"),
+        (["sda", "dm-1"], "dm-1 is on sda"),
+        (["dm-2", "sdc"], "dm-2 is on sdc"),
+        (["sdc1", "sdc"], "sdc1 is on sdc"),
+        (["md0", "nvme1n1"], "md0 is on nvme1n1"),
+        (["sdx"], "sdx is not a block device of this host"),
     ],
 )
 def test_each_io_counts_once(names: list[str], words: str) -> None:
@@ -197,7 +197,7 @@ def test_a_device_that_was_made_anew() -> None:
     gone = Interval(3.0, {})
     windows, remarks = disk_counters.windows(["sda"], [interval(100, 10, 100, 10), gone], None)
     assert len(windows) == 2
-    assert remarks == ["sda: was made again meanwhile, so 1 of 2 intervals count"]
+    assert remarks == ["sda: was replaced in that time, so 1 of 2 intervals count"]
     windows, remarks = disk_counters.windows(["sda"], [gone], None)
     assert windows == []
     assert "has no counters" in remarks[0]
@@ -294,5 +294,5 @@ def test_a_special_file_that_is_no_link(path: str) -> None:
 )
 def test_a_file_that_is_no_device_of_this_host(told: str, rc: int) -> None:
     path = "/tmp/sda"
-    with pytest.raises(NoSuchDevice, match=f"{path} is no block device"):
+    with pytest.raises(NoSuchDevice, match=f"{path} is not a block device"):
         disk_counters.named(host(**special(path, told, rc)), [path])

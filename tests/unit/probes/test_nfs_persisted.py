@@ -116,7 +116,7 @@ class TestUnits:
         machine = host("f:/a /u01 nfs hard 0 0\n").file(f"{ETC}/u01.mount", unit())
         assert told(machine) == [
             (f"{ETC}/u01.mount", "soft", ""),
-            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount stands before it"),
+            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount precedes it"),
         ]
         assert of_path(machine)[0].evidence == (f"file:{ETC}/u01.mount",)
 
@@ -163,7 +163,7 @@ class TestUnits:
         machine.file(f"{ETC}/u01.mount.d/{name}", "[Mount]\nOptions=soft,bg\n")
         assert told(machine) == [
             (f"{ETC}/u01.mount.d/{name}:2", "soft,bg", ""),
-            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount.d/{name}:2 replaces what it says"),
+            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount.d/{name}:2 replaces it"),
         ]
         assert of_path(machine)[0].source == "f:/a"
 
@@ -201,12 +201,12 @@ class TestUnits:
                 "soft",
                 "Where=/u02 does not belong to the name of the unit",
             ),
-            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount stands before it"),
+            ("/etc/fstab:1", "hard", f"{ETC}/u01.mount precedes it"),
         ]
 
     def test_that_systemd_does_not_load(self):
         machine = host("f:/a /u01 nfs hard 0 0\n").file(f"{ETC}/u01.mount", "[Mount\nWhat=x\n")
-        assert [one[2] for one in told(machine)] == [f"{ETC}/u01.mount stands before it"]
+        assert [one[2] for one in told(machine)] == [f"{ETC}/u01.mount precedes it"]
 
     def test_of_other_types_are_none_of_ours(self):
         machine = host().file(f"{LIB}/tmp.mount", unit("tmpfs", "/tmp", "size=1g", "tmpfs"))
@@ -346,7 +346,7 @@ class TestAutofs:
         machine.file("/etc/fstab", "f:/a /u01 nfs hard 0 0\n")
         assert told(machine) == [
             ("/etc/fstab:1", "hard", ""),
-            ("/etc/auto.direct:1", "", "/etc/fstab:1 stands before it"),
+            ("/etc/auto.direct:1", "", "/etc/fstab:1 precedes it"),
         ]
 
     def test_it_counts_where_fstab_does_not(self):
