@@ -18,7 +18,7 @@ def test_every_fault_is_found_and_nothing_else(verified):
     assert len(verified.worse_than_pass()) >= 14
 
 
-HEADING = re.compile(r"^\S (?:fail|error|warn) +lab-vm  (\S+)(?: ([^:]+))?:(?: |$)")
+HEADING = re.compile(r"^\S (?:fail|error|warn) +lab-vm  (\S+?)(?: (.+?))?:(?: |$)", re.M)
 RESOLVED = re.compile(r"also resolves \d+ findings?: ([^(]+?)(?=\n\S|\n\n|\Z)")
 
 

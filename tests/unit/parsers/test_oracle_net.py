@@ -282,7 +282,7 @@ class TestEdits:
 
     @pytest.mark.parametrize("value", ["a\nb", 'it\'s "both"', "\0"])
     def test_value_that_no_quotes_help(self, value):
-        with pytest.raises(ValueError, match="cannot stand"):
+        with pytest.raises(ValueError, match="is not allowed in"):
             oracle_net.quoted(value)
 
 
