@@ -32,6 +32,7 @@ CASES = {
         {"custom_checks": [{"id": "x", "title": "x"}], "hostproof_own_commands": "maybe"},
         ("hostproof_own_commands must be true or false",),
     ),
+    "asm_drivers_name": Bad("asm_drivers", {"asm_drivers_profil": "none"}, ("asm_drivers_profil",)),
     "firewall_ports": Bad("firewall", {"firewall_ports": 1521}, ("firewall_ports",)),
     "package_option": Bad(
         "packages", {"packages_additional": ["-y"]}, ("packages_additional", "name of a package")

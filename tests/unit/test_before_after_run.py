@@ -179,7 +179,7 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
     [
         (["audit", "--gate"], "audit has no option '--gate'; it is an option of apply and revert"),
         (["revert", "--gate"], "option '--gate' requires an argument, and -i is an option"),
-        (["revert", "--gate", "/"], "/ is no folder of a gate"),
+        (["revert", "--gate", "/"], "/ is not a directory of a gate"),
         (
             ["audit", "--baseline", "/"],
             "audit has no option '--baseline'; it is an option of compare",

@@ -18,6 +18,9 @@ PRELOADED = Path(direct.__file__).with_name("preloaded.py")
 # How the tests themselves run modules.
 pytestmark = pytest.mark.one_core
 
+#: Python before 3.11.4 has no filters.
+FILTER = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+
 
 @pytest.fixture
 def inventory(tmp_path):
@@ -37,7 +40,7 @@ def test_a_policy_is_the_defaults_then_the_inventory_then_the_step(inventory):
 def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path):
     """tests/machines/preloaded.py: each request is answered alone, a wrong one too."""
     with tarfile.open(fileobj=io.BytesIO(direct.archive())) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path, **FILTER)
     pack = direct.ROOT / "tests/fixtures/hugepages/packs/seed-1000-pages.json"
     requests = [
         {
@@ -82,7 +85,7 @@ def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path)
 def test_a_module_takes_the_policy_of_every_control(control, tmp_path):
     """As it is sent: unpacked somewhere else, and read from standard input."""
     with tarfile.open(fileobj=io.BytesIO(direct.archive())) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(tmp_path, **FILTER)
     code = f"{direct.RUN}('verify_controls')".replace(direct.TOOLS, str(tmp_path))
     pack = direct.ROOT / "tests/fixtures/hugepages/packs/seed-1000-pages.json"
     done = subprocess.run(

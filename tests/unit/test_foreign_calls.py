@@ -42,7 +42,7 @@ def finding(**fields):
         **{"status": "fail", "severity": "high", "desired": "a", "persisted": None},
         **{"running": "b", "in_use": None, "takes_effect": "now", "why": "c", "fix": "d"},
         **{"reference": "docs", "evidence": [], "waiver": None, "values": None, "commands": []},
-        **{"because_of": [], "problem": None, **fields},
+        **{"because_of": [], "problem": None, "failing_layer": None, **fields},
     }
 
 

@@ -115,7 +115,7 @@ def refusals() -> dict[str, Callable[[Path], str]]:
         give(theirs / "sub", NOBODY, 0o755)
         (theirs / "sub/file").write_text("old\n")
         give(theirs / "sub/file", NOBODY)
-        return "folders of daemon and of nobody"
+        return "directories of daemon and of nobody"
 
     def everybody(theirs: Path) -> str:
         theirs.chmod(0o777)
@@ -185,11 +185,11 @@ def test_a_journal_that_somebody_else_may_write_is_not_believed(base, theirs):
     root = base / "journal"
     root.mkdir(0o777)
     root.chmod(0o777)
-    with pytest.raises(HostproofError, match="no folder that root alone may change"):
+    with pytest.raises(HostproofError, match="not a directory that root only may change"):
         Journal(Writer(), str(root)).transactions()
     root.rmdir()
     root.symlink_to(theirs)
-    with pytest.raises(HostproofError, match="no folder that root alone may change"):
+    with pytest.raises(HostproofError, match="not a directory that root only may change"):
         Journal(Writer(), str(root)).transactions()
 
 
@@ -315,7 +315,7 @@ def test_what_is_no_file_of_text_does_not_hold_up_a_read(base, kind):
     else:
         with path.open("wb") as stream:
             stream.truncate(1 << 40)
-    with pytest.raises(Unanswered, match="no regular file|longer than"):
+    with pytest.raises(Unanswered, match="not a regular file|longer than"):
         LiveHost().read_text(str(path))
     if kind in ("device", "sparse"):
         with pytest.raises(HostproofError, match="more than|longer than|cat ended|Permission"):

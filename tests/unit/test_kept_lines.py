@@ -338,4 +338,4 @@ def test_every_recorded_host_has_the_same_findings_with_the_kept_parts(monkeypat
             part = audit.judge_host(RecordedHost(pack.readings), pack.policies)
         assert part == whole, pack.name
         assert not [one for one in whole if one.check.endswith(".audited")], pack.name
-    assert {"chrony_conf", "fstab", "systemd_unit", "oracle_net", "pfile", "boot_commands"} <= used
+    assert {"chrony_conf", "fstab", "systemd_unit", "oracle_net", "pfile"} <= used

@@ -168,7 +168,7 @@ def test_disks(answers):
         ("nobody", "is the responder running"),
         ("no_path", "path"),
         ("no_file", "No such file"),
-        ("no_device", "sdnone is no block device of this host"),
+        ("no_device", "sdnone is not a block device of this host"),
     ],
 )
 def test_failures_say_what_is_wrong(answers, name, words):
@@ -241,7 +241,7 @@ def test_a_disk_probe_stays_a_probe(options, words):
         ({"address": "::"}, "must be one of this host's own"),
         ({"address": "db01"}, "does not appear to be"),
         ({"clients": []}, "clients is empty"),
-        ({"clients": ["0.0.0.0/0"]}, "must not be everybody"),
+        ({"clients": ["0.0.0.0/0"]}, "must not be all addresses"),
         ({"clients": ["192.0.2.1/24"]}, "has host bits set"),
         ({"most_bytes": "9G"}, "most_bytes must be"),
     ],

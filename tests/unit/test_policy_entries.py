@@ -60,7 +60,13 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
     ("storage_type", "addresses", "192.0.2.1", "not one", "not one"),
     ("storage_type", "addresses", "192.0.2.1", {"adress": "192.0.2.2"}, "adress"),
     ("storage_type", "addresses", "192.0.2.1", {"address": "b", "port": 0}, "port must be 1"),
-    ("storage_type", "addresses", "192.0.2.1", {"address": "b", "credentials": "c"}, "of the name"),
+    (
+        "storage_type",
+        "addresses",
+        "192.0.2.1",
+        {"address": "b", "credentials": "c"},
+        "with its name",
+    ),
 ]
 NAMED: list[tuple[str, str, dict[str, Any], str]] = [
     ("storage_type", "credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
@@ -91,7 +97,7 @@ def test_a_bad_entry_of_a_list_is_an_error_of_its_own(control, field, good, bad,
     (told,) = of_entries(findings)
     assert (told.control, told.status, told.check) == (control, ERROR, f"{control}.policy_entry")
     assert says in told.why
-    assert f"entry 2 of {control}_{field} was left out" in told.why
+    assert f"entry 2 of {control}_{field} was skipped" in told.why
     # Whatever does not rest on all entries is as it is without the bad one.
     needs = CONTROLS[control].needs_all.get(field, ())
     expected = judged(policies(**{control: {field: [good]}}))
@@ -108,7 +114,7 @@ def test_a_bad_entry_of_a_dictionary_is_an_error_of_its_own(control, field, valu
     (told,) = of_entries(findings)
     assert (told.control, told.status) == (control, ERROR)
     assert says in told.why
-    assert f"of {control}_{field} was left out" in told.why
+    assert f"of {control}_{field} was skipped" in told.why
 
 
 @pytest.mark.parametrize("one", LISTS, ids=lambda one: f"{one[0]}-{one[1]}")
@@ -220,4 +226,4 @@ def test_a_record_is_made_and_says_what_it_lacks():
     host = RecordedHost(dict(READINGS))
     remarks = audit.read_host(host, policies(storage_type={"addresses": ["not one"]}))
     assert len(remarks) == 1
-    assert "entry 1 of storage_type_addresses was left out" in remarks[0]
+    assert "entry 1 of storage_type_addresses was skipped" in remarks[0]

@@ -64,7 +64,10 @@ def test_a_link_at_its_default_place_is_refused(monkeypatch, tmp_path):
 
 def test_a_file_in_its_place_and_a_relative_path_are_refused(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    for name, reason in ((str(tmp_path / "file"), "cannot be made"), ("here", "no absolute path")):
+    for name, reason in (
+        (str(tmp_path / "file"), "cannot be made"),
+        ("here", "not an absolute path"),
+    ):
         monkeypatch.setenv("HOSTPROOF_CACHE", name)
         with pytest.raises(shared_cache.Refused, match=reason):
             shared_cache.folder()

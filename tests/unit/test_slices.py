@@ -328,7 +328,7 @@ class TestAudits:
         lines = {line["host"]: line for line in found.lines}
         assert lines["db5"]["outcome"] == "failed", found.output
         assert lines["db5"]["message"].startswith("Lost with slice 2 of 2")
-        assert "somebody interrupted" in lines["db5"]["message"]
+        assert "the audit was interrupted" in lines["db5"]["message"]
         assert re.search(r"slice 2 of 2.* lost [123] of its 3 hosts", found.output)
         assert processes_with(str(place), "ansible-runner") == []
         if "--slices" in cut:
@@ -414,7 +414,7 @@ class TestRefusals:
             (["--slices", "2", "--forks", "0"], "'--forks': 0 is not in the range x>=1"),
             (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
             (["--slices", "2", "--forks="], "'--forks': '' is not a valid integer"),
-            (["--slices", "2", "-K"], "give --become-password-file with --slices"),
+            (["--slices", "2", "-K"], "use --become-password-file with --slices"),
             (["--slices", "2", "--evidence", "."], "--evidence asks no host"),
             (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
             (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),

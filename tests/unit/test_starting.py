@@ -148,7 +148,7 @@ class TestHostileAnswers:
 
     def test_of_a_source_that_the_policy_refuses(self, made):
         one = nfs_mounted.Mounted("/u02", "filer:evil", "nfs", "rw", None, "/", ())
-        assert "Left out, since the policy would be refused" in made(
+        assert "Omitted, because the policy would be rejected" in made(
             nfs_mounted, "read_mounted", [one]
         )
 

@@ -223,7 +223,23 @@ def _without_secrets(name: str, text: str) -> str:
     return _without_secrets_short(name, text) if len(text) < _SHORT else _all_rules(name, text)
 
 
+#: A line of a package list: name, version and architecture. The package passwd is not a password.
+_PACKAGE = re.compile(
+    r"^[a-z0-9][\w.+-]*\t\d[\w.:+~^-]*\t"
+    r"(?:all|noarch|amd64|arm64|aarch64|i[36]86|ppc64le|s390x|x86_64)(?:\t[a-z-]+)?$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
 def _all_rules(name: str, text: str) -> str:
+    if "\t" not in text:
+        return _by_rules(name, text)
+    kept = [line.group() for line in _PACKAGE.finditer(text)]
+    parts = [_by_rules(name, part) for part in _PACKAGE.split(text)]
+    return "".join(part + line for part, line in zip(parts, kept + [""]))
+
+
+def _by_rules(name: str, text: str) -> str:
     told = _named_blank(name, text)
     if not _is_ascii(told):
         plain = told.translate(_LOOK_ALIKES)

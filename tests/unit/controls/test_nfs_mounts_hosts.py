@@ -60,7 +60,7 @@ class TestAutomounters:
     def test_the_map_has_it(self, judge):
         (one,) = judge(self.indirect("u02"), **listed(path="/nfs/u02"))["mounted"]
         assert one.status == "skip"
-        assert "/etc/auto.nfs:1 mounts it when somebody looks" in one.why
+        assert "/etc/auto.nfs:1 mounts it on access" in one.why
 
     def test_the_map_has_not(self, judge):
         (one,) = judge(self.indirect("u03"), **listed(path="/nfs/u02"))["mounted"]

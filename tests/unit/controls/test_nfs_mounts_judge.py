@@ -230,7 +230,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "skip",
-        ("/etc/auto.oracle:1 mounts it when somebody looks",),
+        ("/etc/auto.oracle:1 mounts it on access",),
     ),
     Story(
         "mounted: systemd will, when somebody looks",
@@ -242,7 +242,7 @@ MOUNTED = (
         listed(),
         "mounted",
         "skip",
-        ("/etc/fstab:2 mounts it when somebody looks",),
+        ("/etc/fstab:2 mounts it on access",),
     ),
     Story("mounted: nothing of NFS here", nfs_host, {}, "mounted", "skip", ("No NFS mount here",)),
     Story(
@@ -465,7 +465,7 @@ ADVICE = (
         listed(use="auto"),
         "local_locks_advice",
         "skip",
-        ("No policy says",),
+        ("No policy states",),
     ),
     Story("advice: not for a home", mount(), HOME, "local_locks_advice", "skip", ("opens little",)),
     Story(

@@ -236,7 +236,7 @@ class TestFstab:
         machine.folder("/etc")
         decided = plan(machine, **listed())
         assert reasons(decided)[None] == (
-            "/u02 does not get what it needs from /etc/fstab: take soft out of nfsmount.conf"
+            "/u02 does not get what it needs from /etc/fstab: take soft out of /etc/nfsmount.conf"
         )
         assert FSTAB not in files(decided)
 

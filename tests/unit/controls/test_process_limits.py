@@ -505,7 +505,7 @@ class TestUnlimitedFiles:
             machine.file("/etc/os-release", release)
         one = judge(machine)["oracle nofile: login"]
         assert one.status == status
-        assert status == "pass" or "a login with unlimited is refused" in one.why
+        assert status == "pass" or "a login with unlimited is rejected" in one.why
 
 
 class TestSessionProcesses:

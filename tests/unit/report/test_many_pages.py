@@ -341,7 +341,7 @@ def test_pages_are_written_into_no_folder_of_others(tmp_path, kind):
         (folder / "hosts").symlink_to(tmp_path / "other")
     else:
         (folder / "hosts").write_text("")
-    with pytest.raises(HostproofError, match="hosts is no folder"):
+    with pytest.raises(HostproofError, match="hosts is not a directory"):
         render(folder)
     assert os.listdir(tmp_path / "other") == []
     assert not (folder / "report.html").exists()

@@ -246,7 +246,7 @@ def test_evidence_of_yesterday_does_not_read_as_of_today():
     said = "Evidence recorded 2026-11-20 09:30:00 UTC, of 1 of 2 hosts; audited later"
     assert said in text
     assert text.count("from evidence recorded 2026-11-20 09:30:00 UTC") == 1
-    assert "judged 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
+    assert "audited 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
 
 
 def test_evidence_of_several_days_is_said_from_the_first_to_the_last():

@@ -432,7 +432,7 @@ def test_evidence_of_windows_stands_as_a_table_and_not_as_numbers_of_bins():
     assert [line.split()[:5] for line in lines[1:3]] == [
         ["/u02/a.dbf,", "user,", "8", "KiB", "1200"]
     ] * 2
-    assert "how many took less than each time" in text
+    assert "number of values below each time" in text
     assert re.search(r"8 KiB: <512 µs \d+, <1 ms \d+", text)
     assert lines[-1] == "sdc: too few I/Os to tell"
     assert "counts" not in text and len(text) < 1000

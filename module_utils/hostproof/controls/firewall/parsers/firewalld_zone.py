@@ -97,8 +97,9 @@ def _root(text: str, name: str) -> _Element:
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(text.encode("utf-8", "surrogateescape"), True)
-    except expat.ExpatError as problem:
-        raise ParseError("firewalld", "not well-formed XML", problem.lineno) from problem
+    # An encoding of the XML declaration that Python does not know is a LookupError.
+    except (expat.ExpatError, LookupError, ValueError):
+        raise ParseError("firewalld", "XML that is not valid", parser.CurrentLineNumber) from None
     if len(top.children) != 1 or top.children[0].name != name:
         raise ParseError("firewalld", f"the document is not a {name}")
     return top.children[0]
