@@ -67,6 +67,19 @@ class TestSysctl:
             machine.remove(f"{UNITS}/{name}", f"{UNITS}/sysinit.target.wants/{name}")
         assert at_boot(machine).winner is not None
 
+    def test_units_of_packages_are_no_systemd(self):
+        machine = host().remove("/run/systemd/system").file(f"{UNITS}/cron.service", "[Unit]\n")
+        for name in (SYSCTL, TMPFILES):
+            machine.remove(f"{UNITS}/{name}", f"{UNITS}/sysinit.target.wants/{name}")
+        assert at_boot(machine).winner is not None
+
+    def test_systemd_without_the_service_applies_nothing(self):
+        machine = host().file(f"{UNITS}/sysinit.target", "[Unit]\n")
+        machine.remove(f"{UNITS}/{SYSCTL}", f"{UNITS}/sysinit.target.wants/{SYSCTL}")
+        assert at_boot(machine).losers == [
+            f"{FILE}:1 = 1 (not applied at boot: no directory of systemd holds {SYSCTL})"
+        ]
+
     def test_a_condition_that_does_not_hold_keeps_it_from_its_start(self):
         drop_in = f"{OWN}/{SYSCTL}.d/a.conf"
         machine = host().file(drop_in, "[Unit]\nConditionKernelCommandLine=tuning\n")

@@ -34,8 +34,8 @@ class Units:
 
         Unanswered where a drop-in or a local unit file makes that depend on something unknown.
         """
-        if not self.names:
-            return ""
+        if not any(unit_files.place_of(self.names, unit) for unit in (name, target)):
+            return ""  # packages install unit files even where systemd itself is missing
         return self.why_masked(name) or self._why_not_wanted(name, target) or self._why_not(name)
 
     def why_masked(self, name: str) -> str:
