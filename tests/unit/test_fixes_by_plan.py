@@ -28,14 +28,14 @@ REFUSED = Refusal("it would lose a line", None)
 NOTHING = Plan([], [], [], [])
 
 
-def control_with(plan: Any) -> Control:
+def control_with(plan: Any, fix: str = "apply it") -> Control:
     rules = Rules(NAME)
 
     @rules.check(
         f"{NAME}.by_apply", "", "", severity="low", takes_effect="now", why="", reference=""
     )
     def by_apply(_facts: Any, _policy: Any) -> Verdict:
-        return Verdict(FAIL, "w", fix="apply it", commands=[apply_line(NAME), "mount /u02"])
+        return Verdict(FAIL, "w", fix=fix, commands=[apply_line(NAME), "mount /u02"])
 
     @rules.check(f"{NAME}.other", "", "", severity="low", takes_effect="now", why="", reference="")
     def other(_facts: Any, _policy: Any) -> Verdict:
@@ -70,16 +70,27 @@ def test_a_plan_that_changes_something_keeps_the_fix():
     ("plan", "fix"),
     [
         (Plan([CHANGE], [REFUSED], [], []), "apply is blocked. First: it would lose a line"),
-        (NOTHING, "apply it; apply changes nothing here"),
+        (NOTHING, "apply changes nothing here"),
         (
             NOTHING._replace(pending=["A restart sets it."]),
-            "apply it; apply changes nothing here: A restart sets it",
+            "apply changes nothing here: A restart sets it",
         ),
     ],
     ids=["rejected", "no change", "no change but pending"],
 )
 def test_a_plan_that_changes_nothing_takes_the_commands_away(plan, fix):
     assert fixes(lambda *_: plan) == [(fix, ()), OTHER]
+
+
+def test_the_fix_by_hand_stays_where_apply_is_blocked():
+    def plan(*_: Any) -> Plan:
+        return Plan([CHANGE], [REFUSED], [], [])
+
+    finding = control_with(plan, "put hard into /etc/fstab:3").judge(None, None)[0]
+    assert finding.fix == (
+        "put hard into /etc/fstab:3; apply is blocked. First: it would lose a line"
+    )
+    assert finding.commands == ()
 
 
 def test_a_host_that_cannot_be_planned():

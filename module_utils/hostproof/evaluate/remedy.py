@@ -5,7 +5,7 @@
 A rule that apply can correct names the command of ``apply_line``. The finding keeps that command
 where apply would change the host. Otherwise the fix says why apply would not."""
 
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Iterable, List, Optional
 
 from ..collect.answer import Answer, attempt, known
 from ..collect.shell import line
@@ -31,20 +31,31 @@ def refusal_of(planned: Answer[Any]) -> Optional[str]:
 def by_plan(findings: List[Finding], control: str, plan: Callable[[], Any]) -> List[Finding]:
     """The findings of a control. ``plan`` is called only if one of them names apply."""
     command = apply_line(control)
-    if not any(command in one.commands for one in findings):
+    if not any(command in finding.commands for finding in findings):
         return findings
     planned = attempt(plan)
-    fix = refusal_of(planned)
-    if fix is None:
-        found = known(planned)
-        if found.changes:
+    reason = refusal_of(planned)
+    if reason is None:
+        changes = known(planned)
+        if changes.changes:
             return findings
-        waiting = "; ".join(one.rstrip(".") for one in found.pending)
-        nothing = "apply changes nothing here" + (f": {waiting}" if waiting else "")
+        reason = nothing_to_apply(changes.pending)
     return [
         # The other commands would make what apply rejects, or follow what it does not do.
-        one._replace(fix=fix or "; ".join(filter(None, (one.fix, nothing))), commands=())
-        if command in one.commands
-        else one
-        for one in findings
+        finding._replace(fix=_with_reason(finding.fix, reason), commands=())
+        if command in finding.commands
+        else finding
+        for finding in findings
     ]
+
+
+def nothing_to_apply(pending: Iterable[str]) -> str:
+    """The sentence for a plan without changes, with what waits for a restart."""
+    waiting = "; ".join(sentence.rstrip(".") for sentence in pending)
+    return "apply changes nothing here" + (f": {waiting}" if waiting else "")
+
+
+def _with_reason(fix: Optional[str], reason: str) -> str:
+    """The fix by hand stays; one that only names apply has no meaning while apply does nothing."""
+    by_hand = fix if fix and not fix.startswith("apply ") else None
+    return "; ".join(filter(None, (by_hand, reason)))
