@@ -193,7 +193,10 @@ def test_wrong_named_credentials_are_told_without_them(tmp_path):
         ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
         ({"addresses": ["a"], "port": 0}, "port must be 1 to 65535"),
         ({"addresses": ["a"], "credentials": {}}, "credentials must have the name default"),
-        ({"addresses": ["a"], "credentials": {}, "community": "x"}, "credentials replaces community"),
+        (
+            {"addresses": ["a"], "credentials": {}, "community": "x"},
+            "credentials replaces community",
+        ),
         ({"addresses": ["a"], "version": "3"}, "version 3 needs user"),
         ({"addresses": ["a"], "user": "monitor"}, "user needs version 3"),
         ({"addresses": ["a"], "timeout": 0}, "timeout must be 0.1 to 60"),
