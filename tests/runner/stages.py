@@ -11,9 +11,19 @@ CACHE = ROOT / ".cache"
 LOGS = CACHE / "logs"
 
 #: Stages that --quick leaves out: they need a machine, a container or packages of their own.
-SLOW = ("containers", "snmp", "wire", "browser", "lab", "pools", "delays", "monitoring")
+SLOW = (
+    "containers",
+    "snmp",
+    "wire",
+    "browser",
+    "lab",
+    "pools",
+    "delays",
+    "monitoring",
+    "delivery",
+)
 #: Stages that only --all runs. It also runs every story of the lab and every row of the matrix.
-ONLY_ALL = ("pools", "delays", "monitoring")
+ONLY_ALL = ("pools", "delays", "monitoring", "delivery")
 #: The second lane. An emulated machine keeps one processor busy, one step after the other.
 SECOND_LANE = ("lab", "delays")
 #: Stages that run with full priority: each of their steps waits for the one before it.
@@ -132,6 +142,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
         Stage("pools", [["tests/run_pools"]], 1200, 240),
         Stage("delays", [[python, "tests/run_delays"]], 1200, 150, table=True),
         Stage("monitoring", [["tests/run_monitoring"]], 600, 60),
+        Stage("delivery", [[*pytest, "tests/delivery"]], 1200, 240, failed_only=again),
         Stage("bench", [[python, name] for name in BENCHMARKS], 2400, 2400, table=True),
         Stage("environment", [["tests/run_environment"]], 1800, 600),
     ]
