@@ -5,7 +5,7 @@
 import re
 from typing import Sequence, Union
 
-#: Of an option or attribute. Passwords have digits, and are longer.
+#: Name of an option or attribute. Passwords contain digits, and are longer.
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
 
 
@@ -18,10 +18,10 @@ class PolicyError(HostproofError):
 
 
 class BadEntry(PolicyError):
-    """One entry of a list of things to check cannot be used, the rest of the policy can.
+    """One entry of a list in the policy is invalid. The rest of the policy is valid.
 
-    An audit leaves the entry out and says so; apply rejects. ``places`` are the numbers of the
-    entries in their list, or their keys, that go together (two that contradict each other)."""
+    An audit ignores the entry and reports it; apply rejects the policy. ``places`` are the numbers
+    or keys of the entries that belong together, for example two that contradict each other."""
 
     def __init__(self, message: str, field: str, places: Sequence[Union[int, str]]) -> None:
         self.field = field
@@ -48,9 +48,9 @@ class ParseError(HostproofError):
 
 
 def kind_of(text: str) -> str:
-    """What a piece of a host's text is, for an error message: its kind and length, never itself.
+    """Kind and length of a text from a host, for an error message; never the text itself.
 
-    Any file can hold a secret in any place. A message goes into findings, reports and logs.
+    Any part of a file can contain a secret, and messages are shown in findings, reports and logs.
     """
     if not text:
         return "an empty text"

@@ -86,7 +86,8 @@ def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> No
 
 
 def look(device: str, names: Tuple[str, ...]) -> Command:
-    """What the database holds, as lsattr shows it: its state is ``Attributes.text``."""
+    """Read the attributes from the device database with lsattr; its state is
+    ``Attributes.text``."""
     argv = ["lsattr", "-E", "-l", device]
     for name in names:
         argv += ["-a", name]
@@ -274,7 +275,7 @@ def change_now(
     device = attributes.device
     old = {name: running[name] for name in wanted}
     return CommandChange(
-        name="{0} until the next boot: {1}".format(device, " ".join(wanted)),
+        name="{0} until reboot: {1}".format(device, " ".join(wanted)),
         before=None if tell is None else _lines(running),
         after=None if tell is None else _lines(dict(running, **wanted)),
         look=look(device, tuple(attributes.values)) if tell is None else tell,
@@ -355,7 +356,7 @@ def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[Co
         # The database holds all of it; what the kernel shows may still differ.
         late = [name for name in late if name in told]
     else:
-        # Of what nobody tells, it is unknown whether the device uses it.
+        # The running value of an attribute without a source is unknown: set it too.
         late = [name for name in wanted if name in late or name not in told]
     if not late:
         return None
@@ -365,8 +366,9 @@ def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[Co
 
 
 def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[str]:
-    """Marks that would not go together in a layer, because only one of them was given or both are
-    wrong. What chdev says to it is not public, and it sees the database, not the kernel."""
+    """Conflicts between the marks of a layer: only one of them is set, or both are invalid.
+
+    The checks of chdev are not documented, and it reads the database, not the kernel."""
     if device.odm.device != SYSTEM or not set(wanted) & set(sys_parm.NUMBERS):
         return []
     layers: List[Tuple[str, Dict[str, str]]] = []

@@ -8,10 +8,11 @@ from ..collect.command import Command
 
 
 class FileChange(NamedTuple):
-    """Make the file hold exactly ``content``; None removes it. ``before`` is what it holds now.
+    """Replace the content of a file with ``content``; None removes the file. ``before`` is the
+    current content.
 
-    ``owner``: the uid that the file and the directories on the way must be of, or else root's; None
-    for whoever owns them, who then does the work (guarded.py).
+    ``owner`` is the required uid of the file and of the directories on its path; the default is
+    root. None accepts every owner; the change is then made as that owner (guarded.py).
     """
 
     path: str
@@ -34,7 +35,7 @@ class ValueChange(NamedTuple):
     before: str
 
 
-#: What the kernel shows of a mount, but each mount finds out for itself.
+#: Options that the kernel shows for a mount although each mount determines them itself.
 FOUND_BY_MOUNT = frozenset(
     ("addr", "clientaddr", "mountaddr", "mountport", "mountproto", "mountvers", "seclabel")
 )
@@ -53,11 +54,11 @@ class MountState(NamedTuple):
 
 
 class MountChange(NamedTuple):
-    """Unmount what is at the path (``after`` is None), or mount there (``before`` is None).
+    """Unmount the path (``after`` is None) or mount it (``before`` is None).
 
-    A mount that changes is two changes: mounts of one export share what the first of them
-    requested, so all of them must be gone before any is made again. ``must``: canonical settings
-    (parsers/nfs/nfs_options.py) that the kernel has to grant; rsize and wsize are the least.
+    A changed mount needs two changes. Mounts of one export share the options of the first mount, so
+    all of them must be unmounted before the first is mounted again. ``must``: canonical settings
+    (parsers/nfs/nfs_options.py) that the kernel has to grant; rsize and wsize are minimums.
     """
 
     path: str
@@ -67,19 +68,20 @@ class MountChange(NamedTuple):
 
 
 class CommandChange(NamedTuple):
-    """Bring something from the state ``before`` to ``after`` by running commands.
+    """Run commands that change a state from ``before`` to ``after``.
 
-    ``name`` says what changes, and is where another change has a path: one word or more, the
-    same whenever the same thing changes. ``look`` tells the state at any time, by the first group
+    ``name`` describes the change and replaces the path of other changes. It has one or more words
+    and is always the same for the same change. ``look`` reads the current state: the first group
     of its ``expected``. ``make`` and ``undo`` are run in their order.
 
-    ``before`` is None where no look can tell whether the change was made (a listener that read
-    its file again): it is undone in any case. ``after`` is None where the new state cannot be
-    told in advance (the time of a start): any state but ``before`` will do, and once it is undone
-    any state. On revert the commands come last, when every file is as it was.
+    ``before`` is None if no command can show whether the change was made, for example whether a
+    listener read its file again. Such a change is always undone. ``after`` is None if the new state
+    is not known in advance, for example a start time. Then every state except ``before`` is
+    accepted, and every state after an undo. Revert runs the commands last, after all files are
+    restored.
 
-    ``atomic``: where the first command of ``make`` ends with a failure nothing was changed, and
-    its undo would fail for the same reason.
+    ``atomic``: a failure of the first command of ``make`` means that nothing was changed. Its undo
+    would fail for the same reason.
     """
 
     name: str

@@ -38,13 +38,13 @@ def of_plan(plan: Plan) -> List[Dict[str, Any]]:
 
 
 def _mount_diff(path: str, changes: List[MountChange]) -> Dict[str, Any]:
-    """What the mount has now and will have, of all that it must have."""
+    """Current and new settings of the mount, limited to the settings that it must have."""
     old, new = changes[0].before, changes[-1].after
     must = changes[-1].must
     before = None if old is None else mount_text(old, tuple(must))
     after = None if new is None else mount_text(new, tuple(must))
     if after is not None:
-        # What nobody asks for in this number of words, but the mount fails without it.
+        # Settings that the new options do not name, but without which the mount fails.
         said = [line.partition("=")[0] for line in after.splitlines()]
         after += "".join(
             "{0}={1}{2}\n".format(name, must[name], " or more" if name in TRANSFER_SIZES else "")

@@ -1,10 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a file has besides content, owner and mode, and what keeps it from being replaced.
+"""Attributes of a file in addition to content, owner and mode, and obstacles to replacing it.
 
-A file is replaced by a new one (writer.py), which must get the access list, the SELinux label, the
-capabilities and every other extended attribute of the old one (xattr(7)). What a new file cannot
-have, such as a signature or a second name, is an obstacle: the change is rejected.
+A file is replaced by a new file (writer.py). The new file must get the access list, the SELinux
+label, the capabilities and every other extended attribute of the old file (xattr(7)). Attributes
+that a new file cannot have, such as a signature or a second hard link, are obstacles: the change is
+rejected.
 """
 
 import array

@@ -1,22 +1,27 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The change journal: what a host looked like before Hostproof changed it, kept on that host.
+"""The change journal: the state of a host before Hostproof changed it, stored on that host.
 
-``/var/lib/hostproof/journal/<UTC>-<control>/0001.json`` is one prior state, on disk before the
-change is made; a directory is one apply. A directory whose changes were restored moves to
-``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
+Each ``/var/lib/hostproof/journal/<UTC>-<control>/0001.json`` contains one prior state. It is on
+disk before the change is made. Each directory belongs to one apply. A directory whose changes were
+restored moves to ``/var/lib/hostproof/reverted/``. The numbers and times in the names give the
+order.
 
-An entry: ``kind`` is file, directory, value, mount or command; ``path``, of a command its name;
-``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid, attributes
-(name to base64, not in schema 1)}, for a value its text, for a mount {source, fstype, options}, for
-a command {state, look, undo}; ``after`` is the sha256 of the new content, the new value, "source
-fstype options" of the new mount, or the state that the command is to bring, null where that cannot
-be told in advance. ``of``, of a value of a disk only, is what the disk shows of itself: it may
-have another name when it is restored.
+Fields of an entry:
 
-Revert needs no new space on the file system of the journal. ``0001.original`` is a second name
-(hard link) of a file of root that is replaced or removed, where it is on that file system: revert
-moves it back. An empty directory in reverted/ keeps the place for the directory of the apply.
+- ``kind``: file, directory, value, mount or command.
+- ``path``: path, or the name of a command.
+- ``before``: null if the target did not exist. A file has {content (base64), mode, uid, gid,
+  attributes (name to base64, not in schema 1)}, a value has its text, a mount has {source, fstype,
+  options}, a command has {state, look, undo}.
+- ``after``: SHA-256 of the new content of a file, the new value, "source fstype options" of the
+  new mount, or the expected state after the command. Null if that state is not known in advance.
+- ``of`` (only values of disks): identity of the disk, because its name can change until the
+  restore.
+
+Revert needs no additional space on the file system of the journal. ``0001.original`` is a hard link
+to a file of root that is replaced or removed, if the file is on the same file system. Revert moves
+it back. An empty directory in reverted/ reserves the space for the directory of the apply.
 """
 
 import base64
@@ -40,7 +45,7 @@ ROOT = "/var/lib/hostproof"
 SCHEMA = 2
 _READABLE = (1, SCHEMA)
 
-#: Who has the lock, next to it.
+#: Describes the process that holds the lock; next to the lock.
 _HOLDER = "holder.json"
 
 #: Bytes of an entry: the largest file that is changed, as base64, and what stands around it.
@@ -111,7 +116,7 @@ class Journal:
                 os.close(handle)
 
     def _check_root(self) -> None:
-        """What the journal says is done as us: nobody else may write into it."""
+        """Revert runs the journal with our privileges, so no other account may write to it."""
         if not os.path.lexists(self._root):
             return
         look = os.lstat(self._root)
@@ -128,7 +133,7 @@ class Journal:
             )
 
     def _lock(self, handle: int) -> bool:
-        """Whether the file system locks what this is; HostproofError if somebody else has it."""
+        """Whether the file system supports the lock; HostproofError if another process holds it."""
         try:
             return _lock(handle)
         except BlockingIOError:
@@ -154,7 +159,7 @@ class Journal:
                 self._writer.remove_file(path)
 
     def _holder(self) -> str:
-        """Who has the lock, in words."""
+        """The process that holds the lock, as text."""
         try:
             found = describe_file(os.path.join(self._root, _HOLDER))
             if found is None:
@@ -256,7 +261,7 @@ class Journal:
         return [os.path.join(folder, one) for one in found]
 
     def transactions(self, control: Optional[str] = None) -> List[Transaction]:
-        """What can be restored, newest first."""
+        """Transactions that can be restored, newest first."""
         found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
         return [one for one in found if control is None or one.control == control]
 
@@ -297,7 +302,7 @@ class Journal:
                 entry = _entry_of(json.loads(found))
             except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
-                    f"change journal {path}: {problem}; nothing was restored, look at it manually"
+                    f"change journal {path}: {problem}; nothing was restored, check it manually"
                 ) from problem
             original = path[: -len(_ENTRY)] + _ORIGINAL
             if os.path.lexists(original):
@@ -308,10 +313,10 @@ class Journal:
 
 
 def _lock(handle: int) -> bool:
-    """Whether the file system locks what this is; BlockingIOError if somebody else has it.
+    """Whether the file system supports the lock; BlockingIOError if another process holds it.
 
-    Where Python has to make flock out of fcntl (AIX), a directory cannot be locked, for it is never
-    open for writing; and EACCES then says that somebody else has the lock.
+    On AIX, Python emulates flock with fcntl. A directory cannot be locked there, because it is
+    never open for writing. EACCES then means that another process holds the lock.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes, undoes and restores NFS mounts for apply.py, and reads back what the kernel granted.
+"""Creates, undoes and restores NFS mounts for apply.py, and reads back the options that the kernel
+granted.
 
-Nothing here looks at a file on an NFS mount: a server that does not answer would hang it.
+This module never reads a file on an NFS mount: the read would hang if the server does not answer.
 Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nfs_show_options().
 """
 
@@ -23,7 +24,7 @@ from .difference import mount_text, normal_source
 from .mount_state import server_of, state_of
 from .writer import Writer
 
-#: Seconds until a server that should show a directory counts as gone.
+#: Seconds after which a server that does not return a directory counts as unreachable.
 LOOK_LIMIT = 5.0
 
 #: A mount that was journaled: its path, and what was mounted there (None: nothing).
@@ -64,7 +65,7 @@ def _is_at_or_beneath(path: str, point: str) -> bool:
 
 
 def not_granted(must: Dict[str, str], options: str) -> List[str]:
-    """What a mount must have and has not, in words. ``options`` are as the kernel shows them."""
+    """Required settings that the mount does not have, as text. ``options``: as the kernel shows."""
     granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
     return [
         "{0}: requested {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
@@ -87,8 +88,8 @@ def _bytes(size: Optional[str]) -> int:
 
 
 def obstacles(changes: List[MountChange]) -> List[str]:
-    """Why the machine cannot carry out the changes, in words. Mount points are looked at only
-    where nothing is mounted yet."""
+    """Reasons why the host cannot make the changes, as text. Mount points are checked only where
+    nothing is mounted yet."""
     if not changes:
         return []
     everything = mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO))
@@ -122,7 +123,7 @@ def obstacles(changes: List[MountChange]) -> List[str]:
 def _beneath(
     mounts: List[mountinfo.Mount], path: str, unmounted: Set[str]
 ) -> List[mountinfo.Mount]:
-    """The mounts below a path that nobody unmounts."""
+    """The mounts below a path that the plan does not unmount."""
     return [
         mount
         for mount in mounts
@@ -166,7 +167,7 @@ def _insecure(path: str) -> List[str]:
 
 
 def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
-    """``mounts``: where the directory is on a server, a command with a time limit looks at it."""
+    """``mounts``: if the directory is on a server, a command with a time limit reads it."""
     far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
     if any(path.startswith(point + "/") for point in far):
         try:
@@ -224,9 +225,9 @@ def _unmount(path: str, writer: Writer) -> None:
 
 
 def _mount(path: str, state: MountState, writer: Writer) -> None:
-    """Mount it unless an automounter was quicker; what is granted is for the caller to check.
+    """Mount it unless an automounter already did. The caller must check the granted options.
 
-    In the background, mount would say that all is well and go on trying behind our back.
+    A background mount would report success and continue to retry after the command has ended.
     """
     if path in mounted_now():
         return
@@ -242,7 +243,7 @@ def _mount(path: str, state: MountState, writer: Writer) -> None:
 
 
 def _held_by(path: str) -> str:
-    """Who keeps a mount busy, as far as it can be seen."""
+    """Processes that keep a mount busy, as far as they are visible."""
     try:
         holders = LiveHost().open_files("holders", "", [path], identity.ANYBODY)
     except HostproofError:
@@ -302,7 +303,8 @@ def unmount_changed(mounts: List[Before], writer: Writer) -> List[str]:
 
 
 def used_by_direct_nfs(mounts: List[Before]) -> List[str]:
-    """Who may use what unmount_changed would unmount though nothing is open there, in words."""
+    """Direct NFS processes that may use mounts that unmount_changed would unmount, as text. They
+    have no open files there."""
     changed = _changed(mounts)
     users = direct_nfs_processes.read_users(LiveHost()) if changed else []
     if not users:
@@ -317,7 +319,7 @@ def used_by_direct_nfs(mounts: List[Before]) -> List[str]:
 
 
 def others(mounts: List[Before], sources: Dict[str, Set[str]]) -> List[str]:
-    """What is mounted now but is none of the sources that were ever journaled for its path."""
+    """Current mounts whose source was never journaled for their path."""
     now = mounted_now() if mounts else {}
     return [
         f"the mount of {now[path].source} on {path}"
@@ -327,7 +329,8 @@ def others(mounts: List[Before], sources: Dict[str, Set[str]]) -> List[str]:
 
 
 def _changed(mounts: List[Before]) -> Set[str]:
-    """What is mounted and not as it was, and what lies beneath it or shares its superblock."""
+    """Mounts that differ from their journaled state, and mounts below them or with the same
+    superblock."""
     now = mounted_now() if mounts else {}
     changed = {
         path for path, before in mounts if path in now and not is_in_state(now[path], before)

@@ -67,11 +67,11 @@ def plan(
         return isinstance(value, str) and enough(value, one.value)
 
     others = boot_probe.with_sysctl_file(boot, file.path, "")
-    # What another place already sets as required, whatever happens, stays with that place.
+    # A parameter that another file already sets as required is left to that file.
     own = [one for one in wanted if not is_enough(attempt(at_boot, others, one.key), one)]
     content = file.header + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
     later = boot_probe.with_sysctl_file(boot, file.path, content)
-    # What is unknown then is raised: whether the file would win cannot be said.
+    # An unknown state at boot is raised: it is not known which file would win.
     refusals = [
         _loses(later, file, one) for one in own if not is_enough(at_boot(later, one.key), one)
     ]
@@ -96,7 +96,7 @@ def _loses(boot: Boot, file: File, one: Sysctl) -> Refusal:
 
 
 def others_in(path: str, text: Optional[str], header: str, own: Sequence[str]) -> List[Refusal]:
-    """The file is written as a whole: what somebody else set in it would be gone."""
+    """The file is replaced as a whole: settings that were added by others would be lost."""
     if text is None or text.startswith(header):
         return []
     return lost_settings(path, sysctl_d.other_keys(text, own))

@@ -133,8 +133,8 @@ def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> No
 
 
 def _refuse_stale(plan: Plan, journal: Journal) -> None:
-    """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
-    the plan would undo what somebody did meanwhile."""
+    """Raise Refused if the host changed after the plan was created. Sampling takes time, and the
+    plan would overwrite a change that was made during that time."""
     odd = _odd_targets(plan, journal)
     if odd:
         raise Refused("rejected, nothing was changed: " + "; ".join(odd))
@@ -196,14 +196,14 @@ def _carry_out(plan: Plan, writer: Writer) -> None:
 
 
 def _old_mounts(plan: Plan) -> Dict[str, MountState]:
-    """What the plan unmounts, by path."""
+    """Mounts that the plan unmounts, by path."""
     mounts = [change for change in plan.changes if isinstance(change, MountChange)]
     return {change.path: change.before for change in mounts if change.before is not None}
 
 
 def _missing_mount_point(change: MountChange, plan: Plan) -> List[str]:
-    """The directories to make for a mount. What was mounted has one: it is not looked at, since its
-    server may not answer."""
+    """Directories to create for a mount. The directory of a mounted path exists. It is not checked,
+    because its server may not answer."""
     if change.after is None or change.path in _old_mounts(plan):
         return []
     return missing_folders(change.path + "/")
@@ -304,7 +304,7 @@ def without(
 
 
 def restorations(transactions: List[Transaction]) -> List[Restored]:
-    """What putting the transactions back would change, in that order; nothing is written.
+    """Changes that restoring the transactions in that order would make; nothing is written.
 
     Later restorations of a path win, so only the last one of each path counts.
     """
@@ -320,8 +320,8 @@ def restorations(transactions: List[Transaction]) -> List[Restored]:
 
 
 def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
-    """Raise Refused if somebody changed a file after Hostproof did, or mounted something else:
-    revert would lose that."""
+    """Raise Refused if a file or mount was changed after Hostproof changed it: revert would
+    overwrite that change."""
     edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)
     if edited:
         raise Refused(
@@ -404,14 +404,14 @@ def _revert(transactions: List[Transaction], journal: Journal, writer: Writer) -
 def put_back(transaction: Transaction, writer: Writer) -> None:
     """Restore every state of the transaction, newest first, and read each back.
 
-    Mounts that changed are unmounted before the files come back, and made again after: they share
-    what the first of them requested, and systemd must know the old files by then. What cannot be
-    restored keeps nothing else from it: NotGranted names it in the end.
+    Changed mounts are unmounted before the files are restored, and mounted again afterwards. They
+    share the options of the first mount, and systemd must know the old files by then. A failed
+    restore does not stop the others: NotGranted lists the failures at the end.
     """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
     entries = list(reversed(_first_values(transaction.entries)))
-    # What a command makes read a file again must find the old file: commands come last.
+    # Commands run last: a command may cause a service to read a file, which must be restored.
     entries.sort(key=lambda entry: entry.kind == "command")
     for entry in entries:
         if entry.kind == "mount":
@@ -433,7 +433,7 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
 
 
 def _first_values(entries: List[Entry]) -> List[Entry]:
-    """Of each value the first entry alone: what was there in between, the kernel may reject now."""
+    """Only the first entry of each value: the kernel may reject the values in between now."""
     seen: Set[str] = set()
     found = []
     for entry in entries:
@@ -471,7 +471,7 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
 
 
 def _obstacle_to(entry: Entry) -> Optional[str]:
-    """Why a file cannot be restored, where the file itself shows it: somebody made it immutable."""
+    """Why a file cannot be restored, if its attributes show it, for example immutable."""
     if entry.kind != "file":
         return None
     found = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
@@ -510,7 +510,7 @@ def _restore_value(entry: Entry, writer: Writer) -> None:
 
 def _restore_folder(entry: Entry, writer: Writer) -> None:
     if mounting.is_remote(entry.path):
-        return  # its directories were there before the mount; and a look at them can hang
+        return  # its directories existed before the mount, and reading them can hang
     if guarded.as_owner(entry.path, guarded.is_empty_folder, follow=False):
         writer.remove_folder(entry.path)
 

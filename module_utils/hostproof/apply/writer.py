@@ -57,10 +57,11 @@ class Writer:
         gid: Optional[int] = None,
         attributes: Optional[Dict[str, str]] = None,
     ) -> None:
-        """Replace the file as a whole. A link is written through: its target is what counts.
+        """Replace the file as a whole. A link is followed: its target is replaced.
 
-        ``attributes`` are the extended attributes that it gets (file_attributes.py); None for those
-        of the file that is replaced. Whoever owns the directories on the way does it (guarded.py).
+        ``attributes`` are the extended attributes of the new file (file_attributes.py); None keeps
+        those of the old file. The write runs as the owner of the directories on the path
+        (guarded.py).
         """
         new = _New(content, mode, uid, gid, attributes)
         guarded.as_owner(path, partial(_write_file, new))
@@ -181,7 +182,7 @@ def _end_group(process: "subprocess.Popen[bytes]") -> None:
 
 def _make_folder(mode: int, place: guarded.Place) -> None:
     os.mkdir(place.name, mode, dir_fd=place.folder)
-    # What mkdir is given is cut by the umask.
+    # The umask reduces the mode that mkdir gets.
     made = os.open(place.name, os.O_RDONLY | _FOLDER, dir_fd=place.folder)
     try:
         os.fchmod(made, mode)

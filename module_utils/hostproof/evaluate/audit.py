@@ -49,11 +49,11 @@ def policies_from(
     secrets: Optional[Dict[str, str]] = None,
     bad: Optional[List[LeftOut]] = None,
 ) -> Dict[str, Any]:
-    """{control: its Policy} from {control: plain values}; PolicyError says what is wrong where.
+    """{control: its Policy} from {control: plain values}; PolicyError names the invalid field.
 
-    ``secrets`` are the values that must not be shown, packed by control (``unpack``). ``bad`` takes
-    the entries that cannot be used, which are left out: for whoever only looks, so that one wrong
-    address does not cost the host. Without it they are a PolicyError like any other.
+    ``secrets`` are the values that must not be shown, packed by control (``unpack``). ``bad``
+    collects invalid entries, which are then left out. Read-only callers use it, so that one invalid
+    address does not prevent the audit of the host. Without it, an invalid entry is a PolicyError.
     """
     if not controls:
         raise PolicyError(
@@ -135,8 +135,8 @@ def judge_host(
 ) -> List[Finding]:
     """Every finding of every control.
 
-    A control that fails in a way that nobody foresaw, or takes longer than its time, is an error
-    of its own: the others are checked. ``seconds`` are those of a control and of the host.
+    A control that fails unexpectedly or exceeds its time limit becomes an error finding; the other
+    controls are still checked. ``seconds`` are the limits per control and per host.
     """
     bad: List[LeftOut] = []
     policies = policies_from(controls, secrets, bad)
@@ -248,7 +248,7 @@ def _judge(name: str, facts: Any, policy: Any, crashed: Crashed) -> List[Finding
 def _crashed(
     host: Host, control: str, secrets: Optional[Dict[str, str]], check: str, problem: Exception
 ) -> Verdict:
-    """What represents a check whose rule failed in a way that nobody foresaw."""
+    """The verdict of a check whose rule failed unexpectedly."""
     why = _fault(host, check, control, secrets, problem)
     fix = "Report it with the trace in the evidence; the other checks were evaluated."
     return Verdict(ERROR, why, fix, evidence=(TRACE + check,))
@@ -275,7 +275,7 @@ def _keep_trace(host: Host, what: str, trace: str) -> None:
 def _guarded(
     clock: "_Clock", secrets: Optional[Dict[str, str]], name: str, work: Callable[[], Any]
 ) -> Any:
-    """What ``work`` gives, or the finding that it gave nothing."""
+    """The result of ``work``, or an error finding if it failed."""
     host = clock.host
     try:
         with clock.running(name):
@@ -361,7 +361,7 @@ class _Clock:
             yield
         finally:
             self._disarm(old)
-            # What it was told to wait has been added to its end.
+            # Waiting time that the control requested was added to its deadline.
             spent = mine - max(0.0, self.host.until - time.monotonic())
             self._left -= spent
             self._spent[name] = self._spent.get(name, 0.0) + spent
@@ -444,7 +444,7 @@ def _without_secrets(finding: Finding) -> Finding:
 
 
 def _masked_field(value: Any) -> Any:
-    """Commands and ids are lines of their own, not the words of one command."""
+    """Commands and ids are separate lines, not the words of one command."""
     if isinstance(value, tuple):
         return tuple(masked("", one) for one in value)
     return masked_value("", value)

@@ -31,7 +31,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 from ..errors import Absent, Denied, HostError, HostproofError
 from .finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
 
-#: What is where an evidence key would, and is none.
+#: Placeholders in the place of an evidence key.
 _NO_KEY = ("", "policy")
 
 
@@ -45,12 +45,12 @@ class Skip(Exception):
 
 
 class Verdict(NamedTuple):
-    """What a rule states. Whatever it leaves out is the check's own, or the subject's.
+    """The result of a rule. Fields that it leaves out are taken from the check or the subject.
 
-    ``of`` is whose it is, and is before the title: None for the name of the rule's subject, ""
-    for nobody. ``reference`` and ``severity`` replace the check's. ``unknown`` is a sentence after
-    the why: which layers are not known (by_layers). ``failing_layer`` is needed only if there are
-    several layers (failing). The rest is of the finding (finding.py).
+    ``of`` is the name that precedes the title: None for the name of the rule's subject, "" for no
+    name. ``reference`` and ``severity`` replace those of the check. ``unknown`` is a sentence after
+    the why: the layers that are not known (by_layers). ``failing_layer`` is needed only if there
+    are several layers (failing). The other fields are those of a finding (finding.py).
     """
 
     status: str
@@ -85,7 +85,7 @@ def known_or_skip(answer: Any) -> Any:
 
 
 def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
-    """What is not known is an error, with the evidence key and the hint that helps."""
+    """An unknown state is an error, with the evidence key and a hint."""
     key = problem.key if isinstance(problem, HostError) else ""
     return Verdict(
         ERROR,
@@ -172,7 +172,7 @@ class Rule(NamedTuple):
         return self.function(*arguments)
 
 
-#: Makes the verdict of a check whose rule failed in a way that nobody foresaw.
+#: Creates the verdict of a check whose rule failed unexpectedly.
 Crashed = Callable[[str, Exception], Verdict]
 
 
@@ -229,7 +229,7 @@ def judge_rules(
 
 
 class _Loop:
-    """One run over facts and policy. Subjects are looked for once, however many rules take them."""
+    """One run over facts and policy. Subjects are determined once for all rules."""
 
     def __init__(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> None:
         self._facts = facts
@@ -260,7 +260,7 @@ class _Loop:
         return subjects
 
     def _once(self, function: Callable[[Any, Any], Any]) -> Any:
-        """What it gave, or raised, the first time; a list of what it finds."""
+        """The result or exception of the first call; an iterable result becomes a list."""
         if function not in self._answers:
             try:
                 answer = function(self._facts, self._policy)

@@ -14,9 +14,9 @@ A policy is a NamedTuple whose defaults are its checks, and ``reader`` makes its
     policy_from = reader("swappiness", Policy)
 
 The entries of a list are NamedTuples of the same kind; the first field is the name of an entry. A
-field that an entry may leave out is ``.optional()``. What concerns several fields is checked by
-``reader(..., together=function)``, which takes the policy and the values as they came. Each of the
-role's ``argument_specs.yml`` is compared with the declaration by a test.
+field that an entry may leave out is ``.optional()``. Rules that involve several fields are checked
+by ``reader(..., together=function)``, which gets the policy and the original values. A test
+compares each ``argument_specs.yml`` of the roles with the declaration.
 """
 
 import re
@@ -83,7 +83,7 @@ class Field:
         return other
 
     def optional(self, otherwise: Any = None) -> Any:
-        """Of an entry: it may be left out, or be empty."""
+        """Make a field of an entry optional: it may be missing or empty."""
         other = self._like(self.read)
         other.missing = otherwise
         return other
@@ -149,7 +149,7 @@ def window() -> Any:
 
 
 def of_profile() -> Any:
-    """What the host is for, of all controls together: the field is ``profile`` (profiles.py)."""
+    """The purpose of the host, shared by all controls: the field is ``profile`` (profiles.py)."""
     return Field(
         lambda given, _name: given.profile(), "str", choices=tuple(PROFILES), is_shared=True
     )

@@ -29,12 +29,12 @@ ACTUAL_LAYERS = LAYERS[1:]
 
 
 class Check(NamedTuple):
-    """What is always true of one check, whatever it finds.
+    """The static part of a check, independent of its findings.
 
-    ``id`` is stable for ever (waivers and dashboards name it); ``title`` is what is true where the
-    check passes, ``problem`` what is true where it fails or warns; ``why`` is the consequence;
-    ``reference`` is document and section; ``because_of`` are the ids of the checks that a finding
-    of this one may rest on.
+    ``id`` never changes, because waivers and dashboards refer to it. ``title`` is the state in
+    which the check passes, ``problem`` the state in which it fails or warns, ``why`` the
+    consequence. ``reference`` is document and section. ``because_of`` are the ids of checks that
+    can be the cause of a finding of this check.
     """
 
     id: str
@@ -152,10 +152,10 @@ def subject_of(title: str) -> str:
 
 
 def resting(findings: List[Finding]) -> List[Finding]:
-    """The findings of a host, each with those of its causes that are not well there themselves.
+    """The findings of a host, with ``because_of`` reduced to causes that failed on this host.
 
-    Where a cause is told of the same subject, that one counts, else any. What is not known causes
-    only what is not known either.
+    A cause with a finding for the same subject is compared by that finding, otherwise by any. Only
+    an error can be the cause of an error.
     """
     told: Dict[str, List[Tuple[str, str]]] = {}
     for one in findings:

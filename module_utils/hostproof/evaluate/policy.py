@@ -13,7 +13,7 @@ from .profiles import PROFILES, Profile
 #: The field of every control that needs rates, and the variable that all of them take it from.
 WINDOW_FIELD = "window_seconds"
 WINDOW_VARIABLE = "hostproof_window_seconds"
-#: What the host is for: a field of every control that a profile sets policies of.
+#: The purpose of the host: a field of every control whose policy depends on a profile.
 PROFILE_FIELD = "profile"
 PROFILE_VARIABLE = "hostproof_profile"
 #: An audit must stay short, and what takes less than a second is not a rate.
@@ -140,7 +140,7 @@ class PolicyValues:
         return seconds
 
     def profile(self) -> Optional[Profile]:
-        """What the host is for; None where hostproof_profile does not say."""
+        """The purpose of the host; None if hostproof_profile is not set."""
         value = self[PROFILE_FIELD]
         if not isinstance(value, str) or value not in PROFILES:
             raise PolicyError(
@@ -162,12 +162,12 @@ class PolicyValues:
             raise self.error(name, f"must be true or false, not {self[name]!r}")
         return bool(self[name])
 
-    def drop_in(self, name: str, folder: str) -> str:
-        """The path of a file that the readers of a drop-in directory take."""
+    def drop_in(self, name: str, directory: str) -> str:
+        """The path of a file in a drop-in directory, with a name that the readers accept."""
         value = str(self[name])
         above, _, own = value.rpartition("/")
-        if above != folder or not _CONF.match(own):
-            raise self.error(name, f"must be {folder}/NAME.conf, not {value!r}")
+        if above != directory or not _CONF.match(own):
+            raise self.error(name, f"must be {directory}/NAME.conf, not {value!r}")
         return value
 
     def absolute(self, name: str, value: Any) -> str:
@@ -185,8 +185,8 @@ class PolicyValues:
         return tuple(value)
 
     def places(self, name: str, takes: str = "a list") -> Iterator[Tuple[int, Any]]:
-        """Number and value of each entry of a list of things to look at, without those that an
-        audit has left out."""
+        """Number and value of each entry of a list of targets, without the entries that an audit
+        has left out."""
         value = self[name]
         if not isinstance(value, (list, tuple)):
             raise self.error(name, f"must be {takes}, not {value!r}")
@@ -205,7 +205,7 @@ class PolicyValues:
 
     @contextmanager
     def entry(self, name: str, place: Union[int, str]) -> Iterator[None]:
-        """What is wrong with an entry is a BadEntry: it costs nothing but the entry."""
+        """Turns an error in an entry into a BadEntry, which affects only that entry."""
         try:
             yield
         except PolicyError as problem:

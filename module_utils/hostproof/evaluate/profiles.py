@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host is for, in one word (``hostproof_profile``): from it controls take their policies.
+"""The purpose of a host (``hostproof_profile``), from which controls derive their policies.
 
-Whatever a control's own variables say counts more.
+The variables of a control override the profile.
 """
 
 from typing import Dict, NamedTuple, Optional, Tuple
