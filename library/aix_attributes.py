@@ -8,27 +8,27 @@ DOCUMENTATION = r"""
 module: aix_attributes
 short_description: Read or change attributes of an AIX device
 description:
-  - Any attribute that C(chdev) can change, several of one device in one C(chdev), so that all of
-    them are taken or none.
-  - The current value is compared completely, never as a part of the line that C(lsattr) prints.
-  - Values that C(lsattr -R) does not list are rejected before any change. C(chdev) must end
-    with 0 and report the change, and the configuration database (ODM) must then hold the
-    new values, and the kernel those that it tells (C(maxpout) and C(minpout) of C(sys0));
-    otherwise the old ones are put back, and the task fails.
+  - Changes any attribute that C(chdev) can change. Uses one C(chdev) call for each device, so that
+    all changes take effect or none.
+  - Compares complete values, never parts of a line of C(lsattr).
+  - Values that C(lsattr -R) does not list are rejected before any change. C(chdev) must exit
+    with 0 and report the change. Then the configuration database (ODM) must contain the new
+    values, and the kernel must report the new C(maxpout) and C(minpout) of C(sys0). Otherwise the
+    old values are restored and the task fails.
   - C(maxpout) and C(minpout) of C(sys0) must be a valid pair in each layer; an invalid pair, in the
     database or in the kernel, is rejected before any change.
   - Each change is recorded in the change journal first. M(revert_control) restores it with the
     control C(aix_attributes). RV(prior) has the old values, so a task can do that, too.
 options:
   device:
-    description: The logical name of the device, such as C(sys0), C(ent0) or C(hdisk4).
+    description: Logical name of the device, such as C(sys0), C(ent0) or C(hdisk4).
     type: str
     required: true
   attributes:
     description:
-      - Each attribute with its new value. Numbers and truth values are taken as YAML
-        writes them; words of AIX (C(yes), C(enable)) require quotes.
-      - A value may hold blanks, but no blank with C(name=) behind it, which C(chdev) would take for
+      - Attributes and their new values. Quote AIX keywords such as C("yes"), because YAML reads
+        them as truth values.
+      - A value may contain spaces, but not a space followed by C(name=), which C(chdev) parses as
         another attribute.
     type: dict
   names:
@@ -42,13 +42,13 @@ options:
       - V(now) changes only the device, until the next reboot (C(chdev -T)). C(lsattr) does not show
         the value of a device, so only C(maxpout) and C(minpout) of C(sys0) are read back; any other
         attribute is changed again by each run.
-      - Not every device takes each of them; C(chdev) then says so, and the task fails.
+      - Not every device supports all values. If not, the task fails with the message of C(chdev).
     type: str
     choices: [now, next_boot, both]
     default: both
 attributes:
   check_mode:
-    description: Reads, checks the legal values, and says what it would change.
+    description: Reads and checks the legal values. Reports what it would change.
     support: full
   diff_mode:
     description: Shows the rows of C(lsattr) before and after.
@@ -57,13 +57,13 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: What paces the writers of this host?
+- name: Read the I/O pacing of this host
   aix_attributes:
     device: sys0
     names: [maxpout, minpout]
   register: pacing
 
-- name: Give each user more processes, now and after reboot
+- name: Increase the number of processes per user, now and after reboot
   aix_attributes:
     device: sys0
     attributes:
@@ -71,12 +71,12 @@ EXAMPLES = r"""
       ncargs: 256
   register: changed
 
-- name: Put them back
+- name: Restore the previous values
   aix_attributes:
     device: sys0
     attributes: "{{ changed.prior }}"
 
-- name: Let an adapter in use obey PAUSE frames after reboot
+- name: Enable flow control of an adapter in use after reboot
   aix_attributes:
     device: ent0
     attributes:
@@ -86,14 +86,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 configured:
-  description: Each attribute as the configuration database holds it after the task.
+  description: Attributes in the configuration database after the task.
   returned: always
   type: dict
   sample: {maxpout: "8193", minpout: "4096"}
 prior:
   description:
-    - Each attribute as it was before. With O(when=now) it is the value of the device if
-      it is known, otherwise that of the database.
+    - Attributes before the task. With O(when=now), the value of the device if it is known,
+      otherwise the value in the database.
   returned: always
   type: dict
   sample: {maxpout: "33", minpout: "24"}
@@ -105,7 +105,7 @@ running:
   type: dict
   sample: {maxpout: "8193", minpout: "4096"}
 legal:
-  description: What C(lsattr -R) lists for each attribute, null where it lists nothing.
+  description: Legal values of each attribute as listed by C(lsattr -R), null if it lists none.
   returned: always
   type: dict
   sample: {maxpout: 0 to 32769 in steps of 1}
@@ -131,7 +131,7 @@ ARGUMENT_SPEC = {
     },
 }
 
-#: The journal's name for what this module changes.
+#: Name of this module's changes in the journal.
 JOURNAL = "aix_attributes"
 
 

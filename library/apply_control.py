@@ -6,37 +6,35 @@
 DOCUMENTATION = r"""
 ---
 module: apply_control
-short_description: Change a host so that it complies with the policy of a control
+short_description: Apply the policy of one control to a host
 description:
-  - Derives a plan from the host and the policy, rejects a plan that would harm the
-    host, and records every previous state in the change journal before it writes.
-  - Every change is read back. If one has no effect, all changes of this plan are restored and the
-    task fails with the requested and the granted value.
-  - What only a command can change (an initialisation parameter, the start of a listener) is made by
-    that command, as the owner of what it changes, and read back by another one.
-  - A mount that changes is unmounted, never by force, and mounted. systemd, where it runs, reads
-    its units again after a change of fstab.
+  - Creates a plan from the host state and the policy, rejects a plan that would harm the host, and
+    records the previous state in the change journal before writing.
+  - Reads each change back. If a change does not take effect, restores all changes of this plan and
+    fails with the requested and the granted value.
+  - Settings that only a command can change (an initialization parameter, the start of a listener)
+    are changed by that command as their owner and read back by another command.
+  - Changes a mount by unmounting it, never by force, and mounting it again. After a change of
+    fstab, reloads the units of systemd if it is running.
 options:
   control:
-    description: The control to apply.
+    description: Control to apply.
     type: str
     required: true
   policy:
     description:
-      - Every variable of the control's role, without the prefix; taken from the variables
-        C(CONTROL_*) if it is not given.
+      - Variables of the role without their prefix. Default, the variables C(CONTROL_*).
     type: dict
   secrets:
     description:
-      - What the policy keeps from sight. For each control a dictionary of policy values, as base64
-        of JSON.
+      - Secret policy values for each control, as a base64-encoded JSON dictionary.
     type: dict
 attributes:
   async:
-    description: Does not support async, since the host answers once.
+    description: Does not support async, because the host responds only once.
     support: none
   check_mode:
-    description: Returns the plan and has no effect.
+    description: Returns the plan. Has no effect.
     support: full
   diff_mode:
     description: Shows each file, value, mount and command before and after, in check mode too.
@@ -52,12 +50,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pending:
-  description: Changes that wait for a restart, a login or a reboot, as sentences.
+  description: Changes that require a restart, a login or a reboot, as sentences.
   returned: always
   type: list
   elements: str
 reboot_pending:
-  description: Whether the running kernel keeps an old value until the next boot.
+  description: Whether the running kernel keeps an old value until reboot.
   returned: always
   type: bool
 """

@@ -6,10 +6,10 @@
 DOCUMENTATION = r"""
 ---
 module: change_journal
-short_description: List changes of Hostproof on a host that were not reverted
+short_description: List changes by Hostproof that are not reverted
 description:
-  - Reads the change journal of the host that it runs on, and has no effect.
-  - The gate compares two such lists to tell what one apply changed.
+  - Reads the change journal of the host. Has no effect.
+  - The gate compares two of these lists to determine the changes of one apply.
 options: {}
 attributes:
   check_mode:
@@ -19,14 +19,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Look at the change journal
+- name: Read the change journal
   change_journal:
   register: journal
 """
 
 RETURN = r"""
 applies:
-  description: The names of the applies that can be reverted, newest first.
+  description: Names of the applies that can be reverted, newest first.
   returned: success
   type: list
   elements: str

@@ -6,45 +6,45 @@
 DOCUMENTATION = r"""
 ---
 module: compare_latency
-short_description: Compare latency before and after a change, host by host and all together
+short_description: Compare latency before and after a change, per host and for all hosts
 description:
   - Runs on the controller, on two directories that M(latency_baseline) wrote.
-  - Each figure gets one of four verdicts, worse, better, no different or inconclusive, from windows
-    and with a margin. A figure that is missing on one side is an error, never "no different".
+  - Rates each figure as worse, better, no different or inconclusive. A figure that is missing on
+    one side is an error, never "no different".
 options:
   state:
     description:
-      - V(compared) compares. V(planned) checks that the comparison is possible, before
-        any measurement, and fails if it is not.
+      - V(compared) compares. V(planned) only checks, before measuring, that the comparison is
+        possible, and fails otherwise.
     type: str
     choices: [compared, planned]
     default: compared
   before:
-    description: The folder of what was measured before the change.
+    description: Directory of the measurements before the change.
     type: path
     required: true
   after:
-    description: The folder of what was measured after it.
+    description: Directory of the measurements after the change.
     type: path
     required: true
   hosts:
-    description: The hosts that were changed.
+    description: Hosts that were changed.
     type: list
     elements: str
     required: true
   unchanged:
-    description: Hosts that were measured and not changed. What happened to them is taken off.
+    description: Measured hosts without the change. Their difference is subtracted.
     type: list
     elements: str
     default: []
   controls:
     description:
-      - V(planned), the pattern, or patterns, that O(unchanged) are the hosts of. If it, or a name
-        in it, matches none, it fails, for they would count as changed.
+      - V(planned), host patterns of O(unchanged). Fails if a pattern or a name matches no host,
+        because such hosts would count as changed.
     type: raw
     default: ""
   groups:
-    description: V(planned), the groups of the inventory with their hosts, as Ansible's C(groups).
+    description: V(planned), groups of the inventory with their hosts, as in Ansible's C(groups).
     type: dict
     default: {}
 attributes:
@@ -67,13 +67,14 @@ EXAMPLES = r"""
 RETURN = r"""
 judged:
   description:
-    - For each host C(host), its C(findings) as docs/finding.schema.json says, and the C(evidence)
-      they cite, base64 of zlib of JSON. The host V((run)) is all of them together.
+    - One dictionary for each host, with C(host), its C(findings) in the form of
+      docs/finding.schema.json, and the C(evidence) that they cite (base64 of zlib of JSON). The
+      host V((run)) has the findings for all hosts together.
   returned: success
   type: list
   elements: dict
 lines:
-  description: The verdicts for people.
+  description: The verdicts as text.
   returned: success
   type: list
   elements: str

@@ -6,49 +6,49 @@
 DOCUMENTATION = r"""
 ---
 module: latency_baseline
-short_description: Keep what was measured on a host, or tell how it was measured
+short_description: Store or read a latency baseline of a host
 description:
   - Runs on the controller. Writes one JSON file per host, readable by its owner only.
-  - The file describes the measurement, so that it can be repeated.
+  - The file contains the measurement settings, so that the measurement can be repeated.
 options:
   folder:
-    description: The folder of the baseline.
+    description: Directory of the baseline.
     type: path
     required: true
   host:
-    description: The host's name in the inventory.
+    description: Name of the host in the inventory.
     type: str
     required: true
   state:
-    description: V(present) keeps what was measured, V(read) tells how it was.
+    description: V(present) stores the measurement, V(read) returns its settings.
     type: str
     choices: [present, read]
     default: present
   probes:
-    description: What was asked of M(measure_latency). Needed with V(present).
+    description: Probes passed to M(measure_latency). Required with V(present).
     type: list
     elements: dict
   rounds:
-    description: Its C(windows). Needed with V(present).
+    description: C(windows) passed to M(measure_latency). Required with V(present).
     type: int
   seconds:
-    description: Its C(seconds). Needed with V(present).
+    description: C(seconds) passed to M(measure_latency). Required with V(present).
     type: float
   pause:
-    description: Its C(pause). Needed with V(present).
+    description: C(pause) passed to M(measure_latency). Required with V(present).
     type: float
   windows:
-    description: The windows that M(measure_latency) returned. Needed with V(present).
+    description: Windows that M(measure_latency) returned. Required with V(present).
     type: list
     elements: dict
   remarks:
-    description: The remarks that it returned.
+    description: Remarks that M(measure_latency) returned.
     type: list
     elements: str
     default: []
 attributes:
   check_mode:
-    description: Says what it would keep.
+    description: Reports what it would store.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -69,16 +69,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The file of this host.
+  description: Path of the file of this host.
   returned: success
   type: str
 probes:
-  description: How it was measured, with C(rounds), C(seconds) and C(pause).
+  description: Probes of the measurement, with C(rounds), C(seconds) and C(pause).
   returned: success
   type: list
   elements: dict
 lines:
-  description: What was kept and what is missing, for people.
+  description: Stored and missing measurements as text.
   returned: success
   type: list
   elements: str

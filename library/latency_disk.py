@@ -6,20 +6,20 @@
 DOCUMENTATION = r"""
 ---
 module: latency_disk
-short_description: Measure disk latency, with kernel counters or with reads
+short_description: Measure disk latency from kernel counters or with test reads
 description:
-  - V(passive) reads the kernel's counters at intervals, and makes no I/O. It needs no privilege.
-  - V(active) reads a file or device without the page cache, and also shows the counters of
-    the device. It opens nothing for writing. A device requires root.
+  - V(passive) reads the kernel's counters at intervals. It makes no I/O and needs no privilege.
+  - V(active) reads a file or device with direct I/O and also returns the counters of the device
+    for that time. It opens nothing for writing. Reading a device requires root.
   - Returns windows, so that measurements before and after a change can be compared.
 options:
   mode:
-    description: Whether to look at the counters, or to read.
+    description: Read kernel counters or perform test reads.
     type: str
     choices: [passive, active]
     default: passive
   windows:
-    description: How many windows to measure.
+    description: Number of windows to measure.
     type: int
     default: 1
   pause:
@@ -27,62 +27,62 @@ options:
     type: float
     default: 0.0
   seconds:
-    description: Seconds after which everything ends. Without O(seconds) as long as it takes.
+    description: Time limit in seconds. Default, no limit.
     type: float
   devices:
     description:
-      - V(passive), the devices, such as V(sdb) or V(/dev/mapper/redo). Two devices in one stack
-        are rejected. Without O(devices) those of O(layer).
+      - V(passive), the devices, such as V(sdb) or V(/dev/mapper/redo). Devices that are stacked
+        on each other are rejected. Default, the devices of O(layer).
     type: list
     elements: str
   layer:
     description:
-      - V(passive), V(devices) are multipath devices and disks that are not their paths, V(paths)
-        only the disks.
+      - V(passive), V(devices) are multipath devices and disks that are not paths of one. V(paths)
+        are only the disks.
     type: str
     choices: [devices, paths]
     default: devices
   intervals:
-    description: V(passive), how many intervals make a window.
+    description: V(passive), number of intervals in a window.
     type: int
     default: 20
   interval_seconds:
-    description: V(passive), how long an interval is. Exadata's cells take 3.
+    description: V(passive), duration of an interval in seconds. Exadata cells use 3.
     type: float
     default: 3.0
   path:
     description: V(active), the file or block device to read.
     type: path
   sizes:
-    description: V(active), bytes of a read, multiples of 4096.
+    description: V(active), sizes of a read in bytes, multiples of 4096.
     type: list
     elements: int
     default: [8192, 1048576]
   reads:
     description:
-      - V(active), number of reads of each size in a window, as far as O(most_bytes) allows.
+      - V(active), number of reads of each size in a window, limited by O(most_bytes).
     type: int
     default: 2000
   most_bytes:
-    description: V(active), how much is read for a window of each size, such as V(256M).
+    description: V(active), most bytes to read in a window for each size, such as V(256M).
     type: str
     default: 256M
   interval:
     description:
-      - V(active), seconds from the begin of one read to the begin of the next; 0 is back to back,
-        which under-counts stalls.
-      - Where a read takes more than half of it, it is doubled until there is room, and
-        C(remarks) says so, for reads that wait for each other would time their own queue.
+      - V(active), seconds between the starts of two reads. V(0) reads without pause and
+        underestimates stalls.
+      - If a read takes more than half of the interval, the interval is doubled until reads do
+        not queue behind each other. C(remarks) reports this.
     type: float
     default: 0.001
   queue_depth:
     description:
-      - V(active), number of concurrent reads. More than 1 requires fio (3.0 or later) on the host,
-        and has no O(interval).
+      - V(active), number of concurrent reads. Values above 1 require fio 3.0 or later on the host
+        and ignore O(interval).
     type: int
     default: 1
   seed:
-    description: V(active), chooses where to read. Compare only windows of the same.
+    description: V(active), seed for the read positions. Compare only windows with the same seed.
     type: int
     default: 1
   cpu:
@@ -90,17 +90,17 @@ options:
     type: int
 attributes:
   check_mode:
-    description: Measures nothing, and says what it would do.
+    description: Measures nothing. Reports what it would measure.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: A minute of what the disks do anyway
+- name: Measure the current disk load for one minute
   latency_disk:
   register: passive
 
-- name: Reads of a data file, ten windows
+- name: Read a data file in ten windows
   latency_disk:
     mode: active
     path: /u02/oradata/SALES/users01.dbf
@@ -114,33 +114,34 @@ EXAMPLES = r"""
 RETURN = r"""
 windows:
   description:
-    - One for each window, device or size, and layer. V(passive), C(layer) is C(read) or C(write),
-      C(n) the I/Os, C(p50) the median of the intervals' means, C(minimum) and C(maximum) the least
-      and the largest mean; null where no interval had 30 I/Os.
-    - V(active), C(layer) is C(user) (wait of the process), C(device) (the block layer's
-      mean for all requests) or C(host) (the difference of the means, without the storage).
-    - Durations are microseconds. C(conditions) has the queue, the request size and more.
-    - C(conditions.counted_in) is V(ticks) for a device that the kernel counts so; its means are
-      up to C(conditions.resolution_us) too long or too short.
-    - C(conditions.named) is the name in O(devices), where it is not the kernel's. In windows that a
-      cache answered instead of the disk, C(conditions.cached) is V(true).
+    - One dictionary for each window, device or size, and layer.
+    - V(passive), C(layer) is C(read) or C(write) and C(n) the number of I/Os. C(p50) is the median
+      of the interval means, C(minimum) and C(maximum) are the smallest and the largest mean. They
+      are null if no interval had 30 I/Os.
+    - V(active), C(layer) is C(user) (wait of the process), C(device) (mean of the block layer for
+      all requests) or C(host) (difference of the two means, without the storage).
+    - Durations are in microseconds. C(conditions) has the queue, the request size and more.
+    - C(conditions.counted_in) is V(ticks) for a device that the kernel counts in ticks. The error
+      of its means is up to C(conditions.resolution_us).
+    - C(conditions.named) is the name in O(devices) if it differs from the kernel name.
+      C(conditions.cached) is V(true) if a cache served the reads instead of the disk.
   returned: success
   type: list
   elements: dict
 first_pass:
   description:
-    - V(active), the windows of the first reads of these blocks, without a cache. They do not
-      count in C(windows), which repeat the same blocks.
+    - V(active), the windows of the first reads of these blocks, without a cache. C(windows) does
+      not include them, because it repeats the same blocks.
   returned: success
   type: list
   elements: dict
 remarks:
-  description: What could not be measured, and why.
+  description: Failed measurements and their reasons.
   returned: success
   type: list
   elements: str
 table:
-  description: The windows for people.
+  description: The windows as a text table.
   returned: success
   type: list
   elements: str
@@ -158,7 +159,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
 from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.module_utils.hostproof.parsers.size import parse_size
 
-#: A probe must stay a probe.
+#: The limits keep the load on the disks small.
 OPTIONS = dict(
     series.OPTIONS,
     mode={"type": "str", "choices": ["passive", "active"], "default": "passive"},

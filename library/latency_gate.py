@@ -6,17 +6,18 @@
 DOCUMENTATION = r"""
 ---
 module: latency_gate
-short_description: One step of a gated change, noted in its ledger
+short_description: Run one step of a gated change
 description:
-  - Runs on the controller. The ledger is written before each step and denies by default, so that a
-    gate that ended anywhere is never taken for one that kept its change.
-  - It does not fail for what it denies; C(proceed) says whether the next step may be made.
+  - Runs on the controller. The ledger is written before each step and denies by default, so an
+    interrupted gate never counts as passed.
+  - The task does not fail if the step is denied; check RV(proceed).
 options:
   state:
     description:
       - The step to record.
-      - V(planned) divides the hosts in batches. V(measuring) begins a batch, V(changing) allows
-        the change if the earlier measurement is sufficient, V(decided) compares and keeps or holds.
+      - V(planned) divides the hosts into batches. V(measuring) begins a batch. V(changing) allows
+        the change if the earlier measurement is sufficient. V(decided) compares the measurements
+        and keeps or holds the change.
       - V(reverted) checks that all changes were reverted. V(ended) reports the hosts
         that were never evaluated.
       - V(open) lists the batches that can be reverted.
@@ -24,11 +25,11 @@ options:
     choices: [planned, measuring, changing, decided, reverted, ended, open]
     required: true
   folder:
-    description: The folder of the gate.
+    description: Directory of the gate.
     type: path
     required: true
   batch:
-    description: The number of the batch. Needed but for V(planned), V(ended) and V(open).
+    description: Number of the batch. Required except for V(planned), V(ended) and V(open).
     type: int
   hosts:
     description: V(planned), the hosts, in the order of the batches.
@@ -36,42 +37,42 @@ options:
     elements: str
     default: []
   controls:
-    description: V(planned), the pattern, or patterns, of hosts that are measured and never changed.
+    description: V(planned), host patterns of hosts that are measured but never changed.
     type: raw
     default: ""
   unchanged:
     description:
-      - V(planned), the hosts that O(controls) matches. If there is none, it fails, for they would
-        be changed.
+      - V(planned), the hosts that O(controls) matches. Fails if there is none, because the gate
+        would change them.
     type: list
     elements: str
     default: []
   groups:
     description:
-      - V(planned), the groups of the inventory with their hosts, as Ansible's C(groups). It fails
-        for a name in O(controls) that is none of theirs.
+      - V(planned), the groups of the inventory with their hosts, as in Ansible's C(groups). Fails
+        if a name in O(controls) is not one of them.
     type: dict
     default: {}
   serial:
     description:
-      - V(planned), number of hosts in a batch, as C(serial) of Ansible, a number, a share such as
-        V(30%), or a list of these.
+      - V(planned), number of hosts in a batch, as C(serial) of Ansible. A number, a percentage
+        such as V(30%), or a list of these.
     type: raw
     default: [1, "25%"]
   action:
-    description: V(planned) and V(decided), what becomes of a change that is not kept.
+    description: V(planned) and V(decided), what to do with a change that is not kept.
     type: str
     choices: [hold, revert]
     default: hold
   inconclusive:
-    description: V(planned) and V(decided), what becomes of one of which little can be said.
+    description: V(planned) and V(decided), what to do if the result is inconclusive.
     type: str
     choices: [keep, hold]
     default: keep
   tolerance:
     description:
-      - V(planned) and V(decided), the share by which an inconclusive figure may be worse at the far
-        end of its interval and still be kept. V(1.0) is twice as slow.
+      - V(planned) and V(decided), largest accepted slowdown at the upper end of the interval of an
+        inconclusive figure. V(1.0) means twice as slow.
     type: float
     default: 1.0
   release:
@@ -81,20 +82,21 @@ options:
     default: []
   journal:
     description:
-      - For each host the C(applies) of M(change_journal) now. Only a list was read.
+      - Current C(applies) of M(change_journal) for each host. A value that is not a list means
+        that the journal was not read.
     type: dict
     default: {}
   changed:
-    description: V(decided), for each host the result of the last task of the change.
+    description: V(decided), the result of the last task of the change, by host.
     type: dict
     default: {}
   failed:
-    description: V(decided), for each host why its change failed.
+    description: V(decided), the reason why the change failed, by host.
     type: dict
     default: {}
 attributes:
   check_mode:
-    description: V(planned) says what it would do, and writes no ledger. Other steps do nothing.
+    description: V(planned) shows the plan without writing a ledger. Other steps have no effect.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -119,7 +121,7 @@ kept:
   returned: success
   type: bool
 revert:
-  description: V(decided), whether it is to be put back.
+  description: V(decided), whether the change must be reverted.
   returned: success
   type: bool
 hosts:
@@ -129,7 +131,7 @@ hosts:
   elements: str
 batches:
   description: V(planned) and V(open), the batches, each with C(number), C(hosts), C(unchanged),
-    and by host the applies to C(keep) and those that it C(changed), where it noted them.
+    and by host the applies to C(keep) and the applies that C(changed) the host, if recorded.
   returned: success
   type: list
   elements: dict
@@ -139,7 +141,7 @@ judged:
   type: list
   elements: dict
 lines:
-  description: What was decided and why, for people.
+  description: The decisions and their reasons as text.
   returned: success
   type: list
   elements: str

@@ -6,26 +6,28 @@
 DOCUMENTATION = r"""
 ---
 module: latency_report
-short_description: Read latencies out of reports that people have
+short_description: Extract latencies from AWR and other reports
 description:
-  - Reads latencies from a report in text form, as windows in the form of the probes
+  - Reads latencies from a report in text form. Returns windows in the form of the probes
     C(latency_tcp) and C(latency_disk).
-  - Knows AWR reports of 10g to 19c in their text form, of one instance, of a pluggable database or
-    of a cluster (C(awrgrpt.sql)); Statspack reports; what SLOB, Orion, oratcptest, ApacheBench,
-    tcpdump and tcpstat print; and the C(iolstats) and C(devio_stats) dumps of an Exadata cell.
-    Pieces of them do too.
-  - Averages are computed from time and waits, or taken from the column of averages where that one
-    has more digits; C(conditions.uncertainty_us) says what the digits leave open.
-  - A report that is cut off, scrambled or of another kind fails with one sentence.
-  - It reads one file where it runs. For a file on the controller delegate the task to localhost.
-  - Writing an AWR report needs the Diagnostics Pack; reading one that is there does not.
+  - Supports text AWR reports of 10g to 19c for an instance, a pluggable database or a cluster
+    (C(awrgrpt.sql)), and Statspack reports.
+  - Supports the output of SLOB, Orion, oratcptest, ApacheBench, tcpdump and tcpstat, and the
+    C(iolstats) and C(devio_stats) dumps of an Exadata cell.
+  - Also reads excerpts of these reports.
+  - Averages are computed from time and waits, or read from the column of averages if that column
+    has more digits. C(conditions.uncertainty_us) is the uncertainty due to rounding.
+  - Fails with one message if the report is truncated, damaged or of an unknown type.
+  - Reads one file on the host that runs the module. For a file on the controller delegate the task
+    to localhost.
+  - Creating an AWR report requires the Diagnostics Pack. Reading an existing report does not.
 options:
   path:
-    description: The report. A plain file, in UTF-8 or a single-byte encoding.
+    description: Path of the report. A regular file, in UTF-8 or a single-byte encoding.
     type: path
     required: true
   kind:
-    description: What it is. Found out without it.
+    description: Type of the report. Default, detected from the content.
     type: str
     choices:
       - apachebench
@@ -42,21 +44,21 @@ options:
       - tcpdump
       - tcpstat
   release:
-    description: The release of the database (V(19.0.0.0.0)), for a report that does not tell it.
+    description: Release of the database (V(19.0.0.0.0)), for a report that does not contain it.
     type: str
   multitenant:
     description:
-      - Whether the database is multitenant, for a report without it. In 12.2 and later this
-        determines whether C(log file parallel write) is an I/O latency.
+      - Whether the database is multitenant, for a report that does not contain it. In 12.2 and
+        later this determines whether C(log file parallel write) is an I/O latency.
     type: bool
   events:
     description:
-      - Wait events to tell, by the beginning of their names. Without it, all that are not idle.
-      - An event that is not in the report gives a remark.
+      - Prefixes of the wait events to return. Default, all events that are not idle.
+      - An event that is not in the report adds a remark.
     type: list
     elements: str
   most_bytes:
-    description: A larger file is refused.
+    description: Maximum file size in bytes. A larger file is rejected.
     type: int
     default: 67108864
 attributes:
@@ -72,7 +74,7 @@ EXAMPLES = r"""
     path: /home/oracle/awrrpt_1_411_412.txt
     events: ["log file sync", "db file sequential read"]
 
-- name: Read what oratcptest printed, from a file on the controller
+- name: Read the output of oratcptest from a file on the controller
   latency_report:
     path: "{{ playbook_dir }}/oratcptest.txt"
   delegate_to: localhost
@@ -85,32 +87,31 @@ kind:
   type: str
 windows:
   description:
-    - One for each event, test, device or size. Durations are microseconds, and null where the
-      report does not tell them, as most reports do with percentiles.
+    - One dictionary for each event, test, device or size. Durations are in microseconds, or null
+      if the report does not contain them. Most reports do not contain percentiles.
     - C(n) is the number of waits, round trips or I/Os, 0 if the report does not count
       (C(conditions.n_from) then is V(not told)).
-    - C(bins.log2) counts for k the values below 2 ** k microseconds and at least half of
-      it; C(bins.wide) names the k that hold more than their octave, from the lowest on, and
-      C(bins.open) the k without an upper end.
-    - C(conditions.io_latency) is V(no) or V(unknown) for a C(log file parallel write) that times
-      no I/O.
+    - C(bins.log2) has for each k the number of values below 2 ** k microseconds and at least half
+      of it. C(bins.wide) lists the k that hold more than one octave, lowest first. C(bins.open)
+      lists the k without an upper end.
+    - C(conditions.io_latency) is V(no) or V(unknown) for a C(log file parallel write) that does
+      not measure I/O.
   returned: success
   type: list
   elements: dict
 figures:
   description:
-    - Other figures of the report; the keys depend on C(kind).
-    - C(release) begins with V(at least) if it is derived from the form of the
-      tables.
+    - Other figures of the report. The keys depend on C(kind).
+    - C(release) begins with V(at least) if it is derived from the format of the tables.
   returned: success
   type: dict
 remarks:
-  description: What to mind, in sentences.
+  description: Remarks about the figures, as sentences.
   returned: success
   type: list
   elements: str
 table:
-  description: The windows for people, a heading and a line a window.
+  description: The windows as a text table with a heading and one line per window.
   returned: success
   type: list
   elements: str

@@ -6,56 +6,56 @@
 DOCUMENTATION = r"""
 ---
 module: latency_responder
-short_description: Start the other side of a request-response measurement for a bounded time
+short_description: Start a responder for request-response measurements with a time limit
 description:
-  - Starts a small server that answers the requests of M(latency_tcp), and returns its port. It
-    needs no privilege, writes no file, and runs under the account of the task.
-  - It listens on one address, answers only O(clients), moves at most O(most_bytes), and the kernel
-    ends it after O(seconds), even without a request.
-  - Does not change a firewall. Where logind ends what a session leaves behind
-    (C(KillUserProcesses)), it ends with the session.
+  - Starts a small server that answers the requests of M(latency_tcp), and returns its port. The
+    responder needs no privilege, writes no file, and runs under the account of the task.
+  - The responder listens on one address, answers only O(clients) and transfers at most
+    O(most_bytes). The kernel ends it after O(seconds), even without a request.
+  - Does not change a firewall. If logind ends the processes of closed sessions
+    (C(KillUserProcesses)), the responder ends with the session.
 options:
   state:
     description:
-      - V(present) starts one. One that runs on the same O(port) with the same options is kept, and
-        its end is moved to O(seconds) from now.
-      - V(absent) ends those of this account, on O(port) or all.
+      - V(present) starts a responder. A responder that runs on the same O(port) with the same
+        options is kept, and its time limit is set to O(seconds) from now.
+      - V(absent) ends the responders of this account, on O(port) or on all ports.
     type: str
     choices: [present, absent]
     default: present
   address:
     description:
-      - The address of this host to listen on, never a wildcard address. Required to start.
+      - Listen address of this host. Wildcard addresses are rejected. Required with V(present).
     type: str
   port:
-    description: The TCP port; 0 lets the host choose a free one, and starts one each time.
+    description: TCP port. With V(0) the host selects a free port and each run starts a responder.
     type: int
     default: 0
   clients:
-    description: Addresses or networks that are answered. Needed to start.
+    description: Addresses or networks of accepted clients. Required with V(present).
     type: list
     elements: str
   seconds:
-    description: Seconds after which it ends.
+    description: Time limit of the responder in seconds.
     type: int
     default: 600
   connections:
-    description: How many clients it serves at once.
+    description: Maximum number of concurrent clients.
     type: int
     default: 4
   most_bytes:
-    description: How many bytes it receives and sends in all, such as V(256M).
+    description: Maximum number of bytes to receive and send in total, such as V(256M).
     type: str
     default: 256M
 attributes:
   check_mode:
-    description: Starts and ends nothing, and says whether it would.
+    description: Starts and ends nothing. Reports whether it would.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Let db02 answer db01 for ten minutes
+- name: Start a responder on db02 for db01 for ten minutes
   latency_responder:
     address: 192.0.2.12
     clients: [192.0.2.11]
@@ -63,13 +63,13 @@ EXAMPLES = r"""
   delegate_to: db02
   register: responder
 
-- name: Measure
+- name: Measure round trips to the responder
   latency_tcp:
     host: "{{ responder.address }}"
     port: "{{ responder.port }}"
     mode: request_response
 
-- name: End it
+- name: End the responder
   latency_responder:
     state: absent
     port: "{{ responder.port }}"
@@ -78,20 +78,21 @@ EXAMPLES = r"""
 
 RETURN = r"""
 address:
-  description: The address that it listens on.
+  description: Listen address of the responder.
   returned: state is present
   type: str
 port:
-  description: The port that it listens on; 0 in check mode where the host would choose.
+  description: Port of the responder, 0 in check mode if the host would select it.
   returned: state is present
   type: int
 pid:
-  description: Its process, null in check mode where none ran.
+  description: Process id of the responder, null in check mode if none is running.
   returned: state is present
   type: int
 ended:
   description:
-    - The responders that were ended, or would be, with C(port), C(pid) and the bytes C(moved).
+    - Responders that were ended, or would be ended in check mode, with C(port), C(pid) and the
+      transferred bytes (C(moved)).
   returned: state is absent
   type: list
   elements: dict

@@ -6,20 +6,20 @@
 DOCUMENTATION = r"""
 ---
 module: latency_tcp
-short_description: Measure a TCP round trip from this host, network and host separately
+short_description: Measure TCP round-trip time, separated into network and host
 description:
-  - Measures from the host that it runs on to another one, unprivileged, and returns windows, so
-    that measurements before and after a change compare.
-  - The network is timed by the kernel, and what this host adds by the process, so that a busy
-    client is not taken for a slow network.
-  - Sends traffic, bounded by samples, bytes and seconds. It is never part of an audit.
+  - Measures from this host to another host, without privileges. Returns windows, so that
+    measurements before and after a change can be compared.
+  - The kernel measures the time in the network, and the process measures the time that this host
+    adds. Therefore a busy client does not look like a slow network.
+  - Sends traffic, limited by samples, bytes and seconds. An audit never runs this module.
 options:
   host:
-    description: The other side, by name or address.
+    description: Name or address of the other host.
     type: str
     required: true
   port:
-    description: Its TCP port.
+    description: TCP port of the other host.
     type: int
     required: true
   mode:
@@ -27,25 +27,26 @@ options:
       - V(handshake) connects and closes. The kernel provides the time between SYN and SYN/ACK. A
         listener may log a connection without data (TNS-12502), so prefer V(tns_ping)
         for a listener.
-      - V(tns_ping) connects and pings a listener, which logs it as a ping. With TCPS there is no
+      - V(tns_ping) connects and pings a listener, which logs the ping. A TCPS endpoint does not
         answer.
       - V(request_response) exchanges requests with a responder (M(latency_responder)) on one
-        connection. It is the one for many samples.
+        connection. Use it for many samples.
     type: str
     choices: [handshake, tns_ping, request_response]
     default: handshake
   samples:
     description:
-      - Samples in each window. The default is 50, and 2000 with V(request_response). Fewer
-        than 1000 do not give a 99th percentile.
-      - With V(request_response) a sample takes two requests where request and answer have at most
-        4096 bytes together. Of round trips below 0.3 milliseconds one of both is without time
-        stamps and tells C(user), for stamps take a part of so short a time; longer ones have up to
-        twice as many samples in the same time.
-      - All windows together may have 2000 connections, or 1 GiB of requests and responses.
+      - Number of samples in each window. Default, 50, or 2000 with V(request_response). The 99th
+        percentile requires at least 1000.
+      - With V(request_response), a sample consists of two requests if request and response have at
+        most 4096 bytes together.
+      - If the round trip is shorter than 0.3 milliseconds, one of the two requests has no
+        timestamps and provides C(user), because timestamps add to such a short time. Longer round
+        trips have up to twice as many samples in the same time.
+      - The limit for all windows together is 2000 connections, or 1 GiB of requests and responses.
     type: int
   windows:
-    description: How many windows to measure.
+    description: Number of windows to measure.
     type: int
     default: 1
   pause:
@@ -54,52 +55,53 @@ options:
     default: 0.0
   interval:
     description:
-      - Seconds from the begin of one connection or request to the next. Each is timed from when it
-        was to begin. Without O(interval) 0.2, with V(request_response) 0.001, and 0.002
-        where a sample takes one request.
-      - Connections begin at least 0.1 seconds apart, whatever O(interval) says. For
-        V(request_response), 0 means back to back, which under-counts stalls.
-      - Compare only windows of the same interval, for a host that sleeps longer wakes up later.
+      - Seconds between the starts of two connections or requests. Each is measured from its planned
+        start. Default, 0.2. With V(request_response), 0.001, or 0.002 if a sample consists of one
+        request.
+      - Connections start at least 0.1 seconds apart, even with a shorter O(interval). With
+        V(request_response), V(0) sends requests without pause and underestimates stalls.
+      - Compare only windows with the same interval, because a host wakes up later after a longer
+        sleep.
     type: float
   request_size:
-    description: Bytes of a request, for V(request_response).
+    description: Size of a request in bytes, for V(request_response).
     type: int
     default: 12
   reply_size:
-    description: Bytes of an answer, for V(request_response).
+    description: Size of a response in bytes, for V(request_response).
     type: int
     default: 4
   payload:
     description:
-      - With V(auto), requests and answers have the mean sizes of the live SQL*Net traffic of
-        O(payload_port), in place of O(request_size) and O(reply_size). For V(request_response).
+      - With V(auto), requests and responses have the mean sizes of the live SQL*Net traffic of
+        O(payload_port) instead of O(request_size) and O(reply_size). For V(request_response).
       - The kernel's counters of the connections (C(ss -tin)) are read twice within 5 seconds
-        before the first window. No packet is captured. It fails where there are fewer than 20
-        round trips.
-      - Compare only windows of the same sizes, so take V(fixed) before and after a change.
+        before the first window. No packet is captured. Fails if there are fewer than 20 round
+        trips.
+      - Compare only windows with the same sizes. Therefore use V(fixed) before and after a change.
     type: str
     choices: [fixed, auto]
     default: fixed
   payload_port:
     description:
-      - The TCP port of the listener whose connections tell the sizes, on this host or on the other
-        side of its connections.
+      - TCP port of the listener whose connections provide the sizes, on this host or on the peers
+        of its connections.
     type: int
     default: 1521
   timeout:
-    description: Seconds to wait for one answer.
+    description: Seconds to wait for one response.
     type: float
     default: 5.0
   cpu:
-    description: Bind the probe to this CPU, to compare with the same.
+    description: Bind the probe to this CPU. Compare only windows with the same CPU.
     type: int
   seconds:
-    description: Seconds after which everything ends.
+    description: Time limit in seconds.
     type: float
     default: 120.0
 attributes:
   check_mode:
-    description: Sends nothing, and says what it would send.
+    description: Sends nothing. Reports what it would send.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -112,7 +114,7 @@ EXAMPLES = r"""
     mode: tns_ping
   register: listener
 
-- name: Ten windows of 2000 requests, as a log writer's network has them
+- name: Measure ten windows of 2000 requests
   latency_tcp:
     host: 192.0.2.12
     port: 7521
@@ -123,7 +125,7 @@ EXAMPLES = r"""
     seconds: 900
   register: network
 
-- name: A round trip with the sizes of the requests that sessions make now
+- name: Measure round trips with the request sizes of the current sessions
   latency_tcp:
     host: 192.0.2.12
     port: 7521
@@ -134,31 +136,33 @@ EXAMPLES = r"""
 RETURN = r"""
 windows:
   description:
-    - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the
-      timestamp of sending to that of receiving), C(user) (this process), C(host) (C(user) less
-      C(kernel) of one request, time of the scheduler of this host). Or C(server) (from the CONNECT
-      packet to the listener's answer).
-    - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
-      histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
-    - C(conditions.asked) is the number of attempted connections or intended requests;
-      C(conditions.answered) the number of requests with a response; C(conditions.failures) that of
-      failed connections, by reason; C(conditions.ended) why a connection to a responder ended
-      before the window, or null.
-    - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
+    - One dictionary for each window and layer.
+    - C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (send timestamp to receive timestamp) or
+      C(user) (this process).
+    - C(layer) is C(host) for C(user) minus C(kernel) of one request (scheduling time of this
+      host), and C(server) for the time from the CONNECT packet to the response of the listener.
+    - C(minimum), C(mean), C(p50), C(p90), C(p99) and C(maximum) are in microseconds. C(bins) is the
+      histogram. C(conditions) are the other conditions; C(retrans) is the number of retransmitted
+      segments.
+    - C(conditions.asked) is the number of attempted connections or intended requests.
+      C(conditions.answered) is the number of requests with a response. C(conditions.failures) is
+      the number of failed connections, by reason. C(conditions.ended) is the reason why a
+      connection to a responder ended before the window, or null.
+    - On Linux C(conditions) describes the path of the connection if it is certain. C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
-      largest segment (bytes).
-    - With O(payload=auto) C(conditions) has C(payload_port); C(size) is the size of a request and
-      C(conditions.reply_size) that of a response.
+      largest segment in bytes.
+    - With O(payload=auto) C(conditions) has C(payload_port). C(size) is the size of a request and
+      C(conditions.reply_size) the size of a response.
   returned: success
   type: list
   elements: dict
 remarks:
-  description: What could not be measured, and why.
+  description: Failed measurements and their reasons.
   returned: success
   type: list
   elements: str
 table:
-  description: The windows for people.
+  description: The windows as a text table.
   returned: success
   type: list
   elements: str
@@ -179,7 +183,7 @@ from ansible.module_utils.hostproof.latency.probe_list import AUTO, FIXED
 #: Seconds between the two readings of the counters of connections.
 LOOK = 5.0
 
-#: A probe must stay a probe.
+#: The limits keep the load on the network small.
 OPTIONS = dict(
     series.OPTIONS,
     host={"type": "str", "required": True},

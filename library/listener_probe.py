@@ -6,54 +6,54 @@
 DOCUMENTATION = r"""
 ---
 module: listener_probe
-short_description: Ping a listener, and check that a burst is delayed instead of rejected
+short_description: Ping a listener and check that it delays a burst instead of rejecting it
 description:
-  - Sends TNS pings, as C(tnsping) does, and returns the result and the time of each.
-  - A burst consists of concurrent pings. A listener with a rate limit answers all of them, with
-    its rate; the measured rate is returned.
-  - Each ping is a connection, a line in C(listener.log), and one of the connections that a rate
-    limit allows. So it is never part of an audit, sends at most O(maximum) pings, and ends after
-    O(seconds).
-  - For a listener with TCPS, or behind a firewall, it only reports that there is no answer.
+  - Sends TNS pings, as C(tnsping) does, and returns the result and the time of each ping.
+  - A burst sends pings at the same time. A rate-limited listener answers all of them at its rate.
+    The module returns the measured rate.
+  - Each ping opens a connection, writes a line to C(listener.log) and counts against the rate
+    limit. Therefore an audit never sends pings. The module sends at most O(maximum) pings and
+    ends after O(seconds).
+  - For a listener that uses TCPS or is behind a firewall, only reports that there is no answer.
 options:
   host:
-    description: Where the listener is, from where the module runs.
+    description: Name or address of the listener, as seen from the host that runs the module.
     type: str
     default: 127.0.0.1
   port:
-    description: The TCP port of the endpoint.
+    description: TCP port of the endpoint.
     type: int
     default: 1521
   pings:
-    description: How many pings to send one after the other, before the burst.
+    description: Number of pings to send one after the other, before the burst.
     type: int
     default: 1
   interval:
-    description: Seconds from the begin of one of them to the begin of the next.
+    description: Seconds between the starts of two pings that are sent one after the other.
     type: float
     default: 1.0
   burst:
-    description: How many pings to send at once.
+    description: Number of pings to send at the same time.
     type: int
     default: 0
   rate:
-    description: The limit that is expected, in connections a second, to compare with.
+    description: Expected rate limit in connections per second.
     type: int
   maximum:
-    description: The module fails, and sends nothing, if it were to send more. At most 200.
+    description: Maximum number of pings (up to 200). Fails before sending if more are requested.
     type: int
     default: 100
   timeout:
-    description: Seconds to wait for the answer to one ping.
+    description: Seconds to wait for the response to one ping.
     type: float
     default: 30.0
   seconds:
-    description: Seconds after which everything ends. At most 600.
+    description: Time limit in seconds. At most 600.
     type: float
     default: 60.0
 attributes:
   check_mode:
-    description: Sends nothing, and says what it would send.
+    description: Sends nothing. Reports what it would send.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -67,7 +67,7 @@ EXAMPLES = r"""
     rate: 10
   register: probe
 
-- name: Say so
+- name: Require a delayed burst at the expected rate
   ansible.builtin.assert:
     that:
       - probe.burst.verdict == 'delayed'
@@ -77,24 +77,25 @@ EXAMPLES = r"""
 
 RETURN = r"""
 sent:
-  description: Number of pings that were sent.
+  description: Number of pings sent.
   returned: success
   type: int
 pings:
   description:
     - The pings that were sent one after the other.
-    - C(outcome) is C(answered), C(refused) (by the listener, with its C(error)), C(closed),
-      C(no_answer), C(no_connection) or C(not_tns); C(began_ms) is its start, C(connected_ms)
-      and C(ended_ms) the time after that.
+    - C(outcome) is C(answered), C(refused) (rejected by the listener, with its C(error)),
+      C(closed), C(no_answer), C(no_connection) or C(not_tns).
+    - C(began_ms) is the start. C(connected_ms) and C(ended_ms) are the times after the start.
   returned: success
   type: list
   elements: dict
 burst:
   description:
     - Result of the concurrent pings, or null without a burst.
-    - C(verdict) is C(delayed), C(not_delayed), C(too_small) (no more pings than the limit allows in
-      a second) or C(failed) (not all were answered); C(drain_rate) answers a second; C(as_expected)
-      whether that is within a quarter of O(rate); C(pings) the pings.
+    - C(verdict) is C(delayed), C(not_delayed), C(too_small) (the burst does not exceed the limit
+      for one second) or C(failed) (not all pings were answered).
+    - C(drain_rate) is the number of responses per second. C(as_expected) is true if it differs
+      from O(rate) by at most 25%. C(pings) lists the pings.
   returned: success
   type: dict
 """
@@ -106,7 +107,7 @@ from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 
-#: A probe must stay a probe.
+#: The limits keep the load on the listener small.
 OPTIONS = {
     "host": {"type": "str", "default": "127.0.0.1"},
     "port": whole(1, 65535, 1521),

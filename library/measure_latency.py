@@ -8,40 +8,42 @@ DOCUMENTATION = r"""
 module: measure_latency
 short_description: Measure latency windows of several probes, in rounds
 description:
-  - Measures what a list of probes names, as the policy V(latency_probes) does, and returns windows,
-    so that measurements before and after a change compare.
-  - In each round all passive probes are read at once, and probes with I/O or traffic
-    follow, one after the other. The same options run at the same rate.
-  - A probe that cannot be measured gives a remark, the others continue. It fails if no probe gave
+  - Runs a list of probes as the policy V(latency_probes) does. Returns windows, so that
+    measurements before and after a change can be compared.
+  - Each round first reads all passive probes, then runs the probes with I/O or traffic one after
+    another. The same options run at the same rate.
+  - A probe that cannot be measured adds a remark; the others continue. Fails if no probe returned
     a window.
   - Changes nothing.
 options:
   probes:
     description:
-      - What to measure; each item is a dictionary with C(probe) and the options of that probe.
-      - C(disk) reads the kernel's counters of disks. C(devices) are names, without it all of
+      - Probes to run. Each item is a dictionary with C(probe) and the options of that probe.
+      - C(disk) reads the kernel's counters of disks. C(devices) are names. Default, all devices of
         C(layer) (V(devices), or V(paths) of multipath devices).
-      - C(nfs) reads the counters of NFS mounts. C(mounts) are paths, without it all.
-      - C(disk_read) reads C(path), a file or device, past the page cache. C(sizes) are bytes
-        (8192 and 1048576), C(reads) the number of each size in a window. It never writes.
+      - C(nfs) reads the counters of NFS mounts. C(mounts) are paths. Default, all mounts.
+      - C(disk_read) reads C(path), a file or device, with direct I/O. C(sizes) are in bytes
+        (default, 8192 and 1048576). C(reads) is the number of reads of each size in a window. It
+        never writes.
       - C(tcp) measures round trips to C(host) and C(port). C(mode) is V(handshake), V(tns_ping) of
-        a listener, or V(request_response) with a responder (M(latency_responder)); C(samples) are
-        in each window, C(request_size) and C(reply_size) bytes up to 65536. At most 10 connections
-        a second and 2000 in all windows go to a target, and at most 1 GiB of requests and answers.
-      - C(pool) times checkouts of C(data_source) of a WildFly or JBoss EAP, with the options of
+        a listener, or V(request_response) with a responder (M(latency_responder)). C(samples) is
+        the number in each window. C(request_size) and C(reply_size) are bytes, up to 65536.
+      - The limits of C(tcp) for a target are 10 connections per second, 2000 connections in all
+        windows, and 1 GiB of requests and responses.
+      - C(pool) measures checkouts of C(data_source) of a WildFly or JBoss EAP, with the options of
         M(pool_latency).
-      - The defaults are passive. C(disk_read) makes I/O, C(tcp) and C(pool) traffic.
+      - The defaults are passive. C(disk_read) makes I/O, C(tcp) and C(pool) send traffic.
     type: list
     elements: dict
     default: [{probe: disk}, {probe: nfs}]
   windows:
-    description: How many windows to measure of each probe.
+    description: Number of windows to measure for each probe.
     type: int
     default: 10
   seconds:
     description:
-      - Duration of a window, for each probe with I/O or traffic and once for all others.
-        C(disk) and C(nfs) divide it into intervals of 3 seconds or more.
+      - Duration of a window in seconds. Each probe with I/O or traffic has its own window. All
+        passive probes share one. C(disk) and C(nfs) divide it into intervals of at least 3 seconds.
     type: float
     default: 3.0
   pause:
@@ -50,7 +52,7 @@ options:
     default: 0.0
 attributes:
   check_mode:
-    description: Measures nothing, and says what it would measure.
+    description: Measures nothing. Reports what it would measure.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -81,17 +83,17 @@ windows:
     - C(nfs), C(subject) is the mount and the operation, C(layer) C(server) (until the reply),
       C(user) (until the end) or C(host) (the difference).
     - C(disk_read), C(tcp) and C(pool) as returned by M(latency_disk), M(latency_tcp) and
-      them.
+      M(pool_latency).
   returned: success
   type: list
   elements: dict
 remarks:
-  description: What could not be measured, and why.
+  description: Failed measurements and their reasons.
   returned: always
   type: list
   elements: str
 table:
-  description: The windows for people.
+  description: The windows as a text table.
   returned: success
   type: list
   elements: str

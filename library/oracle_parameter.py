@@ -8,22 +8,22 @@ DOCUMENTATION = r"""
 module: oracle_parameter
 short_description: Read or set initialization parameters of a local Oracle instance
 description:
-  - Asks the instance through C(sqlplus / as sysdba) as the account that owns it, so no password and
-    no listener is needed. Each login is audited by the instance.
-  - Or reads a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without the
-    instance. An spfile is never written by anything but its instance.
-  - Each change is recorded in the change journal, is read back, and is restored by
-    M(revert_control) with the control C(oracle_parameter). No instance is ever restarted.
+  - Queries the instance with C(sqlplus / as sysdba) as its owner. No password or listener is
+    required. The instance audits each login.
+  - Can also read a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without
+    the instance. Only the instance writes an spfile.
+  - Each change is recorded in the change journal and read back. M(revert_control) restores it with
+    the control C(oracle_parameter). No instance is ever restarted.
 options:
   sid:
-    description: The instance, C(ORACLE_SID).
+    description: SID of the instance (C(ORACLE_SID)).
     type: str
     required: true
   oracle_home:
-    description: Its home. Needed to ask the instance.
+    description: Oracle home of the instance. Required to query the instance.
     type: path
   owner:
-    description: The account that runs sqlplus; the owner of the home's sqlplus if not given.
+    description: Account that runs sqlplus. Default, the owner of sqlplus in O(oracle_home).
     type: str
   names:
     description: Parameters to read.
@@ -32,42 +32,42 @@ options:
     default: []
   name:
     description:
-      - The parameter to set or to take out. Needed with O(state=present) and O(state=absent).
+      - Parameter to set or to remove. Required with O(state=present) and O(state=absent).
     type: str
   value:
-    description: What it is to be. Needed with O(state=present).
+    description: Requested value. Required with O(state=present).
     type: str
   state:
     description:
-      - V(read) has no effect.
+      - V(read) only reads.
       - V(present) sets O(name) to O(value) for O(entry_sid).
-      - V(absent) takes the entry of O(name) for O(entry_sid) out of the spfile.
+      - V(absent) removes the entry of O(name) for O(entry_sid) from the spfile.
     type: str
     choices: [read, present, absent]
     default: read
   scope:
     description:
-      - The scope. A static parameter only accepts V(spfile), and so does O(state=absent).
+      - Scope of the change. Static parameters and O(state=absent) require V(spfile).
     type: str
     choices: [spfile, memory, both]
     default: spfile
   entry_sid:
-    description: The SID that the entry is for; V(*) is for every instance of the database.
+    description: SID of the entry. V(*) applies to every instance of the database.
     type: str
     default: "*"
   pfile:
-    description: Read this text file instead of asking the instance.
+    description: Read this text parameter file instead of the instance.
     type: path
   spfile:
-    description: Read this server parameter file instead of asking the instance.
+    description: Read this server parameter file instead of the instance.
     type: path
   timeout:
-    description: Seconds that a login may take; with pre_page_sga on an old release it takes long.
+    description: Login timeout in seconds. Logins are slow with pre_page_sga on old releases.
     type: int
     default: 60
 attributes:
   check_mode:
-    description: Reads, and says what it would set.
+    description: Reads the values. Reports what it would set.
     support: full
   diff_mode:
     description: Shows the entries before and after.
@@ -76,14 +76,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: What does ORCL run with, and what will it start with?
+- name: Read the running values of ORCL and the values of its next start
   oracle_parameter:
     sid: ORCL
     oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
     names: [pre_page_sga, use_large_pages]
   register: parameters
 
-- name: Take only huge pages at the next start
+- name: Require huge pages at the next start
   oracle_parameter:
     sid: ORCL
     oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
@@ -101,17 +101,18 @@ EXAMPLES = r"""
 RETURN = r"""
 parameters:
   description:
-    - For each name C(running) (null for a file), C(next) (what the next start takes, null for the
-      default), C(pending_restart), and C(entries), each with C(sid), C(value) and C(line).
-    - C(pending_restart) is null where nothing stored says what the next start takes.
+    - One dictionary for each name. C(running) is the running value (null for a file), C(next) the
+      value of the next start (null for the default). C(entries) lists the entries of the file,
+      each with C(sid), C(value) and C(line).
+    - C(pending_restart) is null if no stored value determines the next start.
   returned: always
   type: dict
 version:
-  description: The release of the instance, null for a file.
+  description: Release of the instance, null for a file.
   returned: always
   type: str
 parameter_file:
-  description: The file that the values of the next start are from, null for a text file in use.
+  description: File with the values of the next start, null if the instance uses a text file.
   returned: always
   type: str
 """
@@ -143,7 +144,7 @@ ARGUMENT_SPEC = {
     "timeout": {"type": "int", "default": 60},
 }
 
-#: The journal's name for what this module changes.
+#: Name of this module's changes in the journal.
 JOURNAL = "oracle_parameter"
 
 

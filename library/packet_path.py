@@ -6,21 +6,21 @@
 DOCUMENTATION = r"""
 ---
 module: packet_path
-short_description: Prove that packets of a whole MTU arrive at other machines, and come back
+short_description: Verify that packets of full MTU reach other hosts and return
 description:
-  - Sends each peer ICMP echoes of O(mtu) bytes without fragmentation, and
-    only counts responses that are equal byte for byte.
-  - A router that rejects them is named, with its MTU. A switch drops them silently.
-  - C(ping) is not required; root is, or a group in C(net.ipv4.ping_group_range).
+  - Sends ICMP echo requests of O(mtu) bytes to each peer with fragmentation disabled. Accepts only
+    identical replies.
+  - Reports a router that rejects the packets, with its MTU. A switch drops them silently.
+  - Requires root or a group in C(net.ipv4.ping_group_range), but not the program C(ping).
   - The control C(interconnect) checks the same for the nodes in its policy.
 options:
   peers:
-    description: IP addresses of the other machines, at most 64.
+    description: IP addresses of the other hosts, at most 64.
     type: list
     elements: str
     required: true
   mtu:
-    description: Bytes of a packet, with its headers, from 576 to 65535.
+    description: Size of a packet in bytes with its headers, from 576 to 65535.
     type: int
     default: 9000
 attributes:
@@ -37,7 +37,7 @@ EXAMPLES = r"""
     mtu: 9000
   register: sent
 
-- name: Prove that they arrive
+- name: Require that all packets arrive
   ansible.builtin.assert:
     that: sent.passed
     fail_msg: "{{ sent.ways }}"
@@ -45,16 +45,17 @@ EXAMPLES = r"""
 
 RETURN = r"""
 passed:
-  description: Whether packets to every peer arrive, and the answers in one piece.
+  description: Whether packets reach every peer and the responses are not fragmented.
   returned: success
   type: bool
 ways:
   description:
-    - Result for each peer. C(passed) is true if the packets returned, C(pieces) is the largest
-      fragment of a response (0 without fragmentation, null if the kernel does not report it),
-      C(hop) the machine that rejected them and C(limit) its MTU, C(arrives) a size that does
-      come back.
-    - A peer that answers nothing at all, or that could not be asked, has an C(error) instead.
+    - Result for each peer. C(passed) is true if the packets returned.
+    - C(pieces) is the largest fragment of a response (0 without fragmentation, null if the kernel
+      does not report it).
+    - C(hop) is the router that rejected the packets and C(limit) its MTU. C(arrives) is a size
+      that does return.
+    - A peer that does not respond, or to which no packet could be sent, has C(error) instead.
   returned: success
   type: list
   elements: dict

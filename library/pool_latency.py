@@ -6,49 +6,50 @@
 DOCUMENTATION = r"""
 ---
 module: pool_latency
-short_description: Measure the time of a checkout from a connection pool
+short_description: Measure connection pool checkout time
 description:
-  - Times checkouts of a data source of a standalone WildFly or JBoss EAP on the host, through its
-    management interface and as its account, and returns windows, so that measurements before and
-    after a change can be compared. A validation at checkout is included.
-  - A session of C(jboss-cli) tests a connection of the pool (C(test-connection-in-pool)) and reads
-    an attribute, alternately. It takes connections one after the other and returns each; a full
-    pool is not queried. Changes nothing.
+  - Measures the checkout time of a data source of a standalone WildFly or JBoss EAP on the host.
+    Uses the management interface with the account of the server. A validation at checkout is
+    included.
+  - A session of C(jboss-cli) alternately tests a connection of the pool
+    (C(test-connection-in-pool)) and reads an attribute. It uses one connection at a time and
+    returns it. It does not query a full pool. Changes nothing.
+  - Returns windows, so that measurements before and after a change can be compared.
 options:
   home:
-    description: Where the server is installed.
+    description: Installation directory of the server.
     type: path
     required: true
   user:
-    description: The account that runs the server.
+    description: Account that runs the server.
     type: str
     required: true
   data_source:
-    description: The name of the data source.
+    description: Name of the data source.
     type: str
     required: true
   xa:
-    description: Whether it is an XA data source.
+    description: Whether the data source is an XA data source.
     type: bool
     default: false
   controller:
-    description: Address and port of the management.
+    description: Address and port of the management interface.
     type: str
     default: 127.0.0.1:9990
   java:
-    description: The program that runs the classes of C(jboss-cli).
+    description: Java program that runs the classes of C(jboss-cli).
     type: path
     default: /usr/bin/java
   samples:
-    description: How many checkouts in each window; fewer than 1000 do not give a 99th percentile.
+    description: Number of checkouts in each window. The 99th percentile requires at least 1000.
     type: int
     default: 1000
   windows:
-    description: How many windows to measure.
+    description: Number of windows to measure.
     type: int
     default: 1
   seconds:
-    description: What a window may take; it ends as soon as it has its samples.
+    description: Time limit of a window in seconds. A window ends earlier if it has its samples.
     type: float
     default: 60.0
   pause:
@@ -57,13 +58,13 @@ options:
     default: 0.0
 attributes:
   check_mode:
-    description: Asks nothing, and says what it would ask.
+    description: Sends no query. Reports what it would measure.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Measure the wait of a request for its connection
+- name: Measure the wait of a request for a connection
   pool_latency:
     home: /opt/wildfly
     user: wildfly
@@ -76,19 +77,19 @@ EXAMPLES = r"""
 RETURN = r"""
 windows:
   description:
-    - One for each round. C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds
-      of the operation; C(conditions.trivial_p50_us) is the time of an operation without
-      the pool.
+    - One dictionary for each round. C(minimum), C(mean), C(p50), C(p90), C(p99) and C(maximum) are
+      the duration of the operation in microseconds. C(conditions.trivial_p50_us) is the duration
+      of an operation that does not use the pool.
   returned: success
   type: list
   elements: dict
 remarks:
-  description: What could not be measured, and why.
+  description: Failed measurements and their reasons.
   returned: always
   type: list
   elements: str
 table:
-  description: The windows for people.
+  description: The windows as a text table.
   returned: success
   type: list
   elements: str

@@ -6,22 +6,22 @@
 DOCUMENTATION = r"""
 ---
 module: record_evidence
-short_description: Record the data of the controls without evaluating it
+short_description: Record the data that the checks read
 description:
-  - Returns everything that the controls read on a host, verbatim, with time and command.
-  - M(verify_controls) evaluates such a record later, with the policy of that time.
+  - Returns everything that the checks read on a host, verbatim, with time and command.
+  - M(verify_controls) can check the record later, with the policy that is set then.
 options:
   controls:
-    description: The controls to read for, as in M(verify_controls).
+    description: Controls whose data is recorded, as in M(verify_controls).
     type: raw
   secrets:
     description:
-      - Secrets of the policy, by control, as base64 of a JSON dictionary of policy values.
-      - It is built from the variables if O(controls) are names.
+      - Secret policy values for each control, as a base64-encoded JSON dictionary.
+      - Built from the variables if O(controls) are names.
     type: dict
 attributes:
   async:
-    description: Does not support async, since the host answers once.
+    description: Does not support async, because the host responds only once.
     support: none
   check_mode:
     description: Never changes anything.
@@ -37,15 +37,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The evidence pack on the controller, readable by its owner only.
+  description: Path of the evidence pack on the controller, readable by its owner only.
   returned: success
   type: str
 readings:
-  description: How many readings the record holds.
+  description: Number of readings in the record.
   returned: success
   type: int
 remarks:
-  description: What was not read, since an entry of a policy cannot be used.
+  description: Data that was not read because a policy entry is invalid.
   returned: success
   type: list
   elements: str

@@ -6,32 +6,31 @@
 DOCUMENTATION = r"""
 ---
 module: render_report
-short_description: Make the report of a run from its findings
+short_description: Create the report of a run
 description:
   - Reads C(findings.jsonl) of a report directory and writes C(report.json), C(report.xml) (JUnit),
     C(report.prom) (Prometheus) and C(report.html) there.
-  - Runs on the controller. Fails if the run failed, so that a playbook ends with an error.
+  - Runs on the controller. The task fails if the run failed, so that the playbook also fails.
 options:
   folder:
-    description: The report folder; the one of this run if it is not given.
+    description: Report directory. Default, the directory of this run.
     type: path
   hosts:
     description:
-      - The hosts of this run. Each host without a result in C(findings.jsonl) gets
-        a finding about it.
+      - Expected hosts. Each host without a result in C(findings.jsonl) is reported as an error.
     type: list
     elements: str
     default: []
   waivers:
-    description: A YAML file of waivers to apply.
+    description: YAML file with the waivers to apply.
     type: path
   strict:
-    description: Whether a warning counts like a failure.
+    description: Treat warnings as failures.
     type: bool
     default: false
 attributes:
   check_mode:
-    description: Writes the report in check mode too; it is no change to a host.
+    description: Writes the report in check mode too, because it does not change a host.
     support: full
 author: Hostproof contributors (!UNKNOWN)
 """
@@ -46,15 +45,15 @@ EXAMPLES = r"""
 
 RETURN = r"""
 exit_code:
-  description: The exit code of the run, as C(./hostproof --help) lists them.
+  description: Exit code of the run. C(./hostproof --help) lists the exit codes.
   returned: when the report could be rendered
   type: int
 summary:
-  description: What the run found, for people.
+  description: Summary of the run as text.
   returned: when the report could be rendered
   type: str
 report:
-  description: The path of the page to open, C(index.html) for more than 100 hosts.
+  description: Path of the page to open (C(index.html) if there are more than 100 hosts).
   returned: when the report could be rendered
   type: str
 """

@@ -6,39 +6,39 @@
 DOCUMENTATION = r"""
 ---
 module: revert_control
-short_description: Put back what Hostproof changed on a host
+short_description: Revert changes by Hostproof
 description:
-  - Restores exactly what the change journal holds, newest first, and reads each state back.
-  - Works after a crash in the middle of an apply, and after a reboot.
-  - Commands are undone last, when every file is as it was, so that a listener reads its old file.
-  - A mount in use is not changed, which fails the task; everything else is restored.
-  - A file that was changed after Hostproof is not overwritten unless O(overwrite) is true,
-    nor is another export unmounted that was mounted there.
-  - A mount that a database uses by Direct NFS, which umount does not detect, stops it.
+  - Restores the state in the change journal, newest change first, and reads each state back.
+  - Also works after a crash during apply and after a reboot.
+  - Commands are reverted last, after all files are restored, so that a listener reads its old file.
+  - A mount that is in use stays mounted and the task fails; all other changes are restored.
+  - A file that was edited after Hostproof changed it is only overwritten if O(overwrite) is true.
+    Another export that was mounted there later stays mounted.
+  - The task fails if a database uses a mount through Direct NFS, which umount does not detect.
 options:
   control:
-    description: The control to revert; all of them if it is not given.
+    description: Control to revert. Default, all controls.
     type: str
   overwrite:
-    description: Put files back even if somebody changed them after Hostproof did.
+    description: Restore files even if they were edited after Hostproof changed them.
     type: bool
     default: false
   keep:
     description:
-      - Applies to keep, by the names that M(change_journal) returns. Rejected if one
-        of them is newer than an apply that is reverted.
+      - Applies to keep, by their names in M(change_journal). Rejected if one of them is newer than
+        an apply to revert.
     type: list
     elements: str
     default: []
   only:
     description:
-      - The only applies to revert, by the names that M(change_journal) returns. Rejected
-        if a later one would remain.
+      - The only applies to revert, by their names in M(change_journal). Rejected if a later apply
+        would remain.
     type: list
     elements: str
 attributes:
   check_mode:
-    description: Returns what would be put back and has no effect.
+    description: Returns what would be restored. Has no effect.
     support: full
   diff_mode:
     description: Shows each file, value, mount and command before and after, in check mode too.
@@ -47,14 +47,14 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Put back what the hugepages role changed
+- name: Revert the changes of the hugepages role
   revert_control:
     control: hugepages
 """
 
 RETURN = r"""
 reverted:
-  description: The names of the applies that were reverted, newest first.
+  description: Names of the reverted applies, newest first.
   returned: success
   type: list
   elements: str

@@ -6,32 +6,31 @@
 DOCUMENTATION = r"""
 ---
 module: sga_cost
-short_description: Measure what an SGA costs on this host, in 4 KiB pages and in huge pages
+short_description: Measure attach time and page tables of an SGA with 4 KiB and huge pages
 description:
-  - Makes a System V segment of the size of an SGA, bounded by the memory that is free, touches it,
-    and lets 1, 2, 4 ... processes attach it and write to each page, as logins with pre_page_sga do
-    up to 11.2. Reports the time to attach and the page tables of both kinds of pages.
-  - The numbers are those of this host, measured with real segments of the kernel. Oracle has no
-    part in them.
-  - Refuses to run where an instance runs, unless O(allow_beside_instances) takes that risk. The
-    pool of huge pages is never enlarged, and nothing is left behind.
+  - Creates a System V segment of the size of an SGA, limited by the free memory, and touches each
+    page. Then 1, 2, 4 ... processes attach it and write to each page, as logins with pre_page_sga
+    do up to 11.2. Reports the attach time and the page tables for both page sizes.
+  - Measures real kernel segments on this host. Does not use Oracle software.
+  - Rejected while an instance runs, unless O(allow_beside_instances) accepts the risk. Never
+    enlarges the huge page pool and removes its segments at the end.
 options:
   size:
-    description: Size of the SGA, in bytes or such as V(60G).
+    description: Size of the SGA, in bytes or with a unit, such as V(60G).
     type: str
     required: true
   processes:
-    description: The most processes that attach at the same time.
+    description: Maximum number of processes that attach at the same time.
     type: int
     default: 32
   memory_share:
-    description: The most that may be taken, in percent of the memory that is available.
+    description: Maximum share of available memory, in percent.
     type: int
     default: 40
   allow_beside_instances:
     description:
-      - Measure although an instance runs. The memory and the huge pages that this takes meanwhile
-        are missing to an instance that starts or grows.
+      - Measure while instances run. Instances that start or grow meanwhile may lack memory or huge
+        pages.
     type: bool
     default: false
 attributes:
@@ -42,7 +41,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: What 60 GiB would cost here
+- name: Measure an SGA of 60 GiB
   sga_cost:
     size: 60G
   register: cost
@@ -54,33 +53,33 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The measurements for people.
+  description: The measurements as a text table.
   returned: success
   type: list
   elements: str
 rows:
   description:
-    - One for each kind of pages and number of processes. C(attach_median) and C(attach_max) are
-      seconds of a process, C(page_tables) bytes of all processes together, C(expected) an entry of
-      8 bytes for each page and process.
+    - One dictionary for each page size and number of processes. C(attach_median) and C(attach_max)
+      are seconds per process. C(page_tables) is the size of the page tables of all processes in
+      bytes. C(expected) is the size with an entry of 8 bytes for each page and process.
   returned: success
   type: list
   elements: dict
 size:
-  description: The size that was measured, in bytes.
+  description: Measured size in bytes.
   returned: success
   type: int
 reasons:
-  description: Why it is not the size that was asked for.
+  description: Reasons why the measured size differs from the requested size.
   returned: success
   type: list
   elements: str
 first_touch:
-  description: Seconds until the kernel had given every page, by kind of pages.
+  description: Seconds until the kernel had allocated every page, by page size.
   returned: success
   type: dict
 ratios:
-  description: How many times more 4 KiB pages cost than huge pages, with the most processes.
+  description: Cost of 4 KiB pages divided by the cost of huge pages, with the most processes.
   returned: success, with huge pages
   type: dict
 """
@@ -105,7 +104,7 @@ def check(params):
     if not 1 <= params["processes"] <= sga_cost.MOST_PROCESSES:
         raise ValueError(f"processes must be 1 to {sga_cost.MOST_PROCESSES}")
     if not 1 <= params["memory_share"] <= 80:
-        raise ValueError("memory_share must be 1 to 80 percent")
+        raise ValueError("memory_share must be 1 to 80")
     return parse_size(params["size"])
 
 

@@ -6,92 +6,93 @@
 DOCUMENTATION = r"""
 ---
 module: storage_type
-short_description: Ask storage over SNMP what it is, and what follows for Oracle
+short_description: Identify storage systems over SNMP and their Oracle features
 description:
   - Identifies storage by its SNMP agent (vendor, product, model, version, serial number, role),
-    with the certainty and the OID, and the availability of Hybrid Columnar Compression, OISP and
-    Direct NFS.
-  - There are three outcomes. C(recognised) is a known product, C(other) an agent that
-    is something else, C(no_answer) means no answer, with the reason as far as SNMP shows it.
-  - Without addresses it queries the servers of the host's NFS mounts.
+    with the certainty and the OID. Reports whether Hybrid Columnar Compression, OISP and Direct
+    NFS are available.
+  - The outcome is C(recognised) for a known product, C(other) for any other agent, or
+    C(no_answer) with the reason if SNMP shows it.
+  - Without addresses, queries the servers of the host's NFS mounts.
   - Requires the command-line tools of net-snmp (net-snmp-utils; Debian, Ubuntu, snmp).
 options:
   addresses:
     description:
-      - What to ask. Each a host name or an IP address, with its own port as C(name:port) or
-        C([address]:port), or a dictionary with C(address) and optionally C(port) and
-        C(credentials), a name in O(credentials).
-      - Without it, the servers of the NFS mounts that the host has.
+      - Agents to query. Each item is a host name or an IP address, optionally with a port
+        (C(name:port), C([address]:port)), or a dictionary with C(address) and optionally C(port)
+        and C(credentials), a name in O(credentials).
+      - Default, the servers of the host's NFS mounts.
     type: list
     elements: raw
   nfs_servers:
     description:
-      - Whether to query the servers of the NFS mounts of the host. The default is to do so if
-        O(addresses) is empty. An entry in O(addresses) sets how to query its server.
+      - Whether to query the servers of the host's NFS mounts. Default, only if O(addresses) is
+        empty. An entry in O(addresses) sets port and credentials of its server.
     type: bool
   credentials:
     description:
-      - Name to how to ask. C(default) is for every address that names none, and C(database) for
-        the database's own question (version V(1), community V(public) unless it is given).
-      - Each has C(version), C(community), or C(user), C(level), C(auth_protocol),
-        C(auth_passphrase), C(priv_protocol), C(priv_passphrase), C(context), as the options of
-        these names, in the place of which it stands.
+      - SNMP credentials by name. C(default) applies to addresses without credentials,
+        C(database) to the query that the database sends (default, version V(1) and community
+        V(public)).
+      - Keys of an entry are C(version), C(community), C(user), C(level), C(auth_protocol),
+        C(auth_passphrase), C(priv_protocol), C(priv_passphrase) and C(context). They replace
+        the options of the same names.
     type: dict
   definitions:
     description:
-      - User definitions of storage families, which override the built-in ones, each a dictionary
-        with C(vendor), C(product), C(role), C(known_by), C(source), and optionally C(model),
-        C(version), C(serial) (docs/storage_definitions.schema.json).
+      - User definitions of storage families. They override the built-in definitions.
+      - Each item is a dictionary with C(vendor), C(product), C(role), C(known_by), C(source),
+        and optionally C(model), C(version), C(serial) (docs/storage_definitions.schema.json).
     type: list
     elements: dict
   port:
-    description: The UDP port of every address that names none.
+    description: UDP port of addresses without a port.
     type: int
     default: 161
   version:
-    description: The version of SNMP. V(2c) unless it is given.
+    description: SNMP version. Default, V(2c).
     type: str
     choices: ["1", "2c", "3"]
   community:
-    description: The community, for version 1 and 2c. V(public) unless it is given.
+    description: Community for versions 1 and 2c. Default, V(public).
     type: str
   user:
-    description: The user, for version 3.
+    description: User for version 3.
     type: str
   level:
-    description: The security level for version 3. Without it, what the passphrases allow.
+    description: Security level for version 3. Default, the highest that the passphrases allow.
     type: str
     choices: [noAuthNoPriv, authNoPriv, authPriv]
   auth_protocol:
-    description: How to authenticate.
+    description: Authentication protocol for version 3.
     type: str
     choices: [MD5, SHA, SHA-224, SHA-256, SHA-384, SHA-512]
   auth_passphrase:
-    description: The passphrase to authenticate with.
+    description: Authentication passphrase for version 3.
     type: str
   priv_protocol:
-    description: How to encrypt.
+    description: Privacy (encryption) protocol for version 3.
     type: str
     choices: [DES, AES, AES-192, AES-256]
   priv_passphrase:
-    description: The passphrase to encrypt with.
+    description: Privacy passphrase for version 3.
     type: str
   context:
-    description: The context, for version 3.
+    description: Context for version 3.
     type: str
   database_community:
-    description: The community that the database asks with. V(public) unless it is given.
+    description: Community of the query that the database sends. Default, V(public).
     type: str
   timeout:
-    description: Seconds to wait for each try.
+    description: Seconds to wait for the response to each try.
     type: float
     default: 2
   retries:
-    description: Tries after the first.
+    description: Number of tries after the first.
     type: int
     default: 1
   concurrency:
-    description: How many agents to ask at the same time. Silent ones wait side by side.
+    description: Number of agents to query in parallel.
     type: int
     default: 32
 attributes:
@@ -102,10 +103,10 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: What is this host's NFS standing on
+- name: Identify the NFS servers of this host
   storage_type:
 
-- name: Ask two filers as an SNMPv3 user
+- name: Query two filers as an SNMPv3 user
   storage_type:
     addresses: [filer1.example.com, "10.0.0.20:1161"]
     version: "3"
@@ -115,7 +116,7 @@ EXAMPLES = r"""
     priv_protocol: AES
     priv_passphrase: "{{ vault_snmp_priv }}"
 
-- name: Ask filers that want different credentials
+- name: Query filers with different credentials
   storage_type:
     addresses:
       - filer1.example.com
@@ -128,22 +129,24 @@ EXAMPLES = r"""
 RETURN = r"""
 storage:
   description:
-    - One dictionary per address, in their order. C(address), C(outcome) (V(recognised), V(other),
-      V(no_answer)), C(role) (V(nas), V(san), V(backup), V(tape), V(san_switch), V(server),
-      V(not_storage), V(unknown)), C(vendor), C(product), C(model), C(version), C(serial), C(sure)
-      (V(certain), V(likely), V(weak)), C(why) (which OID said what), C(contradictions) (what
-      else the agent says that it is), C(reason) of no answer,
-      C(features) (C(hcc), C(hcc_why), C(direct_nfs), C(oisp)), C(seconds) that it took.
+    - One dictionary per address, in the order of the addresses.
+    - C(outcome) is V(recognised), V(other) or V(no_answer), with C(reason) for no answer.
+    - C(role) is V(nas), V(san), V(backup), V(tape), V(san_switch), V(server), V(not_storage) or
+      V(unknown).
+    - C(address), C(vendor), C(product), C(model), C(version) and C(serial) describe the system.
+    - C(sure) is V(certain), V(likely) or V(weak). C(why) lists the OIDs and their values,
+      C(contradictions) the values that indicate another product.
+    - C(features) has C(hcc), C(hcc_why), C(direct_nfs) and C(oisp). C(seconds) is the duration.
   returned: success
   type: list
   elements: dict
 lines:
-  description: The same for people, one line an address.
+  description: The same as text, one line per address.
   returned: success
   type: list
   elements: str
 seconds:
-  description: How long all of them took together.
+  description: Duration of all queries in seconds.
   returned: success
   type: float
 """
@@ -162,7 +165,7 @@ from ansible.module_utils.hostproof.controls.storage_type.snmp import (
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.snmp import tools as snmp
 
-#: How to ask, for those who need no names.
+#: Options for a single set of credentials without a name.
 ONE_WAY = {
     "version": {"type": "str", "choices": list(snmp.VERSIONS)},
     "community": {"type": "str", "no_log": True},

@@ -6,60 +6,59 @@
 DOCUMENTATION = r"""
 ---
 module: verify_controls
-short_description: Judge the host settings that an Oracle database depends on
+short_description: Run checks on a host
 description:
-  - Reads a host once and evaluates any number of controls, without changing anything.
-  - The findings follow C(docs/finding.schema.json).
+  - Reads a host once and runs the checks of any number of controls, without changing anything.
+  - The findings have the form of C(docs/finding.schema.json).
 options:
   controls:
     description:
-      - The names of the controls to evaluate; all of them, as C(--tags) and C(--skip-tags) select,
-        if it is not given.
-      - Their policies are taken from the variables of their roles, C(CONTROL_*), whether a role was
-        imported or not.
-      - Or a dictionary of controls, each with its policy, every variable of the role without the
-        prefix.
+      - Names of the controls to check. Default, all controls that C(--tags) and C(--skip-tags)
+        select.
+      - The policies come from the role variables C(CONTROL_*), even if the role is not imported.
+      - Alternatively a dictionary of controls. The value is the policy, that is every variable of
+        the role without its prefix.
     type: raw
   evidence:
     description:
-      - Which evidence to return.
+      - Evidence to return.
     type: str
     choices: [none, cited, all]
     default: none
   evidence_pack:
     description:
-      - Judge this evidence pack instead of the host that the module runs on.
+      - Audit this evidence pack instead of the host.
     type: path
   by_variables:
     description:
-      - Without O(evidence), use the variable C(hostproof_evidence) of a host,
-        or V(cited).
-      - Without O(evidence_pack), evaluate the pack of the host in the directory that the variable
-        C(hostproof_evidence_folder) names, if it is set.
-      - The audit playbook uses this. Other tasks do so only with this option.
+      - Without O(evidence), use the variable C(hostproof_evidence) of a host. Its default is
+        V(cited).
+      - Without O(evidence_pack), audit the evidence pack of the host in the directory
+        C(hostproof_evidence_folder), if this variable is set.
+      - The audit playbook sets this option. Other tasks ignore the two variables by default.
     type: bool
     default: false
   fail_on:
     description:
-      - Fail the task when a finding has this status or a worse one. V(fail) also fails on C(error).
+      - Fail the task if a finding has this or a worse status. V(fail) also fails on C(error).
     type: str
     choices: [never, fail, warn]
     default: never
   result:
     description:
-      - What the task returns; V(counts) keeps findings and evidence out of Ansible's memory.
-      - All findings are written to C(findings.jsonl) of the report either way.
+      - Result of the task. V(counts) returns no findings and no evidence, which saves memory.
+      - Both write all findings to C(findings.jsonl) of the report.
     type: str
     choices: [findings, counts]
     default: findings
   secrets:
     description:
-      - Secrets of the policy, by control, as base64 of a JSON dictionary of policy values.
-      - It is built from the variables if O(controls) are names.
+      - Secret policy values for each control, as a base64-encoded JSON dictionary.
+      - Built from the variables if O(controls) are names.
     type: dict
 attributes:
   async:
-    description: Does not support async, since the host answers once.
+    description: Does not support async, because the host responds only once.
     support: none
   check_mode:
     description: Never changes anything.
@@ -68,7 +67,7 @@ author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""
-- name: Judge HugePages on this host
+- name: Check the huge pages of this host
   verify_controls:
     controls: [hugepages]
     fail_on: fail
@@ -76,16 +75,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 findings:
-  description: Every finding, in the form of docs/finding.schema.json.
+  description: All findings, in the form of docs/finding.schema.json.
   returned: unless O(result) is V(counts)
   type: list
   elements: dict
 evidence:
-  description: What the findings rest on, base64 of zlib of JSON.
+  description: Evidence of the findings (base64 of zlib of JSON).
   returned: when O(evidence) is not V(none) and O(result) not V(counts)
   type: str
 counts:
-  description: How many findings have each status.
+  description: Number of findings by status.
   returned: always
   type: dict
 """
