@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks and the plan need to know: of the host, of its switches, of its filers."""
+"""Facts for the checks and the plan: the host, its switches and its filers."""
 
 from typing import Callable, Dict, List, NamedTuple, Set, Tuple
 
@@ -34,10 +34,10 @@ from .snmp.switch_port import Switch
 
 
 class Facts(NamedTuple):
-    """What was seen. ``nics`` are the checked interfaces by name; ``switches`` are by the name of
-    the agent and ``filers`` by the address that the host mounts from. ``unused_filers`` are those
-    of the policy that no path leads to: nobody asked them. ``large_frames`` are by what the host
-    mounts from, where more than what every port takes is sent there."""
+    """Facts of a host. ``nics``: the checked interfaces by name. ``switches``: by the name of the
+    agent. ``filers``: by the address that the host mounts from. ``unused_filers``: filers of the
+    policy that no path of the host leads to; they are not queried. ``large_frames``: by the address
+    that the host mounts from, only where the MTU is larger than STANDARD_MTU."""
 
     system: Answer[str]
     interfaces: Answer[Interfaces]
@@ -56,7 +56,7 @@ _PLATFORMS: Dict[str, Callable[[Host, Policy], Platform]] = {
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything; nothing is written. The agents' second reading comes after the host's."""
+    """Read all facts. The second reading of the agents is after the sample of the host."""
     system = attempt(nfs_mounted.read_system, host)
     if isinstance(system, HostproofError):
         return Facts(system, system, {}, {}, {})
@@ -105,7 +105,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 class _Asked:
-    """The agents as they are queried: each has its time for both readings, and so have all."""
+    """Targets of the agents, with a time limit per agent and one for all agents together."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -139,7 +139,7 @@ def _rule_of(name: str, policy: Policy, interfaces: Interfaces) -> Rule:
 
 
 def _that_matter(policy: Policy, interfaces: Interfaces) -> List[str]:
-    """The interfaces that are checked: of a bond always every member."""
+    """The interfaces that are checked. If one member of a bond is checked, all members are."""
     found = set()
     for name in interfaces.nics:
         roles = interfaces.roles_of(name)
@@ -157,8 +157,8 @@ def _that_matter(policy: Policy, interfaces: Interfaces) -> List[str]:
 def _match_filers(
     host: Host, policy: Policy, interfaces: Interfaces
 ) -> Tuple[Dict[str, FilerAgent], Dict[str, Answer[Filer]], Tuple[str, ...]]:
-    """Whom the policy names for the other end of each path; those whose name has no address, with
-    the reason; and those that no path leads to."""
+    """Agents of the policy by the address of a path; filers whose name cannot be resolved, with the
+    reason; and filers that no path leads to."""
     ends = {
         path.address: if_known(attempt(_addresses_of, host, path.address), {path.address})
         for path in interfaces.paths
@@ -181,7 +181,7 @@ def _match_filers(
 
 
 def _addresses_of(host: Host, name: str) -> Set[str]:
-    """Also of a name, where the system has getent."""
+    """The addresses of a name and the name itself. Without getent only the name."""
     found = attempt(network_interfaces.resolve, host, name)
     if isinstance(found, Absent):
         return {name}
@@ -224,7 +224,7 @@ def _read_switches(
     nics: Dict[str, NicFacts],
     filers: Dict[str, Answer[Filer]],
 ) -> Dict[str, Answer[Switch]]:
-    """Each is requested the ports of our interfaces and of what they lead to."""
+    """Query each switch for the ports of the host's interfaces and of the filers."""
     macs = {mac for one in nics.values() for mac in (one.nic.mac, one.nic.permanent_mac) if mac}
     macs.update(path.mac for path in interfaces.paths if path.mac and path.role == STORAGE)
     for filer in filers.values():

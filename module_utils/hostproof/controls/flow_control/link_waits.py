@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands that wait until a link or a member of a bond carries its traffic.
+"""Commands that wait until a link or a member of a bond carries traffic.
 
-They are steps of a change, and of its way back, so that the next interface is not touched before
-this one is there again; a step that waits without effect ends the change. Sources: kernel
+They are steps of a change and of its restore: the next interface is changed only after this one is
+up again. A wait that times out ends the change. Sources: kernel
 Documentation/networking/bonding.rst; drivers/net/bonding/bond_procfs.c; IEEE 802.1AX, actor state.
 """
 
@@ -12,8 +12,8 @@ from typing import List, Sequence
 from ...collect.command import Command
 from ...parsers.net.bonding import LACP, Bond
 
-#: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break. Of
-#: one that somebody took down meanwhile the kernel shows no carrier: nobody waits for that.
+#: Waits at most $1 seconds until interface $2 has had a carrier for two seconds without a break.
+#: An interface that was set down in the meantime has no carrier, so the wait ends at once.
 WAIT_CARRIER = """
 if [ "$(cat "/sys/class/net/$2/operstate" 2>/dev/null)" = down ] &&
   ! cat "/sys/class/net/$2/carrier" >/dev/null 2>&1
@@ -27,9 +27,9 @@ while [ "$good" -lt 4 ]; do
 done
 echo carried
 """
-#: $1 is seconds, $2 the bond, then its members that must all carry it for two seconds. In LACP
-#: that is: up, in the aggregator in use, in sync, collecting and distributing at both ends (state
-#: bits 8, 16 and 32), and known to a partner.
+#: Waits at most $1 seconds until the other arguments, members of bond $2, carry it for two seconds.
+#: With LACP a member must be up and in the active aggregator, both ends must be in sync, collecting
+#: and distributing (state bits 8, 16 and 32), and a partner must be known.
 WAIT_BOND = r"""
 limit=$1; bond=$2; shift 2
 end=$(( $(date +%s) + limit )); good=0
@@ -64,8 +64,8 @@ echo carried
 """
 
 
-#: Before WAIT_BOND on the way back: an interface is restored as it was, also where the bond of
-#: then, or its other members, are no more.
+#: Runs before WAIT_BOND in a restore. An interface is also restored if its former bond, or other
+#: members of it, no longer exist.
 _THOSE_LEFT = r"""
 seconds=$1; bond=$2; shift 2
 if [ ! -e "/proc/net/bonding/$bond" ]; then echo "$bond is no more"; echo carried; exit 0; fi
@@ -82,14 +82,14 @@ WAIT_BOND_BACK = _THOSE_LEFT + WAIT_BOND
 
 
 def for_link(name: str, seconds: int) -> Command:
-    """Until the interface has a carrier."""
+    """Wait until the interface has a carrier."""
     return _wait(f"wait for the link of {name}", WAIT_CARRIER, [name], seconds)
 
 
 def for_members(
     name: str, bond: Bond, members: Sequence[str], seconds: int, back: bool = False
 ) -> Command:
-    """Until the bond can use all of these members; on the way ``back`` those that are left."""
+    """Wait until the bond can use all of these members. ``back``: only those that still exist."""
     words = "wait until {0} carry {1}{2}".format(
         ", ".join(members), name, " in LACP" if bond.mode == LACP else ""
     )

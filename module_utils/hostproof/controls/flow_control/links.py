@@ -1,14 +1,14 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The path from a host to its filer, cable by cable: what one end sends the other must obey.
+"""The path from a host to its filer, cable by cable: PAUSE of one end must be obeyed by the other.
 
-PAUSE goes from one end of a cable to the other and no further, so a path host, switch, filer has
-two cables, each with a separate verdict. Frames that a switch discards are checked with the whole
-path in view: a filer that is faster than the host overruns the port in front of the host, and only
-PAUSE from the switch that the filer obeys would slow it down. Sources: IEEE 802.3, annex 31B;
-Performance Tuning: A Case Study (Sys Admin, June 2002), The Network Examined.
+PAUSE works between the two ends of one cable. A path from host over switch to filer has two cables,
+each with a separate verdict. Discards of a switch need the whole path: a filer that is faster than
+the host overruns the switch port in front of the host. Only PAUSE that the switch sends and the
+filer obeys slows it down. Sources: IEEE 802.3, annex 31B; Performance Tuning: A Case Study (Sys
+Admin, June 2002), The Network Examined.
 
-Nothing here checks a host: sides in, words out."""
+The functions compare sides and return verdicts; they read nothing."""
 
 from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
@@ -22,9 +22,9 @@ NO_SWITCH = "flow_control_switches is empty: no switch was queried."
 class Side(NamedTuple):
     """One end of a cable.
 
-    ``pause`` is what is in force and ``wanted`` what somebody set, None where it is unknown;
-    ``speed`` is in Mb/s. ``delta`` counts what this end received (in) and sent (out) of late.
-    ``seen`` are PAUSE frames since its counters began: received, sent.
+    ``pause`` is in force and ``wanted`` is configured; None is unknown. ``speed`` is in Mb/s.
+    ``delta`` counts frames received (in) and sent (out) within the sample. ``seen`` are PAUSE
+    frames since the counters started: received, sent.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The end in a chain: "sw1 Gi1/0/1 [rx on tx off, 1000 Mb/s full]"."""
+        """The end as part of a chain: "sw1 Gi1/0/1 [rx on tx off, 1000 Mb/s full]"."""
         words = [mode_of(self)]
         if self.up is False:
             words.append("down")
@@ -52,8 +52,8 @@ class Side(NamedTuple):
 
 
 class Path(NamedTuple):
-    """From an interface of the host to a filer. A side that it is unknown is None, and its ``why``
-    says the reason. ``switched``: the policy names switches; else nobody was queried about one.
+    """From an interface of the host to a filer. An unknown side is None, and its ``why`` is the
+    reason. ``switched``: the policy names switches; otherwise no switch was queried.
     """
 
     host: Side
@@ -67,7 +67,7 @@ class Path(NamedTuple):
 
     @property
     def chain(self) -> str:
-        """The whole path in one line: <-> is a cable, ... what lies inside the switches."""
+        """The whole path in one line: <-> is a cable, ... the path inside the switches."""
         parts = [self.host.text]
         if self.switched:
             parts += [" <-> ", _text(self.host_port, "switch port unknown")]
@@ -96,9 +96,9 @@ def side_of(name: str, port: Port) -> Side:
 
 
 def bundled(sides: List[Side]) -> Side:
-    """The ports of an aggregate as one end, where nobody can tell which cable is meant.
+    """The ports of an aggregate as one end, for a path whose cable cannot be identified.
 
-    What they do not have in common is unknown, and what they count is added up.
+    Values that differ between the ports are unknown. Counters are added up.
     """
     if len(sides) == 1:
         return sides[0]
@@ -128,7 +128,7 @@ def _common(sides: List[Side], name: str) -> Any:
 
 
 def mode_of(side: Side) -> str:
-    """What is in force, in words; where it is unknown, what was set and what was counted."""
+    """The PAUSE mode in force as text. If it is unknown: the configured mode and the counters."""
     if side.pause is not None:
         return side.pause.text
     words = ["PAUSE unknown"]
@@ -141,7 +141,7 @@ def mode_of(side: Side) -> str:
 
 
 def worst(verdicts: List[Verdict]) -> Verdict:
-    """One verdict for all: the worst status, with what every verdict that is no pass says."""
+    """One verdict for all: the worst status, with the reasons of all verdicts that do not pass."""
     if not verdicts:
         return Verdict(ERROR, "Nothing is known about this cable.")
     status = min((one.status for one in verdicts), key=STATUSES.index)
@@ -158,7 +158,7 @@ def worst(verdicts: List[Verdict]) -> Verdict:
 def not_one_cable(
     near: Tuple[str, Optional[int]], far: Tuple[str, Optional[int]]
 ) -> Optional[Verdict]:
-    """Two ends, each a name with Mb/s, that cannot be those of one cable; None where they can."""
+    """Error if two ends (name, Mb/s) cannot be on the same cable, else None."""
     if not near[1] or not far[1] or near[1] == far[1]:
         return None
     return Verdict(
@@ -260,7 +260,7 @@ def _unknown_mode(near: Side, far: Side) -> Verdict:
 
 
 def _agreement(near: Side, far: Side) -> str:
-    """Why a cable is in order, with what has no effect."""
+    """Why the cable passes. Settings without effect are included."""
     assert near.pause is not None and far.pause is not None
     if not any(near.pause + far.pause):
         return "No end sends PAUSE and none obeys it."
@@ -278,8 +278,8 @@ def _agreement(near: Side, far: Side) -> str:
 
 
 def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[Side, Verdict]]:
-    """What the ports of the switch discarded of late, each with its verdict. ``sampled``: they were
-    asked twice, so what is not counted then is unknown."""
+    """Verdicts on the frames that the switch ports discarded within the sample. ``sampled``: the
+    ports were read twice, so a missing counter is unknown."""
     found = []
     ends = (
         (path.host_port, path.host, path.filer_port, path.filer),
@@ -301,8 +301,8 @@ def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[
 def _judge_uncounted(
     port: Side, end: Optional[Side], other_port: Optional[Side], other: Optional[Side]
 ) -> Verdict:
-    """It is unknown what a port discards: no pass where a faster end sends to it, and none
-    where the agent should have told."""
+    """Verdict on a port whose discards are unknown. It does not pass if a faster end sends to the
+    port, or if the agent should have returned the counter."""
     if port.delta.fault:
         return Verdict(
             ERROR,
@@ -324,7 +324,7 @@ def _judge_uncounted(
 def _judge_out_discards(
     port: Side, end: Optional[Side], other_port: Optional[Side], other: Optional[Side]
 ) -> Verdict:
-    """Frames toward ``end`` that the port in front of it had no buffer for."""
+    """Verdict on frames toward ``end`` that its switch port discarded."""
     discarded = "{0} discarded {1} frames toward {2} {3} (Out-Discards)".format(
         port.name,
         port.delta.out_discards,
@@ -372,7 +372,7 @@ def _judge_in_discards(port: Side) -> Verdict:
 
 
 def _is_slowed(port: Optional[Side], end: Optional[Side]) -> Optional[bool]:
-    """Whether the switch's PAUSE slows down this end: it must be sent, and obeyed."""
+    """Whether PAUSE slows down this end: the switch must send it and the end must obey it."""
     modes = (
         None if port is None or port.pause is None else port.pause.tx,
         None if end is None or end.pause is None else end.pause.rx,
@@ -383,7 +383,7 @@ def _is_slowed(port: Optional[Side], end: Optional[Side]) -> Optional[bool]:
 
 
 def _speed(end: Optional[Side], port: Optional[Side]) -> Optional[int]:
-    """Of a cable: what the one end says or, else, the other."""
+    """The speed of a cable, from either end."""
     for side in (end, port):
         if side is not None and side.speed:
             return side.speed
@@ -398,7 +398,7 @@ def _text(side: Optional[Side], otherwise: str) -> str:
 
 
 def _frames(side: Side) -> str:
-    """What an end counted of PAUSE: of late, and since its counters began."""
+    """PAUSE frames of an end: within the sample, and since its counters started."""
     words = []
     delta = side.delta
     if delta.in_pause is not None or delta.out_pause is not None:
@@ -422,6 +422,6 @@ def _window(delta: Delta) -> str:
 
 
 def _sum(numbers: Iterable[Optional[int]]) -> Optional[int]:
-    """Of what is known; None where nothing is."""
+    """The sum of the known numbers; None if no number is known."""
     there = [number for number in numbers if number is not None]
     return sum(there) if there else None

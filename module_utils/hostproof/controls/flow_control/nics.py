@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One interface that is checked: what was read of it, on whatever system, and what that states."""
+"""Facts of one checked interface, common to all systems, and what follows from them."""
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -25,14 +25,13 @@ _LINUX_ONLY = Absent("policy", "it is read on Linux only")
 
 
 class NicFacts(NamedTuple):
-    """One interface that is checked. Every Answer may hold the error that replaces it.
+    """One checked interface. An Answer can be the error of its reading.
 
-    ``pause`` is Absent where the driver has none. ``priorities`` are those that pause by
-    themselves (802.1Qbb), or words where only that is known; Absent where nothing tells of any.
-    ``system`` is LINUX, AIX or SOLARIS; on the latter two ``autoneg`` of ``pause`` means nothing,
-    and ``by_hand`` says how to set what the rule requires, for apply does not, with the
-    commands for it. ``evidence`` are the
-    keys of what ``pause`` is from, those of ethtool where it is empty.
+    ``pause`` is Absent if the driver has no flow control. ``priorities`` are the priorities with
+    PAUSE (802.1Qbb), or a text if only its use is known; Absent if the system has no source for it.
+    ``system`` is LINUX, AIX or SOLARIS. On AIX and Solaris ``autoneg`` of ``pause`` has no meaning
+    and apply does not set flow control: ``by_hand`` and ``by_hand_commands`` describe how to set
+    it. ``evidence`` are the evidence keys of ``pause``; empty means those of ethtool.
     """
 
     nic: Nic
@@ -57,8 +56,9 @@ class NicFacts(NamedTuple):
 
 
 class Platform(NamedTuple):
-    """How one system is read: ``read_nic(name, roles, rule)`` without its traffic, and
-    ``traffic_of(sample, name)``. ``take_sample(names, seconds)`` is None where nothing counts."""
+    """Functions that read one system. ``read_nic(name, roles, rule)`` does not read traffic;
+    ``traffic_of(sample, name)`` does. ``take_sample(names, seconds)`` is None if the system has no
+    counters."""
 
     interfaces: Interfaces
     read_nic: Callable[[str, Tuple[str, ...], Rule], NicFacts]
@@ -67,17 +67,17 @@ class Platform(NamedTuple):
 
 
 def link_path(nic: str) -> str:
-    """Our own .link file: its name comes before all that somebody would choose."""
+    """Hostproof's .link file. Its name sorts before the usual names, so udev uses it."""
     return f"{LINK_FOLDER}/00-hostproof-{nic}.link"
 
 
 def rule_path(nic: str) -> str:
-    """Our own udev rule, for a systemd whose .link files know no flow control."""
+    """Hostproof's udev rule, for systemd versions whose .link files have no flow control."""
     return f"{RULE_FOLDER}/99-hostproof-pause-{nic}.rules"
 
 
 def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> Persisted:
-    """What a reboot sets where no .link file is read."""
+    """The persisted settings of a system without .link files."""
     return Persisted(
         links=[],
         winner=None,
@@ -90,7 +90,7 @@ def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> P
 
 
 def why_left_alone(one: NicFacts) -> Optional[str]:
-    """Why no flow control is required of an interface; raises where that is not known."""
+    """Why flow control of an interface is not checked, else None. Raises if that is unknown."""
     if isinstance(one.pause, Absent):
         return f"{one.name}: {one.pause}."
     known(one.pause)
@@ -98,7 +98,7 @@ def why_left_alone(one: NicFacts) -> Optional[str]:
 
 
 def has_link(one: NicFacts) -> bool:
-    """False where there is none, or somebody took the interface down; raises where nobody tells."""
+    """False without carrier or if the interface is set down. Raises if the state is unknown."""
     if one.nic.carrier is None and one.system == LINUX:
         raise Unanswered(
             f"file:/sys/class/net/{one.name}/carrier",
@@ -108,7 +108,7 @@ def has_link(one: NicFacts) -> bool:
 
 
 def priority_in_use(one: NicFacts) -> Optional[str]:
-    """That PAUSE by priority is in use, in words; None where nothing says so."""
+    """A text if priority flow control is in use, else None. Raises if that is unknown."""
     priorities = if_known(one.priorities, [])
     if priorities:
         return "Priority flow control is in use ({0}): hands off.".format(
@@ -123,7 +123,7 @@ def priority_in_use(one: NicFacts) -> Optional[str]:
 
 
 def evidence_of(one: NicFacts) -> List[str]:
-    """What its flow control is from first, then what its speed is from."""
+    """Evidence keys: first those of flow control, then those of speed."""
     if one.evidence:
         return list(one.evidence)
     return ["command:" + " ".join(argv_pause(one.name)), "command:ethtool " + one.name]
@@ -147,5 +147,5 @@ def direction_text(value: Union[Direction, PauseSettings]) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as a sentence begins; str.capitalize() would also write gi1/0/1 for Gi1/0/1."""
+    """The text with a capital first letter. str.capitalize() would change Gi1/0/1 to gi1/0/1."""
     return text[:1].upper() + text[1:]

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the adapters of an AIX host: flow control in use by entstat, at boot by the ODM.
+"""Reads the adapters of an AIX host: flow control in use from entstat, at boot from the ODM.
 
-AIX knows one state for both directions, and does not tell whether it was negotiated. Apply does not
-set it: an adapter in use takes no change, so that it needs a reboot anyway.
+AIX has one state for both directions and does not show whether it was negotiated. Apply does not
+set it: an adapter in use cannot be changed, so a reboot is necessary.
 """
 
 from typing import List, Tuple, Union
@@ -21,7 +21,7 @@ from .probes import aix_adapters
 from .probes.aix_adapters import Port, argv_attribute
 from .probes.pause_persisted import ODM, Persisted, Setting
 
-#: Ends of the descriptions of PowerVM's virtual adapters, which no cable is in.
+#: Ends of the descriptions of PowerVM's virtual adapters, which have no cable.
 _VIRTUAL = ("(l-lan)", "(vnic)")
 
 
@@ -89,7 +89,7 @@ def _priorities(port: Port) -> List[Union[int, str]]:
 
 
 def _persisted(port: Port) -> Persisted:
-    """The next reboot configures the adapter as the database has it."""
+    """The attribute flow_ctrl in the ODM, which a reboot applies."""
     name = port.nic.name
     argv = argv_attribute(name, "flow_ctrl")
     settings: Answer[List[Setting]] = []
@@ -103,7 +103,7 @@ def _persisted(port: Port) -> Persisted:
 
 
 def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
-    """In words, and the commands."""
+    """How to set flow control: a text and the commands."""
     wanted = {choice for choice in (rule.rx, rule.tx) if choice != KEEP}
     value = {ON: "yes", OFF: "no"}.get(wanted.pop()) if len(wanted) == 1 else None
     if value is None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads the datalinks of a Solaris host: the property flowctrl of dladm, now and at boot.
 
-Apply does not set it. PAUSE frames are not counted: each driver has kstats of its own.
+Apply does not set it. PAUSE frames are not counted: the kstats differ from driver to driver.
 """
 
 from typing import List, Optional, Tuple, Union
@@ -21,7 +21,7 @@ from .probes.nic_pause import Traffic
 from .probes.pause_persisted import DLADM, Persisted, Setting
 from .probes.solaris_links import Port, argv_property
 
-#: rx obeys, tx sends, as of the interface itself.
+#: rx obeys PAUSE, tx sends it, as on the interface.
 _DIRECTIONS = {
     "no": Direction(False, False),
     "rx": Direction(True, False),
@@ -78,7 +78,7 @@ def _directions(pause: PauseSettings) -> Direction:
 
 
 def _pause(port: Port) -> PauseSettings:
-    """What is set, and what came of it where this release tells (EFFECTIVE)."""
+    """The configured value, and the value in force if this release shows it (EFFECTIVE)."""
     now = known(port.now)
     if now.value is None:
         raise Absent(_key(port.nic.name, False), "the driver has no flow control (dladm shows --)")
@@ -120,7 +120,7 @@ def _persisted(port: Port) -> Persisted:
 
 
 def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
-    """In words, and the commands."""
+    """How to set flow control: a text and the commands."""
     value = _value(rule)
     if value is None:
         return f"set flowctrl of {name} to no, rx, tx or bi with dladm set-linkprop", ()
@@ -129,7 +129,7 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
 
 
 def _value(rule: Rule) -> Optional[str]:
-    """None where the rule leaves a direction as it is."""
+    """The value of flowctrl. None if the rule keeps a direction as it is."""
     if rule.rx not in (ON, OFF) or rule.tx not in (ON, OFF):
         return None
     chosen = Direction(rule.rx == ON, rule.tx == ON)

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans flow control as the policy requires it: now with ethtool, for boots with a .link file.
+"""Plans flow control as the policy requires it: with ethtool now, and with a .link file at boot.
 
-A .link file of our own comes first and is then the only one that counts, so it takes over the
-whole [Link] of the file that counted before: without its NamePolicy= the interface would come
-back under another name. Interfaces are changed one after the other. Before a member of a bond is
-changed the others must carry the bond, and after it the member must carry it again.
+udev uses only the first matching .link file. Hostproof's file sorts first, so it copies the whole
+[Link] section of the file that it hides: without NamePolicy= the interface would get another name.
+Interfaces are changed one after the other. Before a member of a bond is changed, the other members
+must carry the bond. After the change, the member must carry it again.
 """
 
 from typing import List, NamedTuple, Optional, Tuple
@@ -27,9 +27,9 @@ from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
 
 _BOUNCE = "link_bounce_ok"
-#: What ethtool -a shows, whatever the version: the state before and after.
+#: Output of ethtool -a in every version: the state before and after the change.
 _STATE = r"^(Autonegotiate:\s+\w+\s+RX:\s+\w+\s+TX:\s+\w+)\b"
-#: The same of a driver that shows what came of a negotiation, which may be another the next time.
+#: The same for drivers that show the result of a negotiation, which can change.
 _STATE_IN_FORCE = r"^(Autonegotiate:\s+on|Autonegotiate:\s+off\s+RX:\s+\w+\s+TX:\s+\w+)\b"
 
 
@@ -41,7 +41,7 @@ class _Work(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make flow control as the policy requires; raises what it would guess."""
+    """The changes that make flow control match the policy. Raises if required facts are unknown."""
     interfaces = facts.interfaces
     if isinstance(interfaces, Absent):
         return Plan([], [], [f"{interfaces}: nothing is changed."], [])
@@ -57,7 +57,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def _by_hand(facts: Facts) -> List[Refusal]:
-    """What differs from the policy on a system that is checked, and not set."""
+    """Rejections for systems on which apply does not set flow control, if it differs."""
     refusals = []
     for name in sorted(facts.nics):
         one = facts.nics[name]
@@ -93,7 +93,7 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
         return
     pause = known(one.pause)
     if not has_link(one):
-        # What a driver shows without a link is not what it will use: for the reboot alone.
+        # Without a link the driver does not show the mode that it will use: set it only at boot.
         target = _without_link(one, wanted)
         work.pending.append(f"{one.name} has no link: it is set for the next reboot, not now.")
     else:
@@ -140,7 +140,7 @@ def _without_link(one: NicFacts, wanted: Wanted) -> Target:
 
 
 def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
-    """What a link that goes down for seconds would take with it."""
+    """Rejections if the host would lose a path while the link is down for seconds."""
     if policy.link_bounce_ok:
         return []
     interfaces = known(facts.interfaces)
@@ -228,14 +228,15 @@ def _command(
 
 
 def _state(target: Target, shows_result: bool) -> str:
-    """As ethtool writes it: pause.c of ethtool puts tabs there."""
+    """A pattern for the output of ethtool -a, which contains tabs (pause.c of ethtool)."""
     if shows_result and target.autoneg:
         return "Autonegotiate:\ton"
     return "Autonegotiate:\t{0}\nRX:\t\t{1}\nTX:\t\t{2}".format(*(on_off(one) for one in target))
 
 
 def _set(name: str, target: Target, now: Target) -> Command:
-    """Old versions end with 78 or 79 where a value stays as it is; it is read back anyway."""
+    """The command ethtool -A. Old versions exit with 78 or 79 if a value is unchanged; this is
+    accepted because the result is read again."""
     argv = ["ethtool", "-A", name]
     for option, value in (("autoneg", target.autoneg), ("rx", target.rx), ("tx", target.tx)):
         argv += [option, on_off(value)]
@@ -249,7 +250,7 @@ def _set(name: str, target: Target, now: Target) -> Command:
 def _waits(
     one: NicFacts, facts: Facts, policy: Policy, back: bool
 ) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]:
-    """What must be so before the change, and after it; ``back``: of the way back."""
+    """Commands that wait before the change and after it. ``back``: those of the restore."""
     seconds = policy.link_wait_seconds
     link = link_waits.for_link(one.name, seconds)
     interfaces = known(facts.interfaces)
@@ -296,7 +297,7 @@ def _plan_boot(one: NicFacts, target: Target, wanted: Wanted, work: _Work) -> No
 
 
 def _is_persisted(one: NicFacts, target: Target, wanted: Wanted) -> bool:
-    """Whether a reboot gives the same already, however it is said."""
+    """Whether a reboot already results in the target."""
     autoneg, rx, tx = one.persisted.at_boot(certain=True)
     pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
     for value, goal, asked in pairs:
@@ -310,7 +311,7 @@ def _is_persisted(one: NicFacts, target: Target, wanted: Wanted) -> bool:
 
 
 def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
-    """What comes after our file at boot and sets something else: somebody must take it away."""
+    """Rejections for settings that are applied after Hostproof's file at boot and contradict it."""
     reasons = []
     asked = {"rx": wanted.rx, "tx": wanted.tx}
     if wanted.autoneg in (ON, OFF) or target.autoneg is False:
@@ -321,7 +322,7 @@ def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
             continue
         old = known(one.persisted.systemd) < FIRST_SYSTEMD
         if old and item.kind == RULE and item.place < rule_path(one.name):
-            continue  # ours is run after it
+            continue  # Hostproof's rule runs later
         wrong = [
             f"{name} {on_off(bool(value))}"
             for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
@@ -344,7 +345,7 @@ _HEAD = (
 
 
 def _base(one: NicFacts) -> Optional[LinkFile]:
-    """The file that counts without ours, None where none does."""
+    """The .link file that applies without Hostproof's, else None."""
     own = link_path(one.name)
     links = [link for link in known(one.persisted.links) if link.path != own]
     if not links:
@@ -376,8 +377,8 @@ def _cannot_take_over(
 
 
 def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
-    """For drivers whose negotiation of PAUSE is that of the link it is left out: one that differs
-    when udev sets it would make them reject the rest too."""
+    """Flow control lines of [Link]. Drivers that negotiate PAUSE with the link reject all settings
+    if AutoNegotiationFlowControl= differs when udev sets it, so it is omitted for them."""
     values = [(link_file.AUTONEG, target.autoneg)]
     if one.nic.driver in NEGOTIATION_OF_LINK:
         values = []
@@ -386,11 +387,11 @@ def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
 
 
 def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
-    """All that the file states which counts without ours, and flow control.
+    """The .link file: all settings of the hidden file, and flow control.
 
-    The address is the permanent one: a bond or a profile may give the interface another, and udev
-    may look again then. The driver is what the kernel shows udev (mlx4_en), not the directory of
-    sysfs (mlx4_core)."""
+    It matches the permanent MAC address: a bond or a profile can set another address before udev
+    matches again. The driver is the name that udev reads (mlx4_en), not the directory in sysfs
+    (mlx4_core)."""
     lines = [_HEAD.format(one.name, "flow_control_wanted")]
     if base is not None:
         lines.append(f"# The rest of [Link] is that of {base.path}.\n")

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What PAUSE a host's network interfaces should use: the role's variables, checked."""
+"""Flow control that the policy requires of network interfaces: validated role variables."""
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
@@ -17,21 +17,21 @@ STORAGE, INTERCONNECT, PUBLIC = ROLES = ("storage", "interconnect", "public")
 
 ON, OFF, KEEP, MATCH_PEER, AUTO = "on", "off", "keep", "match_peer", "auto"
 DIRECTIONS = (ON, OFF, KEEP, MATCH_PEER)
-#: ``auto``: as it is where it lets rx and tx be as required, else off.
+#: ``auto``: keep autonegotiation if rx and tx can be as required with it, otherwise off.
 NEGOTIATIONS = (ON, OFF, KEEP, AUTO)
 
-#: Bytes that every Ethernet port takes: less than that, nobody has to prove.
+#: Bytes. Every Ethernet port accepts frames of this size, so no test is necessary up to it.
 STANDARD_MTU = 1500
 
-#: The name of the credentials for every agent that names none.
+#: The name of the credentials for every agent without its own.
 DEFAULT = "default"
 
 
 class Rule(NamedTuple):
-    """What is required of the interfaces that fit; what is None fits all.
+    """Requirement for matching interfaces. A selector that is None matches all.
 
-    ``name``, ``driver`` and ``bond`` are patterns as a shell has them. ``rx`` obeys PAUSE frames,
-    ``tx`` sends them, as ethtool means it.
+    ``name``, ``driver`` and ``bond`` are shell patterns. ``rx`` obeys PAUSE frames, ``tx`` sends
+    them, as in ethtool.
     """
 
     role: Optional[str]
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     def fits(
         self, roles: Sequence[str], name: str, driver: Optional[str], bond: Optional[str]
     ) -> bool:
-        """Whether the rule is for this interface."""
+        """Whether the rule matches this interface."""
         if self.role is not None and self.role not in roles:
             return False
         pairs = ((self.name, name), (self.driver, driver), (self.bond, bond))
@@ -64,12 +64,10 @@ class Rule(NamedTuple):
         return f"rx {self.rx}, tx {self.tx}, autonegotiation {self.autoneg}"
 
 
-#: Where the policy states auto. In 2002 full flow control from end to end cured a 100 Mb host that
-#: a
-#: Gigabit filer overran. Since then filers and switches serve many hosts: one host that stalls and
-#: sends PAUSE makes them all wait, so today vendors require storage ports not to receive it
-#: (NetApp,
-#: Oracle Database on ONTAP, Ethernet flow control). To obey what comes harms nobody else.
+#: Rules for ``auto``. In 2002, flow control on the whole path helped a 100 Mb host that a Gigabit
+#: filer overran. Today filers and switches serve many hosts, and a stalled host that sends PAUSE
+#: stops all of them. Vendors therefore require that storage ports do not obey PAUSE (NetApp, Oracle
+#: Database on ONTAP, Ethernet flow control). A host that obeys PAUSE does not affect other hosts.
 DEFAULT_RULES = (
     Rule(STORAGE, None, None, None, KEEP, OFF, AUTO),
     Rule(INTERCONNECT, None, None, None, KEEP, OFF, AUTO),
@@ -79,7 +77,7 @@ KEEP_ALL = Rule(None, None, None, None, KEEP, KEEP, KEEP)
 
 
 class SwitchAgent(NamedTuple):
-    """A switch to ask; ``port`` is None for the policy's own."""
+    """A switch to query. ``port`` is None for the default UDP port of the policy."""
 
     address: str
     port: Optional[int]
@@ -87,7 +85,7 @@ class SwitchAgent(NamedTuple):
 
 
 class GivenPort(NamedTuple):
-    """A port of a filer that has no agent, as ethtool showed it there. None is unknown."""
+    """A port of a filer without agent, with values that were read on the filer. None: unknown."""
 
     name: str
     pause: Optional[Pause]
@@ -98,9 +96,9 @@ class GivenPort(NamedTuple):
 
 
 class FilerAgent(NamedTuple):
-    """A filer: ``address`` is what the host mounts from, ``agent`` whom to ask about it.
+    """A filer: ``address`` is the address that the host mounts from, ``agent`` is its SNMP agent.
 
-    With ``ports`` nobody is queried.
+    With ``ports``, no agent is queried.
     """
 
     address: str
@@ -122,7 +120,7 @@ def _rules(given: PolicyValues, variable: str) -> Tuple[Rule, ...]:
         raise given.error("wanted", "must be auto or a list of dictionaries")
     if not rules:
         raise given.error("wanted", "must be auto or a list of rules: an empty one wants nothing")
-    # The first rule that fits counts, so that one that is left out would change what others mean.
+    # The first matching rule applies: without an invalid one, later rules would match instead.
     return tuple(_rule(given, one) for one in rules)
 
 
@@ -176,7 +174,7 @@ def _choice(
 
 
 def switched(value: Any) -> Any:
-    """YAML makes a truth value of on and off without quotes."""
+    """The word on or off. YAML reads them as booleans if they are not quoted."""
     if isinstance(value, bool):
         return ON if value else OFF
     return value
@@ -335,7 +333,7 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``wanted`` is None for auto: DEFAULT_RULES are checked, and nothing is changed.
-    ``interconnect`` is None for auto: what Clusterware states.
+    ``interconnect`` is None for auto: the configuration of Clusterware.
     """
 
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
@@ -438,13 +436,13 @@ class Policy(NamedTuple):
 
     @property
     def names_interfaces(self) -> bool:
-        """Whether a rule may be for an interface that no known path needs."""
+        """Whether a rule can match an interface that no known path uses."""
         return any(rule.role is None for rule in self.wanted or ())
 
     def rule_for(
         self, roles: Sequence[str], name: str, driver: Optional[str], bond: Optional[str]
     ) -> Rule:
-        """The first rule that fits; one that keeps all where none does."""
+        """The first matching rule. Without one, a rule that keeps all settings."""
         for rule in DEFAULT_RULES if self.wanted is None else self.wanted:
             if rule.fits(roles, name, driver, bond):
                 return rule

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which port of which switch is at the other end of a cable."""
+"""Find the switch port at the other end of a cable."""
 
 from typing import Iterable, List, NamedTuple, Optional, Tuple
 
@@ -13,10 +13,11 @@ from .snmp.switch_port import SwitchPort
 
 
 def ports_of(one: NicFacts, facts: Facts) -> List[SwitchPort]:
-    """The ports of switches at the other end of the cable, as far as they are known: one, or none.
+    """The switch port at the other end of the cable: a list of one port, or empty if unknown.
 
-    A member of a bond in LACP is told from the others by the port number that both ends know. Where
-    one member carries the bond, the bond's address is behind that member's port, whoever lent it.
+    The member of an LACP bond is identified by the port number that both ends report. If one member
+    is active, the switch has learned the bond's MAC address on the port of that member, even if it
+    is the address of another member.
     """
     bond = bond_of(one, facts)
     macs = [one.nic.permanent_mac, one.nic.mac]
@@ -41,7 +42,7 @@ def _lacp_port(bond: Bond, name: str) -> Optional[int]:
 
 
 def _of_member(ports: Iterable[SwitchPort], number: Optional[int]) -> List[SwitchPort]:
-    """Of those that lead to no other bridge, the ones that may be of the member of this number."""
+    """The ports without another bridge behind them that can belong to the member of this number."""
     direct = [port for port in ports if not port.uplink]
     if len(direct) > 1:
         return [port for port in direct if number and port.partner == number]
@@ -49,9 +50,9 @@ def _of_member(ports: Iterable[SwitchPort], number: Optional[int]) -> List[Switc
 
 
 def why_unknown(facts: Facts, macs: Iterable[Optional[str]]) -> Optional[HostproofError]:
-    """Why a switch that was queried does not tell what is behind its ports; None where all told.
+    """The first error of a queried switch about these addresses, else None.
 
-    Also where an address is behind none of them: that is known.
+    None also if no port has learned an address: this is a complete answer.
     """
     for switch in facts.switches.values():
         if isinstance(switch, HostproofError):
@@ -63,7 +64,7 @@ def why_unknown(facts: Facts, macs: Iterable[Optional[str]]) -> Optional[Hostpro
 
 
 def need_ports(one: NicFacts, facts: Facts) -> List[SwitchPort]:
-    """The same as ``ports_of``; raises where there is none only because a switch did not answer."""
+    """Like ``ports_of``, but raises if a port can be missing because a switch did not answer."""
     ports = ports_of(one, facts)
     problem = None if ports else why_unknown(facts, (one.nic.permanent_mac, one.nic.mac))
     if problem is not None:
@@ -72,7 +73,7 @@ def need_ports(one: NicFacts, facts: Facts) -> List[SwitchPort]:
 
 
 def bond_of(one: NicFacts, facts: Facts) -> Optional[Bond]:
-    """The bond that the interface is in, None where it is in none or nothing is known of it."""
+    """The bond of the interface. None if it is not in a bond or the bond is unknown."""
     interfaces = if_known(facts.interfaces, None)
     if interfaces is None or one.nic.bond is None:
         return None
@@ -81,14 +82,14 @@ def bond_of(one: NicFacts, facts: Facts) -> Optional[Bond]:
 
 
 class Far(NamedTuple):
-    """The ports of the switch at the other end; ``why`` says the reason where there are none."""
+    """The switch ports at the other end. ``why`` is the reason if there are none."""
 
     ports: Tuple[SwitchPort, ...]
     why: str
 
 
 def far_end(one: NicFacts, facts: Facts) -> Far:
-    """The port of one interface; all ports of an aggregate where nobody can tell which."""
+    """The switch port of an interface, or all ports of the aggregate if it is unknown which."""
     bond = bond_of(one, facts)
     if bond is not None and bond.active and bond.active != one.name:
         why = "only {0} sends while it is the active member of {1}, so no switch has seen {2}"
@@ -101,7 +102,7 @@ def far_end(one: NicFacts, facts: Facts) -> Far:
 
 
 def behind(facts: Facts, macs: List[str]) -> Far:
-    """Where the switches have one of the addresses, on a port that leads to no other bridge."""
+    """The switch port without another bridge behind it that has learned one of the addresses."""
     reasons = []
     for name, switch in facts.switches.items():
         if isinstance(switch, HostproofError):

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bad it is that an interface is not as required, and what to do about it."""
+"""Status and fix for an interface that does not match the requirement."""
 
 from typing import Tuple
 
@@ -11,7 +11,7 @@ from .policy import NAME, Policy
 
 
 def bad(policy: Policy) -> str:
-    """What contradicts a rule of the policy fails; our own default is an opinion."""
+    """The status: fail for a rule of the policy, warn for the built-in default rules."""
     return WARN if policy.wanted is None else FAIL
 
 
@@ -24,7 +24,7 @@ def fix_of(one: NicFacts, policy: Policy) -> str:
 
 
 def commands_of(one: NicFacts, policy: Policy) -> Tuple[str, ...]:
-    """Without a rule apply changes nothing, so there is nothing to run yet."""
+    """The commands of the fix. Without a rule in the policy, apply changes nothing."""
     if one.by_hand:
         return one.by_hand_commands
     return () if policy.wanted is None else (apply_line(NAME),)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The network adapter itself: its receive ring and its PCIe slot."""
+"""Checks of the network adapter: receive ring and PCIe slot."""
 
 from ...collect.shell import line
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip

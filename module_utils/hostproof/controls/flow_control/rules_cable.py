@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether both ends of the host's cables are of one speed and duplex."""
+"""Checks of speed and duplex at both ends of the host's cables."""
 
 from typing import List, Optional
 
@@ -48,7 +48,7 @@ def speed_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
 def _of_both_ends(
     one: NicFacts, other: SwitchPort, running: str, evidence: List[str]
 ) -> Optional[Verdict]:
-    """None where the port of the switch does not tell enough to pass."""
+    """The verdict if the switch port reports enough, else None."""
     port = other.port
     speed = f"{port.speed} Mb/s" if port.speed else "speed unknown"
     far = f"{other.name}: {speed}, {port.duplex or 'unknown'} duplex"

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the interfaces counted within the window."""
+"""Checks of interface counters within the sampling window."""
 
 from typing import Optional, Tuple
 

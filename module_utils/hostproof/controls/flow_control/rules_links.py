@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The other ends, the switch's port and the filer's port, and each cable between them."""
+"""Checks of switch port and filer port, and of each cable between them."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -57,7 +57,7 @@ def switch_port(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _as_set(side: Side) -> Verdict:
-    """Whether what is in force is what was set, as far as both are known."""
+    """Compare the mode in force with the configured mode, if both are known."""
     if side.up is False:
         return Verdict(SKIP, f"{side.name} is down.")
     if side.pause is None:
@@ -87,7 +87,7 @@ def _switch_port_text(one: SwitchPort) -> str:
 
 
 def _counted(delta: Delta) -> List[str]:
-    """Everything that was counted within the sample."""
+    """All counters of the sample as texts."""
     names = ("PAUSE received", "PAUSE sent", "In-Discards", "Out-Discards")
     counted = (delta.in_pause, delta.out_pause, delta.in_discards, delta.out_discards)
     said = [f"{name} {number}" for name, number in zip(names, counted) if number is not None]
@@ -148,7 +148,7 @@ def filer_port(one: NamedFiler, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _host_may_pause(facts: Facts, address: str) -> bool:
-    """Whether the policy requires this host to send PAUSE on its way to the filer (as in 2002)."""
+    """Whether the policy requires that this host sends PAUSE on the path to the filer."""
     paths = known(facts.interfaces).paths
     names = {name for path in paths if path.address == address for name in path.nics}
     return any(facts.nics[name].rule.tx == ON for name in names if name in facts.nics)
@@ -166,8 +166,7 @@ def _filer_port_text(one: FilerPort) -> str:
 
 
 class _Way(NamedTuple):
-    """A path with what it rests on. ``alone`` is the verdict where the host's end is not
-    checked."""
+    """A path with its evidence. ``alone`` is the verdict if the host's end is not checked."""
 
     path: Path
     alone: Optional[Verdict]
@@ -245,7 +244,7 @@ def _switch_side(far: Far) -> Optional[Side]:
 
 
 def _filer_side(address: str, facts: Facts) -> Tuple[Optional[Side], str, List[str]]:
-    """The filer's end, why it is unknown, and its MAC addresses."""
+    """The filer's end, the reason if it is unknown, and its MAC addresses."""
     if not address:
         return None, "", []
     filer = facts.filers.get(address)
@@ -258,7 +257,7 @@ def _filer_side(address: str, facts: Facts) -> Tuple[Optional[Side], str, List[s
 
 
 def _left_alone(one: NicFacts) -> Optional[Verdict]:
-    """Why the host's flow control is not checked, None where it is."""
+    """A verdict if the host's flow control is not checked, else None."""
     if isinstance(one.pause, Absent):
         why = f"{one.name}: {one.pause}."
         return Verdict(SKIP, why)
@@ -292,7 +291,7 @@ def link(facts: Facts, policy: Policy) -> List[Verdict]:
         verdicts.append(_of_host_cable(way, policy))
         if way.path.filer is not None or way.path.filer_port is not None or way.asks_filer:
             verdict = _of_filer_cable(way, policy)
-            # Members of a bond, and all that mount from one filer, share its cable.
+            # Members of a bond, and all paths to one filer, share the filer's cable.
             if (verdict.of, verdict.why) not in [(one.of, one.why) for one in verdicts]:
                 verdicts.append(verdict)
     return verdicts

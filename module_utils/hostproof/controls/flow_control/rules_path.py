@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lies side by side or one after the other: members of a bond, speeds, MTUs."""
+"""Checks of bond members, and of speeds and MTUs on a path."""
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
@@ -65,7 +65,7 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _differing(members: List[NicFacts]) -> List[str]:
-    """What the members do not have in common: "speed (eth0: 1000, eth1: 100)"."""
+    """Settings that differ between the members: "speed (eth0: 1000, eth1: 100)"."""
     differing = []
     for what, values in (
         ("flow control", [_pause_text(one) for one in members]),
@@ -126,8 +126,8 @@ def path_speed(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _filer(path: Path, facts: Facts) -> Optional[Filer]:
-    """None where the policy names none, or it does not know the address. Raises where it did not
-    answer, or not everything: what it has is unknown then."""
+    """The filer of a path. None if the policy has none, or if it does not know the address. Raises
+    if its answer is missing or incomplete."""
     return unless_absent(facts.filers.get(path.address), None)
 
 
@@ -143,8 +143,8 @@ def _nics(path: Path, facts: Facts) -> List[NicFacts]:
 
 
 class _Way(NamedTuple):
-    """What is known of the MTUs on a path, and what must be said of them: what loses frames, what
-    only differs, and of what it is unknown. Each hop is a name and its MTU."""
+    """MTUs on a path. A hop is a name and its MTU. The texts are about hops that lose frames, hops
+    that only differ, and hops with unknown MTU."""
 
     hops: List[Tuple[str, int]]
     wrong: List[str]
@@ -163,10 +163,10 @@ class _Way(NamedTuple):
     each=PATHS,
 )
 def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
-    """Only a port that takes less than the host sends, and frames that do not arrive, lose data.
+    """Fails only if a port accepts smaller frames than the host sends, or if frames do not arrive.
 
-    Two ends with different MTUs agree on the smaller for TCP (its MSS), and a host that has learned
-    of a smaller one on the way sends no more than that.
+    TCP uses the smaller MTU of the two ends (MSS), and a host that has learned a smaller path MTU
+    sends frames of that size.
     """
     path = one.path
     if path.mtu is None:
@@ -181,7 +181,7 @@ def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     if frames is not None:
         evidence += tuple(frames.evidence)
         if frames.passed:
-            # What agents show is not proof against frames that went all the way and back.
+            # Replies to frames of the full MTU prove the path, whatever the agents report.
             text += f"; frames of {path.mtu} arrive, and their answers"
             return Verdict(PASS, running=text, evidence=evidence)
         limit = "" if frames.limit is None else f": {frames.limit} is the most on the way"
@@ -209,7 +209,7 @@ def _why_of(way: _Way, mtu: int) -> str:
 
 
 def _need_switches(path: Path, filer: Optional[Filer], facts: Facts) -> None:
-    """Raise what a switch that was queried did not tell of the ports on the way."""
+    """Raise the error of a queried switch if a port on the path is unknown because of it."""
     macs = [one.nic.mac for one in _nics(path, facts)] + [path.mac]
     macs += [port.mac for port in _ports(filer)]
     problem = why_unknown(facts, macs)
@@ -222,7 +222,7 @@ def _ports(filer: Optional[Filer]) -> Sequence[FilerPort]:
 
 
 def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
-    """Its interfaces and what they are plugged into."""
+    """Add the host's interfaces and their switch ports."""
     for one in _nics(path, facts):
         if one.nic.mtu is not None and one.name != path.device:
             way.hops.append((one.name, one.nic.mtu))
@@ -232,7 +232,7 @@ def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
 
 
 def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _Way) -> None:
-    """What is behind: a router, the filer and its switch port."""
+    """Add the far end: a router, or the filer and its switch port."""
     if path.gateway is not None:
         way.unknown.append(f"the router {path.gateway}")
     if path.learned_mtu is not None and path.learned_mtu < mtu:
@@ -253,7 +253,7 @@ def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts,
 def _look_at_ports(
     ports: Sequence[SwitchPort], end: str, mtu: int, facts: Facts, way: _Way
 ) -> None:
-    """The ports of switches that ``end`` is plugged into."""
+    """Add the switch ports of ``end``."""
     by_class = {
         switch.name
         for switch in facts.switches.values()

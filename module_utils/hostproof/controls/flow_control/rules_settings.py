@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is set of the host's own end, what is in force, and what a reboot sets."""
+"""Checks of the host's interfaces: flow control configured, in force, and after reboot."""
 
 from typing import Optional, Tuple
 
@@ -35,7 +35,7 @@ ETHTOOL = "ethtool(8), --pause; kernel include/uapi/linux/ethtool.h, struct etht
 
 
 def _set_text(one: NicFacts, pause: PauseSettings) -> str:
-    """What is set; only Linux tells what is set of its negotiation."""
+    """The configured mode as text. Only Linux shows the setting of autonegotiation."""
     autoneg = f"autonegotiation {on_off(pause.autoneg)}, " if one.system == LINUX else ""
     return autoneg + direction_text(pause)
 
@@ -98,8 +98,8 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     goal = wanted_of(one, facts)
     pause = known(one.pause)
     negotiates = goal.autoneg not in (ON, OFF) or pause.autoneg == (goal.autoneg == ON)
-    # While PAUSE is negotiated, rx and tx only say what is offered; what comes of it is checked by
-    # flow_control.negotiated.
+    # While PAUSE is negotiated, rx and tx are only an offer; flow_control.negotiated checks the
+    # result.
     set_so = goal.met_by(Direction(pause.rx, pause.tx)) or (
         pause.autoneg and goal.met_by(if_known(one.in_force, Direction(pause.rx, pause.tx)))
     )
@@ -163,7 +163,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-#: What a reboot sets: autoneg, rx, tx.
+#: Values after a reboot: autoneg, rx, tx.
 _Boot = Tuple[Optional[bool], Optional[bool], Optional[bool]]
 #: A status, and why.
 _Grade = Tuple[str, str]
@@ -205,8 +205,7 @@ def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _persisted_verdict(one: NicFacts, wanted: Wanted, policy: Policy) -> _Grade:
-    """What only may run is not a ground for a pass, and none for a fail against what surely
-    runs."""
+    """Warns if the result depends on a source that is not certain to run."""
     sure = _verdict_of_boot(one, one.persisted.at_boot(certain=True), wanted, policy)
     whole = _verdict_of_boot(one, one.persisted.at_boot(), wanted, policy)
     if PASS not in (sure[0], whole[0]) or sure == whole:
@@ -298,7 +297,7 @@ def _as_negotiated(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -
 
 
 def _hidden_link(one: NicFacts) -> Optional[_Grade]:
-    """Where our own .link file hides settings of the file that would count without it."""
+    """Warns if Hostproof's .link file hides a file that was changed later."""
     links = if_known(one.persisted.links, [])
     own = [link for link in links if link.path == link_path(one.name)]
     others = [link for link in links if link.path != link_path(one.name)]
@@ -366,7 +365,7 @@ def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if right else bad(policy) if turned else WARN,
         why=why + ".",
-        # Where they are not mixed up, the other way round is the one that nobody wants.
+        # Swapping the two options is the fix only if the swapped values match the policy.
         fix=f"exchange RxFlowControl= and TxFlowControl= in {winner.path}"
         if turned
         else fix_of(one, policy),

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of flow_control check: interfaces, bonds, paths, filers; and what they quote."""
+"""Subjects of the checks: interfaces, bonds, paths and filers; and the references."""
 
 from operator import attrgetter
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence
@@ -35,7 +35,7 @@ _name = attrgetter("name")
 
 
 def need_nics(facts: Facts) -> None:
-    """Skip where no interface is checked; why not is in flow_control.supported."""
+    """Skip if no interface is checked; flow_control.supported shows the reason."""
     if not facts.nics:
         unknown = known(facts.interfaces).unknown
         raise Skip("See flow_control.supported." if unknown else _NOTHING)
@@ -51,7 +51,7 @@ def _with_unknown(facts: Facts, _policy: Policy) -> List[Any]:
 
 
 NICS = Subjects(_nics, name=_name)
-#: And why it is not known which other interfaces matter.
+#: Interfaces, and the reason if further relevant interfaces are unknown.
 NICS_AND_UNKNOWN = Subjects(
     _with_unknown, none=_NOTHING, name=_name, unknown="interfaces that matter"
 )
@@ -69,7 +69,7 @@ BONDS = Subjects(_bonds, none="None of the interfaces is a member of a bond.", n
 
 
 class NamedPath(NamedTuple):
-    """A path with its name among the others."""
+    """A path with a name that is unique on the host."""
 
     name: str
     path: Path
@@ -105,7 +105,7 @@ PATHS = Subjects(
 
 
 class NamedFiler(NamedTuple):
-    """By the address that the host mounts from; ``answer`` is None where no path leads to it."""
+    """A filer by the address that the host mounts from. ``answer`` is None without a path to it."""
 
     address: str
     answer: Optional[Answer[Filer]]

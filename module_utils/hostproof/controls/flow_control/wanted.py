@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is required of one interface, and what to set so that it comes of it."""
+"""Requirement for one interface, and the settings that fulfill it."""
 
 from itertools import product
 from typing import List, NamedTuple, Optional, Set, Tuple
@@ -19,7 +19,7 @@ from .snmp.ethernet_port import Pause
 
 
 class Wanted(NamedTuple):
-    """What must be in force; None is whatever it is. ``autoneg`` is ON, OFF, KEEP or AUTO."""
+    """Required mode in force; None accepts any. ``autoneg`` is ON, OFF, KEEP or AUTO."""
 
     rx: Optional[bool]
     tx: Optional[bool]
@@ -31,7 +31,7 @@ class Wanted(NamedTuple):
 
     @property
     def sides(self) -> bool:
-        """Whether anything is required of rx or tx."""
+        """Whether rx or tx is required."""
         return self.rx is not None or self.tx is not None
 
     @property
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What to set with ethtool -A."""
+    """Arguments of ethtool -A."""
 
     autoneg: bool
     rx: bool
@@ -62,7 +62,7 @@ class Target(NamedTuple):
 
 
 def wanted_of(one: NicFacts, facts: Facts) -> Wanted:
-    """Raises Unanswered where the peer must be matched and is not known."""
+    """The requirement for an interface. Raises Unanswered if the peer to match is unknown."""
     rule = one.rule
     peer: Optional[Pause] = None
     if MATCH_PEER in (rule.rx, rule.tx):
@@ -89,9 +89,9 @@ def peer_pause(one: NicFacts, facts: Facts) -> Pause:
 
 
 def target_of(one: NicFacts, wanted: Wanted) -> Target:
-    """What to set so that it comes into force; the same as it is where it is in force already.
+    """The settings that bring the requirement into force; unchanged if it is in force already.
 
-    Raises Unanswered where the driver does not let it be set.
+    Raises Unanswered if the driver does not support the setting.
     """
     pause = known(one.pause)
     now = if_known(one.in_force, Direction(pause.rx, pause.tx))
@@ -110,7 +110,7 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
                 f"{one.name}: {problem}: autoneg: off in flow_control_wanted sets it",
             )
         elif one.nic.driver in OFFER_BOTH:
-            # It shows what is in force, and offers both, whatever is requested.
+            # The driver shows the mode in force and always offers both directions.
             return Target(True, pause.rx, pause.tx)
     if autoneg != pause.autoneg and one.nic.driver in NEGOTIATION_OF_LINK:
         raise Unanswered(
@@ -122,8 +122,8 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
 
 
 def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
-    """What a reboot is to set where ``target`` is set now: every side as required, also one that is
-    in force only because the other end offers nothing else. Raises Unanswered as target_of does.
+    """The settings for boot if ``target`` is set now. Every side is as required, also a side that
+    is in force now only because of the offer of the other end. Raises Unanswered like target_of.
     """
     rx = target.rx if wanted.rx is None else wanted.rx
     tx = target.tx if wanted.tx is None else wanted.tx
@@ -153,9 +153,9 @@ def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
 def given_by_boot(
     one: NicFacts, autoneg: Optional[bool], rx: Optional[bool], tx: Optional[bool]
 ) -> Optional[Set[Direction]]:
-    """All that may be in force after a reboot that sets this; None where it is unknown.
+    """All modes that can be in force after a reboot with these settings; None if unknown.
 
-    None of ``autoneg``, ``rx`` and ``tx`` is what the reboot leaves to the driver."""
+    If ``autoneg``, ``rx`` or ``tx`` is None, the driver decides at boot."""
     directions = {Direction(*both) for both in product(_may_be(rx), _may_be(tx))}
     if autoneg is False or one.system != LINUX or one.nic.driver in NEVER_NEGOTIATE:
         return directions
@@ -173,7 +173,7 @@ def given_by_boot(
         results = {force}
     else:
         return None
-    # Nobody negotiates now and the reboot does not say: the driver may do either.
+    # No negotiation now, and no setting at boot: the driver can negotiate or not.
     return results if autoneg or pause.autoneg else results | directions
 
 
@@ -182,7 +182,7 @@ def _may_be(value: Optional[bool]) -> Tuple[bool, ...]:
 
 
 def _why_not_negotiated(one: NicFacts, direction: Direction) -> str:
-    """Why negotiation does not give this, "" where it does."""
+    """The reason why negotiation does not result in this mode, "" if it does."""
     if one.nic.driver in OFFER_BOTH and direction != Direction(True, True):
         return f"the driver {one.nic.driver} offers both directions while it negotiates"
     settings = if_known(one.settings, None)

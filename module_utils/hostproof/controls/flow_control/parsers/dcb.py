@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Priority flow control, as ``dcb pfc show dev X prio-pfc`` and ``lldptool -t -i X -V PFC`` say.
+"""Priority flow control from ``dcb pfc show dev X prio-pfc`` and ``lldptool -t -i X -V PFC``.
 
-Sources: dcb-pfc(8); lldptool-pfc(8). Each answer is the set of priorities that pause.
+Sources: dcb-pfc(8); lldptool-pfc(8). Each parser returns the set of priorities with PAUSE.
 """
 
 import re

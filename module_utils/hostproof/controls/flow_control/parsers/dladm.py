@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Solaris's dladm shows: datalinks, and the property of one.
+"""Output of dladm on Solaris: datalinks, and the property flowctrl of a datalink.
 
-Its columns differ from release to release, so they are found by the head line. A value that is too
-long for its column goes on in the next line. Source: Oracle Solaris man pages, dladm(8),
-show-link, show-phys and show-linkprop, and the property flowctrl.
+The columns differ between releases and are identified by the header line. A value that is too long
+for its column continues in the next line. Source: Oracle Solaris man pages, dladm(8), show-link,
+show-phys and show-linkprop, and the property flowctrl.
 """
 
 import re
@@ -14,12 +14,12 @@ from ....errors import ParseError, kind_of
 from ....parsers.number import integer
 
 NONE = "--"
-#: What the property flowctrl may be: neither, one, both, by priority, or as negotiated.
+#: Values of the property flowctrl: no direction, one, both, by priority, or negotiated.
 FLOW_CONTROL = ("no", "tx", "rx", "bi", "pfc", "auto")
 
 
 class Link(NamedTuple):
-    """A datalink. ``over`` are those it is on; ``mtu`` is in bytes."""
+    """A datalink. ``over`` are the datalinks below it; ``mtu`` is in bytes."""
 
     name: str
     kind: str
@@ -39,7 +39,8 @@ class Physical(NamedTuple):
 
 
 class Property(NamedTuple):
-    """``effective`` is None where this release does not tell it. ``value`` is None for none."""
+    """The property of a datalink. ``effective`` is None if this release does not show it; ``value``
+    is None if the driver has no such property."""
 
     link: str
     value: Optional[str]
@@ -99,7 +100,7 @@ def parse_flow_control(text: str) -> Property:
 
 
 def _rows(what: str, text: str, needed: Tuple[str, ...]) -> List[Dict[str, str]]:
-    """Each row by the names of its columns; the last may hold several words."""
+    """Each row by the names of its columns. The last column can contain several words."""
     lines = [line.rstrip() for line in text.split("\n")]
     lines = [line for line in lines if line.strip()]
     if not lines:
@@ -110,7 +111,7 @@ def _rows(what: str, text: str, needed: Tuple[str, ...]) -> List[Dict[str, str]]
     rows: List[Dict[str, str]] = []
     for number, line in enumerate(lines[1:], 2):
         if line[:1] == " ":
-            continue  # a long value goes on: none of those that are read here is long
+            continue  # continuation of a long value: the values that are read here are short
         words = line.split()
         if len(words) < len(needed):
             raise ParseError(what, f"too few columns: {kind_of(line)}", number)

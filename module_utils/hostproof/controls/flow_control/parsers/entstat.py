@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""AIX's ``entstat -d entN``: what an Ethernet adapter counts, and its link and flow control.
+"""AIX's ``entstat -d entN``: counters, link and flow control of an Ethernet adapter.
 
-What is behind the general statistics is each driver's own. Of an EtherChannel its members
-follow, each as if it had been requested. Source: AIX Commands Reference, entstat; the forms are
-those of public output of the drivers in tests/fixtures/entstat."""
+The part after the general statistics differs from driver to driver. The output of an EtherChannel
+also contains the output of each member. Source: AIX Commands Reference, entstat; the formats are
+from published output of the drivers in tests/fixtures/entstat."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -14,7 +14,7 @@ from ....parsers.number import integer
 
 _WHAT = "entstat"
 _HEAD = re.compile(r"^ETHERNET STATISTICS \((ent\d+)\) ?:\s*$")
-#: Two counters on a line: sent and received.
+#: Two counters in a line: sent and received.
 _BOTH = re.compile(r"^(\S[^:]*): (\d+)\s{2,}(\S[^:]*): (\d+)\s*$")
 _RECEIVED = re.compile(r"^\s{20,}(\S[^:]*): (\d+)\s*$")
 _BACKUP = re.compile(r"^Backup adapter - (ent\d+):\s*$")
@@ -27,7 +27,7 @@ LINK_AGGREGATION = "IEEE 802.3ad Link Aggregation"
 BUNDLES = ("EtherChannel", LINK_AGGREGATION)
 
 _FLOW_CONTROL = "transmit and receive flow control status"
-#: Frames that state "stop", by the words of several drivers.
+#: Counters of XOFF frames ("stop"), under the names of several drivers.
 _XOFF_SENT = (
     "number of xoff packets transmitted",
     "xoff flow control packets transmitted",
@@ -40,13 +40,13 @@ _XOFF_RECEIVED = (
     "number of pause frames received",
     "rx_pause_frames",
 )
-#: Received and lost, of the statistics that all drivers have.
+#: Lost received frames, in the statistics that all drivers have.
 _LOST = ("Packets Dropped", "DMA Overrun", "No Resource Errors", "Packets Discarded by Adapter")
 
 
 class Lacp(NamedTuple):
-    """How a member is in LACP: port numbers of both ends, the switch's MAC, "" where none
-    answers, and whether frames go over it."""
+    """LACP state of a member: port numbers of both ends, MAC address of the switch ("" without a
+    partner), and whether the member carries frames."""
 
     port: Optional[int]
     partner_port: Optional[int]
@@ -55,13 +55,12 @@ class Lacp(NamedTuple):
 
 
 class Adapter(NamedTuple):
-    """One adapter. None is what its driver does not tell.
+    """One adapter. None: the driver does not show the value.
 
-    ``type`` is the description of the device, "" for a VLAN. ``speed`` is in Mb/s, ``duplex`` full
-    or half. ``negotiated`` says whether speed and duplex are negotiated. ``flow_control`` is the
-    state of both directions, for entstat knows no other; ``priority_flow_control`` that by
-    priority. ``xoff_sent`` and ``xoff_received`` are frames, ``lost`` are frames by the counter's
-    name.
+    ``type`` is the description of the device, "" for a VLAN. ``speed`` is in Mb/s, ``duplex`` is
+    full or half. ``negotiated``: speed and duplex are negotiated. ``flow_control`` is one state for
+    both directions, as in entstat. ``xoff_sent`` and ``xoff_received`` are numbers of frames,
+    ``lost`` are numbers of frames by the name of the counter.
     """
 
     name: str
@@ -80,10 +79,10 @@ class Adapter(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """``first`` is the adapter that was queried, ``members`` are those that it represents.
+    """Output of one entstat. ``first`` is the queried adapter, ``members`` are its members.
 
-    ``backup`` is the name of the member that waits, "" where there is none; ``on_backup`` says
-    whether it carries the traffic, None where entstat does not tell.
+    ``backup`` is the name of the backup member, "" without one. ``on_backup``: the backup carries
+    the traffic; None if entstat does not show it.
     """
 
     first: Adapter
@@ -120,7 +119,7 @@ def parse(text: str) -> Statistics:
 
 
 def _values(lines: List[str]) -> Dict[str, str]:
-    """By lower-case name; of one name the first, for queues and partners repeat them."""
+    """Values by lower-case name. The first value counts: queues and partners repeat the names."""
     values: Dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
@@ -185,7 +184,7 @@ def _lacp(values: Dict[str, str]) -> Optional[Lacp]:
     if "actor port" not in values:
         return None
     partner = values.get("partner system", "").lower().replace("-", ":")
-    # The actor's states are before the partner's, and of one name the first counts.
+    # The actor's states come before the partner's, and the first value of a name counts.
     in_use = values.get("synchronization") == "IN_SYNC" and values.get("distributing") == "Enabled"
     return Lacp(
         port=_hexadecimal(values["actor port"]),

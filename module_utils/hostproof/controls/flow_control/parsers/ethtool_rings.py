@@ -15,7 +15,7 @@ _RX = re.compile(r"^RX:\s+(\d{1,9})\s*$", re.MULTILINE)
 
 
 class Rings(NamedTuple):
-    """Descriptors; None is what ethtool does not show."""
+    """Number of descriptors; None if ethtool does not show it."""
 
     rx: Optional[int]
     max_rx: Optional[int]

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``ethtool DEVICE``: speed, duplex, negotiation, and what PAUSE both ends offer.
+"""``ethtool DEVICE``: speed, duplex, negotiation, and the PAUSE modes that both ends offer.
 
 Sources: ethtool.c, dump_link_caps() and dump_ecmd(); netlink/settings.c; IEEE 802.3 table 28B-3
-for what comes of two offers.
+for the result of two offers.
 """
 
 import re
@@ -34,11 +34,11 @@ _OFFERS = {
 
 
 class Settings(NamedTuple):
-    """None is what ethtool does not tell. ``speed`` is in Mb/s, ``duplex`` is FULL or HALF.
+    """None: ethtool does not show the value. ``speed`` is in Mb/s, ``duplex`` is FULL or HALF.
 
-    ``supported`` says whether the interface can PAUSE at all, ``offered`` and ``partner`` what the
-    two ends of the cable offer each other. ``partner_modes`` are link modes as 1000baseT/Full that
-    the other end offers; empty where it offers none, which is so where it does not negotiate.
+    ``supported`` are the PAUSE modes of the interface, ``offered`` and ``partner`` are the offers
+    of the two ends of the cable. ``partner_modes`` are the link modes that the other end offers,
+    such as 1000baseT/Full; empty if it does not negotiate.
     """
 
     speed: Optional[int]
@@ -65,7 +65,7 @@ def parse(text: str) -> Settings:
             raise ParseError(_WHAT, "more than one interface", number)
         found = _LINE.match(line.rstrip())
         if found is None:
-            # More link modes, or bits of the message level, one line after the other.
+            # Continuation lines: more link modes, or bits of the message level.
             if last:
                 more[last].append(line.strip())
             continue
@@ -93,12 +93,12 @@ def _speed(text: Optional[str]) -> Optional[int]:
 
 
 def _link(text: str) -> Optional[bool]:
-    """ "no (No cable)" is no."""
+    """Whether there is a link. "no (No cable)" means no."""
     return {"yes": True, "no": False}.get(text.split(" ")[0].lower())
 
 
 def resolve(ours: Offer, theirs: Offer) -> Direction:
-    """What two offers give, seen from our end (IEEE 802.3 table 28B-3)."""
+    """Result of two offers for the local end (IEEE 802.3 table 28B-3)."""
     if ours.pause and theirs.pause:
         return Direction(True, True)
     if ours.asym and theirs.asym:
@@ -107,5 +107,5 @@ def resolve(ours: Offer, theirs: Offer) -> Direction:
 
 
 def offer_of(wanted: Direction) -> Offer:
-    """What a driver offers for these settings: symmetric for rx, asymmetric where they differ."""
+    """Offer of a driver for these settings: symmetric for rx, asymmetric if rx and tx differ."""
     return Offer(wanted.rx, wanted.rx != wanted.tx)

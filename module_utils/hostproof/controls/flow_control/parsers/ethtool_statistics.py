@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``ethtool -S``: a driver's own counters, as text or JSON; which of them count PAUSE, drops.
+"""``ethtool -S``: counters of a driver as text or JSON, and those that count PAUSE and drops.
 
-The names are each driver's own. Sources: the kernel's drivers/net/ethernet (the *_ethtool.c and
-*_stats tables of each driver); ethtool.c, do_gstringsstats(); netlink/stats.c.
+The names differ from driver to driver. Sources: the kernel's drivers/net/ethernet (the *_ethtool.c
+and *_stats tables of each driver); ethtool.c, do_gstringsstats(); netlink/stats.c.
 """
 
 import re
@@ -18,7 +18,7 @@ _LINE = re.compile(r"^\s+(\S.*):\s*(\d+)$")
 
 
 def parse(text: str) -> Dict[str, int]:
-    """Each counter by its name. A text without any is not an answer: ParseError."""
+    """Counters by name. ParseError if the text contains no counter."""
     if text.lstrip()[:1] == "[":
         return _parse_json(text)
     lines = text.split("\n")
@@ -35,7 +35,7 @@ def parse(text: str) -> Dict[str, int]:
             if line[0].isspace() and ":" not in heading[:-1] and heading != ":":
                 continue
             raise ParseError(_WHAT, f"no counter: {kind_of(line)}", number)
-        # Queues of one name are counted apart (vmxnet3 repeats them): together they are the NIC's.
+        # vmxnet3 repeats a name for each queue: the value of the NIC is their sum.
         name = found.group(1).rstrip()
         counters[name] = counters.get(name, 0) + integer(found.group(2))
     if not counters:
@@ -58,7 +58,7 @@ def _parse_json(text: str) -> Dict[str, int]:
 
 
 class Names(NamedTuple):
-    """Which counters of a driver count frames that state "stop" in each direction, and drops."""
+    """Counters of a driver: PAUSE frames that stop the sender, by direction, and drops."""
 
     rx_pause: Sequence[str]
     tx_pause: Sequence[str]
@@ -92,7 +92,7 @@ DRIVERS = {
             "rx_missed_errors",
             "rx_dropped",
             "port.rx_discards",
-            "port.rx_dropped",  # of older kernels the same as port.rx_discards
+            "port.rx_dropped",  # name of port.rx_discards in older kernels
             "port.tx_dropped_link_down",
         ),
     ),
@@ -149,7 +149,7 @@ DRIVERS = {
     "r8169": Names((), (), ("rx_missed",)),
     "vmxnet3": Names((), (), ("drv dropped rx total", "drv dropped tx total", "pkts rx OOB")),
     "virtio_net": Names((), (), ("rx_drops", "tx_drops", "rx_queue_*_drops")),
-    # What the limits of an EC2 instance cost is in no counter of the kernel.
+    # The kernel has no counter for packets that the limits of an EC2 instance drop.
     "ena": Names(
         (),
         (),
@@ -166,7 +166,7 @@ DRIVERS = {
     "gve": Names((), (), ("rx_dropped", "tx_dropped", "rx_desc_err_dropped_pkt")),
 }
 
-#: For a driver that is not listed: the names that several drivers share.
+#: For drivers that are not listed: names that several drivers share.
 ANY_DRIVER = Names(
     (
         "rx_pause_frames",
@@ -189,8 +189,8 @@ ANY_DRIVER = Names(
 
 #: PAUSE of one priority: rx_prio3_pause (mlx5), port.rx_priority_3_xoff, in newer kernels
 #: port.rx_priority_3_xoff_rx (i40e), rx_pb_3_pxoff (ixgbe), rx_pfc_ena_frames_pri3 (bnxt_en),
-#: rx_pause_prio_3 (mlx4). Of all priorities: rx_pfc_frames (bnxt_en, qede), pfc_frames_received
-#: (bnx2x).
+#: rx_pause_prio_3 (mlx4). PAUSE of all priorities: rx_pfc_frames (bnxt_en, qede),
+#: pfc_frames_received (bnx2x).
 _PRIORITY = re.compile(
     r"^(?:(?:port\.)?(?:rx|tx)_(?:prio\d_pause|pause_prio_\d|"
     r"priority_\d_xoff(?:_rx|_tx)?(?:\.nic)?|pb_\d_pxoff|pfc_ena_frames_pri\d|pfc_frames)|"
@@ -199,7 +199,7 @@ _PRIORITY = re.compile(
 
 
 def _present(names: Sequence[str], counters: Dict[str, int]) -> List[str]:
-    """The names that are there; * is the number of a queue."""
+    """The counters that exist for these names; * is the number of a queue."""
     return [
         one
         for name in names
@@ -209,12 +209,12 @@ def _present(names: Sequence[str], counters: Dict[str, int]) -> List[str]:
 
 
 def names_of(driver: str, counters: Dict[str, int]) -> Names:
-    """Those of the driver's names that this version of it has."""
+    """The names that this version of the driver has."""
     known = DRIVERS.get(driver, ANY_DRIVER)
     present = [_present(names, counters) for names in known]
     return Names(present[0][:1], present[1][:1], present[2])
 
 
 def priority_names(counters: Dict[str, int]) -> List[str]:
-    """The counters of PAUSE by priority (802.1Qbb), whether they counted anything or not."""
+    """The counters of PAUSE by priority (802.1Qbb), also those that are 0."""
     return sorted(name for name in counters if _PRIORITY.match(name))

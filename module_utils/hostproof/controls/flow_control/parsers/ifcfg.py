@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ifcfg files of /etc/sysconfig/network-scripts: for which interface, and what ETHTOOL_OPTS says.
+"""ifcfg files of /etc/sysconfig/network-scripts: their interface and its ETHTOOL_OPTS.
 
-A file can hold passwords: only the lines of LINES must be read of it. Source: initscripts,
+A file can contain passwords: read only the lines that match LINES. Source: initscripts,
 sysconfig.txt (the files are read by a shell)."""
 
 import shlex
@@ -13,15 +13,15 @@ from ....parsers.net.ethtool_pause import PauseCommand, commands_in
 
 _WHAT = "ifcfg file"
 
-#: Characters of a line: the words of a shell take the square of their length in time.
+#: Limit of characters in a line: the time to split shell words grows with the square of the length.
 _LONGEST = 8192
 
-#: What grep -E takes of a file.
+#: Pattern for grep -E.
 LINES = r"^[[:space:]]*(DEVICE|HWADDR|NM_CONTROLLED|ONBOOT|MASTER|ETHTOOL_OPTS|UUID)="
 
 
 class Ifcfg(NamedTuple):
-    """``pause`` is what ETHTOOL_OPTS does to PAUSE, in its order."""
+    """An ifcfg file. ``pause`` are the PAUSE options in ETHTOOL_OPTS, in their order."""
 
     device: Optional[str]
     mac: Optional[str]

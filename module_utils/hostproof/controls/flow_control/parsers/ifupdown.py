@@ -1,16 +1,16 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/etc/network/interfaces of Debian's ifupdown: PAUSE, and which interfaces a reboot brings up.
+"""/etc/network/interfaces of Debian's ifupdown: PAUSE, and interfaces that are set up at boot.
 
-The file can hold passwords: only the lines of LINES must be read of it. Sources: interfaces(5);
-Debian's package ethtool, README.Debian and /etc/network/if-up.d/ethtool, which sets it."""
+The file can contain passwords: read only the lines that match LINES. Sources: interfaces(5);
+Debian's package ethtool, README.Debian and /etc/network/if-up.d/ethtool, which sets PAUSE."""
 
 from typing import Dict, List, NamedTuple, Optional
 
 from ....errors import ParseError, kind_of
 
 _WHAT = "interfaces"
-#: What grep -E takes of a file.
+#: Pattern for grep -E.
 LINES = (
     r"^[[:space:]]*(iface|auto|allow-[a-z]+|mapping|source|source-directory|"
     r"[Ee][Tt][Hh][Ee][Rr][Nn][Ee][Tt][-_][Pp][Aa][Uu][Ss][Ee][-_][A-Za-z]+)([[:space:]]|$)"
@@ -21,7 +21,7 @@ _BROUGHT_UP = ("auto", "allow-auto", "allow-hotplug")
 
 
 class Stanza(NamedTuple):
-    """What one stanza sets of an interface; None is what it leaves."""
+    """PAUSE settings of one stanza; None if the stanza does not set the value."""
 
     interface: str
     autoneg: Optional[bool]
@@ -30,8 +30,8 @@ class Stanza(NamedTuple):
 
 
 class Interfaces(NamedTuple):
-    """``at_boot`` are names, which may be patterns; ``sources`` and ``folders`` are files (may be
-    patterns) and directories that are read as if they was here."""
+    """Contents of a file. ``at_boot`` are interface names or patterns, ``sources`` are included
+    files or patterns, and the last field are included directories."""
 
     stanzas: List[Stanza]
     at_boot: List[str]
@@ -40,7 +40,7 @@ class Interfaces(NamedTuple):
 
 
 def parse(text: str) -> Interfaces:
-    """One file. ParseError for a PAUSE that is neither on nor off, or belongs to no interface."""
+    """Parse one file. ParseError if PAUSE is neither on nor off, or is outside of a stanza."""
     stanzas: List[Stanza] = []
     at_boot: List[str] = []
     sources: List[str] = []

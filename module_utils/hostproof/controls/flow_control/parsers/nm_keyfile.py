@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""NetworkManager's profiles (keyfile): which interface one is for, and the PAUSE that it sets.
+"""Profiles of NetworkManager (keyfile): their interface and the PAUSE that they set.
 
-A profile can hold passwords: only lines that name no secret (LINES) must be read of it. Sources:
+A profile can contain passwords: read only the lines that match LINES. Sources:
 nm-settings-keyfile(5); nm-settings(5), connection and ethtool; GLib key files."""
 
 from typing import Dict, NamedTuple, Optional
@@ -11,7 +11,7 @@ from ....errors import ParseError, kind_of
 
 _WHAT = "NetworkManager profile"
 
-#: What grep -E takes of a profile: headings, and the settings that are read here.
+#: Pattern for grep -E: section headers and the settings that are read here.
 LINES = (
     r"^[[:space:]]*(\[[A-Za-z0-9_-]+\]|(id|uuid|type|interface-name|autoconnect|mac-address|"
     r"master|controller|slave-type|port-type|pause-(autoneg|rx|tx))[[:space:]]*=)"
@@ -21,7 +21,7 @@ _TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 class Profile(NamedTuple):
-    """None is what the profile does not set."""
+    """A profile. None: the profile does not set the value."""
 
     name: str
     uuid: str

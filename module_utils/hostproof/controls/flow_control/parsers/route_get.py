@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``route -n get ADDRESS`` of AIX and Solaris: the way that the kernel takes to an address.
+"""``route -n get ADDRESS`` of AIX and Solaris: the kernel's route to an address.
 
 Sources: AIX Commands Reference, route; Oracle Solaris man pages, route(8).
 """
@@ -15,7 +15,8 @@ _PAIR = re.compile(r"^\s*(route to|destination|mask|gateway|interface|flags): ?\
 
 
 class Route(NamedTuple):
-    """``gateway`` is None where the address is on the link. ``address`` is as route writes it."""
+    """A route. ``gateway`` is None if the address is on the link. ``address`` is as route prints
+    it."""
 
     address: str
     interface: str
@@ -23,7 +24,7 @@ class Route(NamedTuple):
 
 
 def parse(text: str) -> Route:
-    """The route. A text without an interface is not an answer: ParseError."""
+    """The route. ParseError if the text contains no interface."""
     values: Dict[str, str] = {}
     for line in text.split("\n"):
         pair = _PAIR.match(line.rstrip())

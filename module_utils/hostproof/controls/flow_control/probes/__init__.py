@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readings that only flow_control uses."""
+"""Probes that only flow_control uses."""

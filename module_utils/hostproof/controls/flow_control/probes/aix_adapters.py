@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Ethernet adapters of AIX that carry storage and the interconnect, and their flow control.
 
-An IP interface enN is that of the adapter entN, which may be a VLAN of another, or an EtherChannel
-of several. What an adapter does now tells entstat, what a reboot sets the attribute flow_ctrl in
-the database (ODM). Sources: AIX Commands Reference, entstat, lsattr and lsdev; AIX Communications
+The IP interface enN belongs to the adapter entN, which can be a VLAN of an adapter or an
+EtherChannel of several. entstat shows the flow control in use. The attribute flow_ctrl in the ODM
+is applied at boot. Sources: AIX Commands Reference, entstat, lsattr and lsdev; AIX Communications
 Guide, EtherChannel, IEEE 802.3ad Link Aggregation."""
 
 import re
@@ -24,17 +24,17 @@ from . import unix_paths
 from .nic_pause import SAMPLE, Traffic, grown
 
 _LSDEV = ["lsdev", "-C", "-c", "adapter", "-F", "name"]
-#: What lsattr states of an attribute that the device does not have.
+#: Message number of lsattr for an attribute that the device does not have.
 _NO_ATTRIBUTE = "0514-528"
 _ADAPTER = re.compile(r"^ent(\d+)$")
 _INTERFACE = re.compile(r"^e[nt](\d+)$")
 
 
 class Port(NamedTuple):
-    """An adapter that a cable is in, or a virtual one.
+    """A physical adapter with a cable, or a virtual adapter.
 
-    ``argv`` is the entstat that shows of it: that of the EtherChannel it is in. ``flow_ctrl`` is
-    the attribute, Absent where the adapter has none.
+    ``argv`` is the entstat command whose output contains the adapter: that of its EtherChannel.
+    ``flow_ctrl`` is the attribute, Absent if the adapter does not have it.
     """
 
     nic: Nic
@@ -54,9 +54,9 @@ def argv_attribute(device: str, attribute: str) -> List[str]:
 def read_adapters(
     host: Host, interconnect: Optional[Sequence[str]], every: bool = False
 ) -> Tuple[Interfaces, Dict[str, Port]]:
-    """What network_interfaces.read_interfaces tells of Linux, and each adapter's flow control.
+    """The counterpart of network_interfaces.read_interfaces, and flow control of each adapter.
 
-    ``every`` adapter is read, also one that no known path needs.
+    ``every``: also read adapters that no known path uses.
     """
     routes, unknown = unix_paths.read_routes(host, AIX, interconnect)
     ports: Dict[str, Port] = {}
@@ -100,7 +100,7 @@ def read_adapters(
 
 
 def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond]]) -> bool:
-    """Bundles first: entstat tells of their members in their name."""
+    """Read all adapters, bundles first: their entstat output contains their members."""
     names = [line.strip() for line in unix_paths.printed(host, _LSDEV).splitlines()]
     devices = sorted(
         {name for name in names if _ADAPTER.match(name)}, key=lambda one: clipped(one[3:])
@@ -109,7 +109,7 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
     for device in devices:
         if device not in ports and device not in bonds:
             statistics = attempt(_read_statistics, host, device)
-            # A member cannot be queried by its own name; the output of its bundle contains it.
+            # entstat does not accept the name of a member; the output of its bundle contains it.
             if not isinstance(statistics, HostproofError):
                 whole[device] = statistics
     for device in sorted(whole, key=lambda one: whole[one].first.type not in entstat.BUNDLES):
@@ -127,7 +127,7 @@ def _read_statistics(host: Host, device: str) -> Statistics:
 
 
 def _attribute(host: Host, device: str, name: str) -> str:
-    """The one word that the attribute is. Absent where the device does not have it."""
+    """The value of an attribute, one word. Absent if the device does not have the attribute."""
     argv = argv_attribute(device, name)
     key = "command:" + " ".join(argv)
     output = attempt(host.run, argv)
@@ -158,7 +158,7 @@ def _read_below(
     ports: Dict[str, Port],
     bonds: Dict[str, Answer[Bond]],
 ) -> Tuple[str, ...]:
-    """The adapters at the bottom of one; they are put into ``ports``."""
+    """Add the physical adapters below an adapter to ``ports``."""
     seen: Set[str] = set()
     statistics = _read_statistics(host, device)
     while not statistics.first.type:  # a VLAN
@@ -187,7 +187,7 @@ def _port(
         name=one.name,
         driver=one.type,
         mac=one.mac,
-        # The members of a bundle all show its address.
+        # All members of a bundle show the address of the bundle.
         permanent_mac=one.mac if bond is None else None,
         speed=one.speed,
         duplex=one.duplex,
@@ -223,7 +223,7 @@ def _bond(statistics: Statistics) -> Bond:
                 duplex=one.duplex,
                 failures=None,
                 permanent_mac="",
-                # The backup waits outside of LACP.
+                # The backup adapter does not take part in LACP.
                 aggregator=int(
                     one.name == statistics.backup or (one.lacp is not None and one.lacp.in_use)
                 ),
@@ -245,7 +245,7 @@ def take_sample(host: Host, ports: Sequence[Port], seconds: float) -> Sample:
 
 
 def traffic_of(sample: Sample, port: Port) -> Traffic:
-    """What one adapter counted. Unanswered where it could not be read twice."""
+    """Counters of one adapter. Unanswered if they could not be read twice."""
     adapters = []
     for texts in (sample.first, sample.second):
         if port.key not in texts:

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether frames of a device's whole MTU arrive at another machine: a few pings that nobody on the
-way may cut into pieces ("do not fragment").
+"""Test whether frames of a device's full MTU reach another machine: a few pings with "do not
+fragment".
 
-What agents state of MTUs is a claim; this is the proof, in both directions, for the reply is as
-long. Sources: ping(8) of iputils, -M do; RFC 1191, RFC 4443 for the overhead of the headers.
+SNMP agents only claim an MTU. The pings prove it in both directions, because the reply has the same
+size. Sources: ping(8) of iputils, -M do; RFC 1191, RFC 4443 for the size of the headers.
 """
 
 import re
@@ -16,7 +16,7 @@ from ....parsers.number import clipped
 
 #: Bytes of an IP header and an ICMP header.
 _HEADERS_4, _HEADERS_6 = 20 + 8, 40 + 8
-#: What passes everywhere.
+#: Bytes of a ping that fits into every MTU.
 _SMALL = 56
 
 _RECEIVED = re.compile(r"\b([0-9]+) (?:packets )?received\b")
@@ -24,8 +24,8 @@ _SMALLER = re.compile(r"(?:mtu ?= ?)([0-9]+)")
 
 
 class LargeFrames(NamedTuple):
-    """``passed``: they came back. ``limit`` is what a machine on the way (or this one) says that it
-    takes, None where it was lost silently."""
+    """``passed``: replies arrived. ``limit`` is the MTU that a router or this host reported, None
+    if the pings were lost without a report."""
 
     passed: bool
     limit: Optional[int]
@@ -41,7 +41,7 @@ def argv(address: str, size: int) -> List[str]:
 
 
 def look(host: Host, address: str, mtu: int) -> LargeFrames:
-    """Unanswered where the other machine answers no ping at all: then nothing is known."""
+    """Ping with the full MTU. Unanswered if the other machine answers no small ping either."""
     size = mtu - (_HEADERS_6 if ":" in address else _HEADERS_4)
     large = argv(address, size)
     key = "command:" + " ".join(large)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ethtool tells of an interface's PAUSE, now and between two readings.
+"""PAUSE settings and counters of an interface from ethtool.
 
 Sources: ethtool(8); dcb-pfc(8); lldptool-pfc(8); kernel Documentation/networking/statistics.rst.
 """
@@ -18,29 +18,29 @@ from ..parsers.ethtool_rings import Rings
 from ..parsers.ethtool_settings import Settings
 
 SAMPLE = "pause"
-#: What the kernel counts for any driver, of what is lost for want of room or arrives broken.
+#: Kernel counters of all drivers: frames lost because of full buffers, or received with errors.
 KERNEL_COUNTERS = ("rx_missed_errors", "rx_fifo_errors", "rx_crc_errors", "tx_fifo_errors")
 
-#: Drivers whose rx and tx in ethtool -a are those in force, also where they are negotiated
-#: (hw->fc.current_mode in their get_pauseparam), and which offer both whatever rx and tx are
-#: required while they negotiate (hw->fc.requested_mode in their set_pauseparam).
+#: Drivers whose rx and tx in ethtool -a are the mode in force, also with negotiation
+#: (hw->fc.current_mode in their get_pauseparam). While they negotiate, they always offer both
+#: directions (hw->fc.requested_mode in their set_pauseparam).
 OFFER_BOTH = frozenset(("e1000", "e1000e", "igb", "igc", "ixgbe"))
-#: Drivers that take no change of autoneg with ethtool -A (i40e_set_pauseparam, ice_set_pauseparam:
-#: EOPNOTSUPP, for it is that of the link).
+#: Drivers that reject a change of autoneg with ethtool -A: it is the autonegotiation of the link
+#: (EOPNOTSUPP in i40e_set_pauseparam, ice_set_pauseparam).
 NEGOTIATION_OF_LINK = frozenset(("i40e", "ice"))
 #: Drivers that never negotiate PAUSE (EINVAL in mlx4_en_set_pauseparam, mlx5e_set_pauseparam).
 NEVER_NEGOTIATE = frozenset(("mlx4_core", "mlx5_core"))
 
-#: Drivers of virtual interfaces: none of them has PAUSE, for there is no cable. None: no driver.
+#: Drivers of virtual interfaces, which have no cable and no PAUSE. None: no driver.
 VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "gve", "ibmveth")
 
 
 class Traffic(NamedTuple):
-    """What was counted in ``seconds``. None is a direction that the driver does not count.
+    """Frames counted in ``seconds``. None: the driver does not count this direction.
 
-    ``drops`` are by the counter's name. ``priority`` says whether PAUSE by priority was ever
-    counted, None where the driver has no such counter. ``anew`` are counters of PAUSE that went
-    back meanwhile, ``drops_anew`` those of drops: of these nothing is known.
+    ``drops`` are by the name of the counter. ``priority``: PAUSE by priority was counted since
+    boot; None if the driver has no such counter. The last two fields are counters of PAUSE and of
+    drops that were reset during the sample, so their values are unknown.
     """
 
     seconds: float
@@ -58,7 +58,7 @@ def argv_pause(name: str) -> List[str]:
 
 
 def read_pause(host: Host, name: str, driver: Optional[str]) -> PauseSettings:
-    """Absent where the driver has no PAUSE."""
+    """PAUSE settings. Absent if the driver has no flow control."""
     argv = argv_pause(name)
     key = "command:" + " ".join(argv)
     if driver in VIRTUAL and isinstance(attempt(host.run, argv), Absent):
@@ -75,7 +75,7 @@ def read_pause(host: Host, name: str, driver: Optional[str]) -> PauseSettings:
 def read_settings(host: Host, name: str) -> Settings:
     argv = ["ethtool", name]
     output = _run(host, argv)
-    # Some of its questions fail without root or by the driver; what it could tell still stands.
+    # Some values need root or are not supported by the driver; the other values are still valid.
     if output.rc != 0 and not output.stdout.startswith("Settings for "):
         raise Unanswered(
             "command:" + " ".join(argv),
@@ -85,7 +85,7 @@ def read_settings(host: Host, name: str) -> Settings:
 
 
 def read_rings(host: Host, name: str) -> Rings:
-    """Absent where the driver has none to show."""
+    """Ring sizes. Absent if the driver does not show them."""
     argv = ["ethtool", "-g", name]
     key = "command:" + " ".join(argv)
     output = _run(host, argv)
@@ -100,7 +100,7 @@ def read_rings(host: Host, name: str) -> Rings:
 def _run(host: Host, argv: List[str]) -> Output:
     output = attempt(host.run, argv)
     if isinstance(output, Absent):
-        # That the tool is missing must not look as if the driver had nothing to tell.
+        # A missing tool must not look like a driver without the feature.
         raise Unanswered(output.key, "ethtool is not installed: dnf or apt-get install ethtool")
     if isinstance(output, HostproofError):
         raise output
@@ -108,7 +108,7 @@ def _run(host: Host, argv: List[str]) -> Output:
 
 
 def in_force(pause: PauseSettings, settings: Answer[Settings], driver: Optional[str]) -> Direction:
-    """What the interface does now. Raises Unanswered where negotiation decides and nobody tells."""
+    """The PAUSE mode in force. Raises Unanswered if the result of negotiation is unknown."""
     if not pause.autoneg or driver in OFFER_BOTH:
         return Direction(pause.rx, pause.tx)
     if pause.negotiated is not None:
@@ -123,7 +123,7 @@ def in_force(pause: PauseSettings, settings: Answer[Settings], driver: Optional[
 
 
 def read_priorities(host: Host, name: str) -> List[int]:
-    """The priorities that pause by themselves. Absent where no tool tells, or the driver cannot."""
+    """The priorities with PAUSE. Absent without a tool, or if the driver has no DCB."""
     argv = ["dcb", "pfc", "show", "dev", name, "prio-pfc"]
     output = attempt(host.run, argv)
     if not isinstance(output, HostproofError):
@@ -158,14 +158,14 @@ def _file(name: str, counter: str) -> str:
 
 
 def take_sample(host: Host, names: Sequence[str], seconds: float) -> Sample:
-    """Read the counters of all interfaces twice, at the same two moments."""
+    """Read the counters of all interfaces twice, at the same two times."""
     files = [_file(name, counter) for name in names for counter in KERNEL_COUNTERS]
     commands = [argv for name in names for argv in _commands(name)]
     return host.sample(SAMPLE, files, commands, seconds)
 
 
 def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
-    """What one interface counted. Unanswered where nothing of it could be read."""
+    """Counters of one interface. Unanswered if none could be read."""
     drops = {}
     anew: List[str] = []
     drops_anew: List[str] = []
@@ -176,7 +176,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
         if source in sample.first:
             counted = _grown_text(counter, sample.first[source], sample.second[source], drops_anew)
             is_read = is_read or counted is not None
-            # Drivers of virtual machines leave these at 0, so 0 proves nothing.
+            # Drivers of virtual machines never increase these counters, so 0 proves nothing.
             if counted is not None and (counted or not is_virtual):
                 drops[counter] = counted
     rx_pause: Optional[int] = None
@@ -235,9 +235,10 @@ def _grown_text(name: str, first: str, second: str, anew: List[str]) -> Optional
 
 
 def grown(name: str, before: Optional[int], after: Optional[int], anew: List[str]) -> Optional[int]:
-    """What a counter counted between two readings, whatever system it is of.
+    """Difference of a counter between two readings, on any system.
 
-    None where it was not read twice, or began again meanwhile: ``anew`` keeps the name of that."""
+    None if it was not read twice or was reset in between. Names of reset counters are appended to
+    the list in the last argument."""
     if before is None or after is None:
         return None
     if after < before:

@@ -1,12 +1,16 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What sets an interface's PAUSE at boot, and which of it counts.
+"""Sources that set PAUSE of an interface at boot, and the one that takes effect.
 
-In the order of a reboot, the last that sets something wins: the first .link file that fits (udev,
-when it finds the interface), udev rules that run ethtool, then NetworkManager's profile, the
-network scripts or Debian's ifupdown when they bring it up, and at last scripts and TuneD. Sources:
-systemd.link(5); udev(7); nm-settings(5); initscripts, sysconfig.txt; interfaces(5); TuneD,
-plugin_net.py."""
+The last source that sets a value takes effect. The order at boot is:
+
+1. the first matching .link file (udev, when it detects the interface);
+2. udev rules that run ethtool;
+3. the profile of NetworkManager, the network scripts, or Debian's ifupdown;
+4. scripts and TuneD.
+
+Sources: systemd.link(5); udev(7); nm-settings(5); initscripts, sysconfig.txt; interfaces(5);
+TuneD, plugin_net.py."""
 
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
@@ -32,7 +36,7 @@ _PROFILES = (
     "/usr/lib/NetworkManager/system-connections",
 )
 _IFCFG = "/etc/sysconfig/network-scripts"
-#: What else may run ethtool when an interface comes up or at the end of a reboot.
+#: Other files that can run ethtool when an interface is set up or when the system has started.
 _SCRIPT_FOLDERS = (
     "/etc/NetworkManager/dispatcher.d",
     "/etc/network/if-up.d",
@@ -42,13 +46,13 @@ _SCRIPT_FOLDERS = (
 )
 _SCRIPTS = ("/etc/rc.local", "/etc/rc.d/rc.local", "/etc/network/interfaces", "/sbin/ifup-local")
 _INTERFACES = "/etc/network/interfaces"
-#: What makes ethernet-pause-… of it: a script of Debian's package ethtool.
+#: The script of Debian's package ethtool that applies ethernet-pause-….
 _IF_UP = "/etc/network/if-up.d/ethtool"
 _ETHTOOL = r"ethtool.*[[:space:]](-A|--pause)[[:space:]]"
 #: The first systemd whose .link files know flow control (NEWS, version 246).
 FIRST_SYSTEMD = 246
-#: The first NetworkManager that sets PAUSE (NEWS, version 1.32). Its plugin for ifcfg files takes
-#: -A from ETHTOOL_OPTS (nms-ifcfg-rh-reader.c: seen in 1.36 and 1.42).
+#: The first NetworkManager that sets PAUSE (NEWS, version 1.32). Its plugin for ifcfg files reads
+#: -A from ETHTOOL_OPTS (nms-ifcfg-rh-reader.c, found in 1.36 and 1.42).
 FIRST_NETWORKMANAGER = (1, 32)
 
 LINK, RULE, NETWORKMANAGER, IFCFG, IFUPDOWN, SCRIPT, TUNED = ORDER = (
@@ -60,17 +64,17 @@ LINK, RULE, NETWORKMANAGER, IFCFG, IFUPDOWN, SCRIPT, TUNED = ORDER = (
     "script",
     "TuneD",
 )
-#: The one place of AIX, and that of Solaris.
+#: The only sources on AIX and on Solaris.
 ODM, DLADM = "ODM", "dladm"
 
 
 class Setting(NamedTuple):
-    """One place that sets PAUSE at boot; None is what it leaves. ``kind`` is one of ORDER,
+    """A source that sets PAUSE at boot. None: it does not set the value. ``kind`` is one of ORDER,
     ODM or DLADM.
 
-    ``ignored`` says why it has no effect, "" where it has one. ``certain`` is False where only a
-    boot can prove that it runs and is for this interface: a script, a rule that asks what udev
-    alone knows.
+    ``ignored`` is the reason why it has no effect, "" if it has one. ``certain`` is False if only a
+    reboot can prove that it runs and applies to this interface: a script, or a rule that matches on
+    properties that only udev knows.
     """
 
     kind: str
@@ -93,12 +97,13 @@ class LinkFile(NamedTuple):
 
 
 class Persisted(NamedTuple):
-    """``links`` are the .link files that fit the interface or may, the one that counts first.
+    """Settings of an interface at boot. ``links`` are the .link files that match the interface or
+    can match it, in the order of udev.
 
-    ``winner`` is None where none fits. ``settings`` are in the order of a reboot, ignored ones too,
-    and those that set nothing of PAUSE are left out. ``profile`` is the name of NetworkManager's
-    profile for it, None where it has none. ``systemd`` is the version of udev. ``ethtool`` is its
-    path, where a rule of udev must name it."""
+    ``winner`` is None if no file matches. ``settings`` are in the order in which they are applied
+    and include ignored ones; settings without PAUSE are omitted. ``profile`` is the name of the
+    profile in NetworkManager, None without one. ``systemd`` is the version of udev. ``ethtool`` is
+    the path for a udev rule."""
 
     links: Answer[List[LinkFile]]
     winner: Answer[Optional[LinkFile]]
@@ -112,9 +117,9 @@ class Persisted(NamedTuple):
     def at_boot(
         self, certain: bool = False
     ) -> Tuple[Optional[bool], Optional[bool], Optional[bool]]:
-        """autoneg, rx and tx as a reboot sets them; None where nothing does. Raises the unknown.
+        """autoneg, rx and tx after a reboot; None if no source sets it. Raises if it is unknown.
 
-        With ``certain`` only what surely runs counts, without it what may run too.
+        ``certain``: use only sources that certainly run; otherwise also those that can run.
         """
         values: List[Optional[bool]] = [None, None, None]
         for setting in known(self.settings):
@@ -125,9 +130,9 @@ class Persisted(NamedTuple):
 
 
 def read_persisted(host: Host, nic: Nic, own: Tuple[str, ...]) -> Persisted:
-    """Look at everything that sets PAUSE of an interface. ``own`` are files that may be written."""
+    """Read all sources that set PAUSE of an interface. ``own`` are the files that apply writes."""
     properties = if_known(attempt(_read_properties, host, nic.name), {})
-    # What has no hardware was built with no address: udev compares the one that it has.
+    # Virtual interfaces have no permanent address: udev matches the current one.
     virtual = nic.driver is None and nic.bond is None
     device = Device(
         mac=nic.permanent_mac or (nic.mac if virtual else None),
@@ -177,12 +182,12 @@ def _that_set_something(settings: List[Setting]) -> List[Setting]:
 
 
 def _boot_names(name: str) -> Tuple[str, ...]:
-    """The kernel's own names come from a counter; the name of now counts where it is one."""
+    """Names that the kernel can give at boot: the current name if it is ethN, else examples."""
     return (name,) if re.match(r"^eth\d+$", name) else ("eth0", "eth1", "eth10")
 
 
 def _read_properties(host: Host, name: str) -> Dict[str, str]:
-    """What udev keeps of the interface, since it last looked."""
+    """Properties of the interface in the udev database."""
     output = host.run(["udevadm", "info", "-q", "property", "-p", "/sys/class/net/" + name])
     pairs = [line.partition("=") for line in output.stdout.splitlines()]
     return {key: value for key, equals, value in pairs if equals} if output.rc == 0 else {}
@@ -220,7 +225,7 @@ def _read_links(host: Host, device: Device) -> List[LinkFile]:
 
 
 def _winner(links: List[LinkFile], last: Optional[str]) -> Optional[LinkFile]:
-    """The first that fits. Where it is not known whether one does, udev's own last choice tells."""
+    """The first matching file. If a match is unknown, the file that udev used last decides."""
     for one in links:
         if one.fits == link_file.YES:
             return one
@@ -266,11 +271,11 @@ def _link_settings(
 
 
 def _grep(host: Host, pattern: str, paths: List[str]) -> Tuple[str, Dict[str, str]]:
-    """The lines of files that match, by file; the evidence key. No other line leaves the host."""
+    """The evidence key, and matching lines by file. No other line is read from the host."""
     argv = ["grep", "-s", "-H", "-E", "-e", pattern, "--"] + paths
     key = "command:" + " ".join(argv)
     output = host.run(argv)
-    # 2: a file went away or may not be read. grep says nothing of it (-s): ask for all of them.
+    # 2: a file does not exist or cannot be read. With -s grep prints no reason: stat all files.
     if output.rc == 2:
         for path in paths:
             problem = attempt(host.stat, path)
@@ -296,7 +301,7 @@ def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
     for path in paths:
         if path not in texts:
             continue
-        # As a whole, for the lines of a rule may be continued.
+        # Read the whole file: a rule can continue in the next line.
         text = host.read_text(path, record=udev_rules.kept)
         jumps = udev_rules.jumps(text)
         for rule in udev_rules.parse(text):
@@ -322,7 +327,7 @@ def _script_settings(host: Host, nic: Nic) -> List[Setting]:
             if command.device == nic.name or command.device.startswith("$"):
                 ignored = _why_never_run(host, path)
                 setting = _setting(SCRIPT, path, command, ignored, (key,))
-                # Whether it gets to this line, and for which interface, only a run shows.
+                # Only a run shows whether the script reaches this line, and for which interface.
                 found.append(setting._replace(certain=False))
     return found
 
@@ -333,7 +338,7 @@ _NO_PROGRAMS = ("/etc/network/interfaces", "/etc/systemd/system/")
 
 
 def _why_never_run(host: Host, path: str) -> str:
-    """Who runs these takes only what is executable (rc-local.service, dispatcher, run-parts)."""
+    """The reason if a script is not executable: rc-local.service, dispatcher, run-parts skip it."""
     stat = if_known(attempt(host.stat, path), None)
     if stat is None or stat.mode & 0o111 or path.startswith(_NO_PROGRAMS):
         return ""
@@ -350,7 +355,7 @@ def _setting(
 
 
 class _Manager(NamedTuple):
-    """Whether NetworkManager runs, its version, and the uuid of each device's profile of now."""
+    """Whether NetworkManager runs, its version, and the UUID of each device's active profile."""
 
     runs: bool
     version: Tuple[int, ...]
@@ -374,7 +379,7 @@ def _read_manager(host: Host) -> _Manager:
 
 
 def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Setting]]:
-    """The profiles that set PAUSE and are for the interface, by name."""
+    """The profiles of the interface that set PAUSE, by name."""
     paths = [
         f"{folder}/{name}"
         for folder in _PROFILES
@@ -405,7 +410,7 @@ def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Settin
                 ".".join(str(one) for one in manager.version)
             )
         setting = Setting(NETWORKMANAGER, path, *values, ignored, (key,))
-        # Without autoconnect somebody, or what it is a port of, must ask for it.
+        # Without autoconnect, a user or its controller (such as a bond) must activate the profile.
         found.append((profile.name, setting._replace(certain=profile.autoconnect)))
     return found
 
@@ -433,7 +438,7 @@ def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
                 ignored = "NetworkManager {0} takes no -A from ETHTOOL_OPTS (since 1.32)".format(
                     ".".join(str(number) for number in manager.version)
                 )
-            # Whether it has its plugin for these files it shows by what it brought up.
+            # An active profile from this file proves that NetworkManager has the ifcfg plugin.
             certain = certain and active is not None and active == one.uuid
         for command in one.pause:
             setting = _setting(IFCFG, path, command, ignored, (key,))
@@ -441,7 +446,7 @@ def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
     return found
 
 
-#: What the network scripts and NetworkManager leave out (initscripts, network-functions).
+#: Files that the network scripts and NetworkManager ignore (initscripts, network-functions).
 _BACKUP = re.compile(r"(~|\.bak|\.old|\.orig|\.swp|\.rpm(new|orig|save))$")
 
 
@@ -449,7 +454,7 @@ _BACKUP = re.compile(r"(~|\.bak|\.old|\.orig|\.swp|\.rpm(new|orig|save))$")
 
 
 def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
-    """ethernet-pause-rx and its like, of the file and of all that it names."""
+    """Options ethernet-pause-* in the file and in all files that it includes."""
     if "interfaces" not in unless_absent(attempt(host.list_dir, "/etc/network"), []):
         return []
     waiting: List[str] = [_INTERFACES]
@@ -482,7 +487,7 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
 
 
 def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[str]:
-    """The files of a pattern, which may be in the last part of the path."""
+    """The files that match a pattern. Only the last part of the path can be a pattern."""
     folder, _, name = pattern.rpartition("/")
     if not folder.startswith("/"):
         folder = ("/etc/network/" + folder).rstrip("/")
@@ -502,7 +507,7 @@ def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[st
 
 
 def _tuned_settings(host: Host, nic: Nic) -> List[Setting]:
-    """The option pause of sections of the type net, of all profiles together."""
+    """The option pause in sections of type net, from all active profiles."""
     found = []
     for unit in sorted(boot.read_tuned(host).units, key=lambda unit: unit.name):
         if unit.type != "net" or not unit.enabled or "pause" not in unit.options:

@@ -37,7 +37,7 @@ def argv_property(link: str, persistent: bool) -> List[str]:
 def read_links(
     host: Host, interconnect: Optional[Sequence[str]], every: bool = False
 ) -> Tuple[Interfaces, Dict[str, Port]]:
-    """What network_interfaces.read_interfaces tells of Linux, and each link's flow control."""
+    """The counterpart of network_interfaces.read_interfaces, and flow control of each link."""
     routes, unknown = read_routes(host, SOLARIS, interconnect)
     if not routes and not every:
         return Interfaces({}, {}, [], unknown, ()), {}
@@ -87,7 +87,7 @@ def read_links(
 def _below(
     device: str, links: Dict[str, dladm.Link], physical: Dict[str, dladm.Physical]
 ) -> Tuple[str, ...]:
-    """The physical links at the bottom of a VLAN, a VNIC or an aggregation."""
+    """The physical links below a VLAN, a VNIC or an aggregation."""
     found = []
     waiting: List[str] = [device]
     seen: Set[str] = set()
@@ -113,7 +113,7 @@ def _port(
     nic = Nic(
         name=one.name,
         driver=one.device.rstrip("0123456789") or None,
-        # An aggregation uses the address of one of its links, and which of them is not read.
+        # An aggregation uses the address of one of its links; which one is not read.
         mac=mac if bond is None else None,
         permanent_mac=mac if bond is None else None,
         speed=one.speed,

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Over which IP interfaces of AIX and Solaris storage and the interconnect are reached.
+"""IP interfaces of AIX and Solaris that carry storage and the interconnect.
 
 Sources: AIX Commands Reference and Oracle Solaris man pages, route; Oracle Clusterware
-Administration and Deployment Guide, the place of ocr.loc.
+Administration and Deployment Guide, location of ocr.loc.
 """
 
 import ipaddress
@@ -19,13 +19,13 @@ from ....probes.net.network_interfaces import INTERCONNECT, STORAGE
 from ....probes.nfs import nfs_mounted, nfs_persisted
 from ..parsers import route_get
 
-#: Where a host of a cluster keeps the place of the cluster's registry.
+#: Files with the location of the Oracle Cluster Registry. They exist on hosts of a cluster.
 _OCR = {AIX: "/etc/oracle/ocr.loc", SOLARIS: "/var/opt/oracle/ocr.loc"}
 
 
 class Route(NamedTuple):
-    """``interface`` is the IP interface. ``address`` is the other end as the kernel was requested
-    it, "" for the interconnect. ``gateway`` is None where that is on the link."""
+    """``interface`` is the IP interface. ``address`` is the queried address of the other end, ""
+    for the interconnect. ``gateway`` is None if the other end is on the link."""
 
     role: str
     what: str
@@ -38,7 +38,7 @@ class Route(NamedTuple):
 def read_routes(
     host: Host, system: str, interconnect: Optional[Sequence[str]]
 ) -> Tuple[List[Route], List[HostproofError]]:
-    """The routes, and the reasons why there may be more. ``interconnect`` as the policy has it."""
+    """The routes, and the reasons if routes can be missing. ``interconnect`` is from the policy."""
     routes: List[Route] = []
     unknown: List[HostproofError] = []
     servers: Dict[str, Tuple[List[str], Tuple[str, ...]]] = {}
@@ -83,7 +83,7 @@ def _at_boot(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
 
 
 def printed(host: Host, argv: List[str]) -> str:
-    """What a command prints; that it is missing must not look as if there were nothing to tell."""
+    """Output of a command. Raises if the command does not exist: this is not an empty output."""
     output = _run(host, argv)
     if output.rc != 0:
         key = "command:" + " ".join(argv)
@@ -110,7 +110,7 @@ def _server(source: str) -> str:
 def _route_to(
     host: Host, role: str, what: str, address: str, evidence: Tuple[str, ...]
 ) -> Optional[Route]:
-    """None where the address is this host's own."""
+    """The route to an address. None for an address of this host."""
     argv = ["route", "-n", "get", address]
     key = "command:" + " ".join(argv)
     if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
@@ -143,7 +143,7 @@ def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> Li
         network = ipaddress.ip_network(item)
         first = str(next(iter(network.hosts()), network.network_address))
         route = _route_to(host, INTERCONNECT, "interconnect " + item, first, ())
-        # Over a gateway: this host is not in the network.
+        # A gateway means that this host is not in the network.
         if route is not None and route.gateway is None:
             found.append(route._replace(address=""))
     return found

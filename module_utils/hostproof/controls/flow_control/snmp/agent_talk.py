@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A talk with one SNMP agent: many questions, of which some may have no answer.
+"""Queries to one SNMP agent, some of which can remain without an answer.
 
-What gives no answer is empty, and ``problems`` says so: whoever concludes from emptiness that a
-thing is not there asks it first.
+A query without answer returns an empty result and is recorded in ``problems``. Check ``problems``
+before an empty result is used as "does not exist".
 """
 
 from typing import Any, Dict, List, Optional, Sequence
@@ -15,14 +15,15 @@ from ....snmp import tools as snmp
 from ....snmp.snmp_output import Value
 from ....snmp.tools import Target, Values
 
-#: Begins the name of each question: another control may ask the same agent something else.
+#: Prefix of each query's name, because other controls query the same agents.
 _ABOUT = "network "
 
 
 class Talk:
-    """``evidence`` are the keys of the questions in their order, ``problems`` question to why.
+    """Queries to an agent. ``evidence`` are the keys of the queries in their order, ``problems``
+    are reasons by query.
 
-    ``failures`` are the reasons in their order, again for a question that was queried again.
+    ``failures`` are all reasons in their order, also those of repeated queries.
     """
 
     def __init__(self, host: Host, target: Target) -> None:
@@ -33,7 +34,7 @@ class Talk:
         self.failures: List[str] = []
 
     def open(self, oid: str) -> Optional[Value]:
-        """The first question, for one object; snmp.NoAnswer says why if nobody answers."""
+        """The first query, for one object. Raises snmp.NoAnswer with the reason."""
         question = _ABOUT + "opening"
         try:
             values = snmp.get(self.host, self.target, question, [oid])
@@ -56,12 +57,12 @@ class Talk:
         )
 
     def following(self, question: str, oid: str) -> Values:
-        """What comes next behind ``oid``."""
+        """The next object after ``oid``."""
         answer = attempt(snmp.following, self.host, self.target, _ABOUT + question, [oid])
         return self._note(question, answer)
 
     def has_more(self, question: str, oid: str) -> bool:
-        """Whether something comes behind ``oid``, at which the agent stated that its tree ends."""
+        """Whether objects follow ``oid``, where the agent reported the end of its tree."""
         about = _ABOUT + question
         answer = attempt(snmp.has_more, self.host, self.target, about, oid)
         self.evidence.append(snmp.key_of(self.target, about + " end"))
@@ -71,7 +72,7 @@ class Talk:
         return bool(answer)
 
     def as_context(self, name: str) -> "Talk":
-        """The same talk in one of the contexts of Cisco IOS (a VLAN: community@20, vlan-20)."""
+        """Queries in a context of Cisco IOS, one for each VLAN (community@20, vlan-20)."""
         credentials = self.target.credentials
         if credentials.version == "3":
             credentials = credentials._replace(context="vlan-" + name)
@@ -90,6 +91,6 @@ class Talk:
         return dict(answer)
 
     def fail(self, question: str, why: str) -> None:
-        """Note what has no whole answer."""
+        """Record a query whose answer is missing or incomplete."""
         self.problems[question] = why
         self.failures.append(why)

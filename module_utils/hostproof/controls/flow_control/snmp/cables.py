@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ports below an interface of another machine: PAUSE is between the two ends of a cable.
+"""The physical ports below an interface of another machine: PAUSE works between cable ends.
 
-A unit of an interface, a VLAN or an aggregate has no PAUSE of its own. What is below it state
-IEEE8023-LAG-MIB (IEEE 802.1AX) and the interface stack (RFC 2863).
+A subinterface, a VLAN or an aggregate has no PAUSE. IEEE8023-LAG-MIB (IEEE 802.1AX) and the
+interface stack (RFC 2863) list the ports below it.
 """
 
 from typing import List, NamedTuple, Optional
@@ -19,16 +19,16 @@ from .ethernet_port import Port, number_in
 _STACK = "1.3.6.1.2.1.31.1.2.1.3"
 #: dot3adAggPortAttachedAggID and dot3adAggPortPartnerOperPort.
 _ATTACHED, _PARTNER = "1.2.840.10006.300.43.1.2.1.1.13", "1.2.840.10006.300.43.1.2.1.1.17"
-#: Layers of an interface: a unit of it, an aggregate, a port.
+#: Layers of an interface: subinterface, aggregate, port.
 _MOST_LAYERS = 3
 #: Ports of one aggregate (IEEE 802.1AX has at most 8 in use, some vendors 32).
 _MOST_MEMBERS = 32
 
 
 class Cable(NamedTuple):
-    """A port that a cable is in.
+    """A physical port.
 
-    ``aggregate`` names what bundles it; ``partner`` is what the other end calls itself in LACP.
+    ``aggregate`` is the name of its aggregate, ``partner`` the LACP port number of the other end.
     """
 
     port: Port
@@ -37,7 +37,7 @@ class Cable(NamedTuple):
 
 
 def cables(talk: Talk, number: int, layers: int = _MOST_LAYERS) -> List[Cable]:
-    """The ports below an interface: itself, where nothing is below it."""
+    """The ports below an interface. Without a layer below, the interface itself."""
     port = attempt(ethernet_port.read_port, talk.host, talk.target, number)
     if isinstance(port, HostproofError):
         talk.fail(f"port {number}", str(port))
@@ -75,7 +75,7 @@ def _members(talk: Talk, number: int) -> List[int]:
 
 
 def _stacked(talk: Talk, number: int) -> List[int]:
-    """What lies directly below an interface; 0 represents nothing."""
+    """The interfaces directly below an interface; 0 in the table means none."""
     column = f"{_STACK}.{number}"
     rows = talk.walk(f"below {number}", column)
     lower = (oid[len(column) + 1 :] for oid in rows)

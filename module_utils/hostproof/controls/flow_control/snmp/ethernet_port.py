@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An Ethernet port of another machine as its SNMP agent shows it: PAUSE, speed, duplex, losses.
 
-Sources: IF-MIB (RFC 2863), EtherLike-MIB (RFC 3635). A mode that the agent does not have, or a
-number that these do not define, is unknown and never a mode. Counters run since the agent
-started, so only the difference of two readings says something about now.
+Sources: IF-MIB (RFC 2863), EtherLike-MIB (RFC 3635). A mode that the agent does not return, or a
+number that the MIB does not define, is unknown. Counters run since the agent started, so only the
+difference of two readings describes the sample.
 """
 
 from typing import List, NamedTuple, Optional, Tuple
@@ -33,12 +33,12 @@ IN_PAUSE, OUT_PAUSE, IN_PAUSE_64, OUT_PAUSE_64 = (_PAUSE + column for column in 
 _COUNTER32 = 2**32
 _LONGEST = 80
 
-#: ifType of what bundles ports (IANAifType-MIB).
+#: ifType of interfaces that bundle ports (IANAifType-MIB).
 AGGREGATE = 161
 
 
 class Pause(NamedTuple):
-    """As ethtool means it: ``rx`` obeys PAUSE frames that come, ``tx`` sends them."""
+    """As in ethtool: ``rx`` obeys received PAUSE frames, ``tx`` sends them."""
 
     rx: bool
     tx: bool
@@ -48,7 +48,7 @@ class Pause(NamedTuple):
         return "rx {0} tx {1}".format(*("on" if one else "off" for one in self))
 
 
-#: dot3PauseAdminMode and dot3PauseOperMode: the other way round than ethtool counts.
+#: dot3PauseAdminMode and dot3PauseOperMode. Their numbering is not that of ethtool.
 PAUSE_MODES = {
     1: Pause(rx=False, tx=False),
     2: Pause(rx=False, tx=True),
@@ -59,10 +59,10 @@ _DUPLEX = {2: HALF, 3: FULL}
 
 
 class Counters(NamedTuple):
-    """Frames since the agent started, seen from the port; None where the agent does not count.
+    """Frames since the agent started, from the view of the port. None: the agent has no counter.
 
-    ``uptime`` is the agent's clock in hundredths of a second; ``discontinuity`` is that clock when
-    the counters of the port began again."""
+    ``uptime`` is the agent's clock in hundredths of a second; ``discontinuity`` is that clock at
+    the last reset of the port's counters."""
 
     in_pause: Optional[int]
     out_pause: Optional[int]
@@ -73,9 +73,9 @@ class Counters(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """What happened between two readings; None is unknown. ``seconds`` by the agent's clock.
+    """Differences between two readings; None is unknown. ``seconds`` is from the agent's clock.
 
-    ``fault`` says why two readings tell nothing where they should, "" else.
+    ``fault`` is the reason if the readings cannot be compared, else "".
     """
 
     seconds: Optional[float]
@@ -86,21 +86,21 @@ class Delta(NamedTuple):
     fault: str = ""
 
 
-#: Why there is no rate.
+#: Reasons for a missing rate.
 FROZEN = "the agent's clock (sysUpTime) did not move between the two readings"
 UNREAD = "the second reading of its counters got no answer"
 
-#: Where nobody looked twice.
+#: The port was read only once.
 UNSEEN = Delta(None, None, None, None, None)
 
 
 class Port(NamedTuple):
     """A port and its two readings. ``speed`` is in Mb/s, ``mtu`` in bytes; None is unknown.
 
-    ``number`` is its ifIndex, 0 where it has none. ``aggregate``: it bundles others. ``etherlike``:
-    the agent has it in EtherLike-MIB, so frames pass it and it is nothing that is above a port.
-    ``admin`` is what somebody set, ``oper`` what is in force. ``after`` is None until the second
-    reading, and with ``unread`` where that got no answer.
+    ``number`` is its ifIndex, 0 without one. ``aggregate``: it bundles other ports. ``etherlike``:
+    the agent lists it in EtherLike-MIB, so it is a physical port and not a layer above one.
+    ``admin`` is the configured mode, ``oper`` the mode in force. ``after`` is None until the second
+    reading. ``unread``: the second reading got no answer.
     """
 
     number: int
@@ -129,7 +129,7 @@ class Port(NamedTuple):
 
 # -- reading --------------------------------------------------------------------------------------
 
-#: No Ethernet is that fast.
+#: Limit above which a speed is invalid.
 _MOST_MEGABITS = 10000000
 _COUNTED = (IN_PAUSE, OUT_PAUSE, IN_PAUSE_64, OUT_PAUSE_64, IN_DISCARDS, OUT_DISCARDS)
 _CLOCKS = (DISCONTINUITY,)
@@ -150,7 +150,7 @@ _STATE = (
 
 
 def read_port(host: Host, target: Target, number: int) -> Port:
-    """The port with this ifIndex; snmp.NoAnswer if nobody answers."""
+    """The port with this ifIndex. Raises snmp.NoAnswer."""
     question = f"port {number}"
     columns = _STATE + _COUNTED + _CLOCKS
     values = snmp.get(host, target, question, [UPTIME] + _row(columns, number))
@@ -195,9 +195,9 @@ def _row(columns: Tuple[str, ...], number: int) -> List[str]:
 
 
 def _speed(bits: Optional[int], megabits: Optional[int]) -> Optional[int]:
-    """Mb/s. ifSpeed is at its largest where it cannot tell, and both are 0 where none is known.
+    """Mb/s. ifSpeed has its maximum if the speed does not fit. Both are 0 if it is unknown.
 
-    There are agents that give bits in the column of megabits (D-Link DES-3028).
+    Some agents return bits in the column for megabits (D-Link DES-3028).
     """
     if megabits:
         return megabits if megabits < _MOST_MEGABITS else megabits // 1000000
@@ -219,33 +219,33 @@ def _counters(number: int, values: Values) -> Counters:
 
 
 def _wider(narrow: Optional[int], wide: Optional[int]) -> Optional[int]:
-    """The 64-bit counter, but not one that an agent has and does not count."""
+    """The 64-bit counter, unless the agent never increases it."""
     return narrow if wide is None or (wide == 0 and narrow) else wide
 
 
 def number_in(value: Optional[Value]) -> Optional[int]:
-    """The number that an agent gave, None for anything else; no object here is below 0."""
+    """The number of an answer, None for anything else. All objects here are at least 0."""
     if value is None or not isinstance(value.data, int) or value.data < 0:
         return None
     return value.data
 
 
 def text_in(value: Optional[Value]) -> str:
-    """What an agent gave, on one line and not longer than a line."""
+    """The text of an answer as one line of limited length."""
     return "" if value is None else printable(value.text)[:_LONGEST]
 
 
 # -- two readings ---------------------------------------------------------------------------------
 
-#: Hundredths of a second: two readings that lie further apart have a restart between them.
+#: Hundredths of a second. A longer time between two readings means that the agent restarted.
 _LONGEST_SAMPLE = 24 * 3600 * 100
 
 
 def difference(before: Counters, after: Counters) -> Delta:
-    """What was counted between two readings, unknown where the counters began again meanwhile."""
+    """Difference of two readings. Unknown if the counters were reset in between."""
     seconds = None
     if before.uptime is not None and after.uptime is not None:
-        # The clock starts again at 0 after 497 days, or with the agent: then it is far off.
+        # The clock restarts at 0 after 497 days or with the agent; the difference is then large.
         elapsed = (after.uptime - before.uptime) % _COUNTER32
         if not elapsed:
             return UNSEEN._replace(fault=FROZEN)
@@ -264,7 +264,7 @@ def difference(before: Counters, after: Counters) -> Delta:
 
 
 def _counted(before: Optional[int], after: Optional[int]) -> Optional[int]:
-    """A counter that went down has passed 2^32, or else somebody cleared it."""
+    """Difference of a counter. A smaller second value means a wrap at 2^32, or a reset."""
     if before is None or after is None:
         return None
     if after >= before:

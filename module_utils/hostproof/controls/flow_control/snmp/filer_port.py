@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The filer's end of the path: which of its ports serves an address, and its PAUSE modes.
 
-ONTAP tells both: NETAPP-MIB, logicalInterfaceTable, netportTable, netportIfGrpTable and netifTable.
-Any other agent is queried with IF-MIB, IP-MIB and EtherLike-MIB; few filers have the last, and then
-the mode is unknown. What somebody read with ethtool on a Linux filer comes from the policy.
+ONTAP returns both: NETAPP-MIB, logicalInterfaceTable, netportTable, netportIfGrpTable, netifTable.
+Other agents are queried with IF-MIB, IP-MIB and EtherLike-MIB. Few filers have EtherLike-MIB;
+without it the mode is unknown. For a Linux filer the policy can contain the values of ethtool.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -25,9 +25,9 @@ ONTAP, INTERFACES, POLICY = WAYS = ("ONTAP", "IF-MIB", "policy")
 
 
 class FilerPort(NamedTuple):
-    """``filer`` is where it was queried, ``address`` what the host mounts from, ``mac`` as Linux
-    writes it, "" where it is unknown. ``how`` is one of WAYS. ``row`` is where ONTAP counts what
-    the port discards.
+    """A port of a filer. ``filer`` is the queried agent, ``address`` is the address that the host
+    mounts from. ``mac`` has the format of Linux, "" if it is unknown. ``how`` is one of WAYS.
+    ``row`` is the row of ONTAP's discard counters.
     """
 
     filer: str
@@ -43,7 +43,7 @@ class FilerPort(NamedTuple):
 
 
 class Filer(NamedTuple):
-    """The ports behind an address; more than one where the filer bundles them."""
+    """The ports behind an address; more than one if the filer bundles ports."""
 
     name: str
     address: str
@@ -54,19 +54,19 @@ class Filer(NamedTuple):
 def from_policy(
     address: str, name: str, pause: Optional[Pause], mac: str = "", **known: Any
 ) -> FilerPort:
-    """A port as somebody saw it on the filer itself; ``known`` are speed, duplex and mtu."""
+    """A port with values from the policy. ``known`` are speed, duplex and mtu."""
     port = _BLANK._replace(name=name, admin=pause, oper=pause, **known)
     return FilerPort(address, address, mac.lower(), port, POLICY, "")
 
 
 def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer:
-    """The ports that serve ``address``; ``mac`` is what the host sees there, "" behind a router.
+    """The ports that serve ``address``. ``mac`` is its MAC address on the host, "" behind a router.
 
-    snmp.NoAnswer says why if nobody answers; Absent that the agent does not know the address.
+    Raises snmp.NoAnswer without an answer, and Absent if the agent does not know the address.
     """
     talk = Talk(host, target)
     talk.open(_OBJECT)
-    # A table that broke off may lack the very port that is searched for, so it shows none.
+    # In an incomplete table the required port can be missing, so no port is concluded from it.
     ports = _in_ontap(talk, address, mac.lower()) or _in_interfaces(talk, address, mac.lower())
     key = talk.evidence[-1]
     if talk.problems:
@@ -80,7 +80,7 @@ def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer
 
 
 def read_again(host: Host, target: Target, filer: Filer) -> Filer:
-    """The same filer with a second reading of the counters; one that fails leaves them unknown."""
+    """The filer with a second reading of its counters. If the reading fails, they are unknown."""
     ports = [_again(host, target, one) for one in filer.ports]
     evidence = filer.evidence + tuple(key for one in ports for key in one.port.evidence)
     return filer._replace(ports=tuple(ports), evidence=tuple(dict.fromkeys(evidence)))
@@ -125,7 +125,7 @@ _NETIF_NAME, _IN_DISCARDS, _OUT_DISCARDS = _NETIF + "2", _NETIF + "28", _NETIF +
 _UP = 2
 _PHYSICAL, _IF_GROUP, _VLAN = 0, 1, 2
 _DUPLEXES = {2: HALF, 3: FULL}
-#: netportFlowcontrolAdmin and -Oper: receive is 2 and send 3, the other way round than EtherLike.
+#: netportFlowcontrolAdmin and -Oper: receive is 2 and send is 3; in EtherLike-MIB it is reversed.
 _PAUSE_MODES = {
     1: Pause(rx=False, tx=False),
     2: Pause(rx=True, tx=False),
@@ -136,7 +136,7 @@ _UNCOUNTED = Counters(None, None, None, None, None, None)
 
 
 def _in_ontap(talk: Talk, address: str, mac: str) -> List[FilerPort]:
-    """The physical ports below the one that has the address or, else, the MAC."""
+    """The physical ports below the port with the address or, if there is none, with the MAC."""
     values: Values = {}
     for column in _COLUMNS:
         rows = talk.walk("ports " + column.rpartition(".")[2], column)
@@ -151,7 +151,7 @@ def _in_ontap(talk: Talk, address: str, mac: str) -> List[FilerPort]:
 
 
 class _Row(NamedTuple):
-    """A row of netportTable. ``within`` names the interface group of a member."""
+    """A row of netportTable. ``within`` is the interface group of a member."""
 
     node: str
     name: str
@@ -194,13 +194,13 @@ def _rows(values: Values) -> List[_Row]:
 
 
 def _mac(values: Values, oid: str) -> str:
-    """A MAC address that an agent gives as text or as six bytes."""
+    """A MAC address that an agent returns as text or as six bytes."""
     text = text_in(values.get(oid)).lower().replace("-", ":")
     return mac_of(values.get(oid)) or (text if text.count(":") == 5 else "")
 
 
 def _row_of_address(talk: Talk, address: str, table: List[_Row]) -> Optional[_Row]:
-    """The port that the logical interface with this address is on now."""
+    """The current port of the logical interface with this address."""
     shown = {
         oid[len(_LIF_ADDRESS) :]: text_in(value).partition("/")[0]
         for oid, value in talk.walk("addresses", _LIF_ADDRESS).items()
@@ -221,7 +221,7 @@ def _named(node: str, name: str, table: List[_Row]) -> Optional[_Row]:
 
 
 def _row_of_mac(mac: str, table: List[_Row]) -> Optional[_Row]:
-    """The topmost port with this MAC: a group lends its address to its members and VLANs."""
+    """The topmost port with this MAC: members and VLANs of a group have the group's address."""
     rows = [row for row in table if mac and row.mac == mac]
     groups = [row for row in rows if row.kind == _IF_GROUP]
     physical = [row for row in rows if row.kind == _PHYSICAL]
@@ -232,7 +232,7 @@ def _row_of_mac(mac: str, table: List[_Row]) -> Optional[_Row]:
 
 
 def _below(talk: Talk, row: _Row, table: List[_Row]) -> List[_Row]:
-    """The ports with a cable below one; the port itself where none are known."""
+    """The physical ports below a port. If none are known, the port itself."""
     if row.kind == _VLAN:
         parent = _named(row.node, row.above or row.name.rpartition("-")[0], table)
         if parent is None or parent.kind == _VLAN:
@@ -253,7 +253,7 @@ def _below(talk: Talk, row: _Row, table: List[_Row]) -> List[_Row]:
 
 
 def _group_ports(talk: Talk) -> Dict[Tuple[str, str], List[str]]:
-    """Node and interface group to the names of its ports."""
+    """Names of ports by node and interface group."""
     values: Values = {}
     for column in (_GROUP_NODE, _GROUP_NAME, _GROUP_PORTS):
         values.update(talk.walk("groups " + column.rpartition(".")[2], column))
@@ -287,7 +287,7 @@ def _ontap_port(talk: Talk, address: str, row: _Row) -> FilerPort:
 
 
 def _counted_at(talk: Talk, row: _Row) -> str:
-    """The row of netifTable with the port's counters, "" where none has its name."""
+    """The row of netifTable with the port's counters, "" if no row has its name."""
     wanted = f"{row.node}:{row.name}"
     names = talk.walk("interfaces", _NETIF_NAME)
     shown = {
@@ -308,7 +308,7 @@ def _counters(talk: Talk, question: str, row: str) -> Counters:
     )
 
 
-#: A port that no IF-MIB tells of, with nothing known yet.
+#: An empty port, for ports that are not in IF-MIB.
 _BLANK = Port(
     number=0,
     name="",
@@ -336,7 +336,7 @@ _ADDRESS_INTERFACE_2 = "1.3.6.1.2.1.4.34.1.3.1.4."
 
 
 def _in_interfaces(talk: Talk, address: str, mac: str) -> List[FilerPort]:
-    """The interface with the address or, else, the only one with the MAC, and what is below it."""
+    """The ports below the interface with the address, or below the only one with the MAC."""
     number = _interface_of_address(talk, address)
     if number is None and mac:
         numbers = [

@@ -1,12 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On which interface a switch learned a MAC address.
+"""The interface on which a switch learned a MAC address.
 
-Asked are Q-BRIDGE-MIB (RFC 4363), where every address has a row in each table that it was seen in;
-BRIDGE-MIB (RFC 4188), which has one table; and on Cisco IOS BRIDGE-MIB once for each VLAN, which
-is a separate context. All give a bridge port, and only the switch knows which ifIndex that is.
-Only the tables that have one of our addresses are read whole: a data centre's switch has more rows
-than anybody wants to wait for.
+Three sources are queried: Q-BRIDGE-MIB (RFC 4363), with a row for the address in each table that
+contains it; BRIDGE-MIB (RFC 4188), with one table; and on Cisco IOS, BRIDGE-MIB in a separate
+context for each VLAN. All return a bridge port, which the switch maps to an ifIndex. Only tables
+that contain a requested address are read completely, because a large switch has too many rows.
 """
 
 import re
@@ -27,24 +26,24 @@ _BASE_PORT_INTERFACE = "1.3.6.1.2.1.17.1.4.1.2"
 _CISCO = "1.3.6.1.4.1.9."
 #: vtpVlanState of CISCO-VTP-MIB, by management domain and VLAN.
 _VLAN_STATE, _OPERATIONAL = "1.3.6.1.4.1.9.9.46.1.3.1.1.2", 1
-#: What Cisco keeps for Token Ring and FDDI.
+#: VLANs that Cisco reserves for Token Ring and FDDI.
 _RESERVED = range(1002, 1006)
 
-#: Numbers of a MAC address in an OID.
+#: A MAC address is six numbers in an OID.
 _ARCS = 6
-#: Behind this address the next table begins.
+#: The last address: the next table begins after it.
 _LAST_ADDRESS = ".255.255.255.255.255.255"
-#: The queries to one switch: its tables, and VLANs with a separate table.
+#: Limits for one switch: its tables, and VLANs with a separate table.
 _MOST_TABLES = 512
 _MOST_VLANS = 200
-#: VLANs that may give no answer before the rest is given up.
+#: The other VLANs are skipped after this number of VLANs without an answer.
 _MOST_SILENT = 2
 
 
 class Place(NamedTuple):
-    """``interface`` is the ifIndex, ``how`` one of the two above.
+    """Where an address was learned. ``interface`` is the ifIndex, ``how`` is one of the two above.
 
-    ``table`` is where the address has its row, in ``context``: the number of a VLAN, or "".
+    ``table`` contains the row of the address. ``context`` is the number of a VLAN, or "".
     """
 
     interface: int
@@ -59,20 +58,20 @@ _Ports = Dict[int, str]
 
 
 class Places(NamedTuple):
-    """Each address that was searched for is in one of the two; ``missing`` says why."""
+    """Each requested address is in ``found`` or, with the reason, in ``missing``."""
 
     found: Dict[str, Place]
     missing: Dict[str, str]
 
 
 def find(talk: Talk, macs: Iterable[str], system_object: str) -> Places:
-    """Where each MAC address is. ``system_object`` is the agent's sysObjectID."""
+    """Find each MAC address. ``system_object`` is the agent's sysObjectID."""
     arcs = {mac: arcs_of(mac) for mac in macs}
     missing = {mac: f"{mac} is not a MAC address" for mac in arcs if not arcs[mac]}
     places = Places({}, missing)
     before = len(talk.failures)
     found = _in_q_bridge(talk, _left(arcs, places))
-    # Of tables that broke off, those that are left may have the address elsewhere.
+    # If tables are incomplete, an address that was not found can still be in them.
     _keep(talk, found if len(talk.failures) == before else {}, Q_BRIDGE, places)
     _keep(talk, _in_bridge(talk, "addresses", _left(arcs, places)), BRIDGE, places)
     if system_object.startswith(_CISCO):
@@ -86,7 +85,7 @@ def find(talk: Talk, macs: Iterable[str], system_object: str) -> Places:
 
 
 def arcs_of(mac: str) -> str:
-    """A MAC address as the end of an OID (00:1b:… is 0.27.…), "" for what is none."""
+    """A MAC address as the end of an OID (00:1b:… is 0.27.…), "" for other texts."""
     parts = mac.split(":")
     if len(parts) != 6 or not all(re.match(r"[0-9A-Fa-f]{1,2}$", part) for part in parts):
         return ""
@@ -94,7 +93,7 @@ def arcs_of(mac: str) -> str:
 
 
 def others_behind(talk: Talk, place: Place, macs: Iterable[str]) -> int:
-    """The number of other addresses are behind the same bridge port in the same table."""
+    """Number of other addresses behind the same bridge port in the same table."""
     if not place.table:
         return 0
     inside = talk.as_context(place.context) if place.context else talk
@@ -105,7 +104,7 @@ def others_behind(talk: Talk, place: Place, macs: Iterable[str]) -> int:
 
 
 def _left(arcs: Dict[str, str], places: Places) -> Dict[str, str]:
-    """The addresses that are nowhere yet."""
+    """The addresses that were not found yet."""
     return {mac: arc for mac, arc in arcs.items() if arc and mac not in places.found}
 
 
@@ -116,7 +115,7 @@ def _in_q_bridge(talk: Talk, arcs: Dict[str, str]) -> Dict[str, _Ports]:
     found = _ports(talk, "addresses by table", _q_oids(tables, arcs))
     left = {mac: arc for mac, arc in arcs.items() if mac not in found}
     if left and tables:
-        # Where chassis are stacked, some agents begin again with each one's tables.
+        # Agents of stacked chassis can return the tables of one chassis after the other.
         further = [table for table in _counted_tables(talk) if table not in tables]
         found.update(_ports(talk, "addresses by further table", _q_oids(further, left)))
     return found
@@ -127,14 +126,14 @@ def _q_oids(tables: List[int], arcs: Dict[str, str]) -> Dict[str, str]:
 
 
 def _counted_tables(talk: Talk) -> List[int]:
-    """The numbers of the tables that the switch states to have learned something in."""
+    """The numbers of the tables in which the switch reports learned addresses."""
     counts = talk.walk("tables", _Q_LEARNED)
     numbers = (clipped(oid.rpartition(".")[2]) for oid, count in counts.items() if number_in(count))
     return sorted(numbers)[:_MOST_TABLES]
 
 
 def _tables(talk: Talk) -> List[int]:
-    """The numbers of the tables that have a row: a VLAN without one is not queried."""
+    """The numbers of the tables that have a row. VLANs without a row are not queried."""
     tables: List[int] = []
     oid = _Q_PORT
     for number in range(_MOST_TABLES):
@@ -161,7 +160,7 @@ def _in_bridge(talk: Talk, question: str, arcs: Dict[str, str]) -> Dict[str, _Po
 
 
 def _ports(talk: Talk, question: str, oids: Dict[str, str]) -> Dict[str, _Ports]:
-    """The bridge ports of each address. Port 0: known, but not by which port it came."""
+    """The bridge ports of each address. Port 0: the switch knows the address but not its port."""
     found: Dict[str, _Ports] = {}
     values = talk.get(question, sorted(oids))
     for oid, mac in oids.items():
@@ -172,7 +171,7 @@ def _ports(talk: Talk, question: str, oids: Dict[str, str]) -> Dict[str, _Ports]
 
 
 def _look_in_vlans(talk: Talk, arcs: Dict[str, str], places: Places) -> None:
-    """BRIDGE-MIB of each VLAN in turn, until every address is somewhere."""
+    """Query BRIDGE-MIB of each VLAN until every address is found."""
     left = _left(arcs, places)
     if not left:
         return
@@ -201,7 +200,7 @@ def _vlans(talk: Talk) -> List[int]:
 
 
 def _keep(talk: Talk, found: Dict[str, _Ports], how: str, places: Places, vlan: str = "") -> None:
-    """Turn bridge ports into interfaces. What is behind two is nowhere, for nobody can tell."""
+    """Map bridge ports to interfaces. An address behind two interfaces counts as missing."""
     bridge_ports = sorted({port for ports in found.values() for port in ports})
     question = " ".join(filter(None, ("interfaces", how, vlan)))
     oids = [f"{_BASE_PORT_INTERFACE}.{port}" for port in bridge_ports]

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who says over LLDP to be behind which port of a switch (LLDP-MIB, IEEE 802.1AB).
+"""LLDP neighbors behind the ports of a switch (LLDP-MIB, IEEE 802.1AB).
 
-The number of a local port is an ifIndex on some switches, a bridge port on others and neither on
-more, so it is never taken for one: what the switch calls the port tells it.
+The number of a local port is an ifIndex on some switches, a bridge port on others, and neither on
+many. Therefore the port is identified by its name, never by this number.
 """
 
 from typing import List, NamedTuple, Optional, Tuple
@@ -26,9 +26,10 @@ _BRIDGE = 0x20
 
 
 class Neighbour(NamedTuple):
-    """``local`` are the switch's own names for the port; ``addresses`` are MACs of the neighbour.
+    """A neighbor. ``local`` are the switch's names for its port; ``addresses`` are MACs of the
+    neighbor.
 
-    ``bridge``: it states that it passes on the frames of others.
+    ``bridge``: the neighbor reports that it is a bridge.
     """
 
     local: Tuple[str, ...]
@@ -41,13 +42,13 @@ class Neighbour(NamedTuple):
 
 
 def read_neighbours(talk: Talk) -> List[Neighbour]:
-    """Every neighbour; none where the switch has no LLDP or tells nothing of it."""
+    """All neighbors. Empty if the switch has no LLDP or does not return it."""
     values = talk.walk("neighbours", _CHASSIS)
     if not values:
         return []
     for column in (_CHASSIS_SUBTYPE, _PORT_SUBTYPE, _PORT, _NAME, _ENABLED):
         values.update(talk.walk("neighbours " + column.rpartition(".")[2], column))
-    # A row is the time of its last change, the number of the local port, and a separate number.
+    # Index of a row: time of its last change, number of the local port, and an index.
     rows = sorted(oid[len(_CHASSIS) :] for oid in values if oid.startswith(_CHASSIS + "."))
     numbers = sorted({row.split(".")[2] for row in rows if row.count(".") == 3})
     columns = (_LOCAL_ID, _LOCAL_DESCRIPTION)
@@ -79,7 +80,7 @@ def read_neighbours(talk: Talk) -> List[Neighbour]:
 
 
 def interface_of(talk: Talk, neighbour: Neighbour) -> Optional[int]:
-    """The ifIndex of the local port: the one interface that has one of its names."""
+    """The ifIndex of the local port: the only interface with one of its names."""
     for column in (ethernet_port.NAME, ethernet_port.DESCRIPTION, ethernet_port.ALIAS):
         values = talk.walk("interface names " + column.rpartition(".1.")[2], column)
         found = [oid for oid, value in values.items() if text_in(value) in neighbour.local]
@@ -89,14 +90,14 @@ def interface_of(talk: Talk, neighbour: Neighbour) -> Optional[int]:
 
 
 def _address(value: Optional[Value], subtype: Optional[Value], is_mac: int) -> str:
-    """The MAC address as Linux writes it, "" where the identifier is something else."""
+    """The MAC address in the format of Linux, "" if the identifier is not a MAC address."""
     if value is None or subtype is None or subtype.data != is_mac:
         return ""
     return mac_of(value)
 
 
 def mac_of(value: Optional[Value]) -> str:
-    """Six bytes as Linux writes a MAC address, "" for anything else."""
+    """Six bytes as a MAC address in the format of Linux, "" for anything else."""
     if value is None or not isinstance(value.data, bytes) or len(value.data) != 6:
         return ""
     return ":".join(f"{byte:02x}" for byte in bytearray(value.data))

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The port of a switch that a MAC address is behind, and how it is there with PAUSE.
+"""The switch port behind which a MAC address was learned, and its PAUSE mode.
 
-The switch is queried where it learned the address (forwarding_table.py), or else who its neighbours
-say they are (lldp_neighbours.py). What bundles ports represents them (cables.py).
+The port is found in the forwarding table (forwarding_table.py) or among the LLDP neighbors
+(lldp_neighbours.py). An aggregate is replaced by its ports (cables.py).
 """
 
 import re
@@ -25,13 +25,13 @@ WAYS = (Q_BRIDGE, BRIDGE, LLDP)
 
 
 class SwitchPort(NamedTuple):
-    """``switch`` is where the switch was queried, ``system`` the name that it gives itself.
+    """A port of a switch. ``switch`` is the queried agent, ``system`` is its sysName.
 
-    ``how`` is one of WAYS. ``aggregate`` names what bundles this port with others, "" where nothing
-    does; ``partner`` is the port number that the host's end calls itself in LACP (as "actor lacp
-    pdu: port number" in /proc/net/bonding), None where there is none. ``uplink`` says what else is
-    behind this port, "" where nothing is known of: another bridge, by its own words, or more
-    addresses than one host has. Then this is not the other end of the host's cable.
+    ``how`` is one of WAYS. ``aggregate`` is the name of the port's aggregate, "" without one.
+    ``partner`` is the LACP port number of the host's end ("actor lacp pdu: port number" in
+    /proc/net/bonding), None without LACP. ``uplink`` describes what else is behind the port:
+    another bridge, or more addresses than one host has. With an uplink, the port is not the other
+    end of the host's cable. "" means that none is known.
     """
 
     switch: str
@@ -48,12 +48,11 @@ class SwitchPort(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """What a switch states of addresses: each is in ``ports`` or, with the reason, in ``missing``.
+    """Addresses that a switch knows: each is in ``ports`` or, with the reason, in ``missing``.
 
-    The addresses are MACs as Linux writes them. An aggregate is there with all its members.
-    ``unknown`` are those of ``missing`` of which it is unknown, for the switch did not answer all:
-    they may well be behind it. ``mtu_by_class``: what its agent states of the MTU of a port is no
-    proof.
+    The addresses are MACs in the format of Linux. An aggregate is present with all its members.
+    ``unknown`` are missing addresses that can still be behind the switch, because its answer is
+    incomplete. ``mtu_by_class``: the MTU that its agent reports for a port is not reliable.
     """
 
     name: str
@@ -67,7 +66,7 @@ class Switch(NamedTuple):
 
 # -- reading --------------------------------------------------------------------------------------
 
-#: Addresses that a host may have besides its own: its management controller, a few guests.
+#: Additional addresses that one host can have: its management controller, a few guests.
 _MOST_OTHERS = 8
 _NAME, _OBJECT, _DESCRIPTION = "1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.2.0", "1.3.6.1.2.1.1.1.0"
 
@@ -78,7 +77,7 @@ _MTU_BY_CLASS = re.compile(r"^1\.3\.6\.1\.4\.1\.9\.12\.3\.1\.3\.|\bNX-OS\b|\bUCS
 
 
 def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
-    """The ports that MAC addresses are behind; snmp.NoAnswer says why if nobody answers."""
+    """The ports behind which MAC addresses were learned. Raises snmp.NoAnswer."""
     talk = Talk(host, target)
     system = text_in(talk.open(_NAME))
     about = talk.get("kind", [_OBJECT, _DESCRIPTION])
@@ -107,7 +106,7 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
         if below[place.interface] and not fault:
             before = len(talk.failures)
             uplink = _uplink(talk, place, below[place.interface], neighbours, wanted)
-            # Who is behind a port was not told by a neighbour, and not by a table that broke off.
+            # Without a neighbor and with an incomplete table, an uplink is possible: unknown.
             fault = "" if uplink else _problem(talk, before) or silent
         if fault:
             missing[mac] = (
@@ -138,13 +137,12 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
 
 
 def _problem(talk: Talk, before: int) -> str:
-    """Why the first question since this number of failures has no whole answer, "" where all
-    have one."""
+    """The reason of the first failure after this number of failures, "" without one."""
     return next(iter(talk.failures[before:]), "")
 
 
 def read_again(host: Host, target: Target, switch: Switch) -> Switch:
-    """The same switch with a second reading of the counters; one that fails leaves them unknown."""
+    """The switch with a second reading of its counters. If the reading fails, they are unknown."""
     first = {one.port.number: one.port for found in switch.ports.values() for one in found}
     again = {
         number: if_known(
@@ -163,7 +161,7 @@ def read_again(host: Host, target: Target, switch: Switch) -> Switch:
 def _uplink(
     talk: Talk, place: Place, found: List[Cable], neighbours: List[Neighbour], macs: List[str]
 ) -> str:
-    """What is behind the port instead of the host, as far as anybody tells."""
+    """Description of another bridge or many addresses behind the port, "" if none is known."""
     behind = [one for one in neighbours if any(one.is_behind(each.port) for each in found)]
     if any(set(one.addresses) & set(macs) for one in behind):
         return ""
