@@ -188,8 +188,8 @@ def test_wrong_named_credentials_are_told_without_them(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"addresses": ["-oX"]}, "'-oX' is no host name or IP address"),
-        ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
+        ({"addresses": ["-oX"]}, "'-oX' is not a hostname or IP address"),
+        ({"addresses": ["a:b"]}, "'a:b' is not a hostname or IP address"),
         ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
         ({"addresses": ["a"], "port": 0}, "port must be 1 to 65535"),
         ({"addresses": ["a"], "credentials": {}}, "credentials must have the name default"),

@@ -581,7 +581,7 @@ CASES = {
     "address_with_a_line": Bad(
         "storage_type",
         {"storage_type_addresses": ["192.0.2.1\n"]},
-        ("is no host name or IP address",),
+        ("is not a hostname or IP address",),
         entry=True,
     ),
     "ems_log": Bad(

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the control latency and others share of latency: probes, budget, the first packet."""
+"""Latency code that several controls use: probe list, transaction budget, probe greeting."""

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a round trip's time leaves of a transaction: the budget that users feel.
+"""Transaction budget: the effect of the round-trip time on the transactions of one session.
 
-A session that waits for each answer does one transaction in (round trips * round trip time + time
-spent elsewhere). No faster server helps the first part. All times are milliseconds.
+A session that waits for each response needs (round trips * round-trip time + other time) for a
+transaction. A faster server does not reduce the first part. All times are in milliseconds.
 """
 
 from typing import NamedTuple, Optional, Tuple
@@ -13,7 +13,7 @@ from .probe_list import REQUEST_RESPONSE
 
 
 class Budget(NamedTuple):
-    """``network_share`` is the part of a transaction's time that is spent on the way, 0 to 1."""
+    """``network_share`` is the network's share of the transaction time, 0 to 1."""
 
     transaction: float
     per_second: float
@@ -21,7 +21,7 @@ class Budget(NamedTuple):
 
 
 def budget(round_trip: float, round_trips: float, think_time: float) -> Budget:
-    """What one session can do at most. ValueError where nothing would take any time."""
+    """The highest rate of one session. Raises ValueError if the total time is 0."""
     network = round_trip * round_trips
     transaction = network + think_time
     if min(round_trip, round_trips, think_time) < 0 or transaction <= 0:
@@ -30,38 +30,38 @@ def budget(round_trip: float, round_trips: float, think_time: float) -> Budget:
 
 
 def think_time(per_second: float, round_trip: float, round_trips: float) -> float:
-    """What a measured rate of one session leaves for everything but the network.
+    """The time per transaction outside the network, from the measured rate of one session.
 
-    ValueError where the network alone would take longer than the rate allows: more than one
-    session was at work, or there were fewer round trips.
+    Raises ValueError if the network time exceeds the whole transaction time. Then several sessions
+    were active, or a transaction needed fewer round trips.
     """
     if per_second <= 0:
-        raise ValueError("a rate is above 0")
+        raise ValueError("the rate must be above 0")
     rest = 1000.0 / per_second - round_trip * round_trips
     if rest < 0:
         raise ValueError(
-            f"{per_second:g} a second with {round_trips:g} round trips of {round_trip:g} ms: one "
-            "session cannot"
+            f"one session cannot reach {per_second:g} per second with {round_trips:g} round trips "
+            f"of {round_trip:g} ms"
         )
     return rest
 
 
 def validation_cost(round_trip: float, round_trips: float = 1.0, statement: float = 0.0) -> float:
-    """What a pool adds to each request that validates its connection first.
+    """The time that connection validation adds to each request.
 
-    ``statement`` is the time the database takes for the validating statement itself.
+    ``statement`` is the time that the database needs for the validation statement.
     """
     return round_trip * round_trips + statement
 
 
 def felt(measured: Measured) -> Optional[Tuple[Window, float]]:
-    """A round trip as a session feels it, and its median in microseconds.
+    """The window closest to what a session waits for, and its median in microseconds.
 
-    The time until its process has the answer, else the network's.
+    The process-level time is preferred, then the kernel's, then the network's.
     """
     for layer in ("user", "kernel", "net"):
         for window in measured.windows:
-            # The user's time of a handshake holds more than a round trip.
+            # The process-level time of a handshake includes more than one round trip.
             is_exchange = window.conditions.get("mode") == REQUEST_RESPONSE
             if (
                 window.layer == layer

@@ -1,9 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the probe and the responder of a request-response measurement say to each other first.
+"""The greeting between the probe and the responder of a request-response measurement.
 
-The probe says how long a request and its answer are, the responder agrees; then each request is
-answered at once. All numbers are big-endian, and the bytes of requests and answers mean nothing.
+The probe sends the sizes of a request and of its response, and the responder confirms them. Then it
+answers each request immediately. All numbers are big-endian. The content of requests and responses
+has no meaning.
 """
 
 import struct
@@ -16,10 +17,10 @@ _MAGIC = b"hostprf1"
 _HELLO = struct.Struct(">8sII")
 
 HELLO_LENGTH = _HELLO.size
-#: What the responder says when it agrees.
+#: The responder's confirmation.
 WELCOME = _MAGIC + b"\0\0\0\0"
 
-#: The longest request and answer, in bytes: a few SDUs, not a bandwidth test.
+#: The largest request and response, in bytes: a few SDUs. This is not a bandwidth test.
 LONGEST = 65536
 
 
@@ -29,12 +30,12 @@ def hello(request_size: int, reply_size: int) -> bytes:
 
 
 def parse(data: bytes) -> Tuple[int, int]:
-    """Size of the requests and of their answers; ParseError where somebody else is speaking."""
+    """Sizes of requests and responses. Raises ParseError if the peer is not a latency probe."""
     if len(data) != _HELLO.size:
         raise ParseError(_WHAT, f"{len(data)} bytes, not {_HELLO.size}")
     magic, request_size, reply_size = _HELLO.unpack(data)
     if magic != _MAGIC:
-        raise ParseError(_WHAT, "does not begin as one")
+        raise ParseError(_WHAT, "does not start with the expected bytes")
     for size in (request_size, reply_size):
         if not 1 <= size <= LONGEST:
             raise ParseError(_WHAT, f"{size} bytes are not from 1 to {LONGEST}")

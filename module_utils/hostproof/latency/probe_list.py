@@ -1,27 +1,27 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which latency probes a host shall run: the list that policies and modules have in common.
+"""The list of latency probes of a host. Policies and modules share this format.
 
 Each item is a dictionary with ``probe`` and the options of that probe:
 
-- ``disk``: the kernel's counters. ``devices`` (names; without it those of ``layer``), ``layer``
+- ``disk``: the kernel's counters. ``devices`` (names; default: all of ``layer``), ``layer``
   (devices or paths).
-- ``nfs``: the counters of NFS mounts. ``mounts`` (paths; without it all of them).
-- ``disk_read``: reads that the disk must answer. ``path``, ``sizes`` (bytes), ``reads`` (of each
-  size in each window).
+- ``nfs``: the counters of NFS mounts. ``mounts`` (paths; default: all mounts).
+- ``disk_read``: direct reads that bypass the page cache. ``path``, ``sizes`` (bytes), ``reads``
+  (of each size per window).
 - ``tcp``: round trips. ``host``, ``port``, ``mode`` (handshake, tns_ping, request_response),
-  ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes), or ``payload`` (auto)
+  ``samples`` (per window), ``request_size`` and ``reply_size`` (bytes), or ``payload`` (auto)
   for the sizes of live connections of ``payload_port``.
 - ``sqlnet``: sizes of requests and responses of live connections of ``port``.
-- ``pool``: checkouts of a connection pool of WildFly or JBoss EAP. ``home``, ``user`` (who runs
-  it), ``data_source``, ``xa``, ``controller`` (address:port of the management), ``java``,
-  ``samples`` (in each window).
-- ``report``: a file such as an AWR report. ``path``, ``events`` (beginnings of their names),
-  ``cores`` (that its instance had), ``before`` (the same of before a change), ``slob_conf`` and
-  ``slob_conf_before`` (what the runs were told to do).
+- ``pool``: checkouts of a connection pool of WildFly or JBoss EAP. ``home``, ``user`` (the account
+  that runs it), ``data_source``, ``xa``, ``controller`` (address:port of the management interface),
+  ``java``, ``samples`` (per window).
+- ``report``: a file such as an AWR report. ``path``, ``events`` (prefixes of event names),
+  ``cores`` (of the instance), ``before`` (the report from before a change), ``slob_conf`` and
+  ``slob_conf_before`` (the settings of the runs).
 
-``disk``, ``nfs`` and ``sqlnet`` only look; the others but ``report`` make I/O and traffic of their
-own.
+``disk``, ``nfs`` and ``sqlnet`` only read counters, and ``report`` only reads files. The other
+probes generate I/O or network traffic.
 """
 
 import re
@@ -33,44 +33,44 @@ from .hello import LONGEST
 DISK, NFS, DISK_READ, TCP, POOL, REPORT = "disk", "nfs", "disk_read", "tcp", "pool", "report"
 SQLNET = "sqlnet"
 
-#: What only looks, and what makes I/O or traffic of its own.
+#: Probes that only read counters, and probes that generate I/O or network traffic.
 PASSIVE = (DISK, NFS)
 ACTIVE = (DISK_READ, TCP, POOL)
 
 HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
 
-#: Whose sizes requests and responses have: those of the options, or those of live connections.
+#: Sizes of requests and responses: from the options, or from live connections.
 FIXED, AUTO = "fixed", "auto"
 
-#: Remarks on a host that has nothing to check: that is an answer, and no failure.
+#: Remarks for a host without NFS mounts or disks. The probe succeeded; there is nothing to check.
 NO_NFS = "nfs: no NFS file system is mounted here"
 NO_DISK = "disk: this host has no disk"
-#: What a remark on too few requests holds.
+#: Text in a remark about too few requests.
 TOO_FEW = "too few to tell"
-#: What a remark on a device holds whose time the kernel counts in no finer unit.
+#: Text in a remark about a device whose times the kernel counts only in timer ticks.
 IN_TICKS = "in ticks of"
 #: The condition ``counted_in`` of a window of such a device.
 TICKS = "ticks"
 
-#: What remarks on lost answers hold; the windows tell the same as conditions.
+#: Texts in remarks about lost responses. The conditions of the windows contain the same facts.
 NOT_COUNTED = "connections do not count"
 ENDED_AFTER = "the window ended after"
-#: The one reason of ``failures`` that is an answer.
+#: The only entry of ``failures`` that is a response.
 ELSEWHERE = "answered elsewhere or on the second request"
 
 MOST_READS = 20000
 MOST_SAMPLES = 20000
 MOST_CORES = 100000
-#: Their operations are one argument of a program, and none may have more than 128 KiB.
+#: All operations are one command-line argument. Linux limits an argument to 128 KiB.
 MOST_CHECKOUTS = 2000
 LARGEST_READ = 16 << 20
 ALIGNMENT = 4096
 
 
 class Probe(NamedTuple):
-    """``options`` holds every option of the probe; None is what the list left open.
+    """``options`` has every option of the probe, None if the item does not set it.
 
-    ``name`` names the probe in remarks, and is the same for the same item.
+    ``name`` identifies the probe in remarks. Equal items have equal names.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class Probe(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """``read`` gives the value as it is used; ValueError says what it takes."""
+    """``read`` converts and validates a value. Its ValueError states the accepted values."""
 
     read: Callable[[Any], Any]
     default: Any
@@ -87,7 +87,7 @@ class _Option(NamedTuple):
 
 
 def check_probes(probes: Any, where: str = "probes") -> List[Probe]:
-    """The probes of a list; PolicyError names ``where``, the item and what is wrong with it."""
+    """The probes of a list. PolicyError names ``where``, the item and the defect."""
     if not isinstance(probes, (list, tuple)):
         raise PolicyError(
             f"{where} must be a list of dictionaries such as {{probe: disk}}, not {probes!r}"
@@ -99,14 +99,14 @@ def check_probes(probes: Any, where: str = "probes") -> List[Probe]:
 
 
 def check_probe(given: Any, number: int, before: List[Probe], where: str) -> Probe:
-    """The probe of an item, which none ``before`` it may be the same as."""
+    """The probe of an item. PolicyError if ``before`` already contains this probe."""
     try:
-        one = _check(given)
+        probe = _check(given)
     except ValueError as problem:
         raise PolicyError(f"{where}, item {number}: {problem}") from problem
-    if any(one.name == other.name for other in before):
-        raise PolicyError(f"{where}, item {number}: {one.name} is listed twice")
-    return one
+    if any(probe.name == other.name for other in before):
+        raise PolicyError(f"{where}, item {number}: {probe.name} is listed twice")
+    return probe
 
 
 def _check(given: Any) -> Probe:
@@ -157,7 +157,7 @@ def _name(kind: str, options: Dict[str, Any]) -> str:
     return kind
 
 
-# -- what the options take ------------------------------------------------------------------------
+# -- values of the options ------------------------------------------------------------------------
 
 
 def _number(low: int, high: int) -> Callable[[Any], int]:
@@ -210,10 +210,10 @@ def _list_of(read_one: Callable[[Any], Any]) -> Callable[[Any], List[Any]]:
     def read(value: Any) -> List[Any]:
         if not isinstance(value, (list, tuple)) or not value:
             raise ValueError(f"must be a list that is not empty, not {value!r}")
-        found = [read_one(one) for one in value]
-        if len(set(found)) < len(found):
-            raise ValueError(f"must not name anything twice: {value!r}")
-        return found
+        values = [read_one(item) for item in value]
+        if len(set(values)) < len(values):
+            raise ValueError(f"must not contain duplicates: {value!r}")
+        return values
 
     return read
 

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking SNMP agents: messages, output of the tools, sessions."""
+"""SNMP queries: messages, output of the net-snmp tools, sessions with agents."""

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one SNMP message that needs no credentials: SNMPv3 engine discovery, and its reply.
+"""SNMPv3 engine discovery, the only SNMP message without credentials, and its reply.
 
-An agent that speaks SNMPv3 answers it to anybody, with its engine ID, which shows an agent that
-rejects our credentials from an address where none is. Sources: RFC 3412 section 6, RFC 3414 section
-4, RFC 3411 section 5 (SnmpEngineID); X.690 for the encoding."""
+An SNMPv3 agent answers every such message with its engine ID. The answer distinguishes an agent
+that rejects the credentials from an address without an agent. Sources: RFC 3412 section 6, RFC 3414
+section 4, RFC 3411 section 5 (SnmpEngineID); X.690 for the encoding."""
 
 from typing import List, Optional, Tuple
 
@@ -20,7 +20,7 @@ _LARGEST = 65507
 
 
 def discovery() -> bytes:
-    """A request without user or engine ID: the agent reports its engine ID."""
+    """A request without user and engine ID. The agent replies with its engine ID."""
     header = _item(_INTEGER, _number(_MESSAGE_ID)) + _item(_INTEGER, _number(_LARGEST))
     header += _item(_OCTETS, _REPORTABLE) + _item(_INTEGER, _number(_USM))
     nobody = _item(_OCTETS, b"") + 2 * _item(_INTEGER, b"\0") + 3 * _item(_OCTETS, b"")
@@ -36,17 +36,17 @@ def engine_id(reply: bytes) -> bytes:
     """The engine ID in the reply to ``discovery``."""
     message = _items(_only(reply, _SEQUENCE))
     if len(message) < 3 or message[0] != (_INTEGER, _number(_VERSION_3)):
-        raise ParseError(_WHAT, "is of another version")
+        raise ParseError(_WHAT, "has another version than 3")
     if message[2][0] != _OCTETS:
         raise ParseError(_WHAT, "has no security parameters")
     security = _items(_only(message[2][1], _SEQUENCE))
     if not security or security[0][0] != _OCTETS or not security[0][1]:
-        raise ParseError(_WHAT, "names no engine")
+        raise ParseError(_WHAT, "has no engine ID")
     return security[0][1]
 
 
 def enterprise(engine: bytes) -> Optional[int]:
-    """The enterprise number in an engine ID; None where its first bit says that it has none."""
+    """The enterprise number in an engine ID. None if the first bit is 0: the ID has no number."""
     if len(engine) < 5 or not engine[0] & 0x80:
         return None
     return int.from_bytes(engine[:4], "big") & 0x7FFFFFFF
@@ -72,7 +72,7 @@ def _only(data: bytes, tag: int) -> bytes:
 
 
 def _items(data: bytes) -> List[Tuple[int, bytes]]:
-    """Tag and content of each item that is in ``data``."""
+    """Tag and content of each item in ``data``."""
     items = []
     at = 0
     while at < len(data):
@@ -83,7 +83,7 @@ def _items(data: bytes) -> List[Tuple[int, bytes]]:
         if length & 0x80:
             size = length & 0x7F
             if not 1 <= size <= 4 or at + size > len(data):
-                raise ParseError(_WHAT, "has a length that cannot be")
+                raise ParseError(_WHAT, "has an invalid length")
             length = int.from_bytes(data[at : at + size], "big")
             at += size
         if at + length > len(data):

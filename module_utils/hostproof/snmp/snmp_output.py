@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Output of net-snmp's snmpget, snmpgetnext and snmpbulkwalk with ``-m '' -On -Ox -Ot -Oe``.
 
-In this form no value is lost: numeric OIDs, every string as hexadecimal (a sysDescr with line
-breaks, quotes or bytes that are no text stays one value), ticks and enumerations as numbers.
+These options lose no data. OIDs are numeric, and ticks and enumerations are numbers. Strings are
+hexadecimal: a sysDescr with line breaks, quotes or binary bytes remains one value.
 Source: net-snmp snmpcmd(1), OUTPUT OPTIONS; snmplib/mib.c, sprint_realloc_by_type.
 """
 
@@ -18,20 +18,20 @@ _ROW = re.compile(r"\.?([0-9]+(?:\.[0-9]+)*) = ?(.*)$")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2}(?: |$))*$")
 _TYPED = re.compile(r"([A-Za-z][\w-]*(?: Address)?): ?(.*)$")
 
-#: How the tool says that the agent has no such value (RFC 3416, section 3).
+#: Output of the tool for a value that the agent does not have (RFC 3416, section 3).
 _MISSING = (
     "No Such Object available on this agent at this OID",
     "No Such Instance currently exists at this OID",
     "No more variables left in this MIB View",
 )
-#: What snmpwalk prints for SNMPv1, where an error says so (apps/snmpwalk.c).
+#: Output of snmpwalk with SNMPv1, which reports the end of the tree as an error (apps/snmpwalk.c).
 _END_OF_TREE = "End of MIB"
 _NUMBERS = ("INTEGER", "Integer32", "Counter32", "Gauge32", "Counter64", "Timeticks", "UInteger32")
 _STRINGS = ("Hex-STRING", "BITS")
-#: Ticks carry no type name with -Ot; IpAddress and the rest are text as they stand.
+#: Ticks have no type name with -Ot. IpAddress and the other types are text.
 _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,20}$")
 
-#: Bytes of output that are more than any answer of an agent (a UDP datagram in hexadecimal).
+#: Limit of the output in bytes. No valid answer is longer (a UDP datagram in hexadecimal).
 LIMIT = 4 * 1024 * 1024
 
 Data = Union[bytes, int, str]
@@ -45,46 +45,45 @@ class Value(NamedTuple):
 
     @property
     def text(self) -> str:
-        """For people and for patterns: strings as UTF-8, what is none of it as \\xNN."""
+        """The value as text for messages and patterns: UTF-8, invalid bytes as \\xNN."""
         if isinstance(self.data, bytes):
             return self.data.rstrip(b"\0").decode("utf-8", "backslashreplace")
         return str(self.data)
 
 
 def parse(text: str) -> Dict[str, Optional[Value]]:
-    """OID (no leading dot) to its Value, None where the agent states that it has none.
+    """OID (no leading dot) to its Value. None: the agent reports that it has no value.
 
-    The first answer for an OID counts: a value behind "No Such Object" is none. At the end of an
-    agent's tree the tool shows the last OID again, with "No more variables left": that takes no
-    value away and gives way to one.
+    The first answer for an OID counts: a value after "No Such Object" is ignored. At the end of an
+    agent's tree, the tool prints the last OID again with "No more variables left". This line never
+    replaces a value, and a later value replaces it.
     """
-    found: Dict[str, Optional[Value]] = {}
+    values: Dict[str, Optional[Value]] = {}
     ended = set()
     for oid, raw, line in _rows(text):
         if raw.startswith(_MISSING[-1]):
-            if oid not in found:
+            if oid not in values:
                 ended.add(oid)
-                found[oid] = None
-        elif oid not in found or oid in ended:
+                values[oid] = None
+        elif oid not in values or oid in ended:
             ended.discard(oid)
-            found[oid] = _value(raw, line)
+            values[oid] = _value(raw, line)
         else:
             _value(raw, line)
-    return found
+    return values
 
 
 def parse_answer(text: str) -> Tuple[Dict[str, Optional[Value]], bool]:
-    """The same of what the tool wrote to its end, and whether the agent states that its tree
-    ends."""
-    found = parse(text)
+    """The values of a complete output, and whether the agent reported the end of its tree."""
+    values = parse(text)
     if text and not text.endswith("\n"):
         raise ParseError(_WHAT, "ends in the middle of a line", text.count("\n") + 1)
     last = text.rstrip("\n").rpartition("\n")[2]
-    return found, last.strip() == _END_OF_TREE or _MISSING[-1] in last
+    return values, last.strip() == _END_OF_TREE or _MISSING[-1] in last
 
 
 def _rows(text: str) -> List[Tuple[str, str, int]]:
-    """OID, what is behind it, and the number of its line."""
+    """OID, raw value and line number of each row."""
     if len(text) > LIMIT:
         raise ParseError(_WHAT, f"longer than {LIMIT} bytes, not read")
     rows: List[Tuple[str, str, int]] = []

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asks SNMP agents with net-snmp's command-line tools, and says why one gave no answer.
+"""Queries SNMP agents with the net-snmp command-line tools, and explains missing answers.
 
-Credentials reach the tool in a configuration file of its own that nobody else can read; argv,
-environment, evidence and messages have none of them. Sources: net-snmp snmpcmd(1), snmp.conf(5),
-snmplib/snmp_api.c (the texts of its errors); RFC 3414 for what SNMPv3 tells about a rejection."""
+The tool reads the credentials from a temporary configuration file that no other account can read.
+They never appear in argv, environment, evidence or messages. Sources: net-snmp snmpcmd(1),
+snmp.conf(5), snmplib/snmp_api.c (error texts); RFC 3414 (SNMPv3 rejections)."""
 
 import ipaddress
 import re
@@ -20,28 +20,28 @@ from .snmp_output import Value
 
 PORT = 161
 VERSIONS = ("1", "2c", "3")
-#: noAuth, auth, authPriv, as snmp.conf(5) writes them.
+#: The security levels, spelled as in snmp.conf(5).
 LEVELS = ("noAuthNoPriv", "authNoPriv", "authPriv")
 AUTH_PROTOCOLS = ("MD5", "SHA", "SHA-224", "SHA-256", "SHA-384", "SHA-512")
 PRIV_PROTOCOLS = ("DES", "AES", "AES-192", "AES-256")
-#: RFC 3414, section 11.2, and the tool.
+#: RFC 3414, section 11.2; net-snmp has the same minimum.
 SHORTEST_PASSPHRASE = 8
 
 GET, NEXT, WALK = "snmpget", "snmpgetnext", "snmpbulkwalk"
-#: One bulk request of this number of rows.
+#: One bulk request for 40 rows (-Cr40).
 BULK = "snmpbulkget"
 _OF_TOOL = {BULK: ["-Cr40"]}
 
 #: No MIB files; numeric OIDs, hexadecimal strings, ticks and enumerations as numbers.
 _OPTIONS = ["-m", "", "-Onxte"]
-#: OIDs in one request: what any agent's answer holds in one datagram.
+#: OIDs per request. The answer of every agent then fits one datagram.
 _MOST = 40
-#: The number of requests of one question may time out before the rest of it is given up.
+#: Requests of one query that may time out. After more timeouts, no request is split in halves.
 _TIMEOUTS = 2
 
 
 class Credentials(NamedTuple):
-    """How to ask. The texts that a version does not use are empty."""
+    """SNMP version and credentials. Fields that the version does not use are empty."""
 
     version: str
     community: str = ""
@@ -55,7 +55,7 @@ class Credentials(NamedTuple):
 
 
 class Deadline:
-    """When nobody waits any longer for any of several agents, by a clock that nobody sets."""
+    """The time limit for all agents together, measured with the monotonic clock."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -65,19 +65,19 @@ class Deadline:
         return self._ends - time.monotonic()
 
     def put_off(self, seconds: float) -> None:
-        """Add time in which nobody was queried anything: that between two readings."""
+        """Extend the deadline by the idle time between two readings."""
         self._ends += seconds
 
 
 class Patience:
-    """How long one agent is waited for in all its questions, and the deadline of all agents.
+    """The time limit for all queries to one agent, and the deadline for all agents.
 
-    What counts is the time that questions took, not that between them. An agent that gave no answer
-    to MOST_TIMEOUTS of its requests is queried nothing more: a half-dead one costs no more than
-    that. Agents are queried next to one another, but each by one thread at a time.
+    Only the time of the queries counts, not the time between them. After MOST_TIMEOUTS timeouts the
+    agent is not queried again, so a failing agent delays the audit only briefly. Agents are queried
+    in parallel, each of them by one thread.
     """
 
-    #: Requests, each with all its tries, that may time out.
+    #: Requests that may time out. A request includes its retries.
     MOST_TIMEOUTS = 2
 
     def __init__(self, seconds: float, deadline: Deadline) -> None:
@@ -99,18 +99,18 @@ class Patience:
         self._timeouts += 1
 
     def why_over(self) -> str:
-        """For people, once nothing is left."""
+        """The reason, for messages, when no time remains."""
         if self._timeouts >= self.MOST_TIMEOUTS:
-            return f"it gave no answer to {self._timeouts} requests"
+            return f"{self._timeouts} requests timed out"
         if self._spent >= self.seconds:
-            return f"its answers took the {self.seconds:g} s that one agent is given"
-        return f"the {self.deadline.seconds:g} s that all agents together are given are over"
+            return f"its answers took longer than the limit of {self.seconds:g} s per agent"
+        return f"the limit of {self.deadline.seconds:g} s for all agents is exceeded"
 
 
 class Target(NamedTuple):
-    """An agent: where, how, and how long to wait (seconds for each of 1 + ``retries`` tries).
+    """Address, credentials, and timeout of an agent (seconds per try; 1 + ``retries`` tries).
 
-    ``patience`` bounds all questions together; without one only each single question is bounded.
+    ``patience`` limits the time of all queries together. Without it, only each query has a limit.
     """
 
     address: str
@@ -122,19 +122,19 @@ class Target(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The agent in evidence keys and messages."""
+        """The name of the agent in evidence keys and messages."""
         if self.port == PORT:
             return self.address
         return ("[{0}]:{1}" if ":" in self.address else "{0}:{1}").format(self.address, self.port)
 
 
 class NoAnswer(Unanswered):
-    """The agent gave none, or did not end. ``reason`` is one of REASONS.
+    """The agent did not answer, or the answer is incomplete. ``reason`` is one of REASONS.
 
-    ``hopeless`` says that it was not the agent: the tool did not end (it waits for a name service,
-    say) or printed without end, or the time for the agent is over. Every further question would
-    cost as much. ``values`` are those that came nevertheless: enough to tell what is there, never
-    that something is not.
+    ``hopeless``: further queries would fail in the same way. The tool did not end (for example, it
+    waits for a name service), its output exceeded the limit, or the time limit is exceeded.
+    ``values`` are the values received anyway. They prove that a value exists, never that one is
+    missing.
     """
 
     def __init__(self, key: str, reason: str, message: str, hopeless: bool = False) -> None:
@@ -145,11 +145,11 @@ class NoAnswer(Unanswered):
 
 
 def what_came(answer: Any) -> "Values":
-    """The values of an answer that may have been cut short: none of them tells of an absence."""
+    """The values of an answer that may be incomplete. They never prove that a value is missing."""
     return dict(answer.values if isinstance(answer, NoAnswer) else if_known(answer, {}))
 
 
-#: Why there was no answer, as far as SNMP lets one tell.
+#: Reasons for a missing answer, as far as SNMP distinguishes them.
 CLOSED, SILENT, REFUSED, USER, PASSPHRASE, LEVEL, NAME, TOOL, FAILED = REASONS = (
     "port_closed",
     "timeout",
@@ -162,7 +162,7 @@ CLOSED, SILENT, REFUSED, USER, PASSPHRASE, LEVEL, NAME, TOOL, FAILED = REASONS =
     "failed",
 )
 
-#: What the tool writes to its error output, and what that means.
+#: Messages on the tool's standard error, and the reason that each one means.
 _COMPLAINTS = (
     (r"Timeout: No Response|^snmp\w+: Timeout\b", SILENT),
     (r"Unknown user name", USER),
@@ -176,7 +176,7 @@ _COMPLAINTS = (
 
 
 def credentials_from(values: Dict[str, Any]) -> Credentials:
-    """Credentials from plain values; ValueError says which one is wrong, never what it holds."""
+    """Credentials from plain values. ValueError names the wrong field, never its value."""
     unknown = sorted(set(values) - set(Credentials._fields))
     if unknown:
         raise ValueError("has unknown {0}".format(", ".join(map(str, unknown))))
@@ -224,24 +224,24 @@ def _version_3(found: Credentials) -> Credentials:
 
 
 def check_address(text: str) -> str:
-    """A host name or an IP address, as it may be in an argv; ValueError for anything else."""
+    """A hostname or an IP address that is safe in an argv. ValueError for any other text."""
     usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*\Z", text) and len(text) <= 253
     if not usual or (":" in text and not _is_ipv6(text)):
-        raise ValueError(f"{text[:80]!r} is no host name or IP address")
+        raise ValueError(f"{text[:80]!r} is not a hostname or IP address")
     return text
 
 
 def _is_ipv6(text: str) -> bool:
     try:
-        # A link-local address has its interface behind "%", which ipaddress knows since 3.9.
+        # ipaddress before Python 3.9 rejects the "%interface" of a link-local address.
         ipaddress.IPv6Address(text.partition("%")[0])
     except ValueError:
         return False
     return True
 
 
-#: Where the tool looks for its configuration, for MIB files (it reads the first lines of every one
-#: there is, even with -m ''), and where it keeps what it need not keep.
+#: Directories of the tool: configuration, MIB files (it reads the first lines of every MIB file,
+#: even with -m ''), and persistent data, which is not needed.
 _VARIABLES = (("SNMPCONFPATH", "{0}"), ("MIBDIRS", "{0}"), ("SNMP_PERSISTENT_DIR", "/dev/null"))
 
 
@@ -269,21 +269,21 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-# -- questions ------------------------------------------------------------------------------------
+# -- queries --------------------------------------------------------------------------------------
 
-#: OID requested or found to its value; None where the agent stated that it has none.
+#: OID requested or found to its value. None: the agent reported that it has no value.
 Values = Dict[str, Optional[Value]]
 
 
 def key_of(target: Target, question: str) -> str:
-    """The evidence key of a question, which names no credentials."""
+    """The evidence key of a query. It contains no credentials."""
     return f"snmp:{target.name} {question}"
 
 
 def get(host: Host, target: Target, question: str, oids: Sequence[str]) -> Values:
-    """The values of ``oids``, by as few requests as the agent takes; NoAnswer if it gave none.
+    """The values of ``oids``, read with as few requests as possible. NoAnswer without any answer.
 
-    None is what the agent states not to have; what it gave no answer for is not among them.
+    None: the agent reported that it has no value. OIDs without an answer are not in the result.
     """
     values, problem = _ask(host, target, GET, question, oids)
     if problem is not None and not values:
@@ -292,9 +292,10 @@ def get(host: Host, target: Target, question: str, oids: Sequence[str]) -> Value
 
 
 def following(host: Host, target: Target, question: str, oids: Sequence[str]) -> Values:
-    """What comes next behind each of ``oids``: the first row of a column, or the next subtree.
+    """The next value after each of ``oids``: the first row of a column, or the next subtree.
 
-    Nobody could tell which of them has no answer, so NoAnswer where one has none; it has the rest.
+    The result does not show which OID has no answer. One missing answer therefore raises NoAnswer,
+    whose ``values`` has the other answers.
     """
     values, problem = _ask(host, target, NEXT, question, oids)
     if problem is not None:
@@ -304,63 +305,65 @@ def following(host: Host, target: Target, question: str, oids: Sequence[str]) ->
 
 
 def walk(host: Host, target: Target, question: str, oid: str, rows: Iterable[str] = ()) -> Values:
-    """Everything beneath ``oid``; NoAnswer if it was cut short. SNMPv1 has no bulk request: there
-    it is a plain walk.
+    """All values below ``oid``; NoAnswer if the walk was interrupted. SNMPv1 has no bulk request
+    and uses a plain walk.
 
-    Cut short is a walk that the tool did not end well (no answer to one of its requests, an error
-    of the agent, an OID that goes back) and one that the agent ended with the end of its tree where
-    it has more: it is queried what comes behind ``oid``. Where that states no more, ``rows`` do
-    (what is behind the columns in the OIDs of a table): one that ends so and lacks any was cut.
+    A walk was interrupted if the tool failed: a request without an answer, an error of the agent,
+    or an OID that is not greater than the one before. It was also interrupted if the agent reported
+    the end of its tree too early. To detect this, the agent is queried for the next value after
+    ``oid``. ``rows`` are the row indexes that the table must have in each column: a column that
+    lacks one of them is incomplete.
     """
     key = key_of(target, question)
     tool = "snmpwalk" if target.credentials.version == "1" else WALK
     answer = _run(host, target, tool, question, [oid], patience=20)
-    found = {name: value for name, value in answer.values.items() if name.startswith(oid + ".")}
+    values = {name: value for name, value in answer.values.items() if name.startswith(oid + ".")}
     if answer.cut:
-        raise _cut(key, target, oid, answer.cut, found)
+        raise _cut(key, target, oid, answer.cut, values)
     if answer.ended:
         if has_more(host, target, question, oid):
-            raise _cut(key, target, oid, "it said that nothing comes behind, and it does", found)
-        # A column without any row is one that the agent does not have.
-        lacking = [row for row in rows if oid + row not in found] if found else []
-        if lacking:
-            why = "it ended before row {0}, which the table has".format(lacking[0].lstrip("."))
-            raise _cut(key, target, oid, why, found)
-    return found
+            why = "it reported the end of its tree, but has more values"
+            raise _cut(key, target, oid, why, values)
+        # The agent does not have a column without any row.
+        missing = [row for row in rows if oid + row not in values] if values else []
+        if missing:
+            why = "it ended before row {0}, which the table has".format(missing[0].lstrip("."))
+            raise _cut(key, target, oid, why, values)
+    return values
 
 
 def beginning(host: Host, target: Target, question: str, oid: str, most: int) -> Values:
-    """The first rows beneath ``oid``, ``most`` at most; NoAnswer if some of them did not come.
+    """The first rows below ``oid``, at most ``most``. NoAnswer if one of them is missing.
 
-    SNMPv1 has no bulk request: there it is the first row alone.
+    SNMPv1 has no bulk request: only the first row is read.
     """
     if target.credentials.version == "1":
-        found = following(host, target, question, [oid])
-        return {name: value for name, value in found.items() if _is_row(name, value, oid)}
-    found = {}
+        values = following(host, target, question, [oid])
+        return {name: value for name, value in values.items() if _is_row(name, value, oid)}
+    values = {}
     last, number = oid, 1
-    while len(found) < most:
+    while len(values) < most:
         name = question if number == 1 else f"{question} {number}"
         answer = _run(host, target, BULK, name, [last])
-        rows = {one: value for one, value in answer.values.items() if _is_row(one, value, oid)}
-        more = [one for one in rows if one not in found]
-        found.update(rows)
+        rows = {row: value for row, value in answer.values.items() if _is_row(row, value, oid)}
+        more = [row for row in rows if row not in values]
+        values.update(rows)
         if not more or len(rows) < len(answer.values):
             break
         last, number = more[-1], number + 1
-    return dict(list(found.items())[:most])
+    return dict(list(values.items())[:most])
 
 
 def _is_row(name: str, value: Optional[Value], oid: str) -> bool:
     return value is not None and name.startswith(oid + ".")
 
 
-#: What nearly every agent has, behind all that is walked here: snmpModules (RFC 3411 and others).
+#: snmpModules (RFC 3411 and others): nearly every agent has it, after all subtrees walked here.
 _LAST = "1.3.6.1.6"
 
 
 def has_more(host: Host, target: Target, question: str, oid: str) -> bool:
-    """Whether an agent that stated that its tree ends at ``oid`` has something behind it."""
+    """Whether an agent that reported the end of its tree at ``oid`` has values after it."""
     behind = following(host, target, question + " end", [_behind(oid), _LAST])
     return any(value is not None for value in behind.values())
 
@@ -369,19 +372,19 @@ def _cut(key: str, target: Target, oid: str, why: str, found: Values) -> NoAnswe
     return NoAnswer(
         key,
         FAILED,
-        f"{target.name} was cut short in the middle of {oid}, after {len(found)} rows: {why}",
+        f"the walk of {oid} on {target.name} was interrupted after {len(found)} rows: {why}",
     )
 
 
 def _behind(oid: str) -> str:
-    """The OID that is the next behind everything beneath this one."""
+    """The first OID after the subtree of this one."""
     above, _, last = oid.rpartition(".")
     return f"{above}.{clipped(last) + 1}"
 
 
 class _Answer(NamedTuple):
-    """``cut`` says why some of the values did not come, "" where all did. ``ended``: the agent
-    states that its tree ends here."""
+    """``cut`` is the reason why values are missing, or "". ``ended``: the agent reported the end
+    of its tree."""
 
     values: Values
     cut: str
@@ -391,9 +394,9 @@ class _Answer(NamedTuple):
 def _ask(
     host: Host, target: Target, tool: str, question: str, oids: Sequence[str]
 ) -> Tuple[Values, Optional[NoAnswer]]:
-    """Ask, and ask the halves where the whole is too large for the agent or silences it.
+    """The values received, and the first reason for a missing one.
 
-    What came, and the first reason why something did not.
+    A request that is too large for the agent, or that it does not answer, is split in two halves.
     """
     values: Values = {}
     open_parts = [
@@ -427,11 +430,11 @@ def _ask(
 
 
 def _worth_halving(problem: NoAnswer, question: str) -> bool:
-    """A first question that nobody answers is not asked again in parts: nobody is there."""
+    """False for the first query of a session without an answer: no agent is running there."""
     return problem.reason == FAILED or (problem.reason == SILENT and question != FIRST)
 
 
-#: The question that opens the talk with an agent.
+#: The first query of a session with an agent.
 FIRST = "probe"
 
 
@@ -455,12 +458,12 @@ def _run(
         raise NoAnswer(
             key,
             TOOL,
-            f"there is no {tool} on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
+            f"{tool} is not installed on this host: install net-snmp-utils (Debian, Ubuntu: snmp)",
         )
     if isinstance(output, HostproofError):
         why = str(output)
         if target.patience is not None and target.patience.left() <= 0:
-            why = f"{target.name} was not waited for any longer: {target.patience.why_over()}"
+            why = f"the queries to {target.name} were stopped: {target.patience.why_over()}"
         raise NoAnswer(key, FAILED, why, hopeless=True)
     if target.patience is not None and re.search(_COMPLAINTS[0][0], output.stderr):
         target.patience.time_out()
@@ -470,8 +473,8 @@ def _run(
         raise NoAnswer(key, FAILED, str(problem)) from problem
     reasons = _errors_of(output)
     if output.rc == 0 or (reasons and set(reasons) == {_HAS_NONE}):
-        # SNMPv1 says with an error that a value does not exist: that is an answer.
-        # A walk that prints nothing and ends well was led out of its subtree by the first answer.
+        # SNMPv1 reports a missing value as an error: that is an answer.
+        # A successful walk without output has an empty subtree: the first answer was outside it.
         if values or ended or output.rc or tool not in (GET, NEXT):
             missing = (oid for oid in oids if oid not in values)
             filled = dict(values, **({} if tool != GET else dict.fromkeys(missing)))
@@ -481,12 +484,12 @@ def _run(
     raise _no_answer(key, target, output)
 
 
-#: The error by which SNMPv1 says that there is no such value, or that the tree ends (RFC 1157).
+#: The SNMPv1 error for a missing value, or for the end of the tree (RFC 1157).
 _HAS_NONE = "noSuchName"
 
 
 def _errors_of(output: Output) -> List[str]:
-    """The errors in packets of the agent, by their names in RFC 3416."""
+    """The errors that the agent returned, with their names from RFC 3416."""
     return re.findall(r"Reason: \((\w+)\)", output.stderr) if output.rc == 2 else []
 
 
@@ -514,21 +517,21 @@ def _no_answer(key: str, target: Target, output: Output) -> NoAnswer:
 
 _WORDS = {
     CLOSED: "the UDP port of {0} is closed: no SNMP agent runs there, or a firewall rejects us",
-    SILENT: "{0} does not answer: no agent, a firewall, or an agent that drops what it refuses",
+    SILENT: "{0} does not answer: no agent, a firewall, or an agent that drops rejected requests",
     REFUSED: "{0} has an SNMP agent that does not answer these credentials: wrong community or "
-    "passphrase, a version that is off, or this host is not allowed to ask",
+    "passphrase, a disabled SNMP version, or this host is not permitted",
     USER: "{0} does not know the SNMPv3 user",
-    PASSPHRASE: "{0} refuses the SNMPv3 passphrase or protocol of the user",
-    LEVEL: "{0} does not allow this SNMPv3 security level to the user",
-    NAME: "{0} has no address: the name cannot be resolved",
+    PASSPHRASE: "{0} rejects the SNMPv3 passphrase or protocol of the user",
+    LEVEL: "{0} rejects this SNMPv3 security level for the user",
+    NAME: "{0} cannot be resolved to an address",
 }
 
 
-# -- why there is none ----------------------------------------------------------------------------
+# -- reasons for a missing answer -----------------------------------------------------------------
 
 
 class Silence(NamedTuple):
-    """What is known of an agent that gave no answer. ``engine`` is its engine ID, if seen."""
+    """The reason for a missing answer. ``engine`` is the agent's engine ID, if received."""
 
     reason: str
     message: str
@@ -537,7 +540,7 @@ class Silence(NamedTuple):
 
 
 def explain(host: Host, target: Target, problem: HostError) -> Silence:
-    """Look at a silent agent once more, by a question that needs no credentials."""
+    """The reason for a missing answer. A timeout is followed by a query without credentials."""
     reason = getattr(problem, "reason", FAILED)
     if reason != SILENT:
         return Silence(reason, str(problem), None, (problem.key,))
@@ -552,11 +555,11 @@ def explain(host: Host, target: Target, problem: HostError) -> Silence:
         return Silence(SILENT, str(problem), None, evidence)
     engine = attempt(snmp_message.engine_id, reply)
     if isinstance(engine, HostproofError):
-        message = f"{target.name} sends something that is no SNMP from its UDP port"
+        message = f"{target.name} answers on its UDP port, but not with SNMP"
         return Silence(FAILED, message, None, evidence)
     return Silence(REFUSED, _WORDS[REFUSED].format(target.name), engine, evidence)
 
 
 def printable(text: str) -> str:
-    """One line without control characters, whatever an agent sent."""
+    """The text of an agent in one line, without control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -68,7 +68,7 @@ def test_own_limits_come_last():
         ({"probes": [{"probe": "disk", "device": "sda"}]}, "disk has no device; it has devices"),
         ({"probes": [{"probe": "disk", "devices": "sda"}]}, "must be a list that is not empty"),
         ({"probes": [{"probe": "disk", "devices": []}]}, "must be a list that is not empty"),
-        ({"probes": [{"probe": "disk", "devices": ["a", "a"]}]}, "must not name anything twice"),
+        ({"probes": [{"probe": "disk", "devices": ["a", "a"]}]}, "must not contain duplicates"),
         ({"probes": [{"probe": "disk", "layer": "dm"}]}, "one of devices, paths"),
         ({"probes": [{"probe": "disk"}, {"probe": "disk"}]}, "item 2: disk is listed twice"),
         ({"probes": [{"probe": "nfs", "mounts": ["u02"]}]}, "must begin with /"),
@@ -145,7 +145,8 @@ def test_own_limits_come_last():
         ),
         (
             {"budget": {**RATE, "round_trips": 10}},
-            "measured_per_second: 854 a second with 10 round trips of 0.685 ms: one session cannot",
+            "measured_per_second: one session cannot reach 854 per second with 10 round trips of "
+            "0.685 ms",
         ),
         ({"budget": {**RATE, "measured_per_second": 0}}, "measured_per_second must be a number"),
         ({"budget": {**RATE, "measured_round_trip_ms": "x"}}, "measured_round_trip_ms must be"),

@@ -1308,8 +1308,8 @@ class TestPolicy:
             ({"agent_seconds": 0}, "storage_type_agent_seconds must be 1 to 3600"),
             ({"trace_folder": "diag"}, "storage_type_trace_folder must be a whole path"),
             ({"addresses": "filer"}, "storage_type_addresses must be a list of addresses"),
-            ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
-            ({"addresses": ["a b"]}, "is no host name or IP address"),
+            ({"addresses": ["-oProxy"]}, "'-oProxy' is not a hostname or IP address"),
+            ({"addresses": ["a b"]}, "is not a hostname or IP address"),
             ({"addresses": ["a", "a"]}, "storage_type_addresses lists a twice"),
             ({"addresses": ["a", "a:161"]}, "storage_type_addresses lists a twice"),
             ({"addresses": ["a:1161", "a:1161"]}, "storage_type_addresses lists a:1161 twice"),
@@ -1317,7 +1317,7 @@ class TestPolicy:
                 {"addresses": ["a:1161", {"address": "a", "port": 1161}]},
                 "storage_type_addresses lists a:1161 twice",
             ),
-            ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
+            ({"addresses": ["a:b"]}, "'a:b' is not a hostname or IP address"),
             ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
             ({"addresses": ["a:-1"]}, "a:-1: port must be 1 to 65535"),
             ({"addresses": [{"address": "a:1161", "port": 1}]}, "a:1161: has a port twice"),
@@ -1458,7 +1458,7 @@ class TestHalfDead:
         for number in range(5):
             attempt(snmp.walk, host, target, f"volumes {number}", E + "789.1.5.4.1.2")
         assert len(host.asked) == 2
-        assert "gave no answer to 2 requests" in patience.why_over()
+        assert "2 requests timed out" in patience.why_over()
 
 
 class TestDeadline:
@@ -1482,8 +1482,8 @@ class TestDeadline:
     @pytest.mark.parametrize(
         ("spent", "all_seconds", "words"),
         [
-            (60, 3600, "its answers took the 60 s that one agent is given"),
-            (0, 0, "the 0 s that all agents together are given are over"),
+            (60, 3600, "its answers took longer than the limit of 60 s per agent"),
+            (0, 0, "the limit of 0 s for all agents is exceeded"),
         ],
     )
     def test_then_nothing_more_is_asked(self, spent, all_seconds, words):
@@ -1535,7 +1535,7 @@ class TestCutShort:
             (2, "", "Error in packet.\nReason: (genError) A general failure\n", "genError"),
             (1, "", "Error: OID not increasing: .1.3.6.1\n", "not increasing"),
             (0, f".{TABLE}.9 = INTEGER: 4", "", "in the middle of a line"),
-            (0, f".{TABLE}.1 = {PAST_END}\n", "", "nothing comes behind, and it does"),
+            (0, f".{TABLE}.1 = {PAST_END}\n", "", "reported the end of its tree, but has more"),
             (3, "", "", "the tool ended with 3"),
         ],
     )
