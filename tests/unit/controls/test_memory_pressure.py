@@ -104,6 +104,55 @@ class TestSwapSize:
         assert judge(host().deny("/proc/swaps"))["swap_size"].status == "error"
 
 
+class TestAmounts:
+    @pytest.mark.parametrize(
+        ("kilobytes", "profile", "status"),
+        [
+            # 8127440 kB is what CVU 23.26.1 passed for Grid Infrastructure.
+            (8127440, "oracle_26ai_rac", "pass"),
+            (7969178, "rac_asm", "pass"),
+            (7969177, "rac_asm", "fail"),
+            (3734396, "oracle_19c_single", "pass"),
+            (996148, "oracle_19c_single", "pass"),
+            (996147, "oracle_19c_single", "fail"),
+        ],
+    )
+    def test_the_minimum_by_purpose(self, judge, kilobytes, profile, status):
+        found = judge(host().memory(MemTotal=kilobytes), profile=profile)["physical"]
+        assert found.status == status
+
+    def test_an_installed_grid_home_needs_the_same(self, judge):
+        machine = host().file("/etc/oraInst.loc", "inventory_loc=/u01/inv\n")
+        home = '<HOME NAME="G" LOC="/u01/grid" TYPE="O" IDX="1" CRS="true"/>'
+        text = f"<INVENTORY><HOME_LIST>{home}</HOME_LIST></INVENTORY>"
+        machine.file("/u01/inv/ContentsXML/inventory.xml", text).memory(MemTotal=4 << 20)
+        found = judge(machine)["physical"]
+        assert (found.status, "Grid Infrastructure needs 8.0 GiB" in found.why) == ("fail", True)
+
+    def test_homes_that_may_not_be_read(self, judge):
+        found = judge(host().deny("/etc/oratab"), profile="oracle_19c_single")["physical"]
+        assert found.status == "error"
+
+    @pytest.mark.parametrize(
+        ("total", "kilobytes", "status"),
+        [
+            (100 << 20, 3 << 20, "pass"),
+            (100 << 20, (3 << 20) - 1, "warn"),
+            (100 << 20, 51199, "fail"),
+            (1 << 20, 51200, "pass"),
+        ],
+    )
+    def test_what_is_available(self, judge, total, kilobytes, status):
+        machine = host().memory(MemTotal=total, MemAvailable=kilobytes)
+        assert judge(machine)["available"].status == status
+
+    def test_a_kernel_without_that_row(self, judge):
+        machine = host()
+        lines = machine.files["/proc/meminfo"].splitlines(keepends=True)
+        text = "".join(one for one in lines if not one.startswith("MemAvailable"))
+        assert judge(machine.file("/proc/meminfo", text))["available"].status == "error"
+
+
 class TestSwapUsed:
     @pytest.mark.parametrize(
         ("kilobytes", "read", "written", "status"),

@@ -11,7 +11,7 @@ from ...parsers.kernel import kernel_cmdline, meminfo, proc_status
 from ...parsers.nfs import fstab, mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.kernel import numa
-from ...probes.oracle import instances, next_start, processes, releases
+from ...probes.oracle import instances, next_start, oracle_homes, processes, releases
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import unit_files
 from .parsers import proc_swaps, vmstat
@@ -49,6 +49,7 @@ class Facts(NamedTuple):
 
     meminfo: Answer[Dict[str, int]]
     software: releases.Software
+    homes: Answer[List[oracle_homes.OracleHome]]
     swaps: Answer[List[proc_swaps.Area]]
     fstab: Answer[List[fstab.Entry]]
     swap_units: Answer[List[str]]
@@ -65,6 +66,7 @@ def read(host: Host, policy: Policy) -> Facts:
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
+        homes=attempt(oracle_homes.read_homes, host, ()),
         swaps=attempt(lambda: proc_swaps.parse(host.read_text(SWAPS))),
         fstab=attempt(_read_fstab, host),
         swap_units=attempt(_read_swap_units, host),
