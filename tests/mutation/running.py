@@ -1,0 +1,220 @@
+"""Runs the tests of changed copies: which notice the change."""
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import NamedTuple
+
+from mutation.changes import Change, changes, is_python
+from mutation.selecting import Code, Selection
+
+NOTICED = "noticed"
+SURVIVED = "survived"
+TIMEOUT = "timeout"
+#: No test runs the line.
+UNTESTED = "untested"
+PYTEST = ("-q", "-p", "no:cacheprovider", "-p", "mutation.contexts", "--tb=no")
+#: Seconds for the tests of one file.
+LONGEST = 1800
+#: Seconds that a run may take in addition to three times those of the first run.
+GRACE = 60
+TESTS = Path(__file__).resolve().parents[1]
+
+
+class Mutant(NamedTuple):
+    path: Path
+    change: Change
+
+    def diff(self, root: Path) -> str:
+        old = (root / self.path).read_bytes()
+        before, after = [one.decode().splitlines() for one in (old, self.change.applied(old))]
+        names = f"a/{self.path}", f"b/{self.path}"
+        return "\n".join(unified_diff(before, after, *names, n=1, lineterm=""))
+
+
+class Record(NamedTuple):
+    """A test file: its tests that pass, and by file and line those that run the line."""
+
+    file: str
+    passed: list[str]
+    lines: dict[str, dict[str, list[str]]]
+    seconds: float
+
+
+class Result(NamedTuple):
+    mutant: Mutant
+    outcome: str
+    #: How many tests ran the line.
+    tests: int
+    seconds: float
+
+
+def draw(code: Code, paths: Iterable[str], sample: int, seed: int) -> list[Mutant]:
+    """Random lines of the files below PATHS (default: all code), with one random change each."""
+    places = [code.root / one for one in paths] or [code.root / one for one in code.folders]
+    lines: dict[tuple[Path, int], list[Change]] = {}
+    for place in places:
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            for one in changes(path.read_bytes()):
+                lines.setdefault((path.relative_to(code.root), one.line), []).append(one)
+    chance = random.Random(seed)
+    order = sorted(lines)
+    chance.shuffle(order)
+    mutants: list[Mutant] = []
+    for path, line in order:
+        if len(mutants) == sample:
+            break
+        change = chance.choice(lines[path, line])
+        if is_python(change.applied((code.root / path).read_bytes())):
+            mutants.append(Mutant(path, change))
+    return mutants
+
+
+class Copy:
+    """A copy of the checkout in which the changes are made; ``cache`` keeps the lines of tests."""
+
+    def __init__(self, code: Code, cache: Path, *, limit: int | None) -> None:
+        self._source = code
+        self._cache = cache
+        self._limit = limit
+        self._folder = Path(tempfile.mkdtemp(prefix="mutation-")).resolve()
+        self._code = code._replace(root=self._folder / "tree")
+        self._copy()
+        self._selection = Selection(self._code)
+        self._state = self._digest()
+        #: A changed file gets a time of its own, so no compiled file of another change is used.
+        self._clock = int(time.time())
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _copy(self) -> None:
+        names = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=self._source.root,
+            check=True,
+            capture_output=True,
+        ).stdout.decode()
+        for name in filter(None, names.split("\0")):
+            old, new = self._source.root / name, self._code.root / name
+            if old.is_file() or old.is_symlink():
+                new.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(old, new, follow_symlinks=False)
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for folder in (*self._code.folders, self._code.tests):
+            for path in sorted((self._code.root / folder).rglob("*.py")):
+                digest.update(str(path.relative_to(self._code.root)).encode() + b"\0")
+                digest.update(path.read_bytes() + b"\0")
+        return digest.hexdigest()[:16]
+
+    def results(self, mutants: list[Mutant]) -> Iterator[Result]:
+        for mutant in mutants:
+            started = time.monotonic()
+            outcome, tests = self._outcome(mutant)
+            yield Result(mutant, outcome, tests, time.monotonic() - started)
+
+    def _outcome(self, mutant: Mutant) -> tuple[str, int]:
+        path = self._code.root / mutant.path
+        records = [self._record(file) for file in self._selection.test_files(path, self._limit)]
+        tests = {one.file: _tests_of(one, mutant) for one in records}
+        if not any(tests.values()):
+            return UNTESTED, 0
+        source = path.read_bytes()
+        self._write(path, mutant.change.applied(source))
+        try:
+            ran = [one for one in records if tests[one.file]]
+            outcome = self._run(ran, [test for one in ran for test in tests[one.file]])
+            # A fixture of several tests runs its lines in the first one alone.
+            if outcome == SURVIVED:
+                outcome = self._run(ran, [test for one in ran for test in one.passed])
+            return outcome, sum(map(len, tests.values()))
+        finally:
+            self._write(path, source)
+
+    def _write(self, path: Path, text: bytes) -> None:
+        path.write_bytes(text)
+        self._clock += 2
+        os.utime(path, (self._clock, self._clock))
+
+    def _run(self, records: list[Record], tests: list[str]) -> str:
+        listed = self._folder / "tests"
+        listed.write_text("\n".join(tests))
+        seconds = GRACE + 3 * sum(one.seconds for one in records)
+        names = [one.file for one in records]
+        status = self._pytest([*names, "-x"], {"MUTATION_TESTS": str(listed)}, seconds)
+        if status is None:
+            return TIMEOUT
+        return NOTICED if status else SURVIVED
+
+    def _record(self, file: Path) -> Record:
+        """The lines that the tests of a file run, from the cache or from one run of it."""
+        name = str(file.relative_to(self._code.root))
+        kept = self._cache / self._state / (name.replace("/", "-") + ".json")
+        if not kept.exists():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(self._measured(name)._asdict()))
+        return Record(**json.loads(kept.read_text()))
+
+    def _measured(self, name: str) -> Record:
+        written = self._folder / "lines.json"
+        written.write_text(json.dumps({"passed": [], "lines": {}}))
+        roots = ":".join(str(self._code.root / one) + "/" for one in self._code.folders)
+        started = time.monotonic()
+        variables = {"MUTATION_RECORD": str(written), "MUTATION_ROOTS": roots}
+        self._pytest([name], variables, LONGEST)
+        found = json.loads(written.read_text())
+        lines = {
+            str(Path(one).relative_to(self._code.root)): lines
+            for one, lines in found["lines"].items()
+        }
+        return Record(name, found["passed"], lines, time.monotonic() - started)
+
+    def _pytest(
+        self, arguments: list[str], variables: dict[str, str], seconds: float
+    ) -> int | None:
+        """The exit status, or None after SECONDS."""
+        paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+        settings = {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "ANSIBLE_CONFIG": str(self._code.root / "ansible.cfg"),
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *PYTEST, *arguments],
+            cwd=self._code.root,
+            env={**os.environ, **settings, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _tests_of(record: Record, mutant: Mutant) -> list[str]:
+    lines = record.lines.get(str(mutant.path), {})
+    if not mutant.change.statement:
+        return sorted({one for tests in lines.values() for one in tests})
+    for line in (mutant.change.line, mutant.change.statement):
+        if str(line) in lines:
+            return lines[str(line)]
+    return []

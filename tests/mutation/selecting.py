@@ -1,0 +1,100 @@
+"""The test files that probably run a module: those named after it, and those that import it."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+#: So many imports lead from a test to a module, at most, where the name of the test does not tell.
+FAR = 2
+
+
+class Code(NamedTuple):
+    """A checkout: its root, the folders with code, and the folder with tests."""
+
+    root: Path
+    folders: tuple[str, ...]
+    tests: str
+
+
+class Selection:
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._names: dict[str, Path] = {}
+        for folder in code.folders:
+            for path in sorted((code.root / folder).rglob("*.py")):
+                self._names[_dotted(path.relative_to(code.root / folder))] = path
+        self._tests = sorted((code.root / code.tests).rglob("*.py"))
+        self._names.update({path.stem: path for path in self._tests})
+        self._imports: dict[Path, set[Path]] = {}
+
+    def test_files(self, module: Path, limit: int | None) -> list[Path]:
+        """At most LIMIT test files, the most probable one first, or every test file."""
+        if limit is None:
+            return [one for one in self._tests if one.name.startswith("test_")]
+        near = self._importers(module)
+        words = {module.stem} | self._controls(module, near)
+        ranked = []
+        for test in self._tests:
+            if not test.name.startswith("test_"):
+                continue
+            distance = near.get(test, FAR + 1)
+            named = any(test.stem == f"test_{one}" for one in words) or any(
+                test.stem.startswith(f"test_{one}_") for one in words
+            )
+            if named or distance <= FAR:
+                ranked.append((not (distance == 1 or named), distance, not named, test))
+        return [test for *_, test in sorted(ranked)][:limit]
+
+    def _controls(self, module: Path, near: dict[Path, int]) -> set[str]:
+        """The controls that have a module near this one."""
+        found: dict[str, int] = {}
+        for path, distance in {module: 0, **near}.items():
+            parts = path.parts
+            if "controls" in parts[:-2] and "tests" not in parts:
+                name = parts[parts.index("controls") + 1]
+                found[name] = min(distance, found.get(name, distance))
+        least = min(found.values(), default=0)
+        return {name for name, distance in found.items() if distance == least}
+
+    def _importers(self, module: Path) -> dict[Path, int]:
+        """The files that import a module directly or by others, and by how many steps."""
+        users = defaultdict(set)
+        for path in self._names.values():
+            for used in self._imported(path):
+                users[used].add(path)
+        distances = {module: 0}
+        edge = [module]
+        for distance in range(1, FAR + 2):
+            edge = [user for path in edge for user in users[path] if user not in distances]
+            distances.update(dict.fromkeys(edge, distance))
+        del distances[module]
+        return distances
+
+    def _imported(self, path: Path) -> set[Path]:
+        if path not in self._imports:
+            names: set[str] = set()
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.Import):
+                    names.update(one.name for one in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    base = self._base(path, node)
+                    names.add(base)
+                    names.update(f"{base}.{one.name}".lstrip(".") for one in node.names)
+            names = {one.removeprefix("ansible.module_utils.") for one in names}
+            self._imports[path] = {self._names[one] for one in names if one in self._names}
+        return self._imports[path]
+
+    def _base(self, path: Path, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        for folder in self._code.folders:
+            if path.is_relative_to(self._code.root / folder):
+                parts = path.relative_to(self._code.root / folder).parts[: -node.level]
+                return ".".join([*parts, *([node.module] if node.module else [])])
+        return node.module or ""
+
+
+def _dotted(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

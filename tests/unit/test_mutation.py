@@ -1,0 +1,154 @@
+"""The mutator (tests/mutation), on a package of two modules in a checkout of its own."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from mutation import running
+from mutation.changes import changes, is_python
+from mutation.selecting import Code, Selection
+
+LIMITS = """\
+START = 3
+
+
+def is_low(value):
+    if value < START:
+        return True
+    return False
+
+
+def never_called(value):
+    return value + 1
+
+
+def worst(values):
+    return max(values)
+"""
+TESTS = """\
+from limits import is_low, worst
+
+
+def test_is_low():
+    assert is_low(2)
+    assert not is_low(3)
+
+
+def test_worst():
+    assert worst([1, 1])
+
+
+def test_that_fails_without_a_change():
+    assert worst([1]) == 2
+"""
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Code:
+    files = {
+        "code/limits.py": LIMITS,
+        "code/user.py": "import limits\n",
+        "tests/test_limits.py": TESTS,
+        "tests/test_user.py": "import user\n\n\ndef test_user():\n    assert user\n",
+        "tests/test_other.py": "def test_other():\n    assert True\n",
+        "conftest.py": "import sys\nsys.path.insert(0, __file__.rpartition('/')[0] + '/code')\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return Code(tmp_path, ("code",), "tests")
+
+
+def changed(text: str) -> set[tuple[str, str]]:
+    source = text.encode()
+    return {(one.name, one.applied(source).decode()) for one in changes(source)}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "new"),
+    [
+        ("a == b", "comparison", "a != b"),
+        ("a < b <= c", "comparison", "a < b < c"),
+        ("a not in b", "comparison", "a in b"),
+        ("x = 1", "constant+1", "x = (2)"),
+        ("x = 1", "constant-1", "x = (0)"),
+        ("x = True", "boolean", "x = False"),
+        ("x = a and b", "and-or", "x = (a) or (b)"),
+        ("x = a and b", "drop-operand0", "x = (b)"),
+        ("x = not a", "drop-not", "x = a"),
+        ("x = any(a)", "swap-name", "x = all(a)"),
+        ("x = min(a)", "swap-name", "x = max(a)"),
+        ("x = ERROR", "swap-name", "x = WARN"),
+        ("x = a if b else c", "swap-branches", "x = (c) if (b) else (a)"),
+        ("x = [a for a in b if a]", "drop-filter", "x = [a for a in b if True]"),
+        ("def f(a):\n    a = g(a)", "delete-statement", "def f(a):\n    pass"),
+        ("a.b = c", "delete-statement", "pass"),
+        ("raise a", "delete-statement", "pass"),
+        ("def f():\n    return a", "return-none", "def f():\n    return None"),
+        ("if a:\n    b", "negate", "if not (a):\n    b"),
+        ("x = 'ä' == b", "comparison", "x = 'ä' != b"),
+    ],
+)
+def test_changes(text: str, name: str, new: str):
+    assert (name, new) in changed(text)
+
+
+def test_nothing_else_is_changed():
+    text = '"""A text 1."""\nimport a\n\n\ndef f(a: 1 < 2) -> 3:\n    b = g(f"{a}")\n'
+    assert changed(text) == set()
+    assert not is_python(b"x = (")
+
+
+def test_test_files_by_name_and_by_import(code: Code):
+    found = Selection(code).test_files(code.root / "code/limits.py", 5)
+    assert [one.name for one in found] == ["test_limits.py", "test_user.py"]
+    assert len(Selection(code).test_files(code.root / "code/limits.py", None)) == 3
+
+
+def test_a_draw_is_repeated_by_its_seed(code: Code):
+    assert running.draw(code, [], 4, 7) == running.draw(code, [], 4, 7)
+    assert {str(one.path) for one in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
+
+
+def test_outcome_of_each_change(code: Code, tmp_path_factory: pytest.TempPathFactory):
+    source = LIMITS.encode()
+    path = Path("code/limits.py")
+    wanted = {
+        (1, "constant+1"): running.NOTICED,
+        (5, "comparison"): running.NOTICED,
+        (7, "return-none"): running.SURVIVED,
+        (11, "constant+1"): running.UNTESTED,
+        (15, "swap-name"): running.SURVIVED,
+    }
+    mutants = [running.Mutant(path, one) for one in changes(source) if one[0::4] in wanted]
+    copy = running.Copy(code, tmp_path_factory.mktemp("cache"), limit=5)
+    try:
+        results = list(copy.results(mutants))
+    finally:
+        copy.close()
+    assert {one.mutant.change[0::4]: one.outcome for one in results} == wanted
+    assert (code.root / path).read_bytes() == source
+    assert "-    return max(values)\n+    return min(values)" in results[-1].mutant.diff(code.root)
+
+
+def test_a_change_without_an_end_is_a_timeout(
+    code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (code.root / "code/limits.py").write_text(
+        "def count():\n    n = 0\n    while n < 3:\n        n += 1\n"
+    )
+    (code.root / "tests/test_limits.py").write_text(
+        "import limits\n\n\ndef test_count():\n    limits.count()\n"
+    )
+    monkeypatch.setattr(running, "GRACE", 1)
+    (mutant,) = [
+        running.Mutant(Path("code/limits.py"), one)
+        for one in changes((code.root / "code/limits.py").read_bytes())
+        if one.name == "delete-statement" and one.line == 4
+    ]
+    copy = running.Copy(code, tmp_path / "cache", limit=5)
+    try:
+        assert [one.outcome for one in copy.results([mutant])] == [running.TIMEOUT]
+    finally:
+        copy.close()
