@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""async_io: whether the database writes asynchronously and past the page cache, and can."""
+"""async_io: asynchronous and direct I/O of the database, and the limits of the host for it."""
 
 from ...evaluate.control import Control
 from . import rules_aix, rules_files, rules_limit, rules_messages, rules_parameters

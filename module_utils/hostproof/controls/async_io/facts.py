@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of asynchronous I/O: the limit, who writes and how, and what was said."""
+"""Facts about asynchronous I/O: limits, writing processes and their files, and log messages."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -32,23 +32,23 @@ from .probes.kernel_messages import Clock
 
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
 MEMINFO = "/proc/meminfo"
-#: What journalctl searches: both lines of a server that does not answer.
+#: Pattern for journalctl: the kernel's messages when an NFS server stops and resumes answering.
 SILENCE = "(nfs|NFS):? server .* (not responding|OK)"
 MOUNT = ["mount"]
 LSDEV = ["lsdev", "-C", "-c", "disk", "-F", "name"]
-#: Of AIX before 6.1, where aio is a device.
+#: AIX before 6.1, where aio is a device.
 AIO_DEVICE = "aio0"
 AIO_NAMES = ("autoconfig", "maxreqs", "maxservers")
 DISK_NAMES = ("algorithm", "queue_depth", "reserve_policy")
-#: A host has some thousand paths, and each costs a command.
+#: Limit of disks. A host can have thousands of paths, and each needs a command.
 MOST_DISKS = 500
 
 
 class Subject(NamedTuple):
-    """An instance to check. What could not be read holds the error instead (answer.py).
+    """An instance to check. An Answer can be the error of its reading (answer.py).
 
-    ``files`` are those that the writers hold open, by kind. ``alert_log`` is its path, ``messages``
-    and ``traces`` what the logs contain, also those of an instance that is down.
+    ``files`` are the open files of the writing processes, by kind. ``alert_log`` is the path of the
+    log. ``messages`` and ``traces`` are read from the logs, also of an instance that is down.
     """
 
     database: Database
@@ -96,7 +96,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     system = attempt(nfs_mounted.read_system, host)
     linux = _read_linux(host, policy) if system == LINUX else None
     return Facts(
@@ -126,12 +126,12 @@ def _read_linux(host: Host, policy: Policy) -> Linux:
 
 
 def _read_nfs_inodes(host: Host) -> List[int]:
-    """The sockets of processes that are connected to an NFS server: Direct NFS."""
+    """Inodes of sockets that are connected to an NFS server: Direct NFS."""
     return [one.inode for one in nfs_connections.read_connections(host) if one.inode]
 
 
 def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Silence]:
-    """Those of the policy's days; of what is older the journal may know the end alone."""
+    """Periods without answer in the days of the policy. A period can have started earlier."""
     now = known(clock)
     entries: List[kernel_log.Entry] = kernel_messages.read(host, SILENCE, now)
     begins = now.now - policy.message_days * 86400
@@ -142,8 +142,8 @@ def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Sil
 
 
 def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[Subject]:
-    """The databases that run, and those that the policy or oratab lists. ASM takes no part."""
-    # Which processes run is known on Linux only.
+    """Running databases, and those that the policy or oratab lists. ASM is not included."""
+    # Running processes are known only on Linux.
     running: Dict[str, Instance] = {}
     if linux is not None:
         running = next_start.running_databases(instances_probe.find_instances(host))
@@ -205,7 +205,7 @@ def _look_at(
     traces = attempt(_read_traces, host, policy, linux, user, path, sid)
     unread = [one for one in (path, messages, traces) if isinstance(one, HostError)]
     if running is None and not all(host.has(one.key) for one in unread):
-        # Recordings of earlier versions lack the logs of instances that were down.
+        # Evidence packs of earlier versions do not contain the logs of instances that were down.
         messages = traces = is_down
     return Subject(
         database=database,
@@ -236,13 +236,13 @@ def _read_traces(
 
 
 def _recent(policy: Policy, clock: Clock, messages: List[Message]) -> List[Message]:
-    """Those of the policy's days; what has no time counts: it may be of today."""
+    """Messages in the days of the policy. Messages without a time can be recent: keep them."""
     begins = clock.now - policy.message_days * 86400
     return [one for one in messages if one.at is None or one.at >= begins]
 
 
 def evidence_of(subject: Subject) -> Tuple[str, ...]:
-    """The keys of what an instance was checked by."""
+    """The evidence keys of an instance."""
     keys = () if subject.database.running is None else io_writers.KEYS
     return keys + next_start.evidence_of(subject.database)
 

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans filesystemio_options where the policy lets it. Nothing is restarted.
+"""Plans filesystemio_options if the policy allows it. Nothing is restarted.
 
-fs.aio-max-nr belongs to kernel_parameters: two files with one key would override each other.
+The control kernel_parameters sets fs.aio-max-nr: the same key in two files would conflict.
 """
 
 import math
@@ -22,13 +22,12 @@ from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, 
 
 
 def wanted_events(events: aio.Events, policy: Policy) -> int:
-    """What fs.aio-max-nr must be at least: the policy's, and room for what runs to grow."""
+    """The minimum of fs.aio-max-nr: the policy's value, or the current use with its growth."""
     return max(policy.aio_max_nr, math.ceil(events.used * policy.growth))
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the host as the policy requires; raises what it would have to
-    guess."""
+    """The changes that make the host match the policy. Raises if required facts are unknown."""
     known(facts.system)
     changes: List[Change] = []
     refusals: List[Refusal] = []
@@ -53,7 +52,7 @@ def _plan_one(
     refusals: List[Refusal],
     pending: List[str],
 ) -> None:
-    """The entry in the spfile of an instance that runs, where the policy lets us."""
+    """Plan the spfile entry of a running instance, if the policy allows it."""
     sid, wanted = subject.sid, str(policy.filesystemio_options)
     if subject.database.running is None:
         pending.append(f"{sid} is down, and a spfile is changed by its instance alone.")
@@ -91,7 +90,7 @@ def _plan_one(
 def _guard_cache(
     subject: Subject, linux: Linux, policy: Policy, now: str, wanted: str, pending: List[str]
 ) -> List[Refusal]:
-    """Direct I/O takes away the page cache, which may be most of what the database reads from."""
+    """Rejection if direct I/O would remove a page cache that serves most reads."""
     if MODES.get(now, (False, False))[1] or not MODES[wanted][1]:
         return []
     cache, sga = page_cache(linux), running_sga(subject.database) or 0

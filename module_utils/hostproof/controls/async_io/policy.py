@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How instances should do their input and output: the role's variables and their checks."""
+"""I/O of instances as the policy requires it: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -46,8 +46,8 @@ class WantedInstance(NamedTuple):
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``instances`` is None for "auto": those that run and those of oratab. ``aio_max_nr`` is
-    events. ``filesystemio_options`` is None where it is not managed.
+    ``instances`` is None for "auto": running instances and those in oratab. ``aio_max_nr`` is a
+    number of events. ``filesystemio_options`` is None if it is not managed.
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)

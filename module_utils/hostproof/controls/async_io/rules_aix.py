@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""AIX: the limits of its asynchronous I/O, concurrent I/O by mount and by parameter, the disks."""
+"""Checks of AIX: AIO limits, concurrent I/O by mount option and by parameter, and hdisks."""
 
 from typing import Dict, List, Optional, Tuple
 
@@ -19,7 +19,7 @@ from .values import OPTIONS, persisted
 
 rules = Rules(NAME)
 
-#: What Oracle requires of AIX (installation guides 12.2 and 19c).
+#: Minimum that Oracle requires on AIX (installation guides 12.2 and 19c).
 MAXREQS = 65536
 _IOO = "command:" + " ".join(aix_said.IOO)
 _PERFORMANCE = "AIX Performance Management, "
@@ -44,7 +44,7 @@ def aix_aio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _by_ioo(tunables: Dict[str, str]) -> Verdict:
-    """Since 6.1 asynchronous I/O is always there, and its limits are tunables."""
+    """AIX 6.1 and later: asynchronous I/O is always available, and its limits are tunables."""
     maxreqs = clipped(_number(tunables["aio_maxreqs"], _IOO, "aio_maxreqs"))
     shown = ", ".join(f"{name} {tunables[name]}" for name in tunables if name.startswith("aio_"))
     off = [
@@ -67,7 +67,7 @@ def _by_ioo(tunables: Dict[str, str]) -> Verdict:
 
 
 def _by_device(attributes: Dict[str, str]) -> Verdict:
-    """Before 6.1 it is a device, which is not there until it is configured."""
+    """AIX before 6.1: asynchronous I/O is a device that must be configured."""
     key = _lsattr_key(AIO_DEVICE, AIO_NAMES)
     maxreqs = clipped(_number(attributes["maxreqs"], key, "maxreqs"))
     is_off = attributes["autoconfig"] != "available"
@@ -137,7 +137,7 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _around(mounts: List[mount_command.Mount]) -> List[Tuple[str, str]]:
-    """Mounts whose options go around the page cache; of each mount point the one on top."""
+    """Mounts whose options bypass the page cache. Of stacked mounts only the topmost."""
     last = {one.path: aix_mount_options.parse(one.options) for one in mounts}
     return [
         (path, "cio" if "cio" in options else "dio")

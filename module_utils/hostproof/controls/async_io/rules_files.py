@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the processes do, by /proc alone: contexts of AIO, and the flags of the files they hold."""
+"""Checks of AIO contexts and open file flags of the writing processes, from /proc."""
 
 from typing import Dict, List
 
@@ -30,7 +30,7 @@ from .values import (
 
 rules = Rules(NAME)
 
-#: What is in a file system and is written by DBWR and LGWR, in the order of the report.
+#: Kinds of files in file systems that DBWR and LGWR write, in the order of the report.
 _KINDS = (DATA, TEMPORARY, REDO, CONTROL)
 _OPTIONS_CHECK = "async_io.filesystemio_options"
 
@@ -128,7 +128,7 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 )
 def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     held = _in_file_systems(subject, linux_of(facts))
-    # What is lost of a temporary file nobody misses.
+    # Temporary files are not needed after a crash, so they may lose data.
     counted = {kind: some for kind, some in held.items() if kind != TEMPORARY}
     if not any(counted.values()):
         raise Skip(f"Only temporary files of {subject.sid} are open in file systems.", KEYS)
@@ -150,7 +150,7 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _in_file_systems(subject: Subject, linux: Linux) -> Dict[str, List[OpenFile]]:
-    """The files in file systems by kind; Skip where there are none, and no other is expected."""
+    """The open files in file systems by kind. Skip if the files are on other storage."""
     held = {kind: some for kind, some in files(subject).items() if kind in _KINDS}
     if held:
         return held

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kernel's limit of asynchronous I/O: what it is, what boot makes of it, who uses it."""
+"""Checks of the kernel's AIO limit: its value now and after reboot, and its use."""
 
 from typing import Dict, List, Tuple
 
@@ -21,10 +21,10 @@ rules = Rules(NAME)
 
 _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
 _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
-#: What the kernel starts with (fs/aio.c).
+#: Default value of the kernel (fs/aio.c).
 _DEFAULT = 65536
 _BY_APPLY = [apply_line("kernel_parameters")]
-#: Who holds most is in the finding, and how many others.
+#: Number of the largest holders that a finding names; the others are only counted.
 _NAMED = 5
 
 
@@ -114,7 +114,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fix(wanted: int) -> str:
-    """Only kernel_parameters writes the key: two files would override each other."""
+    """The fix. Only kernel_parameters writes the key: the same key in two files would conflict."""
     if wanted <= DOCUMENTED:
         return "apply kernel_parameters, which sets fs.aio-max-nr"
     return (
@@ -129,7 +129,7 @@ def _charges_more(linux: Linux) -> bool:
 
 
 def _holders(linux: Linux) -> str:
-    """Who holds contexts, the most first. What is not to be seen is said, not guessed."""
+    """Holders of contexts, the largest first, and the number of processes that are not visible."""
     holders = linux.holders
     if isinstance(holders, HostproofError):
         hint = " (run again with --become)" if isinstance(holders, Denied) else ""
@@ -155,7 +155,7 @@ def _holders(linux: Linux) -> str:
 
 
 def _owner(argv0: str) -> str:
-    """An instance by its SID, anything else by the name of its program."""
+    """The SID of an instance process, or the name of another program."""
     parts = argv0.split("_", 2)
     if len(parts) == 3 and parts[0] in ("ora", "db", "asm"):
         return "instance " + parts[2]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was said: by the database of its I/O, by the kernel of its NFS servers, and at one time."""
+"""Checks of log messages: database I/O errors, NFS servers without answer, and their relation."""
 
 import time
 from typing import Dict, List, Optional, Tuple
@@ -22,13 +22,13 @@ from .values import linux_of, mount_of
 
 rules = Rules(NAME)
 
-#: Seconds around a silence in which a message of the database belongs to it.
+#: Seconds. A database message this close to a period without answer belongs to it.
 _SAME_MINUTE = 60.0
 _SILENCE_CHECK = "async_io.nfs_not_responding"
 _KERNEL_LOG = "command:" + " ".join(kernel_messages.journal(SILENCE))
 _LOOK = [line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")]
 _ERRORS = "Oracle Database Error Messages, "
-#: Silences that one finding lists.
+#: Limit of periods without answer in a finding.
 _LISTED = 5
 
 
@@ -183,7 +183,7 @@ def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy)
 
 
 def _messages(subject: Subject, kind: str) -> List[Message]:
-    """Those of the alert log and of the traces that it does not have as well."""
+    """Messages of the alert log, and those of trace files that the alert log does not name."""
     log: List[Message] = known_or_skip(subject.messages)
     told = [one for one in log if one.kind == kind]
     named = {one.process for one in told}
@@ -261,7 +261,7 @@ def _silence_text(one: Silence, linux: Linux) -> str:
 
 
 def _mounts_of(server: str, linux: Linux) -> List[mountinfo.Mount]:
-    """The mounts of a server by the name that the kernel has for it, or by its address."""
+    """The mounts of a server, found by its name in the mount table or by its address."""
     found = []
     for mount in if_known(linux.mounts, []):
         options = mount.super_options.split(",")
@@ -273,7 +273,7 @@ def _mounts_of(server: str, linux: Linux) -> List[mountinfo.Mount]:
 
 
 def _users(subjects: List[Subject], mounts: List[mountinfo.Mount], linux: Linux) -> str:
-    """The processes that hold files there, by name and instance."""
+    """The processes with open files on these mounts, by name and instance."""
     names = set()
     for subject in subjects:
         if isinstance(subject.writers, HostproofError):
@@ -292,7 +292,7 @@ def _belongs(message: Message, silence: Silence) -> bool:
 
 
 def _database_said(subjects: List[Subject], silence: Silence) -> Optional[str]:
-    """What the databases said in that time: the story in one line."""
+    """Messages of the databases in a period without answer, as one line."""
     words = []
     for subject in subjects:
         found: List[Message] = if_known(subject.messages, []) + if_known(subject.traces, [])

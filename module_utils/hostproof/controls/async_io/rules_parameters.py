@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parameters of an instance: what they ask for, now and at its next start."""
+"""Checks of instance parameters: values now and at the next start."""
 
 from typing import Optional
 
@@ -73,12 +73,12 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
 
 
 def _steps(change: str, restart: str) -> str:
-    """Only an instance that runs with a wrong value needs the restart."""
+    """Steps of a fix. Only an instance that runs with a wrong value needs the restart."""
     return "; then ".join(step for step in (change, restart) if step)
 
 
 def _of_next_start(subject: Subject, wanted: str) -> Verdict:
-    """An instance that is down, or of which only its files are known."""
+    """Verdict for an instance that is down, or if only its parameter files are known."""
     then, layer = persisted(subject, OPTIONS)
     if then is None:
         raise Skip(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of async_io check: a Linux host, an AIX host, and the instances one by one."""
+"""Subjects of the checks: a Linux host, an AIX host, and each instance."""
 
 from typing import List
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an instance does by /proc, what its parameters ask for, and where its files lie."""
+"""I/O mode of an instance in /proc and in its parameters, and the storage of its files."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -19,7 +19,7 @@ OPTIONS = "filesystemio_options"
 ASYNC = "disk_asynch_io"
 SLAVES = "dbwr_io_slaves"
 
-#: What each value asks for: (asynchronous, direct).
+#: I/O mode of each value: (asynchronous, direct).
 MODES: Dict[str, Tuple[bool, bool]] = {
     "none": (False, False),
     "asynch": (True, False),
@@ -41,10 +41,10 @@ _NFS_TYPES = ("nfs", "nfs4")
 
 
 def running(subject: Subject, name: str) -> str:
-    """The value in force, in lower case; raises what is unknown.
+    """The value in force, in lower case. Raises if it is unknown.
 
-    What an instance runs with where nothing sets it depends on release and platform, so that
-    one that it does not tell is not guessed.
+    The default depends on release and platform, so a value that the instance does not return is
+    unknown.
     """
     if subject.database.running is None:
         raise Skip(f"{subject.sid} is not seen to run.")
@@ -56,7 +56,7 @@ def running(subject: Subject, name: str) -> str:
 
 
 def persisted(subject: Subject, name: str) -> Tuple[Optional[str], str]:
-    """(the value of the next start in lower case, None where nothing sets it; the layer)."""
+    """(value at the next start in lower case, None if nothing sets it; text with its source)."""
     entry = pfile.effective(next_entries(subject.database), name, subject.sid)
     if entry is None:
         return None, f"nothing sets it in {next_place(subject.database)}"
@@ -68,27 +68,27 @@ def persisted(subject: Subject, name: str) -> Tuple[Optional[str], str]:
 
 
 def writers(subject: Subject) -> List[Writer]:
-    """Those of an instance that runs; raises what is unknown."""
+    """The writing processes of a running instance. Raises if they are unknown."""
     if subject.database.running is None:
         raise Skip(f"{subject.sid} is not seen to run.")
     return list(known(subject.writers))
 
 
 def files(subject: Subject) -> Dict[str, List[OpenFile]]:
-    """The files of an instance that runs, by kind; raises what is unknown."""
+    """The open files of a running instance, by kind. Raises if they are unknown."""
     writers(subject)
     return dict(known(subject.files))
 
 
 class Mode(NamedTuple):
-    """How an instance writes: None where it holds nothing that shows."""
+    """I/O mode of an instance. None: no open file or context shows it."""
 
     asynchronous: bool
     direct: Optional[bool]
     synced: Optional[bool]
 
     def name(self) -> str:
-        """The value of filesystemio_options that does so."""
+        """The value of filesystemio_options with this mode."""
         for name, (asynchronous, direct) in MODES.items():
             if (asynchronous, direct) == (self.asynchronous, bool(self.direct)):
                 return name
@@ -108,7 +108,7 @@ def has_context(writer: Writer) -> bool:
 
 
 def mode(subject: Subject) -> Mode:
-    """By /proc alone: the contexts of every writer, the flags of every file of the database."""
+    """The mode from /proc: contexts of each writing process, flags of each database file."""
     ones = writers(subject)
     held = [one for some in files(subject).values() for one in some]
     return Mode(
@@ -118,11 +118,11 @@ def mode(subject: Subject) -> Mode:
     )
 
 
-# -- where the files lie --------------------------------------------------------------------------
+# -- storage of the files -------------------------------------------------------------------------
 
 
 def places(subject: Subject, linux: Linux) -> List[str]:
-    """Where the files lie that the writers hold open; raises what is unknown, also nothing."""
+    """Kinds of storage of the writing processes' open files. Raises if they are unknown or none."""
     ones = writers(subject)
     folders = {folder for writer in ones for folder in writer.folders}
     found = {_place(folder, linux) for folder in folders}
@@ -151,7 +151,7 @@ def _place(folder: str, linux: Linux) -> str:
 
 
 def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
-    """The mount that a directory is in: the longest mount point above it."""
+    """The mount of a directory: the longest mount point above it."""
     best = None
     for mount in known(linux.mounts):
         point = mount.path.rstrip("/") + "/"
@@ -161,7 +161,7 @@ def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
 
 
 def is_governed(where: List[str]) -> bool:
-    """Whether filesystemio_options has an effect on any of the places."""
+    """Whether filesystemio_options has an effect on any of these kinds of storage."""
     return FILES in where or NFS in where
 
 
@@ -169,9 +169,9 @@ def is_governed(where: List[str]) -> bool:
 
 
 def page_cache(linux: Linux) -> int:
-    """Bytes that the page cache of the host holds of files: shared memory is none of them.
+    """Bytes of files in the page cache of the host, without shared memory.
 
-    What of it is of one file only its descriptor could tell, and files are not opened.
+    The share of one file is unknown: reading it would require to open the file.
     """
     rows = known(linux.memory)
     if "Cached" not in rows:
@@ -180,7 +180,7 @@ def page_cache(linux: Linux) -> int:
 
 
 def examples(some: List[OpenFile]) -> str:
-    """Up to three paths, and how many more."""
+    """Up to three paths, and the number of further ones."""
     paths = [one.path for one in some[:3]]
     more = len(some) - len(paths)
     return ", ".join(paths) + (f" and {more} more" if more else "")
@@ -191,7 +191,7 @@ def cache_text(linux: Linux) -> str:
 
 
 def linux_of(facts: Facts) -> Linux:
-    """Of a Linux host; Skip elsewhere."""
+    """Facts of a Linux host. Skip on other systems."""
     known(facts.system)
     if facts.linux is None:
         raise Skip("Processes are only known on Linux.")
@@ -199,7 +199,7 @@ def linux_of(facts: Facts) -> Linux:
 
 
 def expected(subject: Subject, wanted: Optional[str]) -> Tuple[bool, bool, str]:
-    """(asynchronous, direct, by what): by the parameters in force, or else by the policy."""
+    """(asynchronous, direct, source): from the parameters in force, otherwise from the policy."""
     options: Answer[str] = _known_or_error(subject, OPTIONS)
     value = if_known(options, wanted)
     if value not in MODES:

@@ -11,7 +11,7 @@ from .wanted import skip_elsewhere
 
 RULES = (rules_nodes.rules, rules_queues.rules, rules_multipath.rules)
 
-#: The first entry that names a device counts: one that is left out would leave it to another.
+#: The first matching entry applies: without an invalid one, a later entry would match instead.
 NEEDS_ALL = {"devices": tuple(rule.check.id for group in RULES for rule in group.rules)}
 
 CONTROL = Control(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which disks databases and ASM are on, and what the host shows of each."""
+"""Facts about the disks of databases and ASM."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
@@ -20,28 +20,28 @@ from .probes import disks, fibre_channel, node_numbers
 from .probes.disks import Disk, Partition
 from .probes.fibre_channel import Port
 
-#: Those of ASM that hold its disks open.
+#: Processes of ASM that hold its disks open.
 _ASM = r"^asm_(dbw[0-9a-z]|lgwr|gmon|rbal|pmon)_\S+$"
 _ASM_NAME = "asm_disks"
 ASM_KEY = "open_files:" + _ASM_NAME
-#: Where names of devices stand that people choose.
+#: Directories with device names that administrators choose.
 _FOLDERS = ("/dev", "/dev/mapper", "/dev/disk/by-id")
-#: Below these ASMLIB and the filter driver make nodes of their own, which are not udev's.
+#: Directories with device nodes of ASMLIB and of the filter driver, which udev does not create.
 DRIVERS = ("/dev/oracleasm/", "/dev/oracleafd/")
 
-#: What a process has open below /dev that is no disk.
+#: Paths below /dev that processes hold open and that are not disks.
 _NO_DISKS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")
 _NO_DISK_FOLDERS = ("/dev/shm/", "/dev/pts/", "/dev/hugepages/", "/dev/mqueue/")
-#: How getent ends for a name that no source knows.
+#: Exit code of getent for an unknown name.
 _NO_ENTRY = 2
-#: The group that Oracle's guide gives to ASM's disks, and their mode.
+#: Group and mode of ASM disks in Oracle's installation guide.
 ASM_GROUP = "asmadmin"
 
 _UNKNOWN = udev.Known("", {}, ())
-#: Where names stand that stay from boot to boot, the best first.
+#: Directories with persistent device names, in order of preference.
 _STABLE = ("/dev/mapper/", "/dev/disk/by-id/")
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
-#: (path, text) in the order in which udev reads them.
+#: Rules files as (path, text), in the order in which udev reads them.
 Rules = List[Tuple[str, str]]
 _ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
 
@@ -53,11 +53,12 @@ CONFIG = ["multipathd", "show", "config", "local"]
 
 
 class Used(NamedTuple):
-    """A device as somebody uses it, by the kernel's name. ``by`` says who in words.
+    """A device in use, by the kernel's name. ``by`` describes its user.
 
-    ``asm`` is the account of an ASM that holds it open, ``entry`` the policy's. ``below`` are the
-    disks that it is on, the nearest first. ``stable`` is a path that a reboot gives to the same
-    device, where it has one. ``opened`` is the node in use where udev did not make it."""
+    ``asm`` is the account of the ASM instance that holds it open, ``entry`` is the entry of the
+    policy. ``below`` are the disks below the device, the nearest first. ``stable`` is a persistent
+    path of the device, if it has one. ``opened`` is the device node in use if udev did not create
+    it."""
 
     name: str
     by: str
@@ -76,7 +77,7 @@ class Used(NamedTuple):
 
 
 class Daemon(NamedTuple):
-    """multipathd: what systemctl says of it, and what it states itself where it runs."""
+    """State of multipathd from systemctl, and its own output if it runs."""
 
     enabled: Answer[str]
     active: Answer[str]
@@ -85,10 +86,11 @@ class Daemon(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """Facts of the host. An Answer can be the error of its reading.
 
-    ``found`` is the error of what hides who uses which disks. ``rules`` are the files of udev that
-    set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group NAME".
+    ``found`` is an error if the users of disks cannot be read completely. ``rules`` are the udev
+    rules files that set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group
+    NAME".
     """
 
     linux: bool
@@ -110,12 +112,12 @@ class Facts(NamedTuple):
 
 
 class _Users:
-    """Who uses which devices: (words, the uid of an ASM) by the kernel's name."""
+    """Users of devices: (description, uid of an ASM instance) by the kernel's name."""
 
     def __init__(self) -> None:
         self.by: Dict[str, Tuple[str, Optional[int]]] = {}
         self.drivers: Set[str] = set()
-        #: The node that is open, where it is none of udev's, by the kernel's name.
+        #: Open device nodes that udev did not create, by the kernel's name.
         self.nodes: Dict[str, str] = {}
         self.problem: Answer[bool] = True
 
@@ -125,7 +127,7 @@ class _Users:
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     names = attempt(host.list_dir, disks.CLASS)
     if isinstance(names, Absent):
         return _nothing(host, policy)
@@ -178,7 +180,7 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
     else:
         _find_named(host, policy.devices, users)
     for one in problems:
-        # What the policy names can be checked though it is not known who has it open.
+        # Devices of the policy can be checked even if their users are unknown.
         if policy.devices is None or not isinstance(one, Denied):
             known(one)
 
@@ -190,27 +192,27 @@ def _find_asm(host: Host, users: _Users) -> None:
 
 
 def _find_files(host: Host, users: _Users) -> None:
-    """The devices that writers of databases hold open, and those below their files."""
+    """The devices that writing processes of databases hold open, and those below their files."""
     machine = io_writers.machine_of(host)
     found = io_writers.writers(host, io_writers.read_holders(host), machine)
     for sid in sorted(found):
-        folders: Set[str] = set()
+        directories: Set[str] = set()
         for writer in found[sid]:
-            folders |= writer.folders
+            directories |= writer.folders
             users.drivers.update(writer.drivers)
             for one in writer.files:
                 if one.kind == io_writers.DEVICE:
                     _device(host, one.path, f"instance {sid}", None, users)
-        for folder in sorted(folders):
-            place = block_storage.place_of(host, folder)
+        for directory in sorted(directories):
+            place = block_storage.place_of(host, directory)
             if place.kind is None:
                 users.add(place.name, f"files of instance {sid}")
             elif place.kind != block_storage.NFS:
-                raise Unanswered("", f"the disks of {folder} are unknown ({place.name})")
+                raise Unanswered("", f"the disks of {directory} are unknown ({place.name})")
 
 
 def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users) -> None:
-    """A device that somebody holds open, whatever the name of its node."""
+    """Record a device that a process holds open, independent of the name of its node."""
     if path.startswith(DRIVERS):
         users.drivers.add(path)
         return
@@ -227,21 +229,21 @@ def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users
 
 
 def _find_labels(host: Host, users: _Users) -> None:
-    """The disks behind the labels of ASMLIB and of the filter driver, which open them for ASM."""
+    """The disks with labels of ASMLIB or of the filter driver. The driver opens them for ASM."""
     for driver in DRIVERS:
         if not any(one.startswith(driver) for one in users.drivers):
             continue
-        folder = driver + "disks"
-        labels = unless_absent(attempt(host.list_dir, folder), [])
+        directory = driver + "disks"
+        labels = unless_absent(attempt(host.list_dir, directory), [])
         if not labels:
             raise Unanswered(
-                "dir:" + folder,
-                f"ASM uses disks through {driver[:-1]}, and {folder} has no label: these disks "
+                "dir:" + directory,
+                f"ASM uses disks through {driver[:-1]}, and {directory} has no label: these disks "
                 "are unknown; list them in block_devices_devices",
             )
         for label in labels:
-            name = node_numbers.disk_of_label(host, f"{folder}/{label}")
-            # The driver opens the disk: who has its node does not matter.
+            name = node_numbers.disk_of_label(host, f"{directory}/{label}")
+            # The driver opens the disk, so the owner of its node is not relevant.
             users.add(name, f"ASM (label {label})")
 
 
@@ -278,7 +280,7 @@ def _read_used(
     user: Tuple[str, Optional[int], Optional[str]],
     found: Dict[str, Disk],
 ) -> Optional[Used]:
-    """None where the policy leaves it alone."""
+    """The device with its facts. None if it is in block_devices_unmanaged."""
     told = attempt(udev.read_known, host, name)
     node = "/dev/" + name.replace("!", "/")
     names = {node, *if_known(told, _UNKNOWN).links}
@@ -303,7 +305,8 @@ def _read_used(
 
 
 def _stable(host: Host, name: str, told: udev.Known) -> str:
-    """Of a link that several devices claim, as paths of one map do, another may have it."""
+    """A persistent path. A link that several devices claim can belong to another one (paths of a
+    map)."""
     for link in sorted(told.links, key=lambda one: (not one.startswith(_STABLE[0]), one)):
         if not link.startswith(_STABLE) or not _PLAIN.match(link):
             continue
@@ -313,7 +316,7 @@ def _stable(host: Host, name: str, told: udev.Known) -> str:
 
 
 def _fits(names: Set[str], pattern: str) -> bool:
-    """As ``_paths`` finds them: a pattern without /dev/ is of a last part only."""
+    """Whether a pattern matches, as in ``_paths``: without /dev/ it matches the last part."""
     if pattern.startswith("/dev/"):
         return any(glob_pattern.fits(one, pattern) for one in names)
     return any(
@@ -340,7 +343,7 @@ def _read_accounts(host: Host, policy: Policy, used: List[Used]) -> Dict[str, An
 
 
 def _asm_group(host: Host) -> int:
-    """Absent on a host whose ASM has no group of that name."""
+    """The gid of the ASM group. Absent if the host has no such group."""
     argv = ["getent", "group", ASM_GROUP]
     output = host.run(argv)
     if output.rc == _NO_ENTRY:
@@ -376,7 +379,7 @@ def _read_config(host: Host) -> str:
 
 
 def _read_daemon(host: Host) -> Daemon:
-    """The daemon is queried only where it runs: its socket would start it."""
+    """The state of multipathd. It is queried only if it runs, because its socket would start it."""
     enabled, active = (
         attempt(lambda one=verb: host.run(["systemctl", one, DAEMON]).stdout.strip())
         for verb in ("is-enabled", "is-active")

@@ -1,10 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans one file of udev's rules with what the policy requires of devices, and what is in force
-now.
+"""Plans a udev rules file with the owners and values of the policy, and the running values.
 
-What another rule, or TuneD, sets as required stays with that. What would lose is rejected. Without
-entries of the policy nothing is changed."""
+Values that another rule or TuneD already sets as required are not planned. Values that another
+source would override are rejected. Without entries in the policy nothing is changed."""
 
 from typing import List, Tuple
 
@@ -20,8 +19,7 @@ _HEADER = header(NAME)
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the disks as the policy requires; raises what it would have to
-    guess."""
+    """The changes that make the disks match the policy. Raises if required facts are unknown."""
     if not facts.linux:
         return Plan([], [], ["Not a Linux host: nothing is changed."], [])
     if policy.devices is None:
@@ -46,7 +44,7 @@ def _rules_file(
     steps: List[Step], facts: Facts, policy: Policy
 ) -> Tuple[List[FileChange], List[Refusal]]:
     path, before = policy.rules_file, unless_absent(facts.file, None)
-    # Paths of one map are known by one identity.
+    # Paths of one map have the same identity.
     lines = sorted({step.rule for step in steps if step.rule is not None})
     if before is not None and not before.startswith(_HEADER):
         if not lines:
@@ -59,7 +57,7 @@ def _rules_file(
 
 
 def _by_udev(path: str, before: str, after: str) -> CommandChange:
-    """udev makes it so by the rule that a reboot takes, which proves the rule."""
+    """Let udev apply the new rule. This also proves that the rule works after a reboot."""
     reload = Command("udev reads its rules again", ("udevadm", "control", "--reload"))
     trigger = ("udevadm", "trigger", "--action=change", f"--name-match={path}")
     owner, mode = before.split()

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The requested state of the disks: the role's variables and their checks."""
+"""Requested state of the disks: validated role variables."""
 
 import re
 from typing import NamedTuple, Optional, Tuple
@@ -13,8 +13,8 @@ AUTO = "auto"
 NORMAL, HIGH, EXTERNAL = "normal", "high", "external"
 RULES = "/etc/udev/rules.d"
 
-#: What may be in a name or a pattern of one (glob_pattern): none of it means anything to udev's
-#: rules, where no pattern is written anyway.
+#: Characters of a name or pattern (glob_pattern). They have no special meaning in udev rules, into
+#: which patterns are not written.
 _PATTERN = re.compile(r"(?:/dev/)?[A-Za-z0-9_.:@+=/*?\[\]!^-]{1,200}\Z")
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")
 _MODE = re.compile(r"0?[0-7]{3}\Z")
@@ -39,7 +39,7 @@ def _account(given: PolicyValues, name: str) -> str:
 
 
 def _mode(given: PolicyValues, name: str) -> int:
-    """Octal: a YAML number of four digits that begins with 0 would come as another."""
+    """The mode from an octal text. YAML reads an unquoted number with a leading 0 as octal."""
     value = given[name]
     if not isinstance(value, str) or not _MODE.match(value):
         raise given.error(name, f'must be a text such as "0660", not {value!r}')
@@ -68,8 +68,8 @@ def _patterns(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 
 
 class Device(NamedTuple):
-    """What a pattern of names asks of the devices that it fits. ``mode`` is the permission bits,
-    ``scheduler`` the words that will do, the best first."""
+    """Requirements for devices that match a name pattern. ``mode`` are the permission bits,
+    ``scheduler`` the accepted schedulers in order of preference."""
 
     name: str = checked_by(_pattern, "str")
     owner: Optional[str] = checked_by(_account, "str").optional()
@@ -86,7 +86,7 @@ class Device(NamedTuple):
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``devices`` is None for "auto": what ASM and instances use, without values of our own.
+    ``devices`` is None for "auto": devices of ASM and instances, without required values.
     """
 
     devices: Optional[Tuple[Device, ...]] = entries(Device).none_for(AUTO)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fibre Channel HBAs: their speed and their PCIe slot."""
+"""Checks of Fibre Channel HBAs: speed and PCIe slot."""
 
 from typing import List
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Multipath maps: who minds them, how many paths they have, and what waits when none is left."""
+"""Checks of multipath maps: multipathd, number of paths, and queueing without a path."""
 
 from typing import Optional, Tuple
 
@@ -18,10 +18,10 @@ from .wanted import targets
 
 rules = Rules(NAME)
 
-#: Seconds that Clusterware waits for a voting disk (css disktimeout).
+#: Seconds after which Clusterware gives up an unavailable voting disk (css disktimeout).
 _DISKTIMEOUT = 200
 _CONF = "multipath.conf(5), no_path_retry"
-#: What must be the same on each path: the map takes the least, or fails where it does not fit.
+#: Values that must be the same on all paths: the map uses the smallest, or requests fail.
 _ALIKE = ("size", disks.LOGICAL, disks.PHYSICAL, disks.SECTORS, disks.DEPTH, disks.ROTATIONAL)
 
 
@@ -187,8 +187,8 @@ def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _without_redundancy(words: str) -> Verdict:
-    """A map that waits for ever is right under a file system and external redundancy, and hangs
-    a mirrored disk group: without the redundancy no value can be advised."""
+    """Verdict without known redundancy. Unlimited queueing suits file systems and external
+    redundancy, but hangs a mirrored disk group. So no value can be recommended."""
     return Verdict(
         WARN,
         why="It waits for ever, which hangs where ASM mirrors; the redundancy is not known.",
@@ -208,8 +208,8 @@ def _redundancy(one: Disk, facts: Facts) -> Optional[str]:
 
 
 def _waits(one: Disk, facts: Facts) -> Tuple[Optional[int], str]:
-    """(seconds that requests wait without a path, None for ever; the words); raises what is
-    unknown. The daemon ends what the map's table would have wait for ever."""
+    """(seconds of queueing without a path, None for unlimited; text). Raises if it is unknown. The
+    daemon ends queueing that is unlimited in the table of the map."""
     daemon = facts.daemon
     tables = known(facts.tables)
     if daemon is None or one.dm_name not in tables:

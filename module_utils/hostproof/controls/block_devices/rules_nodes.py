@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who owns the devices that ASM has, now and after the next event, and where partitions begin."""
+"""Checks of the owner of ASM devices, now and after a udev event, and of partition alignment."""
 
 from typing import List, Tuple
 
@@ -17,7 +17,7 @@ from .wanted import GROUP, MODE, OWNER, lasting, owner_of
 
 rules = Rules(NAME)
 
-#: What every array and every SSD lays its blocks out by.
+#: Bytes. Blocks of arrays and SSDs are aligned to this size.
 _MEBIBYTE = 1 << 20
 _PUBLIC = 0o007
 
@@ -64,13 +64,13 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
-    """A node that is none of udev's."""
+    """Texts for a device node that udev did not create."""
     lost = f"udev did not make {used.opened} (mknod, raw), so a reboot has no such node"
     return "no rule of udev makes it", [lost], []
 
 
 def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
-    """What the rules make of it, what of that is wrong, and what may become wrong."""
+    """Text of the owner that the udev rules set, its errors, and its possible errors."""
     wanted = owner_of(used, facts)
     found = lasting(used, facts, known(facts.rules))
     texts, lost, unsafe = [], [], []
@@ -95,7 +95,7 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
 
 
 def _number(key: str, text: str, facts: Facts) -> int:
-    """The uid, gid or mode that a rule's text represents; -1 for another than is required."""
+    """The uid, gid or mode in the text of a rule. -1 if it is not the required one."""
     if key == MODE:
         return integer(text, 8)
     if text.isdecimal():

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the kernel drives each disk: scheduler, depth, size of requests, and what it takes it for."""
+"""Checks of each disk's queue: scheduler, depth, request size, and rotational flag."""
 
 from typing import List, Sequence, Tuple
 
@@ -22,8 +22,8 @@ _SYSFS = "Linux, Documentation/ABI/stable/sysfs-block"
 def _judge(
     target: Target, wants: Sequence[Wanted], named: bool, facts: Facts, policy: Policy
 ) -> Verdict:
-    """Each value now and after a reboot. Where nobody ``named`` it, what no rule sets is the
-    kernel's own choice, and no contradiction."""
+    """Check values now and after a reboot. If the policy does not name them (``named``), a value
+    that no rule sets is the kernel's default and passes."""
     disk = target.disk
     problems: List[str] = []
     is_wrong_now = False

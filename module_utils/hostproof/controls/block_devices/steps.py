@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each disk and node needs by itself, and what speaks against it: for the plan and the fix.
+"""Changes for each disk and device node, and rejections of them: for the plan and the fixes.
 
-A rule knows its device by what udev knows of it, never by the kernel's name. Texts of the host
-are in a rule only where nothing in them means anything to udev.
+A rule matches persistent properties of its device, never the kernel's name. A text of the host is
+used in a rule only if it contains no special characters of udev.
 """
 
 import re
@@ -33,19 +33,19 @@ from .wanted import (
     with_file,
 )
 
-#: What may be between the quotes of a rule: no quote, no blank, nothing that a pattern or a
-#: substitution is made of.
+#: Characters allowed in a quoted value of a rule: no quote, no blank, no character of a pattern or
+#: a substitution.
 _SAFE = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
-#: How a device is known, the best first.
+#: Properties that identify a device, in order of preference.
 _IDENTITIES = ("DM_UUID", "ID_SERIAL", "ID_PATH")
 _ALWAYS, _ADDED = 'ACTION!="remove"', 'ACTION=="add"'
 
 
 class Step(NamedTuple):
-    """What one of them needs: a rule of the drop-in, values of now and of the next reboot; of a
-    node the states before and after.
+    """Changes for a disk or device node: a rule of the rules file, values now and after reboot, and
+    for a node the states before and after.
 
-    ``refusals`` speak against it.
+    ``refusals`` are the reasons to reject the changes.
     """
 
     rule: Optional[str]
@@ -60,7 +60,7 @@ def refused(reason: str) -> Refusal:
 
 
 def _identity(title: str, found: udev.Known) -> str:
-    """The conditions of a rule for this device only; HostproofError where there are none."""
+    """The conditions of a rule that match only this device. HostproofError if there are none."""
     properties = found.properties
     kind = properties.get("DEVTYPE", "")
     for key in _IDENTITIES:
@@ -90,7 +90,7 @@ def _rule(conditions: str, parts: List[Tuple[str, str]]) -> str:
 
 
 def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
-    """Raises what is unknown, as a plan does."""
+    """The changes for a queue. Raises if required facts are unknown."""
     disk = target.disk
     others = with_file(known(facts.rules), policy.rules_file, "")
     parts: List[Tuple[str, str]] = []
@@ -105,7 +105,7 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
         if value is None:
             refusals.append(refused(_not_offered(target, want)))
             continue
-        # A map was made with the size that its paths had: only a new one takes another.
+        # A map keeps the request size that its paths had when it was created.
         live = not (want.key == disks.SECTORS and target.path_of is not None)
         if coming is None or coming.value not in want.values:
             (parts if live else when_added).append((attribute(want.key), value))
@@ -124,7 +124,7 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
 
 
 def _value(target: Target, want: Wanted, now: str, coming: Optional[str]) -> Optional[str]:
-    """What is in force if that will do, else the first that the kernel has; None: it has none."""
+    """The value in force if it is accepted, else the first that the kernel offers, else None."""
     for one in (now, coming):
         if one in want.values:
             return one
@@ -142,7 +142,7 @@ def _not_offered(target: Target, want: Wanted) -> str:
 
 
 def _requests_of(target: Target) -> ValueChange:
-    """A new scheduler comes with a separate length: revert has to know the one before."""
+    """The change of nr_requests. A new scheduler resets it, so revert needs the previous value."""
     before = value_of(target.disk, disks.REQUESTS)
     return ValueChange(target.disk.file(disks.REQUESTS), before, before)
 
@@ -169,12 +169,12 @@ def _loses(title: str, what: str, place: str, policy: Policy) -> str:
 
 
 def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
-    """Owner, group and mode as the policy names them; without a policy nothing is set."""
+    """The changes for owner, group and mode. Nothing is set without an entry in the policy."""
     entry = used.entry
     if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
         return Step(None, (), (), None, ())
     names = [(OWNER, entry.owner), (GROUP, entry.group)]
-    # An account that the host does not have would leave the node to root.
+    # With an unknown account udev would assign the device node to root.
     for key, account in names:
         if account is not None:
             known(facts.accounts[f"{key.lower()} {account}"])
@@ -203,7 +203,7 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
 
 
 def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
-    """Owner, group and mode as stat(1) prints them: now, and as the policy requires; None: the
+    """Owner, group and mode in the format of stat(1): now, and as required. None if they are the
     same."""
     stat, wanted = known(used.stat), owner_of(used, facts)
     now = (stat.uid, stat.gid, stat.mode & 0o777)
@@ -216,7 +216,7 @@ def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
 
 
 def remedy(step_of: Callable[..., Step], *of: Any) -> Tuple[str, List[str]]:
-    """(prose, the line) for a finding: never what apply would reject."""
+    """(text, command) of a finding's fix. It never contains a change that apply would reject."""
     step = attempt(step_of, *of)
     if isinstance(step, HostproofError):
         return f"apply cannot plan this: {str(step).rstrip('.')}", []

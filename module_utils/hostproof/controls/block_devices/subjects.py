@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of block_devices check one by one: nodes, partitions, queues, multipath maps."""
+"""Subjects of the checks: device nodes, partitions, queues, multipath maps."""
 
 from typing import Any, List, Tuple
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is queried of each disk and node, what it has, and what a reboot gives it."""
+"""Requirements for each disk and device node, the values now, and the values after reboot."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -18,21 +18,21 @@ from .probes.disks import Disk
 #: Oracle Grid Infrastructure Installation Guide, Configuring Device Persistence Manually.
 ASM_MODE = 0o660
 OWNER, GROUP, MODE = NODE = ("OWNER", "GROUP", "MODE")
-#: What the documents of Oracle and of the makers of arrays accept, of old kernels and of new.
+#: Schedulers that Oracle and array vendors accept, in old and new kernels.
 ACCEPTED = ("none", "mq-deadline", "noop", "deadline")
 
 
 class Target(NamedTuple):
-    """A disk, or a multipath map, and the policy of the device that is on it."""
+    """A disk or multipath map, and the policy of the device above it."""
 
     disk: Disk
     entry: Optional[Device]
-    #: The map that it is a path of.
+    #: The map of a path.
     path_of: Optional[Disk]
 
 
 class Wanted(NamedTuple):
-    """A file of sysfs and the values that will do, the best first."""
+    """A file in sysfs and its accepted values in order of preference."""
 
     key: str
     values: Tuple[str, ...]
@@ -43,12 +43,12 @@ class Wanted(NamedTuple):
 
 
 def attribute(key: str) -> str:
-    """ "queue/scheduler" as a rule assigns it."""
+    """The udev assignment key of a file such as "queue/scheduler"."""
     return f"ATTR{{{key}}}"
 
 
 def targets(facts: Facts) -> List[Target]:
-    """Every disk and multipath map below what is used: what is between has no queue."""
+    """All disks and multipath maps below the used devices. Layers in between have no queue."""
     found: Dict[str, Target] = {}
     for used in facts.used:
         for name in used.below:
@@ -63,7 +63,7 @@ def targets(facts: Facts) -> List[Target]:
 
 
 def settings(target: Target) -> List[Wanted]:
-    """What the policy requires of its queue. A map takes the size of requests from its paths."""
+    """Queue settings that the policy requires. A map inherits the request size of its paths."""
     entry = target.entry
     if entry is None:
         return []
@@ -77,18 +77,18 @@ def settings(target: Target) -> List[Wanted]:
         (disks.ROTATIONAL, None if entry.rotational is None else int(entry.rotational)),
     )
     found += [Wanted(key, (str(number),)) for key, number in numbers if number is not None]
-    # Only a SCSI device has a separate depth.
+    # Only SCSI devices have a queue depth of the device.
     return [one for one in found if not isinstance(target.disk.values[one.key], Absent)]
 
 
 def value_of(disk: Disk, key: str) -> str:
-    """What is in force now."""
+    """The value in force."""
     text = known(disk.values[key])
     return bracketed.parse(text).active if "[" in text else str(text)
 
 
 def offered(disk: Disk) -> Sequence[str]:
-    """The schedulers that the kernel has for it."""
+    """The schedulers that the kernel offers for a disk."""
     text = known(disk.values[disks.SCHEDULER])
     return bracketed.parse(text).options if "[" in text else (text,)
 
@@ -97,14 +97,13 @@ def offered(disk: Disk) -> Sequence[str]:
 
 
 def with_file(rules: Rules, path: str, text: str) -> Rules:
-    """What udev would read if the file at ``path`` held ``text``."""
+    """The rules with ``text`` as the content of the file at ``path``."""
     changed = [one for one in rules if one[0] != path] + [(path, text)]
     return sorted(changed, key=lambda one: one[0].rpartition("/")[2])
 
 
 def settled(found: Outcome, what: str) -> Optional[Assigned]:
-    """The assignment that counts, None where no rule makes one; raises where only a reboot
-    tells."""
+    """The effective assignment, None without one. Raises if only a reboot can show it."""
     winner = found.winner
     for doubt in found.doubts:
         if winner is None or doubt.value != winner.value:
@@ -118,17 +117,17 @@ def settled(found: Outcome, what: str) -> Optional[Assigned]:
 
 
 def node_at_boot(used: Used, facts: Facts, rules: Rules, action: str) -> Dict[str, Outcome]:
-    """Owner, group and mode by the rules for an event: "add", or the "change" that whoever closes a
-    device after writing makes."""
+    """Owner, group and mode by the rules for an event: "add", or "change", which occurs when a
+    process closes the device after writing."""
     values = facts.disks[used.below[0]].values
     found = known(used.udev)
     return outcome(rules, NODE, disks.lookup(used.name, found, values, (action,)))
 
 
 def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[Assigned], bool]]:
-    """What sets each of them for good, and whether that is so for every event.
+    """The assignment of owner, group and mode, and whether it applies to every event.
 
-    The device mapper tells what a device is with a change, never when it is added.
+    Properties of a device mapper device are known at a "change" event, never at "add".
     """
     later = node_at_boot(used, facts, rules, "change")
     first = later if used.name.startswith("dm-") else node_at_boot(used, facts, rules, "add")
@@ -140,8 +139,7 @@ def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[
 
 
 def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
-    """What sets a value at the next reboot: TuneD comes after udev; None leaves it to the
-    kernel."""
+    """The assignment of a value at boot. TuneD runs after udev. None: the kernel's default."""
     by_tuned = _of_tuned(disk, facts) if key == disks.SCHEDULER else None
     if by_tuned is not None:
         return by_tuned
@@ -151,7 +149,7 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
 
 
 def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
-    """The elevator of TuneD's plugin disk, which leaves the device mapper alone."""
+    """The elevator of TuneD's plugin disk, which ignores device mapper devices."""
     active = known(facts.tuned)
     found = None
     for unit in active.units:
@@ -173,7 +171,7 @@ def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
 
 
 class Owner(NamedTuple):
-    """Who shall have a node: numbers, None for what nobody asks for."""
+    """Required owner, group and mode of a device node, as numbers. None: no requirement."""
 
     uid: Optional[int]
     gid: Optional[int]
@@ -185,8 +183,9 @@ class Owner(NamedTuple):
 
 
 def owner_of(used: Used, facts: Facts) -> Owner:
-    """By the policy, else the account of the ASM that has it open, and what Oracle's guide
-    requires: group asmadmin, where the host has it, and mode 0660. Raises what is not known."""
+    """The required owner: from the policy, else the account of the ASM instance that has the device
+    open, with group asmadmin (if the host has it) and mode 0660 as in Oracle's guide. Raises if it
+    is unknown."""
     entry = used.entry
     if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
         if used.asm is None:
@@ -202,7 +201,7 @@ def owner_of(used: Used, facts: Facts) -> Owner:
 
 
 def is_owned(used: Used) -> bool:
-    """Whether anybody asks who has it: ASM, or the policy."""
+    """Whether ASM or the policy requires an owner."""
     entry = used.entry
     return used.asm is not None or (
         entry is not None and (entry.owner, entry.group, entry.mode) != (None, None, None)
@@ -215,6 +214,6 @@ def skip_elsewhere(facts: Facts, _policy: object) -> None:
 
 
 def with_problem(found: List[object], facts: Facts) -> List[object]:
-    """What is there, and the error of what hides the rest."""
+    """The known subjects, and the error if others can be hidden."""
     problem: Answer[bool] = facts.found
     return found + ([problem] if isinstance(problem, HostproofError) else [])

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an alert log and trace files state of asynchronous input and output.
+"""Messages about asynchronous I/O in alert logs and trace files.
 
 Sources: Oracle Database Error Messages, ORA-27037 to ORA-27103; My Oracle Support 579108.1 and
 1313555.1; tests/fixtures/io_messages/SOURCES.md.
@@ -11,13 +11,13 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ....parsers.oracle import alert_log
 
-#: The kernel gave no more contexts: fs.aio-max-nr on Linux, aio_maxreqs on AIX.
+#: The kernel has no more contexts: fs.aio-max-nr on Linux, aio_maxreqs on AIX.
 LIMIT = "limit"
-#: What was required did not come back: the storage or the way to it stands still.
+#: A request did not return: the storage or the path to it stalled.
 STALLED = "stalled"
-#: The file system or the device does not take it: no asynchronous or no direct I/O there.
+#: The file system or the device does not support asynchronous or direct I/O.
 REFUSED = "refused"
-#: It failed.
+#: A request failed.
 FAILED = "failed"
 
 _CODES: Dict[str, str] = {
@@ -40,7 +40,7 @@ _CODES: Dict[str, str] = {
     "27091": FAILED,
     "27103": FAILED,
 }
-#: Lines without a number, by their words in lower case. "kernelI/O" is as the database has it.
+#: Messages without a number, in lower case. The database itself writes "kernelI/O".
 _WORDS = (
     ("io_submit failed due to kernel limitations maxaio", "MAXAIO", LIMIT),
     ("running out of os kernel", "MAXAIO", LIMIT),
@@ -48,13 +48,13 @@ _WORDS = (
     ("i/o request got either eintr or eagain", "lio_listio", LIMIT),
     ("aiowait timed out", "aiowait", STALLED),
 )
-#: An extended regular expression that finds all of them, for awk: old ones know no {2}.
+#: Extended regular expression for all messages. Old versions of awk do not support {2}.
 PATTERN = "|".join(
     [f"ORA-{code}" for code in sorted(_CODES)]
     + ["error=270[0-9][0-9]", "MAXAIO", "OS kernel ?I/O", "lio_listio returned"]
     + ["EINTR or EAGAIN", "aiowait timed out"]
 )
-#: The same for the lines that state when, and whose.
+#: The same for lines with the time and the process of a message.
 TIMES = (
     "^([*][*][*] .*)?[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:",
     "^[A-Z][a-z][a-z] [A-Z][a-z][a-z] [ 0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] ",
@@ -64,15 +64,16 @@ _CODE = re.compile(r"\b(?:ORA-|error=)(\d{5})\b")
 #: "Linux-x86_64 Error: 11: Resource temporarily unavailable", "SVR4 Error: 5: I/O error".
 _ERRNO = re.compile(r"^(?:[\w-]+) Error: (\d{1,5}: .{1,80})$")
 _TRACE = re.compile(r"Errors in file (\S+)\.trc\b", re.IGNORECASE)
-#: The error of the system follows in one of these lines.
+#: The system error is in one of the next lines after a message.
 _NEAR = 2
 
 
 class Message(NamedTuple):
-    """``code`` is "ORA-27062" or a word; ``at`` is None before the first time in the text.
+    """A message. ``code`` is "ORA-27062" or a word; ``at`` is None before the first time in the
+    text.
 
-    ``process`` is the trace file that the message names, without .trc (orcl_dbw0_4928), "" if it
-    names none. ``errno`` is the system's error, None where it shows none.
+    ``process`` is the trace file in the message without .trc (orcl_dbw0_4928), "" without one.
+    ``errno`` is the system error, None without one.
     """
 
     code: str
@@ -83,7 +84,7 @@ class Message(NamedTuple):
 
 
 def parse(text: str, offset: int, process: str = "") -> List[Message]:
-    """Every message, in the order of the text. ``offset`` as alert_log.moment has it."""
+    """All messages in the order of the text. ``offset`` is that of alert_log.moment."""
     found: List[Message] = []
     at: Optional[float] = None
     trace, last = process, -_NEAR - 1

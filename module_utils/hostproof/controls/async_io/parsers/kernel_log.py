@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kernel's log, as journalctl -o short-unix or dmesg prints it.
+"""The kernel log as printed by journalctl -o short-unix or dmesg.
 
-Sources: journalctl(1), -o short-unix; dmesg(1). A line of dmesg has the seconds since boot, which
-the clock of the host turns into a time.
+Sources: journalctl(1), -o short-unix; dmesg(1). Lines of dmesg contain seconds since boot, which
+are converted with the clock of the host.
 """
 
 import re
@@ -14,19 +14,19 @@ from ....parsers.number import integer
 
 _JOURNAL = re.compile(r"^(\d{1,12})\.(\d{6}) \S+ kernel: (.*)$")
 _DMESG = re.compile(r"^(?:<\d+>)?\[ *(\d{1,12})\.(\d{6})\] (.*)$")
-#: What journalctl says instead of nothing, and between two boots.
+#: Lines that journalctl prints if there is no entry, and between two boots.
 _NO_ENTRY = re.compile(r"^-- .* --$")
 
 
 class Entry(NamedTuple):
-    """``at``: seconds since 1970."""
+    """An entry. ``at`` is in seconds since 1970."""
 
     at: float
     text: str
 
 
 def of_journal(text: str) -> List[Entry]:
-    """The entries. What has no time in front goes on an entry of several lines."""
+    """The entries. A line without a time continues the entry before it and is ignored."""
     entries: List[Entry] = []
     for number, line in enumerate(text.split("\n"), 1):
         found = _JOURNAL.match(line)
@@ -34,12 +34,12 @@ def of_journal(text: str) -> List[Entry]:
             entries.append(Entry(_seconds(found.group(1), found.group(2)), found.group(3)))
         elif line and not entries and not _NO_ENTRY.match(line):
             raise ParseError("journal", f"{kind_of(line)}is not an entry of the kernel", number)
-    # journalctl prints the newest first where --grep and -n are given (its manual, --grep).
+    # With --grep and -n, journalctl prints the newest entry first (journalctl(1), --grep).
     return sorted(entries, key=lambda one: one.at)
 
 
 def of_dmesg(text: str, booted: float) -> List[Entry]:
-    """The entries; ``booted`` is when the host was started."""
+    """The entries. ``booted``: start of the host in seconds since 1970."""
     found = [_DMESG.match(line) for line in text.split("\n")]
     entries = [
         Entry(booted + _seconds(one.group(1), one.group(2)), one.group(3)) for one in found if one

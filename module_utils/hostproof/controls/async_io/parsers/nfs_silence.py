@@ -1,13 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When an NFS server did not answer: the client's own lines in the kernel's log.
+"""Periods without answer of NFS servers, from messages of the NFS client in the kernel log.
 
     nfs: server 192.0.2.1 not responding, still trying
     nfs: server 192.0.2.1 OK
 
-The first line comes when a request went unanswered through all its repetitions (a major timeout,
-nfs(5), timeo and retrans), so the silence is longer by that. "timed out" is a soft mount, which
-gave up. Sources: Linux, net/sunrpc/clnt.c, call_timeout() and rpc_check_timeout(); Solaris prints
+The first line is printed after all retransmissions of a request (a major timeout, nfs(5), timeo and
+retrans), so the server stopped answering earlier. "timed out" is from a soft mount, whose request
+failed. Sources: Linux, net/sunrpc/clnt.c, call_timeout() and rpc_check_timeout(); Solaris prints
 the same with "NFS server NAME ... ok".
 """
 
@@ -22,10 +22,10 @@ _ANSWERS = re.compile(r"\bnfs:? server (\S+) ok\b", re.IGNORECASE)
 
 
 class Silence(NamedTuple):
-    """``ended`` is None where no line states that it answered again. ``lines`` said that it did
-    not.
+    """A period without answer. ``ended`` is None if no line reports an answer. ``lines`` is the
+    number of messages about missing answers.
 
-    ``gave_up``: requests failed (a soft mount).
+    ``gave_up``: requests failed (soft mount).
     """
 
     server: str
@@ -36,7 +36,7 @@ class Silence(NamedTuple):
 
 
 def silences(entries: Iterable[Tuple[float, str]]) -> List[Silence]:
-    """Each run of silence of each server, in the order of their beginning."""
+    """The periods without answer of all servers, sorted by their start."""
     open_ones: Dict[str, Silence] = {}
     found: List[Silence] = []
     for at, text in entries:

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kernel's asynchronous I/O: how many events all contexts may ask for, and do.
+"""Asynchronous I/O of the kernel: the limit of requested events, and their current number.
 
-fs.aio-nr is the sum of what every io_setup(2) on the host requested; one that would bring it above
-fs.aio-max-nr fails with EAGAIN. It is of the host: containers share it. To raise the limit reserves
-nothing. Sources: Linux, Documentation/admin-guide/sysctl/fs.rst; fs/aio.c, ioctx_alloc() and
-aio_setup_ring()."""
+fs.aio-nr is the sum of all events that io_setup(2) calls requested. A call that would exceed
+fs.aio-max-nr fails with EAGAIN. The host and its containers share the limit. A higher limit does
+not reserve memory. Sources: Linux, Documentation/admin-guide/sysctl/fs.rst; fs/aio.c,
+ioctx_alloc() and aio_setup_ring()."""
 
 from typing import Iterable, NamedTuple, Tuple
 
@@ -15,10 +15,10 @@ KEY = "fs.aio-max-nr"
 LIMIT_FILE = "/proc/sys/fs/aio-max-nr"
 USED_FILE = "/proc/sys/fs/aio-nr"
 
-#: What one process of a database requires for when it has much to write (MOS 579108.1).
+#: Events that a database process requests for heavy writes (MOS 579108.1).
 CONTEXT = 4096
-#: Kernels from 3.12 to 4.13 charge more than was required, and compare with twice the limit: there
-#: aio-nr may be above aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
+#: Kernels from 3.12 to 4.13 count more events than requested and compare them with twice the
+#: limit, so aio-nr can exceed aio-max-nr (2500e287bca1, "fix the increment of aio-nr").
 CHARGED_MORE = ((3, 10), (4, 14))
 
 #: sizeof(struct io_event), and of the ring's head.
@@ -32,7 +32,7 @@ class Events(NamedTuple):
     limit: int
 
     def contexts_left(self) -> int:
-        """The number of more processes get a context of the usual size."""
+        """Number of further contexts of the usual size."""
         return max(self.limit - self.used, 0) // CONTEXT
 
 
@@ -41,13 +41,13 @@ def read_events(host: Host) -> Events:
 
 
 def events_of(ring: int) -> int:
-    """The most events that a ring of this size was created for: the kernel doubles the request,
-    adds two, and takes whole pages."""
+    """Maximum number of requested events for a ring of this size: the kernel doubles the request,
+    adds two, and rounds up to whole pages."""
     return max((ring - _EVENT) // _EVENT // 2 - 1, 0)
 
 
 def sum_of(rings: Iterable[Tuple[int, int]]) -> Tuple[int, int]:
-    """(contexts, events at most) of rings by inode and size: one that a child shows again counts
-    once."""
+    """(contexts, maximum of events) of rings by inode and size. A ring that a child process also
+    shows counts once."""
     sizes = dict(rings)
     return len(sizes), sum(map(events_of, sizes.values()))

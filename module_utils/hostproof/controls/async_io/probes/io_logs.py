@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the logs of an instance state of asynchronous input and output, with the time of each line.
+"""Messages about asynchronous I/O in the logs of an instance, with their time.
 
-awk reads them, once and as the owner of the home, and prints the newest messages alone, each
-behind its time and the trace file that it names. Source: POSIX, awk.
+awk reads the logs once, as the owner of the home. It prints only the newest messages, each after
+its time and its trace file. Source: POSIX, awk.
 """
 
 from typing import List
@@ -14,11 +14,11 @@ from ....probes.oracle import alert_logs
 from ..parsers import io_messages
 from ..parsers.io_messages import Message
 
-#: The newest messages of a log; more say no more.
+#: Limit of messages per log: the newest.
 MOST = 1000
-#: Kilobytes: a larger trace is a dump.
+#: Kilobytes. A larger trace file is a dump.
 _LARGEST_TRACE = 32768
-#: Processes that write for all, by their names in trace files (find -name).
+#: Names in trace files of the processes that write database files (find -name).
 _WRITERS = ("dbw?", "bw??", "lgwr", "lg??", "ckpt")
 
 _AWK = """\
@@ -43,7 +43,7 @@ def _program() -> str:
 
 
 def read_alert_log(host: Host, path: str, user: str, offset: int) -> List[Message]:
-    """The messages of an alert log; ``offset``: seconds that the host's clock is before UTC."""
+    """The messages in an alert log. ``offset``: seconds by which local time is ahead of UTC."""
     name = "messages of " + path
     output = alert_logs.run_as(host, ["awk", _program(), path], user, name)
     if "No such file" in output.stderr:
@@ -54,11 +54,11 @@ def read_alert_log(host: Host, path: str, user: str, offset: int) -> List[Messag
 
 
 def read_traces(
-    host: Host, folder: str, sid: str, days: int, user: str, offset: int
+    host: Host, directory: str, sid: str, days: int, user: str, offset: int
 ) -> List[Message]:
-    """The messages of the traces that the writing processes wrote to in these days."""
-    name = f"messages of the traces of {sid} in {folder}"
-    argv = ["find", folder, "-maxdepth", "1", "-type", "f", "-mtime", f"-{days}"]
+    """The messages in trace files of the writing processes that were changed in these days."""
+    name = f"messages of the traces of {sid} in {directory}"
+    argv = ["find", directory, "-maxdepth", "1", "-type", "f", "-mtime", f"-{days}"]
     argv += ["-size", f"-{_LARGEST_TRACE}k", "("]
     for number, writer in enumerate(_WRITERS):
         argv += ["-o"] if number else []
@@ -66,5 +66,5 @@ def read_traces(
     argv += [")", "-exec", "awk", "-v", "traces=1", _program(), "{}", "+"]
     output = alert_logs.run_as(host, argv, user, name)
     if output.rc != 0:
-        raise Unanswered("command:" + name, f"{folder}: {output.stderr.strip()[:200]}")
+        raise Unanswered("command:" + name, f"{directory}: {output.stderr.strip()[:200]}")
     return io_messages.parse(output.stdout, offset)

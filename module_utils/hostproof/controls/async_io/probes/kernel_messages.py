@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel stated: by the journal, which goes on over boots, or else since the last boot.
+"""Messages of the kernel, from the journal (also before the last boot) or from dmesg.
 
-An empty answer is one only where this user may see the kernel's messages at all.
+An empty result is valid only if this user may read the kernel's messages.
 """
 
 from typing import List, NamedTuple
@@ -13,14 +13,14 @@ from ....errors import Denied, HostproofError, ParseError, Unanswered, kind_of
 from ....parsers.number import decimal, integer
 from ..parsers import kernel_log
 
-#: The newest entries that match; more say no more.
+#: Limit of matching entries: the newest.
 MOST = 5000
 DMESG = ["dmesg"]
 CLOCK = ["date", "+%s %z"]
 
 
 class Clock(NamedTuple):
-    """Seconds since 1970, and how many the host's zone is before UTC."""
+    """Seconds since 1970, and seconds by which local time is ahead of UTC."""
 
     now: float
     offset: int
@@ -43,7 +43,7 @@ def journal(pattern: str) -> List[str]:
 
 
 def read(host: Host, pattern: str, clock: Clock) -> List[kernel_log.Entry]:
-    """Entries of the kernel that match, oldest first; those of dmesg are all that it has."""
+    """Matching entries, oldest first. From dmesg all entries, because it cannot search."""
     argv = journal(pattern)
     output = attempt(host.run, argv, 30.0)
     key = "command:" + " ".join(argv)
@@ -52,7 +52,7 @@ def read(host: Host, pattern: str, clock: Clock) -> List[kernel_log.Entry]:
     if "not seeing messages from" in output.stderr or "insufficient permissions" in output.stderr:
         raise Denied(key, "this user may not see the kernel's messages in the journal")
     if output.stderr.strip() or output.rc not in (0, 1):
-        # No journal, or one that cannot search (before 237, or without PCRE). 1: nothing matches.
+        # No journal, or journalctl cannot search (before 237, or without PCRE). 1: no match.
         return _since_boot(host, clock)
     return kernel_log.of_journal(output.stdout)
 

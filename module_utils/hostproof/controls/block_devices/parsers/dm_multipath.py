@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Multipath maps as the kernel has them, and how long multipathd lets each of them queue.
+"""Multipath maps of the kernel, and the queueing time that multipathd sets for each.
 
 Sources: Linux, drivers/md/dm-mpath.c, multipath_status(); dmsetup(8); multipath-tools,
 libmultipath/print.c (%Q, snprint_queueing) and multipath.conf(5), no_path_retry.
@@ -19,15 +19,15 @@ _QUEUEING = re.compile(r"(\S+)\s+(on|off|-|\d{1,9} (?:chk|sec))\s*\Z")
 
 
 class Queueing(NamedTuple):
-    """``kind`` is on (for ever), off, chk (``number`` checks), sec (``number`` seconds are left),
-    or "-": the daemon leaves it to the map's own table."""
+    """Queueing without paths. ``kind`` is on (unlimited), off, chk (``number`` checks), sec
+    (``number`` seconds remain), or "-" (the table of the map applies)."""
 
     kind: str
     number: int
 
 
 def tables(text: str) -> Dict[str, bool]:
-    """Of ``dmsetup table --target multipath``: whether each map queues without a path, by name."""
+    """Parse ``dmsetup table --target multipath``: whether a map queues without a path, by name."""
     found = {}
     for name, words in _lines(text):
         count = integer(words[0])
@@ -36,15 +36,15 @@ def tables(text: str) -> Dict[str, bool]:
 
 
 def states(text: str) -> Dict[str, Dict[str, bool]]:
-    """Of ``dmsetup status --target multipath``: the paths of each map, and whether each works.
+    """Parse ``dmsetup status --target multipath``: the paths of each map, and whether each works.
 
-    Paths are "8:0".
+    A path is "8:0".
     """
     return {name: _paths(words) for name, words in _lines(text)}
 
 
 def _lines(text: str) -> Iterator[Tuple[str, List[str]]]:
-    """Name of a map, and the words behind "multipath"."""
+    """Name of each map, and the words after "multipath"."""
     for number, line in enumerate(text.splitlines(), 1):
         name, colon, rest = line.partition(": ")
         words = rest.split()
@@ -64,17 +64,17 @@ def _paths(words: List[str]) -> Dict[str, bool]:
 
     found: Dict[str, bool] = {}
     try:
-        skip()  # features: what waits, and how often a group was initialised
-        skip()  # the handler of the hardware
+        skip()  # features: queued requests, and initialisations of a group
+        skip()  # hardware handler
         groups = integer(next(left))
-        next(left)  # the group that comes next
+        next(left)  # number of the next group
         for _ in range(groups):
             next(left)  # the group's state
             skip()
             paths, arguments = integer(next(left)), integer(next(left))
             for _path in range(paths):
                 device, state = next(left), next(left)
-                next(left)  # how often it failed
+                next(left)  # number of failures
                 for _argument in range(arguments):
                     next(left)
                 found[device] = state == "A"
@@ -84,7 +84,7 @@ def _paths(words: List[str]) -> Dict[str, bool]:
 
 
 def queueing(text: str) -> Dict[str, Queueing]:
-    """Of ``multipathd show maps format "%w %Q"``: what the daemon does, by the map's WWID."""
+    """Parse ``multipathd show maps format "%w %Q"``: queueing by the map's WWID."""
     found = {}
     for line in text.splitlines():
         told = _QUEUEING.match(line.strip())
@@ -95,11 +95,11 @@ def queueing(text: str) -> Dict[str, Queueing]:
 
 
 def kept_config(text: str) -> str:
-    """The part of the configuration that evidence keeps (kept_lines.py)."""
+    """The part of the configuration that is stored as evidence (kept_lines.py)."""
     return kept_lines.only(text, lambda line: _INTERVAL.match(line) is not None)
 
 
 def polling_interval(text: str) -> Optional[int]:
-    """Seconds between two checks of a path, as ``multipathd show config`` has it."""
+    """Seconds between two checks of a path in ``multipathd show config``."""
     told = _INTERVAL.search(text)
     return None if told is None else integer(told.group(1))

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Block devices as sysfs shows them: what each is on, and how the kernel drives it.
+"""Block devices in sysfs: the devices below each, and its queue settings.
 
 Sources: Linux, Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm,
 Documentation/scsi/scsi_mid_low_api.rst (the names of directories, H:C:T:L)."""
@@ -31,10 +31,9 @@ _SECTOR = 512
 
 
 class Disk(NamedTuple):
-    """A whole device, or a map of the device mapper. ``slaves`` is what it is on.
+    """A whole device, or a map of the device mapper. ``slaves`` are the devices below it.
 
-    ``values`` are the files of sysfs below its directory; ``host`` is the SCSI host that it is
-    reached over."""
+    ``values`` are the files in its directory in sysfs; ``host`` is its SCSI host."""
 
     name: str
     dm_name: Optional[str]
@@ -63,8 +62,8 @@ class Disk(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """``start`` and ``offset`` are bytes: where it begins, and by how much the kernel sees it
-    next to the device's own blocks (-1: not to be fixed)."""
+    """A partition. ``start`` is its first byte. ``offset`` is its misalignment in bytes as the
+    kernel reports it (-1: cannot be determined)."""
 
     start: int
     offset: int
@@ -78,12 +77,12 @@ def lookup(
 
 
 def names(host: Host) -> List[str]:
-    """Every block device, partitions too, by the kernel's names."""
+    """The kernel's names of all block devices and partitions."""
     return [one for one in unless_absent(attempt(host.list_dir, CLASS), []) if _NAME.match(one)]
 
 
 def whole(host: Host, name: str) -> str:
-    """The disk that a partition is of; itself where it is none."""
+    """The disk of a partition. For a whole disk the disk itself."""
     folder = host.real_path(f"{CLASS}/{name}")
     if isinstance(attempt(host.read_text, folder + "/partition"), Absent):
         return name
@@ -100,7 +99,7 @@ def read_partition(host: Host, name: str) -> Partition:
 
 
 def read_below(host: Host, name: str, found: Dict[str, Disk]) -> List[str]:
-    """The disk and all that it is on, itself first; each is added to ``found``."""
+    """The disk and all devices below it, the disk first. Each is added to ``found``."""
     left, below = [whole(host, name)], []
     while left:
         one = left.pop(0)

@@ -32,7 +32,7 @@ class Port(NamedTuple):
 
 
 def read(host: Host) -> List[Port]:
-    """Every port; none on a host without an HBA."""
+    """All ports. Empty on a host without an HBA."""
     names: List[str] = unless_absent(attempt(host.list_dir, CLASS), [])
     return [_read(host, name) for name in names if _NAME.match(name)]
 

@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The disk behind a node of any name: mknod, raw devices, the labels of ASMLIB and of its filter
-driver. A node is known by its numbers, major and minor, whatever it is called.
+"""The disk behind a device node of any name: mknod, raw devices, labels of ASMLIB and of the filter
+driver. A node is identified by its major and minor number.
 
 Sources: stat(1), %t and %T; raw(8); Oracle Automatic Storage Management Administrator's Guide,
 Oracle ASM Filter Driver, disk labels.
@@ -21,7 +21,7 @@ _PATH = re.compile(r"/dev/[A-Za-z0-9_.:@+=/-]{1,256}\Z")
 
 
 def disk_of(host: Host, path: str) -> Optional[str]:
-    """The kernel's name of the block device behind a node; None for what is no disk."""
+    """The kernel's name of the block device behind a node. None if it is not a disk."""
     argv = ["stat", "-L", "-c", "%F %t %T", path]
     output = host.run(argv)
     match = _STAT.match(output.stdout.strip())
@@ -36,8 +36,8 @@ def disk_of(host: Host, path: str) -> Optional[str]:
 
 
 def disk_of_label(host: Host, path: str) -> str:
-    """The disk of a label: ASMLIB has a block device of the disk's numbers, the filter driver a
-    file with the path of the disk."""
+    """The disk of a label. The label of ASMLIB is a block device with the numbers of the disk; the
+    label of the filter driver is a file with the path of the disk."""
     name = disk_of(host, path)
     if name is None:
         target = host.read_text(path).strip()
