@@ -19,15 +19,32 @@ def text_of(name):
 
 
 def test_hosts():
-    found = hosts_file.parse(text_of("man-pages-6.03-example.txt"))
+    found, passed_over = hosts_file.parse(text_of("man-pages-6.03-example.txt"))
     (own,) = [one for one in found if one.has("ThisHost")]
     assert own == ("127.0.1.1", ("thishost.example.org", "thishost"), 5)
-    assert len(found) == 9
+    assert (len(found), passed_over) == (9, [])
 
 
-@pytest.mark.parametrize("line", ["rac1 192.0.2.1", "192.0.2 rac1", "192.0.2.1", "# 192.0.2.1 a"])
-def test_a_line_that_is_none(line):
-    assert hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n") == [("192.0.2.9", ("rac9",), 2)]
+@pytest.mark.parametrize(
+    ("line", "passed_over"),
+    [
+        ("rac1 192.0.2.1", [1]),
+        ("192.0.2 rac1", [1]),
+        ("192.0.2.1", [1]),
+        ("192.0.2.1 # rac1", [1]),
+        ("# 192.0.2.1 a", []),
+        (" ", []),
+    ],
+)
+def test_a_line_that_is_none(line, passed_over):
+    found = hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n")
+    assert found == ([("192.0.2.9", ("rac9",), 2)], passed_over)
+
+
+def test_a_line_of_a_real_host_that_counts_for_nothing():
+    found = hosts_file.parse(text_of("rhel-8.2-container.txt"))
+    assert found.passed_over == [10]
+    assert [one.address for one in found.entries if one.has("localhost")] == ["127.0.0.1", "::1"]
 
 
 def test_nsswitch_of_debian():

@@ -3,7 +3,7 @@
 """names: whether a host and its cluster are found by name, where they are, and by whom."""
 
 from ...evaluate.control import Control
-from . import rules_cluster, rules_files, rules_own
+from . import rules_cluster, rules_files, rules_hosts, rules_own
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -17,6 +17,7 @@ CONTROL = Control(
     applies=applies,
     rules=(
         rules_own.rules,
+        rules_hosts.rules,
         rules_files.rules,
         rules_cluster.rules,
     ),

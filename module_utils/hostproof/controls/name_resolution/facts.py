@@ -63,7 +63,7 @@ class Facts(NamedTuple):
     wanted: Answer[bool]
     own: Answer[str] = ""
     static: Answer[Optional[str]] = None
-    hosts: Answer[List[hosts_file.Entry]] = []
+    hosts: Answer[hosts_file.Hosts] = hosts_file.Hosts([], [])
     order: Answer[Optional[List[nsswitch.Source]]] = None
     resolver: Answer[resolv_conf.Resolver] = ParseError("resolv.conf", "not asked")
     writer: str = ""

@@ -17,6 +17,7 @@ SUBJECTS = (
     "hostname_address",
     "reverse_lookup",
     "listener_address",
+    "hosts_file",
     "search_order",
     "resolv_conf",
     "name_servers",
@@ -83,8 +84,8 @@ class Policy(NamedTuple):
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
     """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
-    C(listener_address), C(search_order), C(resolv_conf), C(name_servers), C(scan) and
-    C(cluster_names).
+    C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan)
+    and C(cluster_names).
 
     Default: []
     """

@@ -42,7 +42,7 @@ def strays(addresses: Iterable[str]) -> List[str]:
 
 def in_hosts(facts: Facts, *names: str) -> List[Entry]:
     """The lines of /etc/hosts that have one of the names."""
-    return [one for one in known(facts.hosts) if any(one.has(name) for name in names)]
+    return [one for one in known(facts.hosts).entries if any(one.has(name) for name in names)]
 
 
 def persisted(entries: Sequence[Entry]) -> str:

@@ -21,14 +21,25 @@ class Entry(NamedTuple):
         return name.lower() in (one.lower() for one in self.names)
 
 
-def parse(text: str) -> List[Entry]:
-    found = []
+class Hosts(NamedTuple):
+    """``passed_over`` are the numbers of lines that count for nothing."""
+
+    entries: List[Entry]
+    passed_over: List[int]
+
+
+def parse(text: str) -> Hosts:
+    found, passed_over = [], []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.partition("#")[0].split()
-        if len(words) > 1:
-            try:
-                address = str(ipaddress.ip_address(words[0].partition("%")[0]))
-            except ValueError:
-                continue
+        if not words:
+            continue
+        try:
+            address = str(ipaddress.ip_address(words[0].partition("%")[0]))
+        except ValueError:
+            address = ""
+        if address and len(words) > 1:
             found.append(Entry(address, tuple(words[1:]), number))
-    return found
+        else:
+            passed_over.append(number)
+    return Hosts(found, passed_over)

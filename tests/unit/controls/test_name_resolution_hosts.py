@@ -1,0 +1,71 @@
+"""/etc/hosts as it is judged: its lines, localhost, and the loopback interface."""
+
+import name_packs
+import packs
+import pytest
+from name_packs import node
+
+LOCAL = "127.0.0.1 localhost\n"
+OWN = "192.0.2.10 rac1.example.com rac1\n"
+
+
+@pytest.fixture
+def judge(valid):
+    judged = valid(name_packs.judged)
+    return lambda machine: judged(machine)["hosts_file"]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "why"),
+    [
+        (LOCAL + OWN, "pass", ""),
+        (LOCAL + "::1 localhost\n" + OWN, "pass", ""),
+        (LOCAL + OWN + "2001:db8::10 rac1\n", "pass", ""),
+        (LOCAL + OWN + OWN, "pass", ""),
+        (OWN, "warn", "no line leads from localhost to 127.0.0.1"),
+        ("::1 localhost\n" + OWN, "warn", "no line leads from localhost"),
+        ("192.0.2.10 localhost\n" + LOCAL, "fail", "localhost leads to 192.0.2.10"),
+        (LOCAL + "127.0.1.1 localhost\n", "pass", ""),
+        (
+            LOCAL + OWN + "192.0.2.11 RAC1\n",
+            "fail",
+            "rac1 has the addresses 192.0.2.10, 192.0.2.11",
+        ),
+        (LOCAL + "192.0.2.20 rac2\n192.0.2.21 rac2\n", "fail", "rac2 has the addresses"),
+        (LOCAL + "192.0.2.20 filer\n192.0.2.21 filer\n", "warn", "filer has the addresses"),
+        (LOCAL + OWN + "rac2 192.0.2.20\n", "warn", "lines that count for nothing: 3"),
+    ],
+)
+def test_lines(judge, text, status, why):
+    found = judge(node().file("/etc/hosts", text))
+    assert (found.status, why in found.why) == (status, True)
+    assert found.failing_layer == (None if status == "pass" else "persisted")
+
+
+def test_the_file_of_a_container_of_rhel_8(judge):
+    text = (packs.FIXTURES / "hosts/rhel-8.2-container.txt").read_text()
+    found = judge(node().file("/etc/hosts", text))
+    assert (found.status, found.why) == ("warn", "lines that count for nothing: 10.")
+    assert found.persisted == "localhost is 127.0.0.1, ::1"
+
+
+def test_without_the_file_localhost_has_no_line(judge):
+    found = judge(node().remove("/etc/hosts"))
+    assert (found.status, "no line leads from localhost" in found.why) == ("warn", True)
+    assert judge(node().deny("/etc/hosts")).status == "error"
+
+
+@pytest.mark.parametrize("loopback", ["127.0.0.2/8", "127.0.0.1/32"])
+def test_the_loopback_interface(judge, loopback):
+    addresses = name_packs.ADDRESSES.replace("127.0.0.1/8", loopback)
+    found = judge(node().command("ip -o addr show", addresses))
+    assert (found.status, found.failing_layer) == ("fail", "running")
+    assert found.why == "no loopback interface has 127.0.0.1/8."
+
+
+def test_unknown_addresses_are_an_error_unless_the_file_is_wrong(judge):
+    assert judge(node().command("ip -o addr show", "x")).status == "error"
+    machine = node().file("/etc/hosts", "192.0.2.10 localhost\n")
+    found = judge(machine.command("ip -o addr show", "x"))
+    assert (found.status, found.running) == ("fail", "unknown")
+    assert "Not known: interfaces" in found.why
