@@ -39,7 +39,7 @@ class ActionModule(host_action.PayloadAction):
 
     def lost(self, outcome: str, message: str) -> None:
         control = self.task_arguments.get("control")
-        # Only what is a control can have a finding.
+        # A finding needs a valid control name.
         if outcome == "unreachable" or control not in list(policies.controls()):
             runs.write_result(self.host, self.hosts, outcome, message, [])
         else:

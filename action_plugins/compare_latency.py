@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares latency before and after a change.
 
-library/compare_latency.py says what it takes and what it response_validation.
+library/compare_latency.py documents its parameters and return values.
 """
 
 from __future__ import annotations

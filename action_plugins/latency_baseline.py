@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps what was measured on a host.
+"""Saves the latency measurements of a host as a baseline.
 
-library/latency_baseline.py says what it takes and what it response_validation.
+library/latency_baseline.py documents its parameters and return values.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ def taken(given: dict[str, Any]) -> baseline.Baseline:
 
 
 def told(kept: baseline.Baseline) -> list[str]:
-    """What a person should know of a baseline before the change: what it lacks is said now."""
+    """The summary of a baseline for the user, with missing series and unstable values.
+
+    The user must see these before the change, because the baseline cannot be repeated later.
+    """
     names = [series.name for series in comparing.series_of(kept.windows)]
     lines = [f"{kept.host}: {kept.rounds} windows of {', '.join(names)}"]
     lines += [f"{kept.host}: {text}" for text in comparing.unmeasured(kept)]

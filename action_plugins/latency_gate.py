@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One step of a gated change, noted in its ledger.
+"""Runs one step of a gated change and records it in the ledger of the gate.
 
-library/latency_gate.py says what it takes and what it response_validation.
+library/latency_gate.py documents its parameters and return values.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def planned(given: dict[str, Any], check_mode: bool, answer: dict[str, Any]) -> 
     answer["proceed"] = True
     answer["batches"] = [shown(batch) for batch in batches]
     for batch in batches:
-        hosts, beside = ", ".join(batch["hosts"]), ", ".join(batch["unchanged"]) or "none"
+        hosts, unchanged = ", ".join(batch["hosts"]), ", ".join(batch["unchanged"]) or "none"
         number = f"batch {batch['number']} of {len(batches)}"
-        answer["lines"].append(f"{number}: {hosts}; unchanged with it: {beside}")
+        answer["lines"].append(f"{number}: {hosts}; unchanged hosts: {unchanged}")
     outcome = "reverted" if given["action"] == gating.REVERT else "put on hold"
     answer["lines"].append(
-        f"a batch that got worse, or whose result is unknown, is {outcome}, and no batch follows"
+        f"if a batch is slower or its result is unknown, it is {outcome} and the run stops"
     )
 
 
@@ -101,20 +101,21 @@ def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]
     answer["proceed"] = answer["kept"] = decision.keep
     answer["revert"] = not decision.keep and given["action"] == gating.REVERT
     answer["judged"] = packed(judged)
-    # Said first: another path may be all of the difference, or the very change that is tested.
+    # A changed network path comes first: it can explain the whole difference in latency.
     answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
     answer["lines"].append(f"batch {number} is {'kept' if decision.keep else 'held'}")
     answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
-        answer["lines"].append(f"to revert it: ./hostproof revert --gate {given['folder']}")
+        directory = given["folder"]
+        answer["lines"].append(f"to revert it: ./hostproof revert --gate {directory}")
 
 
 def went(given: dict[str, Any], host: str) -> str:
-    """ "ok" only where the last task of the change answered on that host."""
+    """ "ok" only if the last task of the change succeeded on this host, otherwise the error."""
     if (given["changed"].get(host) or {}).get("ping") == "pong":
         return "ok"
-    told = (given["failed"].get(host) or {}).get("msg")
-    return " ".join(str(told or "the host did not answer to the end").split())[:500]
+    message = (given["failed"].get(host) or {}).get("msg")
+    return " ".join(str(message or "the host did not complete the change").split())[:500]
 
 
 def reverted(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
@@ -137,7 +138,7 @@ def still_open(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, 
 
 
 def journals(given: dict[str, Any]) -> dict[str, list[str]]:
-    """Those that were read; of the others nothing is known."""
+    """The change journals that could be read, by host."""
     return {host: one for host, one in given["journal"].items() if isinstance(one, list)}
 
 

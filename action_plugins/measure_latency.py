@@ -28,9 +28,9 @@ class ActionModule(host_action.PayloadAction):
         return answer
 
     def lasting(self, params: dict[str, Any]) -> float:
-        # What takes three times as long as it should has an answer yet, as in any window.
+        # A measurement that takes three times as long as planned still returns a result.
         return float(params["windows"] * (3 * params["seconds"] + 30 + params["pause"]))
 
     def lost(self, outcome: str, message: str) -> None:
-        # What a comparison says of a host that does not answer is that it does not.
+        # The comparison reports a host without a response as unreachable.
         runs.note_lost(self.host, message if outcome == "unreachable" else None)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""record_evidence: one remote execution; the worker unpacks and keeps the pack, bounded."""
+"""record_evidence: one remote execution; the worker unpacks and saves the pack, with limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hostproof_controller.remote import host_action
 
 host_action.prepare()
 
-#: What is printed of a host's remarks: as many as audit.py makes of a control, and a sentence each.
+#: Limits of the printed remarks of a host: their number (as audit.py for a control) and length.
 MOST_REMARKS, MOST_TEXT = 100, 1000
 
 
@@ -57,7 +57,7 @@ class ActionModule(host_action.JudgingAction):
 
 
 def safe_name(host: str) -> str:
-    """A file name that an audit of the packs takes (inventories/evidence.py)."""
+    """A file name that an audit of the packs accepts (inventories/evidence.py)."""
     if is_host_name(host):
         return host
     return "_" + re.sub(r"[^A-Za-z0-9._-]", "_", host)[:200]

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the report of a run from its findings.
+"""Creates the report of a run from its findings.
 
-library/render_report.py says what it takes and what it response_validation.
+library/render_report.py documents its parameters and return values.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class ActionModule(ControllerAction):
     said = "the report could not be rendered"
 
     def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        folder = given["folder"] or str(runs.report_folder())
+        directory = given["folder"] or str(runs.report_folder())
         waivers = self.of_user("hostproof_waivers", given["waivers"])
         if given["hosts"]:
             name_missing(given["hosts"])
-        if not folder or not os.path.isdir(folder):
-            raise Failed(f"there is no report directory {folder!r}: no host was audited")
-        # No reading of a report refers to itself, and looking for one that does costs a tenth of
-        # it. This process ends with the task.
+        if not directory or not os.path.isdir(directory):
+            raise Failed(f"there is no report directory {directory!r}: no host was audited")
+        # The data of a report has no reference cycles, and the search for them takes a tenth of
+        # the time. This process ends with the task.
         gc.disable()
         shown = terminal()
         rendered = render_folder(
-            os.path.abspath(folder),
+            os.path.abspath(directory),
             today=datetime.date.today(),
             known_checks=check_ids,
             waivers=None if waivers is None else load_waivers(waivers),
@@ -66,12 +66,12 @@ class ActionModule(ControllerAction):
 
 
 def name_missing(hosts: list[str]) -> None:
-    """Give each host that was to be checked and has no result one that states so."""
+    """Write a result "not contacted" for each selected host that has no result."""
     for host in sorted(set(hosts) - runs.results_of_this_run()):
         runs.write_result(
             host,
             len(hosts),
             "failed",
-            "This host was never asked: what Ansible printed above says why.",
+            "This host was not contacted: see the messages of Ansible above.",
             [],
         )

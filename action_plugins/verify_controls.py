@@ -21,15 +21,15 @@ from hostproof_controller.remote import host_action, response_validation
 host_action.prepare("verify_controls")
 host_action.validator("verify_controls")
 
-#: As in the module: what fails the task, by O(fail_on).
+#: Statuses that fail the task, by O(fail_on); the same as in the module.
 FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "warn")}
 
 
 class ActionModule(host_action.JudgingAction):
     def arguments(self) -> dict[str, Any]:
-        """With what is in variables, where the task asks for that.
+        """The arguments of the task, with values from variables if it sets ``by_variables``.
 
-        A template in the task would make each worker load every filter.
+        With a template in the task, each worker would load every filter.
         """
         given = super().arguments()
         if boolean(given.get("by_variables", False), strict=False):

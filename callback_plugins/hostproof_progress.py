@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shows how far an audit is, then its summary; everything else as Ansible's default does."""
+"""Shows the progress of an audit, then its summary; other output is that of Ansible's default."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ SUMMARY = "Summary"
 AFTER_REFUSAL = "Leave a rejected change to the report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
 SET_STATS = "ansible.builtin.set_stats"
-#: Run on the controller, and tell what they found in lines for people.
+#: Modules that run on the controller and return lines for the terminal.
 TELL = ("compare_latency", "latency_baseline", "latency_gate")
-#: Tasks whose results are the report's to tell.
+#: Tasks whose results are in the report.
 QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, SET_STATS, "meta", "ansible.builtin.meta")
 
 
-#: What Ansible itself colours text with.
+#: The colour codes of Ansible.
 COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
 
 
 class Shown(str):
-    """Text that is printable but for the colours that Ansible gave it."""
+    """Text that is printable except for the colour codes of Ansible."""
 
 
 def shows_printable(display: Callable[..., Any]) -> Callable[..., Any]:
-    """Ansible's ``Display.display``, which all that it shows goes through, made safe."""
+    """Ansible's ``Display.display``, with control characters escaped. All output uses it."""
 
     def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
         if isinstance(msg, str) and not isinstance(msg, Shown):
@@ -78,18 +78,18 @@ def shows_printable(display: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keeps_colours(display: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for lines that are coloured piece by piece."""
+    """The same for lines that contain colour codes."""
 
     def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
         pieces = COLOUR.split(str(msg))
-        told = (one if place % 2 else printable(one) for place, one in enumerate(pieces))
-        return display(Shown("".join(told)), *arguments, **named)
+        parts = (piece if place % 2 else printable(piece) for place, piece in enumerate(pieces))
+        return display(Shown("".join(parts)), *arguments, **named)
 
     return safe
 
 
 def deep_printable(value: Any) -> Any:
-    """The value with every text in it printable: what Ansible makes a coloured diff of."""
+    """The value with every text in it printable, for Ansible's coloured diff."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -100,7 +100,7 @@ def deep_printable(value: Any) -> Any:
 
 
 def _following(control: str) -> list[str]:
-    """The controls of this run that the playbook apply applies after this one."""
+    """The controls of this run that apply.yml runs after this one."""
     text = (Path(__file__).resolve().parents[1] / "playbooks/tasks/controls.yml").read_text("utf-8")
     order = re.findall(r"^  tags: \[(\w+)\]$", text, re.MULTILINE)
     chosen, skipped = (set(context.CLIARGS.get(name) or ()) for name in ("tags", "skip_tags"))
@@ -121,7 +121,7 @@ def _some_hosts(hosts: list[Any]) -> list[Any]:
 
 
 def _name(task: Any) -> str:
-    """The module of a task, as the collection names it or a checkout."""
+    """The short name of a task's module: in a checkout and in the collection."""
     return str(task.action).removeprefix("hostproof.hostproof.")
 
 
@@ -139,7 +139,7 @@ class CallbackModule(DefaultCallback):
         self._began = 0.0
         self._waiting_play = None
         self._shown = False
-        # Warnings, errors and banners end there too, from wherever they come.
+        # Warnings, errors and banners use it, too.
         if not hasattr(self._display.display, "hostproof"):
             self._display.display = shows_printable(self._display.display)
 
@@ -158,9 +158,10 @@ class CallbackModule(DefaultCallback):
                 self._refuse_unknown_variables(play)
 
     def _refuse_unknown_hosts(self, play) -> None:
-        """End a run whose --limit names a host that there is not: no host was queried yet.
+        """End a run whose --limit names an unknown host, before any host is contacted.
 
-        Ansible would warn and go on with the others, and a host left out looks like a host checked.
+        Ansible would warn and continue with the others, and a skipped host looks like a checked
+        one.
         """
         limit = context.CLIARGS.get("subset")
         inventory = getattr(play.get_variable_manager(), "_inventory", None)
@@ -189,8 +190,8 @@ class CallbackModule(DefaultCallback):
         if self._is_quiet(task):
             if _name(task) in (JUDGE, RECORD):
                 self._answered, self._began = 0, time.monotonic()
-                # A collection writes to all that it looks at, and each worker would keep a copy of
-                # it: of an inventory of thousands a third of what the workers take.
+                # A garbage collection writes to every object, so each worker would copy the memory
+                # pages: with thousands of hosts, a third of the memory of the workers.
                 gc.freeze()
                 self._waiting.clear()
                 self._show_progress()
@@ -279,7 +280,7 @@ class CallbackModule(DefaultCallback):
             for line in answer.get("lines", []):
                 self._display.display(line)
             return self._is_short
-        # What the report shows needs no second place; any other failure must be seen here.
+        # The report shows these failures; any other failure must be printed here.
         told = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or told))
 
@@ -301,5 +302,5 @@ class CallbackModule(DefaultCallback):
             line += f", waiting for {', '.join(names[:3])}"
             if len(names) > 3:
                 line += f" and {len(names) - 3} more"
-        # A line that the terminal breaks is not rewritten, but followed by the next.
+        # A carriage return cannot rewrite a line that the terminal wrapped.
         return shorten(line, max(width - 1, 10))

@@ -6,11 +6,13 @@ DOCUMENTATION = r"""
 name: from_oracle_net
 short_description: The parameters of an Oracle Net file as data
 description:
-  - Takes the text of a C(listener.ora), C(sqlnet.ora), C(tnsnames.ora), C(cman.ora) or C(ldap.ora).
-  - Nested parentheses, lines that go on, comments anywhere, quotes, escaped characters, CRLF, tabs
-    and names in any case are understood. What is not such a file is an error with line, column and
-    what was expected there.
-  - IFILE is not followed, for the file is not on the controller. RV(_value) has the paths.
+  - Parses the text of a C(listener.ora), C(sqlnet.ora), C(tnsnames.ora), C(cman.ora) or
+    C(ldap.ora).
+  - Supports nested parentheses, continuation lines, comments anywhere, quotes, escaped characters,
+    CRLF, tabs and names in any case. A syntax error is reported with line, column and the expected
+    characters.
+  - Does not read files that IFILE includes, because they are not on the controller. RV(_value)
+    contains their paths.
 positional: _input
 options:
   _input:
@@ -19,8 +21,8 @@ options:
     required: true
   strict:
     description:
-      - Whether a line may begin in the first column while a parenthesis is open. The documentation
-        of Oracle forbids it; give V(false) to read such files all the same.
+      - Reject a line that begins in the first column while a parenthesis is open. The documentation
+        of Oracle forbids such lines. Set V(false) to accept them.
     type: bool
     default: true
 author: Hostproof contributors
@@ -32,13 +34,13 @@ EXAMPLES = r"""
     src: /u01/app/oracle/product/19.0.0/dbhome_1/network/admin/listener.ora
   register: listener_ora
 
-- name: Tell the rate of each endpoint of LISTENER
+- name: Show the rate limit of each endpoint of LISTENER
   ansible.builtin.debug:
     msg: >-
       {{ listener_ora.content | b64decode | from_oracle_net
          | community.general.json_query("addresses[?parameter=='LISTENER'].[PORT, RATE_LIMIT]") }}
 
-- name: Tell which naming methods a client uses
+- name: Show the naming methods of a client
   ansible.builtin.debug:
     msg: "{{ (lookup('file', 'sqlnet.ora') | from_oracle_net).by_name['NAMES.DIRECTORY_PATH'] }}"
 """
@@ -48,12 +50,12 @@ _value:
   description:
     - RV(_value.parameters) is the tree in the order of the file. Each node has C(name) (capitals),
       C(line), and one of C(value), C(list) (several values) and C(pairs) (nodes inside).
-    - RV(_value.by_name) holds the same by name. Every name leads to a list, since it may stand more
-      than once.
-    - RV(_value.addresses) holds every C(ADDRESS), however deep, with its C(parameter), its C(line)
-      and what stands in it.
-    - RV(_value.repeated) has the names of parameters that stand more than once, RV(_value.included)
-      the paths of C(IFILE).
+    - RV(_value.by_name) contains the same parameters by name. Each value is a list, because a name
+      can occur more than once.
+    - RV(_value.addresses) contains every C(ADDRESS) at any depth, with its C(parameter), its
+      C(line) and its content.
+    - RV(_value.repeated) contains the names of parameters that occur more than once.
+      RV(_value.included) contains the paths of C(IFILE).
   type: dict
 """
 
@@ -63,14 +65,14 @@ from typing import Any
 import ansible.module_utils
 from ansible.errors import AnsibleFilterError
 
-# Ansible takes the project's module_utils to hosts, but does not import from there by itself.
+# Ansible copies the project's module_utils to hosts, but does not import them on the controller.
 _UTILS = str(Path(__file__).resolve().parents[1] / "module_utils")
 if _UTILS not in ansible.module_utils.__path__:
     ansible.module_utils.__path__.append(_UTILS)
 
 
 def from_oracle_net(text: Any, strict: bool = True) -> dict[str, Any]:
-    # Every worker that templates anything loads all filters: only who calls this one pays for it.
+    # Every worker that renders a template loads all filters, so the parser is imported on use.
     from ansible.module_utils.hostproof.errors import ParseError
     from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 

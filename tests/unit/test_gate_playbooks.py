@@ -218,7 +218,7 @@ class TestCheckMode:
         one = Fleet(tmp_path, 3, 2)
         patterns = json.dumps({"latency_gate_controls": ["db03", "controls:!ctl02"]})
         played = one.play("run", "gate", "--check", "-e", patterns)
-        assert "unchanged with it:  db03, ctl01" in played.output, played.output
+        assert "unchanged hosts: db03, ctl01" in played.output, played.output
         assert "batch 3 of 3: db02" in played.output
 
     @pytest.mark.one_core

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An audit in slices: each an ansible-runner job of some of the hosts, here or on another node."""
+"""An audit in slices: each slice is an ansible-runner job for some hosts, here or on a node."""

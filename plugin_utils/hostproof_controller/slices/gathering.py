@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The results of all slices as those of one run: findings.jsonl as an audit in one piece writes it.
+"""Merges the results of all slices into the findings.jsonl of one run.
 
-A slice speaks for its own hosts. A host of a slice without a result gets one that states why.
+Results of a slice for hosts of another slice are ignored. A host without a result gets one that
+states the reason.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .jobs import Job
 
 
 def gather(report: Path, started: str, jobs: Sequence[Job]) -> list[tuple[Job, int]]:
-    """Write the lines of all jobs to this directory; the jobs that lost hosts, and how many."""
+    """Write the lines of all jobs to this directory; return jobs with missing hosts and counts."""
     run = {"id": report.name, "started": started, "hosts": sum(len(job.hosts) for job in jobs)}
     lost: list[tuple[Job, int]] = []
     with Draft(str(report / FINDINGS_FILE)) as draft:
@@ -37,7 +38,7 @@ def gather(report: Path, started: str, jobs: Sequence[Job]) -> list[tuple[Job, i
 
 
 def _results(job: Job, run: dict[str, Any], missing: set[str]) -> Iterator[dict[str, Any]]:
-    """The lines that came back; ``missing`` are its hosts, of which those that answered go."""
+    """The lines that a job returned. Removes hosts with a result from ``missing``."""
     own = frozenset(job.hosts)
     for entry in read_entries(map(str, job.results)):
         if entry.host in own:

@@ -1,9 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slice as a job of ansible-runner: its directory, what runs it, and how that ended.
+"""A slice as a job of ansible-runner: its directory, its commands and their exit codes.
 
-The directory is the one that ansible-runner documents: project/, env/, artifacts/. Here
-project/ holds links to this checkout; to a node goes a copy, for links lead nowhere there.
+The directory has the layout that ansible-runner documents: project/, env/, artifacts/. On this
+machine project/ contains links to the checkout. A node gets a copy, because links do not work
+there.
 """
 
 from __future__ import annotations
@@ -24,30 +25,31 @@ from ..runs import INVENTORIES
 from . import termination
 from .nodes import Node
 
-#: What a playbook needs of the checkout.
+#: Files of the checkout that a playbook needs.
 _PROJECT = (
     *("action_plugins", "callback_plugins", "filter_plugins", "library", "module_utils"),
     *("playbooks", "plugin_utils", "roles", "ansible.cfg"),
 )
 _NOT_SENT = shutil.ignore_patterns("__pycache__", "*.pyc", ".git")
-#: Below project/, and the working directory of a job: what is the slice's own.
+#: Directory of the slice's own files, in project/, the working directory of a job.
 _OWN = "slice"
-#: Lie next to an inventory, and are a part of it.
+#: Directories next to an inventory file that belong to the inventory.
 _BESIDE = ("group_vars", "host_vars")
 
 _IDENT = "slice"
-#: What an audit ends with that worked, and found something.
+#: Exit code of a completed audit with failed checks.
 _FOUND = 2
-#: Of the output of a job that is kept, and of a reason.
+#: Most bytes of a job's output that are kept, and most characters of a reason.
 _KEPT = 64 * 1024
 _LONGEST_REASON = 300
 
 
 class AuditRequest(NamedTuple):
-    """What every slice of an audit is queried alike.
+    """The settings that all slices of an audit share.
 
-    ``inventories`` are those of the command line, ``files`` of variables (-e @FILE), ``options``
-    all others, with paths that are absolute. ``programs`` is the directory of ansible-runner.
+    ``inventories`` are those of the command line, ``files`` are files of variables (-e @FILE), and
+    ``options`` are all other options, with absolute paths. ``programs`` is the directory of
+    ansible-runner.
     """
 
     inventories: list[str]
@@ -58,16 +60,16 @@ class AuditRequest(NamedTuple):
 
 
 class _Termination(NamedTuple):
-    """What became of a program that did not end well; ``code`` None: it did not start."""
+    """The reason why a program failed; ``code`` is None if it did not start."""
 
     what: str
     code: int | None
 
 
 class Job:
-    """Slice ``number`` of ``count``; its directory is made when it is prepared.
+    """Slice ``number`` of ``count``. run() creates its directory.
 
-    ``was_interrupted``: somebody interrupted the audit before it ended, or began.
+    ``was_interrupted``: a signal interrupted the audit before the slice started or ended.
     """
 
     def __init__(self, number: int, count: int, hosts: list[str], node: Node | None) -> None:
@@ -81,17 +83,19 @@ class Job:
         self._ended: list[_Termination] = []
 
     def run(self, above: Path, asked: AuditRequest, interrupted: Sequence[int]) -> None:
-        """Run it to its end, whatever that is; why_lost() tells what it was. ``interrupted`` is no
-        longer empty when it is to end early."""
+        """Run the slice; why_lost() returns the reason of a failure.
+
+        The caller appends to ``interrupted`` to end the slice early.
+        """
         self.began = True
         self._folder = above / self.file_name.removesuffix(".log")
         try:
             self._prepare(asked)
             self._pipe(self._commands(asked), asked.environment, interrupted)
         except OSError as problem:
-            what = problem.filename or "what it needs"
-            said = f"{what} could not be used: {problem.strerror or problem}"
-            self._ended.append(_Termination(said, None))
+            path = problem.filename or "a file"
+            reason = f"cannot use {path}: {problem.strerror or problem}"
+            self._ended.append(_Termination(reason, None))
 
     def _prepare(self, asked: AuditRequest) -> None:
         own = self._folder / "project" / _OWN
@@ -112,7 +116,7 @@ class Job:
         (env / "envvars").write_text(json.dumps(_variables(asked)))
 
     def _put(self, source: Path, target: Path, *, links: bool) -> None:
-        """A file or a directory; ``links``: where links in it stay what they are."""
+        """Link or copy a file or directory; ``links``: keep the links in a copy."""
         if self.node is None:
             target.symlink_to(source)
         elif source.is_dir():
@@ -121,28 +125,28 @@ class Job:
             shutil.copy(source, target)
 
     def _inventory(self, source: str, below: str) -> str:
-        """What -i names in the job."""
+        """The value of -i in the job."""
         if self.node is None or not os.path.exists(source):
             return _absolute(source)
         path = Path(source)
-        folder = self._folder / "project" / below
-        folder.mkdir()
-        self._put(path, folder / path.name, links=False)
+        directory = self._folder / "project" / below
+        directory.mkdir()
+        self._put(path, directory / path.name, links=False)
         for name in _BESIDE if path.is_file() else ():
             if (path.parent / name).is_dir():
-                self._put(path.parent / name, folder / name, links=False)
+                self._put(path.parent / name, directory / name, links=False)
         return f"{below}/{path.name}"
 
     def _commands(self, asked: AuditRequest) -> dict[str, list[str]]:
-        """What is run, each with the output of the one before."""
-        runner, folder = str(asked.programs / "ansible-runner"), str(self._folder)
+        """The commands of a pipe by name: each reads the output of the previous one."""
+        runner, directory = str(asked.programs / "ansible-runner"), str(self._folder)
         job = ["-p", "playbooks/audit.yml", "--ident", _IDENT, "-q", "--omit-event-data"]
         if self.node is None:
-            return {"ansible-runner": [runner, "run", folder, *job]}
+            return {"ansible-runner": [runner, "run", directory, *job]}
         return {
-            "ansible-runner transmit": [runner, "transmit", folder, *job],
+            "ansible-runner transmit": [runner, "transmit", directory, *job],
             f"ssh {self.node.name}": self.node.command,
-            "ansible-runner process": [runner, "process", folder, "--ident", _IDENT],
+            "ansible-runner process": [runner, "process", directory, "--ident", _IDENT],
         }
 
     def _pipe(
@@ -163,21 +167,21 @@ class Job:
                     stdin=before or subprocess.DEVNULL,
                     stdout=said if last else subprocess.PIPE,
                     stderr=said,
-                    # Ctrl-C is passed on in order; ssh is determined by the terminal, which it may
-                    # need.
+                    # A local job gets Ctrl-C from termination.py, in order. ssh gets it from the
+                    # terminal, which it may need.
                     start_new_session=self.node is None,
                 )
                 if before:
-                    # Whoever writes to it must learn that its reader is gone.
+                    # The previous process must get SIGPIPE when this one ends.
                     before.close()
                 before = process.stdout
                 running.append((name, process))
             for name, process in running:
                 code = termination.wait(process, interrupted)
                 if code:
-                    how = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
-                    said_last = ": ".join([f"{name} {how}", *self._last_line(name)])
-                    self._ended.append(_Termination(said_last, code))
+                    end = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
+                    reason = ": ".join([f"{name} {end}", *self._last_line(name)])
+                    self._ended.append(_Termination(reason, code))
 
     def _said_by(self, name: str) -> Path:
         return self._folder / f"said-by-{name.replace(' ', '-').replace('/', '-')}"
@@ -187,28 +191,28 @@ class Job:
         return [one_line(line.strip()) for line in lines if line.strip()][-1:]
 
     def why_lost(self) -> str:
-        """A sentence on what became of hosts that have no result."""
+        """A sentence why hosts of this slice have no result."""
         if self.was_interrupted:
             when = "" if self.began else " before it began"
             return f"Lost with {self.name}: the audit was interrupted{when}"
-        # The connection is why the programs at its ends complain. What an audit that found
-        # something ends with is not a reason, unless there is no other.
+        # A failure of ssh comes first: it causes the errors of the programs at both ends. The exit
+        # code for failed checks comes last: it is not a failure of the slice.
         first = min(
             self._ended, key=lambda one: (one.code == _FOUND, "ssh" not in one.what), default=None
         )
-        reason = first.what if first else "it ended without an answer for this host"
+        reason = first.what if first else "it returned no result for this host"
         return shorten(f"Lost with {self.name}: {reason}", _LONGEST_REASON)
 
     @property
     def results(self) -> list[Path]:
-        """The findings.jsonl that came back: none, or one."""
+        """The findings.jsonl that the job returned: none or one."""
         if not self.began:
             return []
         found = (self._folder / "artifacts" / _IDENT / "reports").glob("*/findings.jsonl")
         return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
     def output(self) -> str:
-        """What its programs and its playbook said last."""
+        """The last output of its programs and its playbook."""
         files = [self._folder / "artifacts" / _IDENT / "stdout", *self._folder.glob("said-by-*")]
         texts = {path.name: _tail(path).strip() for path in files if not path.is_symlink()}
         said = "\n\n".join(f"{name}:\n{text}" for name, text in texts.items() if text)
@@ -216,11 +220,11 @@ class Job:
 
 
 def _variables(asked: AuditRequest) -> dict[str, str]:
-    """The environment of a job, next to what the place has where it runs."""
+    """Variables of a job that are added to the environment of its machine."""
     return {
-        # ansible-runner would take any key for a host's where nothing is said.
+        # By default, ansible-runner turns host key checking off.
         "ANSIBLE_HOST_KEY_CHECKING": asked.environment.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
-        # Its report lies among its artifacts, wherever others do.
+        # The report must be written to the artifacts of the job.
         "HOSTPROOF_REPORT": "",
         "HOSTPROOF_REPORTS": "",
         INVENTORIES: "\n".join(map(_absolute, asked.inventories)),
@@ -228,7 +232,7 @@ def _variables(asked: AuditRequest) -> dict[str, str]:
 
 
 def _absolute(inventory: str) -> str:
-    """A path that holds in any directory; a list of hosts is its own name."""
+    """The absolute path of an inventory; a list of hosts is returned as it is."""
     return os.path.abspath(inventory) if os.path.exists(inventory) else inventory
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts make a slice: the same ones in every run, and those of a cluster in one."""
+"""Splits hosts into slices: the same way in every run, with the hosts of a cluster in one slice."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ..report.store import natural
 def split(hosts: Sequence[str], groups: Mapping[str, Iterable[str]], count: int) -> list[list[str]]:
     """At most ``count`` slices of about the same size; none is empty.
 
-    The smallest of the inventory's groups that a host shares with another is what it is kept
-    together with, if that fits into a slice: the group of a cluster does, that of all databases
-    does not.
+    Hosts stay together with their smallest inventory group of two or more hosts, if it fits into a
+    slice. The group of a cluster fits, a group of all databases does not.
     """
     fitting = -(-len(hosts) // count)
     units: dict[tuple[str, str], list[str]] = {}
@@ -23,7 +22,7 @@ def split(hosts: Sequence[str], groups: Mapping[str, Iterable[str]], count: int)
         unit = ("group", together[host]) if host in together else ("host", host)
         units.setdefault(unit, []).append(host)
     slices: list[list[str]] = [[] for _ in range(min(count, len(hosts)))]
-    # The largest first, each to where least is: no slice ends up much larger than another.
+    # The largest unit first, each into the smallest slice: all slices get about the same size.
     for unit_hosts in sorted(units.values(), key=lambda one: (-len(one), natural(one[0]))):
         min(slices, key=len).extend(unit_hosts)
     return [sorted(one, key=natural) for one in slices if one]

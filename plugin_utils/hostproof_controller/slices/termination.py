@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a program ends that somebody interrupts, with all that it started.
+"""Ends an interrupted program with all processes that it started.
 
-ansible-runner gives ansible-playbook a separate terminal, and Ansible gives each worker a session
-of its own: what is typed at ours reaches neither, and a worker waits for its host for as long as
-that takes, even if nobody is left to hear of it.
+ansible-runner gives ansible-playbook a separate terminal, and Ansible gives each worker a separate
+session. Ctrl-C on this terminal reaches neither of them. A worker would wait for its host, even
+after its parent process ended.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-#: Seconds: between two looks, for ansible-playbook to end its workers, for its runner to end then.
+#: Seconds: polling interval, time for ansible-playbook to end its workers, time for its runner.
 _LOOK, _GRACE, _AFTER = 0.2, 10.0, 5.0
 
 _PROC = Path("/proc")
 
 
 class _Process(NamedTuple):
-    """``began`` tells it from another that has its number later."""
+    """``began`` detects a later process with the same process id."""
 
     pid: int
     began: str
 
 
 def wait(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
-    """The exit code; ``interrupted`` is no longer empty when it is to end early."""
+    """Wait for a process and return its exit code; end it early if ``interrupted`` is not empty."""
     while not interrupted:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_LOOK)
@@ -39,14 +39,13 @@ def wait(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """ansible-playbook is queried first, as by Ctrl-C; what is left of it after a while is
-    killed."""
+    """Send SIGINT to ansible-playbook, as Ctrl-C does, and kill the processes that remain."""
     below = set(_below(process.pid))
     for one in _children(process.pid):
         _signal(one, signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
-    # What began in the meantime.
+    # Add processes that started in the meantime.
     below.update(_below(process.pid))
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
@@ -65,14 +64,14 @@ def _signal(process: _Process, number: signal.Signals) -> None:
 
 
 def _below(pid: int) -> Iterator[_Process]:
-    """All that a process started, and they in turn."""
+    """All descendants of a process."""
     for one in _children(pid):
         yield one
         yield from _below(one.pid)
 
 
 def _children(pid: int) -> list[_Process]:
-    """None where the system has no /proc of Linux: there the runner alone is told."""
+    """The children of a process; empty without the /proc of Linux, so only the runner is ended."""
     found = []
     for path in _PROC.glob(f"{pid}/task/*/children"):
         with contextlib.suppress(OSError):
@@ -81,7 +80,7 @@ def _children(pid: int) -> list[_Process]:
 
 
 def _began(pid: int) -> str | None:
-    """When a process began, in ticks of the clock (proc(5): starttime); None: it has ended."""
+    """Start time of a process in clock ticks (proc(5): starttime); None if it has ended."""
     try:
         fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
         return fields[19] if fields[0] != "Z" else None
