@@ -44,7 +44,7 @@ PACKS = {
         Expected("nfs_mounts", "options_persisted", FAIL),
     ],
     "f5-1g-pages": [Expected("hugepages", "ram_share", FAIL)],
-    "f6-octal": [Expected("hugepages", "pool_persisted", FAIL, "the kernel refuses it")],
+    "f6-octal": [Expected("hugepages", "pool_persisted", FAIL, "the kernel rejects it")],
     "f7-tuned-type": [Expected("hugepages", "pool_persisted", FAIL, "10 pages from tuned profile")],
     "f8-rclocal-sysctl-p": [Expected("hugepages", "pool_persisted", ("fail", "error"))],
 }

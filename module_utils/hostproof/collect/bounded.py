@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JSON and files from whoever may be hostile: no longer and no fuller than is said."""
+"""JSON and files from untrusted sources, with limits on length and number of values."""
 
 import errno
 import json
@@ -20,7 +20,7 @@ _TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def inflate(packed: bytes, most: int) -> bytes:
-    """What zlib packed, if it is whole and no longer than ``most``."""
+    """The decompressed data if it is complete and at most ``most`` bytes long."""
     inflater = zlib.decompressobj()
     try:
         found = inflater.decompress(packed, most)

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work that another process does for us: as another account, or where it may never come back.
+"""Runs functions in a child process, as another account or if they may block forever.
 
-A server that is gone blocks whoever touches a file on it, and no signal but SIGKILL ends that; so
-what may block is done by a child. Its answer is JSON, for the child may belong to an account that
-is not trusted.
+If a server is unreachable, every process that accesses a file on it blocks, and only SIGKILL ends
+it. So calls that may block run in a child. The child returns JSON, because it may run as an account
+that is not trusted.
 """
 
 import errno
@@ -27,12 +27,12 @@ PARTING = 2.0
 
 _PIECE = 64 * 1024
 
-#: Who acts where a directory belongs to a number that no account has.
+#: Group of the child if no account has the uid of the directory's owner.
 _NO_GROUP = 65534
 
 
 class Untrusted(HostproofError):
-    """What is not done because somebody who is not trusted could decide what it does."""
+    """Access is rejected because an untrusted account could control its effect."""
 
 
 class Late(HostproofError):
@@ -46,11 +46,11 @@ def call(
     uid: Optional[int] = None,
     gid: Optional[int] = None,
 ) -> Any:
-    """What ``function`` returns, which JSON must hold, from a child that is ended after a time.
+    """The return value of ``function``, which must be JSON, from a child with a time limit.
 
-    ``uid`` is the account that the child becomes for good, None for our own; ``gid`` is its only
-    group, None for the groups of the account. OSError, Untrusted and HostproofError of the function
-    are raised here; ``what`` says in words what was not done.
+    ``uid`` is the account that the child switches to permanently, None for the current account.
+    ``gid`` is its only group, None for the groups of the account. OSError, Untrusted and
+    HostproofError of the function are raised here. ``what`` describes the call for error messages.
     """
     reading, writing = os.pipe()
     pid = os.fork()
@@ -86,7 +86,7 @@ def become(uid: int, groups: bool = True, gid: Optional[int] = None) -> None:
 
 
 def end(pid: int) -> Optional[int]:
-    """Kill a child and take what it ended with; None where the kernel does not let it go."""
+    """Kill a child and return its exit status; None if the kernel does not end it."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -107,7 +107,7 @@ def end(pid: int) -> Optional[int]:
 
 
 def detach(keep: List[int]) -> None:
-    """In a child: hold nothing of the parent's open, or whoever waits for it waits for us too."""
+    """In a child: close everything inherited, or processes that wait for the parent wait for us."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)

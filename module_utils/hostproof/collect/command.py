@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A command that is run as the owner of what it looks at or changes (``sqlplus``, ``lsnrctl``).
+"""Commands that run as the owner of the object that they read or change (``sqlplus``, ``lsnrctl``).
 
-It gets a separate environment, for that of whoever runs Hostproof could lead it elsewhere
-(TWO_TASK, TNS_ADMIN), and never a secret: ``argv``, ``environment`` and ``stdin`` are kept.
+A command gets a separate environment, because variables of the caller (TWO_TASK, TNS_ADMIN) could
+redirect it. It never gets a secret: ``argv``, ``environment`` and ``stdin`` are recorded.
 """
 
 import errno
@@ -44,23 +44,23 @@ _PIECE = 64 * 1024
 
 UNLIMITED = -1
 
-#: It starts the command: a program on a server that does not answer then blocks a child, which the
-#: time limit ends, and not us. What it exits with where it cannot start the command.
+#: Starts the command. If the program is on an unreachable server, this blocks a child, which the
+#: time limit ends, instead of the caller. Below: its exit codes if it cannot start the command.
 _ENV = "/usr/bin/env"
-#: Descriptors from here on are none of the three streams.
+#: The first descriptor after those of the three streams that is used.
 _SPARE = 10
 _NOT_STARTED = {126: errno.EACCES, 127: errno.ENOENT}
 
 
 class Command(NamedTuple):
-    """``name`` says in words what it does; it represents the command in evidence and messages.
+    """``name`` describes the command and represents it in evidence and messages.
 
-    ``user`` runs it, None for whoever runs Hostproof. ``expected`` is a regular expression
-    (MULTILINE) that what it prints must hold, errors included; of a look, the first group is the
-    state. ``codes`` are the exit codes that are no failure. ``limits`` are resource limits by the
-    end of their name in the module resource ("NOFILE"), soft and hard, UNLIMITED for none.
-    ``squeezed`` makes one blank of many: columns are as wide as their longest value, so a state
-    could not be told in advance.
+    ``user`` runs it, None for the current account. ``expected`` is a regular expression
+    (MULTILINE) that its output must match, errors included; if it reads a state, the first group
+    is the state. ``codes`` are the successful exit codes. ``limits`` are resource limits by
+    the end of their name in the module resource ("NOFILE"), soft and hard, UNLIMITED for none.
+    ``squeezed`` replaces each run of blanks with one blank: the width of a column depends on its
+    longest value, so the expected state would not be known in advance.
     """
 
     name: str
@@ -115,11 +115,11 @@ class Output(NamedTuple):
 
 
 def run(command: Command) -> Output:
-    """Run it to its end; OSError, ValueError or a subprocess.SubprocessError where that fails.
+    """Run it to its end; OSError, ValueError or a subprocess.SubprocessError on failure.
 
-    Its output goes to files, not pipes: a daemon that it starts would keep a pipe open. A program
-    of a user that is named by its path is run only where nobody else decides what it is
-    (guarded.py), and is run by descriptor.
+    The output goes to files, not pipes: a daemon that the command starts would keep a pipe open. If
+    a user's program is given by its path, it runs only if no other account can change it
+    (guarded.py). It is executed by descriptor.
     """
     with tempfile.TemporaryFile() as out:
         rc, said = _run_child(command, out.fileno())
@@ -140,7 +140,7 @@ def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
             pipe.close()
             for piece in _pieces(reading, until, command):
                 now = int(time.monotonic() * 1e9)
-                # A mark that was not there as a whole is looked for again.
+                # The mark may be split between two pieces: search the end of the old one again.
                 begin = max(0, len(printed) - len(mark))
                 printed.extend(piece)
                 stamps.extend([now] * printed.count(b"\n" + mark, begin))
@@ -151,8 +151,8 @@ def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
 
 
 def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
-    """What comes from a pipe until nobody writes to it any more; b"" where a second brings nothing,
-    for the caller to look elsewhere."""
+    """Data from a pipe until no process has it open for writing. Yields b"" after each second
+    without data, so that the caller can check other conditions."""
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
         while time.monotonic() < until:
@@ -167,10 +167,10 @@ def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
 def _run_child(
     command: Command, out: int, follow: Optional[Callable[[float, int], None]] = None
 ) -> Tuple[int, str]:
-    """Its exit code, as subprocess has it, and what it stated on stderr.
+    """The exit code, as subprocess returns it, and the text on stderr.
 
-    ``follow`` gets the time (monotonic) until which it may run and the file of its stderr; whoever
-    gives it reads what is printed to ``out``.
+    ``follow`` gets the deadline (monotonic) and the file of stderr. A caller that sets it reads the
+    output from ``out``.
     """
     _check_user(command.user)
     environment, account = _environment(command), _account(command.user)
@@ -254,9 +254,10 @@ def _start(
 
 
 def _execute(handle: int, argv: Tuple[str, ...], environment: Dict[str, str]) -> None:
-    """Run what was looked at, be there another file under its name by now or not.
+    """Run the file that was checked, even if another file has its name by now.
 
-    Where a descriptor cannot be run (AIX) its path is: nobody but its owner and root can change it.
+    If the system cannot run a descriptor (AIX), the path is run: only root and the owner can change
+    the file.
     """
     if os.execve in os.supports_fd:
         # A script's interpreter opens it once more, by the number of the descriptor.
@@ -278,10 +279,10 @@ def _raise_told(told: Any, program: str) -> None:
 
 
 def read_streams(streams: List[Any], argv: Sequence[str], timeout: float) -> List[bytes]:
-    """What a command writes until it closes its streams.
+    """The output of a command until it closes its streams.
 
-    Instead of Popen.communicate, which with a timeout looks again and again whether the command
-    has ended, and which keeps whatever it writes.
+    Replaces Popen.communicate, which polls for the end of the command if it has a timeout, and
+    which stores output without a limit.
     """
     deadline = time.monotonic() + timeout
     pieces: List[List[bytes]] = [[] for _stream in streams]

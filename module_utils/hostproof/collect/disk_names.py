@@ -17,15 +17,15 @@ _LIMIT = 4096
 
 
 def identity(path: str) -> Optional[str]:
-    """What shows the disk of this file from all others, "device/wwid naa.600..."; None where it
-    is not a file of a disk, or the disk shows nothing."""
+    """Identity of the disk of this file, "device/wwid naa.600..."; None if it is not a file of a
+    disk, or the disk has no identity."""
     found = _OF_DISK.match(path)
     return None if found is None else _identity(os.path.join(found.group(1), found.group(2)))
 
 
 def paths_of(path: str, of: Optional[str]) -> List[str]:
-    """Where the same file of the same disk is now; [] where the disk is gone. Paths of one unit
-    are known by one identity: where none of them has its old name, all of them are meant."""
+    """Current paths of the same file of the same disk; [] if the disk does not exist. All paths of
+    one unit have one identity: if none of them has the old name, all of them are returned."""
     if of is None or identity(path) == of:
         return [path]
     found = _OF_DISK.match(path)

@@ -17,7 +17,7 @@ from . import bounded
 
 PACK_SCHEMA = 1
 
-#: Bytes. What inflates to more is not read: a host must not be able to fill the controller.
+#: Bytes. Larger data is rejected: a host must not be able to fill the control machine.
 LIMIT = 64 * 1024 * 1024
 
 Readings = Dict[str, Dict[str, Any]]
@@ -31,7 +31,7 @@ def encode(readings: Readings) -> str:
 
 def without_secrets(readings: Readings) -> Readings:
     """The readings with every string masked, keys included. All evidence passes here."""
-    # Who only reads evidence needs none of its patterns.
+    # The patterns are needed only for writing evidence.
     from .masking import masked_key, masked_value
 
     return {masked_key(key): masked_value(key, readings[key]) for key in readings}

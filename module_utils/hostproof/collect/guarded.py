@@ -1,20 +1,20 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files are reached directory by directory from /, by descriptors, as the account that owns the
-way.
+"""Opens files directory by directory from /, by descriptor, as the account that owns the path.
 
-Who may change a directory decides what a path below it means, at any moment. So root goes alone
-only
-where none but root may change anything on the way. At the first directory of another account that
-account does the work, with its own rights (child.py), and where a third one may change something
-nobody does: Untrusted says who and where. Links count where those who are trusted made them.
+An account that can change a directory can replace everything below it at any time. So root itself
+accesses a path only if no other account can change a part of it. From the first directory of
+another account, a child with the rights of that account does the work (child.py). If a third
+account can change a part of the path, access is rejected: Untrusted names the account and the
+directory. Links are followed if trusted accounts created them.
 
-Groups are those that the host's account lists show, access lists those of POSIX (Linux). What an
-NFSv4 access list allows is not seen. A FUSE file system belongs to who mounted it, whatever it
-claims. What the kernel itself serves (/proc, /sys, cgroups) nobody can change, but a link of a
-process there (/proc/PID/cwd, root, exe, fd) leads wherever the process wants and is not followed.
+Group members are read from the account lists of the host, access lists are those of POSIX (Linux).
+NFSv4 access lists are not evaluated. A FUSE file system belongs to the account that mounted it, not
+to the owner that it reports. File systems of the kernel (/proc, /sys, cgroups) cannot be changed.
+But the links of a process there (/proc/PID/cwd, root, exe, fd) lead to any place that the process
+chooses, and are not followed.
 
-guarded_read.py has what holds for reading.
+The rules for reading are in guarded_read.py.
 """
 
 import errno
@@ -109,9 +109,9 @@ class Shared(Untrusted):
 def as_owner(
     path: str, step: Callable[[Place], Any], owner: Optional[int] = None, follow: bool = True
 ) -> Any:
-    """What ``step`` makes of the place, done by whoever owns the way to it.
+    """The result of ``step`` for the place, run as the owner of the path.
 
-    ``owner``: the account that the file must be of, or in root's directories root; None for any.
+    ``owner``: the required owner of the file; in root's directories, root. None accepts any owner.
     """
     uid = os.geteuid()
     try:
@@ -128,7 +128,7 @@ def as_owner(
 
 
 def actor(path: str) -> int:
-    """Who reads and writes the path: us, or the account whose directories it goes through."""
+    """The account that accesses the path: the current one, or the owner of its directories."""
     try:
         with walked(path, os.geteuid()):
             return os.geteuid()
@@ -137,8 +137,8 @@ def actor(path: str) -> int:
 
 
 def check_mount_point(path: str) -> None:
-    """Untrusted where somebody else could make another place of it: the kernel and mount(8) take a
-    path, and root has to do it."""
+    """Untrusted if another account could replace the mount point. The kernel and mount(8) require a
+    path and root privileges."""
     above = os.path.dirname(path.rstrip("/"))
     if above in ("", "/"):
         return
@@ -151,7 +151,7 @@ def check_mount_point(path: str) -> None:
 
 
 def kind(place: Place) -> str:
-    """What is there: "missing", "file", "folder", "link" (where links are not followed), "odd"."""
+    """Type of the place: "missing", "file", "folder", "link" (if not followed), or "odd"."""
     if place.found is None:
         return "missing"
     for name, is_one in (("file", stat.S_ISREG), ("folder", stat.S_ISDIR), ("link", stat.S_ISLNK)):
@@ -207,12 +207,12 @@ def read_bounded(handle: int, path: str, limit: int) -> bytes:
 
 @contextmanager
 def program(path: str, uid: int) -> Iterator[int]:
-    """A program of an Oracle home (HOME/bin/NAME) for its owner, open to be run.
+    """A program of an Oracle home (HOME/bin/NAME) for its owner, opened for execution.
 
-    Home, bin and program are of this account or of root, nobody else may change them, and none of
-    the three is a link: it could lead to a program that its owner never meant to run here. Those
-    who are with the account in the group of Oracle's inventory count as the account: Oracle's
-    installation lets them write into its homes.
+    Home, bin and program must belong to this account or to root, and no other account may change
+    them. None of the three may be a link: it could lead to a program that the owner does not intend
+    to run here. Members of the group in Oracle's inventory are trusted like the account, because
+    the Oracle installation gives them write access to the homes.
     """
     trusted = frozenset((uid, _ROOT)) | _installers(uid)
     try:
@@ -244,7 +244,7 @@ def _installers(uid: int) -> FrozenSet[int]:
     return group[1] if group is not None and uid in group[1] else frozenset()
 
 
-#: By the paths of the files that name it, so that it is looked for once.
+#: By the paths of the files that contain its name, so that it is read only once.
 _GROUPS: Dict[Tuple[str, ...], Optional[Tuple[int, FrozenSet[int]]]] = {}
 _INST_GROUP = re.compile(r"^[ \t]*inst_group[ \t]*=[ \t]*([^\s=]+)[ \t]*$", re.MULTILINE)
 
@@ -253,7 +253,7 @@ def installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
     """The group that root named when Oracle was installed (inst_group of oraInst.loc), with its
     members; None where none is named, or where another than root may write that file."""
     if _INVENTORIES not in _GROUPS:
-        # Its own way is looked at without it.
+        # The path of that file is checked without the group.
         _GROUPS[_INVENTORIES] = None
         _GROUPS[_INVENTORIES] = _read_installing_group()
     return _GROUPS[_INVENTORIES]
@@ -319,7 +319,7 @@ def names_of(uids: Iterable[Optional[int]]) -> str:
 
 
 def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
-    """In the child that has become the owner: it looks at the whole way itself."""
+    """In the child that runs as the owner: it checks the whole path itself."""
     try:
         with walked(path, uid, follow) as place:
             if place.found is not None and place.found.st_uid != uid:
@@ -337,7 +337,7 @@ def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool)
 
 
 def _actor_in(path: str) -> Optional[int]:
-    """Who may change what is in a directory, us or another; None where it does not exist."""
+    """The account that may change a directory, the current one or another; None if missing."""
     uid = os.geteuid()
     try:
         with walked(path, uid) as place:
@@ -374,10 +374,12 @@ def walked(
     trusted: FrozenSet[int] = frozenset(),
     folders: bool = False,
 ) -> Iterator[Place]:
-    """Walk from / to the place for an account. ``follow``: whether a link at the end is followed;
-    ``at_end``: how many parts at the end must be the account's or root's, and no links;
-    ``trusted``: who may change what is on the way, if others than the account and root;
-    ``folders``: whether the path may end at / or with "..", which gives the place "." there."""
+    """Walk from / to the place for an account.
+
+    ``follow``: whether a link at the end is followed. ``at_end``: number of parts at the end that
+    must belong to the account or to root and must not be links. ``trusted``: accounts that may
+    change the path, if others than the account and root. ``folders``: whether the path may end with
+    / or "..", which results in the place "."."""
     if not path.startswith("/"):
         raise Untrusted(f"{kind_of(path)} is not an absolute path")
     trusted = trusted or frozenset((uid, _ROOT))
@@ -451,13 +453,13 @@ def _walk(
 
 
 def _check_link(look: os.stat_result, folder: int, here: str) -> None:
-    """Of the links in /proc only those in its root (self, net, mounts) lead to a place in it."""
+    """Only links in the root of /proc (self, net, mounts) are followed, not those of a process."""
     if mount_owner.kernel_type(look.st_dev) == "proc" and os.fstat(folder).st_ino != _PROC_ROOT:
         raise Untrusted(f"{here} is a link that leads wherever a process wants: not followed")
 
 
 def _check_mount(handle: int, above: int, here: str, trusted: FrozenSet[int]) -> None:
-    """Belongs where an account mounted a file system of its own (FUSE) there."""
+    """Belongs if an account mounted a separate file system (FUSE) there."""
     look = os.fstat(handle)
     if look.st_dev == os.fstat(above).st_dev:
         return
@@ -505,7 +507,7 @@ def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int
 
 
 def _is_mounted_now(folder: int, found: os.stat_result) -> bool:
-    """An automounter puts a file system there as soon as somebody goes in."""
+    """Whether an automounter has mounted a file system when the directory was entered."""
     return stat.S_ISDIR(found.st_mode) and found.st_dev != os.fstat(folder).st_dev
 
 
@@ -552,13 +554,14 @@ def _check_entry(
 
 
 def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
-    """Who of those not trusted may write a file or directory, its owner too; None is anybody."""
+    """Untrusted accounts that may write a file or directory, including its owner; None is any
+    account."""
     found = set(_others(look, handle, trusted))
     return found if look.st_uid in trusted else found | {look.st_uid}
 
 
 def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> FrozenSet[Optional[int]]:
-    """Who else than those trusted and the owner may write; None represents anybody."""
+    """Accounts other than the trusted ones and the owner that may write; None is any account."""
     found: Set[Optional[int]] = set()
     if look.st_mode & stat.S_IWOTH:
         found.add(None)

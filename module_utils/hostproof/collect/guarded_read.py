@@ -1,23 +1,23 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Root reads a path with no more rights than whoever may choose what the path leads to.
+"""Root reads a path with the rights of the account that can choose its target.
 
-Promises, where root reads (another user reads with that user's own rights):
+Guarantees for reads by root (another user reads with its own rights):
 
-- The path is walked by descriptor from /, and what was looked at is what is read (guarded.py). How
-  a path is spelled counts for nothing.
-- Where only root may change anything on the way, root reads.
-- Where one account may, that account reads: a child that has its rights and no others.
-- Where several may, nobody reads. One exception: if all of them are members of the group that root
-  named when Oracle was installed, a child reads that has the rights of that group and of no
-  account. Each of them could have read that too.
-- ``named_by`` are files that the path was taken from. Whoever may write one of them may choose the
-  path, and counts like an account that may change the way.
-- A failure is an answer. Nothing is tried again with more rights.
-- Content comes from regular files only.
+- The path is walked by descriptor from /. The object that was checked is the object that is read
+  (guarded.py). The spelling of a path has no effect.
+- If only root can change the path, root reads.
+- If one other account can, a child with the rights of only that account reads.
+- If several accounts can, the read is rejected. Exception: if all of them are members of the group
+  that root specified when Oracle was installed, a child with the rights of only that group reads.
+  Each of the accounts could have read that too.
+- ``named_by`` are files that contained the path. An account that may write one of them can choose
+  the path, and counts like an account that can change it.
+- A failure is an answer. No read is repeated with more rights.
+- Only regular files are read.
 
-What is not promised: access lists of NFSv4 are not seen, and of the owners and modes that a server
-of NFS gives the host's mount is trusted.
+Limitations: NFSv4 access lists are not evaluated. Owners and modes that an NFS server returns are
+trusted.
 """
 
 import errno
@@ -51,7 +51,7 @@ _KERNELS = re.compile(r"/(proc|sys)/(?!self(?:/|$)|thread-self(?:/|$)|[0-9])(.+)
 
 
 class Reader(NamedTuple):
-    """Who reads. ``gid`` is the only group of a child that reads for its members, else None."""
+    """The account that reads. ``gid`` is the only group of a child that reads for its members."""
 
     uid: int
     gid: Optional[int] = None
@@ -113,7 +113,7 @@ def real_path(found: Found) -> str:
 
 
 def _nothing(_found: Found) -> None:
-    """For whoever only wants to know who may read it."""
+    """For callers that only need the reader, not the content."""
 
 
 def _there(found: Found) -> os.stat_result:
@@ -184,12 +184,12 @@ def _about(look: os.stat_result) -> Dict[str, Any]:
 
 
 def read(path: str, step: Callable[[Found], Any], named_by: Sequence[str] = ()) -> Any:
-    """What ``step`` makes of a path, done by whoever may choose what it leads to."""
+    """The result of ``step`` for a path, run as the account that can choose its target."""
     return _read(path, step, named_by)[1]
 
 
 def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
-    """Who may read all of these paths; Untrusted where that is nobody."""
+    """The account that may read all of these paths; Untrusted if there is none."""
     readers = [_read(path, _nothing, named_by)[0] for path in paths]
     found = Reader(os.geteuid())
     for one, path in zip(readers, paths):
@@ -221,7 +221,7 @@ def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> T
 
 
 def _joined(one: Reader, other: Reader, path: str) -> Reader:
-    """Who reads what both may choose: root may choose everything already."""
+    """The reader for both: root can already choose everything."""
     if one.uid == _ROOT or one == other:
         return other
     if other.uid == _ROOT:
@@ -244,7 +244,7 @@ def _named(reader: Reader) -> str:
 
 
 def _writer_of(path: str) -> Reader:
-    """Who may write a file or choose what its path leads to; root where there is no file."""
+    """The account that may write a file or choose its target; root if the file does not exist."""
     try:
         with guarded.walked(path, _ROOT) as place:
             if place.found is None:
@@ -271,7 +271,7 @@ def _writer_of(path: str) -> Reader:
 
 
 def _as_reader(path: str, step: Callable[[Found], Any], reader: Reader) -> Any:
-    """Belongs or Shared where somebody else too may choose what the path leads to."""
+    """Belongs or Shared if another account can also choose the target of the path."""
     if reader.uid == _ROOT:
         return _walk(path, step, _ROOT, frozenset((_ROOT,)))
     trusted = frozenset((_ROOT, reader.uid))
@@ -310,7 +310,7 @@ def _open_in(place: guarded.Place, flags: int) -> int:
 
 
 def _as_we_are(path: str) -> Found:
-    """Whoever is not root has nothing to lend."""
+    """Without root privileges, the current account reads."""
     try:
         look: Optional[os.stat_result] = os.stat(path)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How processes do their input and output: the flags of what they hold open, the rings of AIO.
+"""How processes do I/O: the flags of their open files, and their AIO rings.
 
-Only names and flags are read, never a file that somebody holds: a server that is gone does not
-block it, and what a database writes to is not opened. Sources: proc_pid_fdinfo(5),
+Only names and flags are read, never an open file of a process. So an unreachable server does not
+block the read, and files that a database writes are not opened. Sources: proc_pid_fdinfo(5),
 proc_pid_maps(5); Linux, fs/aio.c (aio_private_file, "[aio]") and io_uring/io_uring.c.
 """
 
@@ -42,18 +42,17 @@ class Held(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """``unseen`` are the processes that this user may not look at, of those not requested."""
+    """``unseen`` are other processes that this user may not inspect."""
 
     processes: List[Held]
     unseen: int
 
 
 def look(pids: List[int], pattern: str, counts: Callable[[int, str], bool]) -> Dict[str, Any]:
-    """The processes whose first argument matches and that count, whole, and the rings of all
-    others. ``counts`` takes pid and first argument.
+    """The requested processes (first argument matches, and ``counts`` accepts them) with all open
+    files, and the AIO rings of all other processes. ``counts`` takes pid and first argument.
 
-    PermissionError where one that counts may not be looked at.
-    """
+    PermissionError if this user may not inspect a requested process."""
     wanted = re.compile(pattern)
     found: List[Dict[str, Any]] = []
     unseen = left = 0
@@ -93,15 +92,15 @@ def _rings(pid: int, folder: str, argv0: str) -> Dict[str, Any]:
     }
 
 
-def _descriptors(folder: str, most: int) -> Dict[str, Any]:
-    """What one process holds, by flags. Each name once, for a copy of a descriptor is not a
-    file."""
-    names = os.open(folder + "/fd", os.O_RDONLY | os.O_DIRECTORY)
+def _descriptors(directory: str, most: int) -> Dict[str, Any]:
+    """Open files of one process, by flags. Each name is listed once, because a duplicated
+    descriptor is not another file."""
+    names = os.open(directory + "/fd", os.O_RDONLY | os.O_DIRECTORY)
     infos = -1
     by_flags: Dict[str, Set[str]] = {}
     urings = 0
     try:
-        infos = os.open(folder + "/fdinfo", os.O_RDONLY | os.O_DIRECTORY)
+        infos = os.open(directory + "/fdinfo", os.O_RDONLY | os.O_DIRECTORY)
         for number in os.listdir(names):
             try:
                 path = os.readlink(number, dir_fd=names)
@@ -115,7 +114,7 @@ def _descriptors(folder: str, most: int) -> Dict[str, Any]:
                 continue  # closed while we looked
             flags = _FLAGS.search(text)
             if flags is None:
-                raise ValueError(f"{folder}/fdinfo/{number} names no flags")
+                raise ValueError(f"{directory}/fdinfo/{number} has no flags")
             by_flags.setdefault(flags.group(1).decode(), set()).add(path)
             most -= 1
             if most < 0:

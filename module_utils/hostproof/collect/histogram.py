@@ -96,9 +96,9 @@ class Histogram:
         return sum(number for index, number in self.counts.items() if _bin(index)[0] >= limit)
 
     def log2_bins(self) -> Dict[int, int]:
-        """Exponent k to how many durations were under 2**k and not under 2**(k-1) microseconds.
+        """Exponent k to number of durations from 2**(k-1) to less than 2**k microseconds.
 
-        k = 0 holds all under 1 microsecond.
+        k = 0 contains all durations below 1 microsecond.
         """
         bins: Dict[int, int] = {}
         for index, number in self.counts.items():

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one seam to the machine: every look at a host goes through a Host.
+"""The only interface to a host: every read goes through a Host.
 
-``LiveHost`` looks at the machine that it runs on and records what it saw; ``RecordedHost``
-answers from such a record, so that a control checks last month's evidence with this month's
-policy. Both answer the same calls, and both raise Absent, Denied or Unanswered (errors.py):
-no answer is never an empty answer.
+``LiveHost`` reads the machine that it runs on and records the results. ``RecordedHost`` answers
+from such a record, so that a control can check old evidence with the current policy. Both have the
+same methods and raise Absent, Denied or Unanswered (errors.py). A missing answer is never an empty
+answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
@@ -14,9 +14,9 @@ the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout`
 ``seconds``/``first``/``second``/``errors``) or ``error`` (absent, denied, unanswered) with
 ``message``.
 
-What needs a window (``sample``, ``measure``, ``wait_for_window``) opens one of its own, or waits
-for the one that all share: then it raises window.Waits, ``open_window`` lets it pass, and who asks
-again gets the answers (audit.read_all).
+Methods that need a sampling window (``sample``, ``measure``, ``wait_for_window``) open a separate
+one or wait for the shared one. To wait, they raise window.Waits. ``open_window`` then runs the
+window, and a repeated call returns the answers (audit.read_all).
 """
 
 import errno
@@ -55,9 +55,9 @@ from .command import Output
 from .measured import Measured, Window
 from .reader import Reader
 
-#: A longer file is not a script that somebody wrote.
+#: A longer file is not a script.
 _SCRIPT_LIMIT = 512 * 1024
-#: How far a search follows from a script to the scripts that it calls.
+#: Depth to which a search follows calls from script to script.
 _CALLS = 3
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 #: Streams and other links of a process: they lead to nothing that a reboot would run.
@@ -67,7 +67,7 @@ _OF_A_PROCESS = re.compile(
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
 
-#: Seconds for one look at a file or directory, and for what looks at every process.
+#: Seconds for one access to a file or directory; _LIMITS has the tasks that read every process.
 READ_SECONDS = 10.0
 _LIMITS = {
     "processes": 30.0,
@@ -96,7 +96,7 @@ Record = Callable[[str], str]
 
 
 class Secret(NamedTuple):
-    """A file that a command reads and that nobody else may: its name and its text.
+    """A file that only one command may read: its name and its text.
 
     ``variables`` are environment variables for the command; "{0}" in a value is the file's
     directory.
@@ -135,12 +135,12 @@ class Process(NamedTuple):
     unit: Optional[str] = None
 
     def runs(self, name: str) -> Optional[bool]:
-        """Whether it is the program HOME/bin/NAME of whoever it runs as. Anybody can choose the
-        name that a process shows, but not what the kernel states of its file.
+        """Whether it is the program HOME/bin/NAME of the account that runs it. A process can choose
+        its displayed name, but not the file that the kernel reports for it.
 
-        None where that is not known: this user may not see it, its file is on a server that does
-        not answer, or the record is older than the question. A relink leaves the program that
-        runs with another name, or with none.
+        None if that is not known: this user may not see it, its file is on an unreachable server,
+        or the record was created by an older version. A relink renames or removes the running
+        program.
         """
         if self.exe is None or self.exe_uid is None:
             return None
@@ -154,7 +154,7 @@ class Process(NamedTuple):
 
 
 class OpenFiles(NamedTuple):
-    """What a process holds open, mapped or is in, as far as it was requested.
+    """Requested files that a process has open or mapped, and its directories.
 
     ``paths`` are sorted and unique, as the kernel writes them: a file that was removed ends in
     " (deleted)", a socket is socket:[INODE].
@@ -167,9 +167,10 @@ class OpenFiles(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """What a latency probe does in a window; ``how`` it goes with others is said in window.py.
+    """A measurement by a latency probe in a window; window.py describes ``how`` it is combined with
+    others.
 
-    ``measure`` takes the seconds that it shall last.
+    ``measure`` takes its duration in seconds.
     """
 
     name: str
@@ -418,9 +419,10 @@ class Host:
         named_by: Sequence[str] = (),
         record: Optional[Record] = None,
     ) -> Output:
-        """As ``run``, for a command that reads files: as whoever decides what the paths lead to.
+        """Like ``run``, for a command that reads files: run as the account that can choose the
+        targets of ``paths``.
 
-        ``named_by`` are the files that the paths were taken from (guarded_read.py).
+        ``named_by`` are the files that contained the paths (guarded_read.py).
         """
         reading = self._answer(
             "command:" + " ".join(argv),
@@ -431,9 +433,9 @@ class Host:
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
     def ask(self, wanted: command.Command, record: Optional[Record] = None) -> Output:
-        """Run a command that only looks as its owner; its name is in the evidence key.
+        """Run a read-only command as its owner; its name is in the evidence key.
 
-        What it answers with is for the caller to check (command.state_of), its exit code too.
+        The caller must check the output (command.state_of) and the exit code.
         """
         reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
@@ -462,9 +464,10 @@ class Host:
         return {name: reading["values"][name] for name in wanted if name in reading["values"]}
 
     def argument(self, pid: int, number: int) -> str:
-        """One argument of a process, 0 for its first; Absent where it has no such one.
+        """One argument of a process, 0 for its first; Absent if it does not exist.
 
-        No other is kept, for they can hold passwords: ask only for one that never can.
+        The other arguments are not recorded, because they can contain passwords. Read only an
+        argument that cannot contain one.
         """
         return str(
             self._answer(
@@ -490,8 +493,8 @@ class Host:
     def ask_udp(self, key: str, address: str, port: int, message: bytes, timeout: float) -> bytes:
         """The reply to one datagram.
 
-        Absent where the other machine says that nothing listens on the port, Unanswered where
-        nobody says anything in ``timeout`` seconds.
+        Absent if the other machine reports that the port is closed, Unanswered if there is no reply
+        within ``timeout`` seconds.
         """
         reading = self._answer(key, "udp", lambda: _ask_udp(address, port, message, timeout))
         return bytes(bytearray.fromhex(reading["reply"]))
@@ -506,9 +509,9 @@ class Host:
     def processes(self, name: str, pattern: str, kind: identity.Kind) -> List[Process]:
         """Processes of a kind whose first argument matches the regular expression, by pid.
 
-        ``name`` represents them in the evidence key, which the pattern would make unreadable.
-        Only the first argument is kept: the others can hold passwords. What only has the name of
-        one is not recorded (identity.py).
+        ``name`` represents them in the evidence key, because the pattern is not readable. Only the
+        first argument is recorded: the others can contain passwords. Processes that only have a
+        matching name are not recorded (identity.py).
         """
         reading = self._answer(
             "processes:" + name,
@@ -516,20 +519,20 @@ class Host:
             lambda: {"pattern": pattern, "processes": self._find(pattern, kind)},
         )
         found = [Process(**process) for process in reading["processes"]]
-        # One that does not match was not found that way: somebody edited the record.
+        # A process that does not match indicates that the record was edited.
         return [process for process in found if re.search(pattern, process.argv0)]
 
     def open_files(
         self, name: str, pattern: str, under: Iterable[str], kind: identity.Kind
     ) -> List[OpenFiles]:
-        """What processes of a kind hold open ``under`` some paths, by pid; those that hold nothing
-        are out.
+        """Files that processes of a kind have open ``under`` some paths, by pid; processes without
+        such files are left out.
 
-        Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
-        own threads. An item of ``under`` is a path, which represents itself and what lies
-        beneath, or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd,
-        cwd, exe, root and the mapped files, by their names only: a server that is gone does
-        not block it. Denied where one of the processes may not be looked at.
+        The first argument of the processes matches ``pattern``; "" matches all except kernel
+        threads. An item of ``under`` is a path, which includes everything below it, or a prefix of
+        a name that ends with ":" ("socket:"). Only the names of fd, cwd, exe, root and mapped files
+        are read, so an unreachable server does not block it. Denied if one of the processes may
+        not be inspected.
         """
         wanted = sorted(set(under))
         key = "open_files:" + name
@@ -549,10 +552,10 @@ class Host:
         return [one for one in (_only(process, wanted) for process in everything) if one.paths]
 
     def holders(self, name: str, pattern: str, kind: identity.Kind) -> held.Holders:
-        """The flags of what processes hold open, by pid, and who holds rings of AIO (held.py).
+        """The flags of open files of processes, by pid, and the processes with AIO rings (held.py).
 
-        Descriptors are read of those of a kind whose first argument matches, rings of all. No
-        file that somebody holds is opened. Denied where one that matches may not be looked at.
+        Descriptors are read for processes of a kind whose first argument matches, rings for all
+        processes. Open files are not opened. Denied if a matching process may not be inspected.
         """
         reading = self._answer(
             "held:" + name, "held", lambda: dict(self._read("held", pattern, kind), pattern=pattern)
@@ -563,10 +566,10 @@ class Host:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
 
         ``places`` are paths, with * for any name in a directory. A script is a file that begins
-        with
-        #! and whose path is in a file of ``places`` or in a script that one calls. Only lines
-        that match are kept, since others can hold passwords; one that goes on (\\) is one line.
-        What is on a network file system is left out: a server that is gone would block it.
+        with ``#!`` and whose path is in a file of ``places`` or in a called script. Only matching
+        lines are recorded, because others can contain passwords. A line that is continued (\\)
+        counts as one line. Files on network file systems are skipped, because an unreachable server
+        would block the search.
         """
         key = "lines:" + name
         reading = self._answer(
@@ -583,10 +586,10 @@ class Host:
     def sample(
         self, name: str, files: List[str], commands: List[List[str]], seconds: float
     ) -> Sample:
-        """Read files and commands, let the window pass, and read them again in the same order.
+        """Read files and commands, wait for the window, and read them again in the same order.
 
-        ``seconds`` of the answer is the time that really passed, by a clock that nobody sets. A
-        command that does not end with 0 has no answer.
+        ``seconds`` of the answer is the measured duration (monotonic clock). A command with an exit
+        code other than 0 has no answer.
         """
         key = "sample:" + name
         self._need([_Sampling(key, files, commands)], seconds)
@@ -604,26 +607,26 @@ class Host:
         return Sample(float(reading["seconds"]), first, second, errors)
 
     def windows(self, name: str, measure: Callable[[], Measured]) -> Measured:
-        """What a latency probe gives that needs no time, such as a report: windows and remarks.
+        """Windows and remarks of a latency probe that needs no window, for example of a report.
 
-        ``measure`` is called on the live machine alone; a HostproofError of it is Unanswered.
+        ``measure`` is called only on the live machine; its HostproofError becomes Unanswered.
         """
         reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
         windows = [Window.from_json(one) for one in reading["windows"]]
         return Measured(windows, list(reading["remarks"]), reading.get("figures"))
 
     def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
-        """What latency probes measure in a window, by their names.
+        """Measurements of latency probes in a window, by their names.
 
-        They are called on the live machine alone; a HostproofError of one is Unanswered.
+        The probes are called only on the live machine; a HostproofError becomes Unanswered.
         """
         self._need([_measurement(one) for one in measures], seconds)
         return {one.name: attempt(self.windows, one.name, _nothing) for one in measures}
 
     def measured_by_another(self, name: str) -> Measured:
-        """What another control has a probe measure in the window of this run.
+        """The measurement that another control has requested for the window of this run.
 
-        Unanswered where none does.
+        Unanswered if there is none.
         """
         self._wait_for("windows:" + name)
         return self.windows(name, _not_measured)
@@ -673,9 +676,9 @@ class LiveHost(Host):
         self._whole: Dict[str, Tuple[Dict[str, Any], Record]] = {}
         self._secrets: Dict[Secret, _OpenSecret] = {}
         self._lock = threading.Lock()
-        #: Keys of what the window has passed for and that is no evidence.
+        #: Keys that the window has completed for and that are not in the evidence.
         self._passed: Set[str] = set()
-        #: Keys that somebody waits for, and those that a window has passed for.
+        #: Keys that a caller waits for, and keys that a window has completed for.
         self._awaited: Set[str] = set()
         self._waited: Set[str] = set()
         #: Tasks that wait for the window with its seconds, by key; None where each opens its own.
@@ -716,7 +719,7 @@ class LiveHost(Host):
 
     @contextmanager
     def _more_time(self, seconds: float) -> Iterator[None]:
-        """What a policy has us wait or measure does not count: give that time, and no more."""
+        """Waits and measurements of the policy do not count: extend the deadline by that time."""
         old, started = self.until, time.monotonic()
         if old is not None:
             self.until = old + seconds
@@ -871,7 +874,7 @@ def _as_error(key: str, problem: Exception) -> Dict[str, Any]:
 
 
 def _task(name: str) -> Callable[..., Any]:
-    """What the reading child does, by name."""
+    """A function of the reading child, by name."""
     tasks: Dict[str, Callable[..., Any]] = {
         "file": _read_text,
         "dir": partial(guarded_read.read, step=guarded_read.names),
@@ -915,7 +918,7 @@ def _read_text(path: str) -> str:
 
 
 def _read_file(path: str) -> str:
-    """The text of a file whose path nobody else chose: one of /proc, of a process by its number."""
+    """The text of a file with a trusted path: a file of /proc, of a process by its number."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
     try:
         return guarded_read.content(handle)
@@ -939,7 +942,7 @@ def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
             text = _text_of(path, callers, seen, found.unread)
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
             called.extend((one, (*callers, path)) for one in names)
-            # Most files hold nothing of it: their lines are not worth looking at.
+            # Most files have no match: do not split them into lines.
             if wanted.search(text):
                 matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
                 found.lines[path] = matching
@@ -1009,8 +1012,8 @@ def _text_of(
 def _is_no_file(path: str) -> bool:
     """Whether a directory that is reached without links has no such name, or no file or link of it.
 
-    A walk that is rejected (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a
-    script names a file that is never there.
+    A rejected walk (/tmp is writable by all) shows nothing: ``mktemp /tmp/x.XXXXXX`` in a script
+    names a file that never exists.
     """
     folder = os.path.dirname(path)
     if os.path.realpath(folder) != folder:
@@ -1092,8 +1095,8 @@ def _run(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill a command that only looks, with what it started. One that the kernel holds (a server
-    that is gone) is left behind."""
+    """Kill a read-only command and its children. A process that the kernel cannot end, because its
+    server is unreachable, is left behind."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -1124,9 +1127,9 @@ def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
 
 
 class _OpenSecret:
-    """A secret's file while commands need it; both go when nobody holds this any more.
+    """The file of a secret while commands need it. It is removed with the last reference.
 
-    The file has no name: the directory holds a link to it as an open file.
+    The file has no name: the directory contains a link to it as an open file.
     """
 
     def __init__(self, secret: Secret) -> None:
@@ -1176,7 +1179,7 @@ class _Sampling(window.Task):
         self._first = _read_sources(self._sources[0], self._sources[1], self._errors)
 
     def end(self) -> Dict[str, Any]:
-        # What the first reading took is part of the time: each source is read as long apart.
+        # Include the duration of the first reading: both readings of a source are that far apart.
         passed = window.now() - self._began
         first = self._first
         second = _read_sources(self._sources[0], self._sources[1], self._errors)
@@ -1297,8 +1300,8 @@ def _look_at_process(pid: int, wanted: Any, ticks: float, kind: identity.Kind) -
 
 
 def _account_of(folder: str, uid: int) -> int:
-    """A setuid program lends root's name to whoever started it under any other. What no longer may
-    be traced belongs to root in /proc, whoever runs it."""
+    """The account of a process. /proc shows root as the owner of a process that may not be traced,
+    such as a setuid program; then the real uid of its caller is used."""
     return uid if uid != 0 else _real_uid(_read_file(folder + "/status"))
 
 
@@ -1322,7 +1325,7 @@ def _exe_of(folder: str) -> Optional[str]:
 
 
 def _exe_owner(pid: int, started: float) -> Optional[int]:
-    """Who owns the file that a process runs, by whatever name; None if it is another one now."""
+    """Owner of the file that a process runs; None if the pid belongs to another process now."""
     folder = f"/proc/{pid}"
     owner = os.stat(folder + "/exe").st_uid
     fields = _read_file(folder + "/stat").rpartition(")")[2].split()
@@ -1360,7 +1363,7 @@ def _look_at_open_files(
         owner = os.stat(folder)
         names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
         names += [folder + "/" + name for name in ("cwd", "exe", "root")]
-        # Of a million of files that an account holds open, what nobody requested is not kept.
+        # An account may have a million open files: keep only the requested ones.
         held = (target for target in map(_link_target, names) if target not in ("", "/"))
         paths = set(_asked_for(held, under))
         paths.update(_asked_for(_mapped_files(folder), under))

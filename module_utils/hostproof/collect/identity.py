@@ -1,19 +1,19 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a process of this machine is what its name states. Anybody can give a process any name.
+"""Whether a process is the program that its name shows. Any account can choose any process name.
 
-A process counts only
+A process counts only if
 
-- where it runs as root or as an account that this program runs as. Oracle's accounts are those of
-  the group that root named when Oracle was installed (inst_group of oraInst.loc), of oinstall or
-  dba, and the owner of oratab;
-- in the user namespace of the host, and in its mount namespace or as the main process of a unit
-  that systemd gave one of its own (PrivateTmp);
-- where it runs the file (device and inode) that the package installs, or one that has been removed
-  from that very place; of Oracle, HOME/bin/NAME.
+- it runs as root or as an account that is known to run this program. The accounts of Oracle are the
+  owner of oratab and the members of oinstall, of dba, and of the group that root specified when
+  Oracle was installed (inst_group of oraInst.loc);
+- it runs in the user namespace of the host, and in its mount namespace or as the main process of a
+  unit that has a separate one (PrivateTmp);
+- it runs the file (device and inode) that the package installs, or a file that was removed from
+  that path; for Oracle, HOME/bin/NAME.
 
-What this user may not see is not held against a process; the account of a process everybody sees.
-What counts is recorded, so that a record holds no others.
+Attributes that this user may not read do not exclude a process. The account of a process is always
+readable. Only processes that count are recorded.
 """
 
 import grp
@@ -26,9 +26,9 @@ from . import guarded
 
 
 class Kind(NamedTuple):
-    """Which processes a search looks for. ``users``: the accounts next to root that run them;
-    ``programs``: where packages install the program, none for any program; ``oracle``: a program
-    of an Oracle home that one of Oracle's accounts runs counts, too."""
+    """The processes that a search returns. ``users``: accounts other than root that run them;
+    ``programs``: paths where packages install the program, none for any program; ``oracle``: also
+    a program of an Oracle home that is run by one of the Oracle accounts."""
 
     users: Tuple[str, ...] = ()
     programs: Tuple[str, ...] = ()

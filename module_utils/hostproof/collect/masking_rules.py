@@ -49,16 +49,16 @@ STRONG = (
     r"|subscription|storage|service|app|hash|salt)[_-]?(?:ctrl[_-]?)?key(?!s?tore|board)|passwort"
     r"|kennwort|mot[_-]de[_-]passe|contrase(?:n|\u00f1)a|userpwd|symmkey)"
 )
-#: What may be named by these stands as often in a file, whose path is shown.
+#: These words are as often part of a file name, whose path is shown.
 WEAK = (
     r"(?:cred(?:ential)?s?(?![a-z])|credential|(?:access|private|encryption|master)"
     r"[ _.-]?key|(?:ssh|client|priv)[_-]?key)"
 )
 TAIL = rf"(?!{_ABOUT})[\w.$-]{{0,64}}(?:\[[\w\"'-]{{0,32}}\])?"
 _NAME = rf"(?:{STRONG}{TAIL}|{WEAK}{TAIL}(?=[^/~\n]{{0,8}}[^\s/~\"'=:>(]))"
-#: Our own variables: an error names one, and says what is wrong with an entry of it.
+#: Variables of Hostproof: an error message contains the name and the problem of an entry.
 _VARIABLES = r"(?:flow_control|storage_type)_credentials"
-#: Of a name in a file of Oracle Net. The password file of a database is named, and is not a secret.
+#: A name in a file of Oracle Net. The password file of a database is named, and is not a secret.
 NET_SECRET = re.compile(
     rf"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET|CREDENTIAL|TOKEN|API_?KEY)"
     rf"(?![A-Z_]*FILE|{_ABOUT})",
@@ -70,7 +70,7 @@ _GAP = r"(?:[ \t\0]|\\\r?\n)"
 _QUOTED = r"""(?:"(?:[^"\\\n]|\\[^\n]|\\\n)*"|'[^'\n]*')"""
 #: mount.cifs takes two commas for one.
 _PIECE = r"""(?:,,|\\\r?\n[ \t]*|\\[^\n]|[^\s\0,;"'\\])"""
-#: No secret: what is switched, where accounts are looked for, and what is blank already.
+#: Not a secret: switches, sources of accounts, and values that are already masked.
 PLAIN = (
     rf"""(?!{_GAP}{{0,8}}["'(]{{0,2}}\*\*\*)(?!["']{2}(?:[\s,;)}}\]]|\Z))(?!["']?(?:yes|no"""
     rf"""|true|false|on|off|none|null|files|compat|sss|ldap"""
@@ -113,7 +113,7 @@ def _rule(
     return words.split(), f"({first})(?!{_BLANK_ALREADY}){secret}", flags | re.MULTILINE
 
 
-#: What begins a line, in front of a name: a comment, an item of a list.
+#: Beginning of a line before a name: a comment, an item of a list.
 _BEGIN = r"^[ \t]*(?:[#;!]+[ \t]*|-[ \t]+)?"
 _USER = (
     r"""\\?["']?(?:\\?["'][^"'\n/]{1,128}\\?["']|\$\{[^}\n/]{1,64}\}|\$\([^()\n/]{1,64}\)"""
@@ -156,7 +156,7 @@ VALUES = (
         r"(?<!\w)-(?:create|modify)(?:User)?(?:Credential|Entry)[ \t]+",
         r"[^\n]+",
     ),
-    # What goes over several lines, and what has its place in a call: before its parts.
+    # Values of several lines and arguments of calls: before the rules for their parts.
     _rule(
         "-begin ----",
         r"(?:-----BEGIN |---- BEGIN )(?=[\w ]{0,64}(?:PRIVATE|SECRET|MESSAGE|Static))[\w"
@@ -240,7 +240,7 @@ VALUES = (
         r"[ \t](?:-n|--name)[ \t]+\S{0,64}auth\.password\w{0,16}[ \t]+(?:-v|--value)[ \t]+",
         r"\S+",
     ),
-    # In YAML, in indented lines of its own.
+    # In YAML, in separate indented lines.
     _rule(
         _NAMES,
         (
@@ -856,7 +856,7 @@ AT = (
     r"""((?<![^\s="'#])[a-z][\w.-]{0,64}:)(?!\*\*\*)[^\s:/@"']{1,128}@(?=[\w\[(])(?!if\d|sha)""",
 )
 
-#: All rules in their order, and the numbers of those that look for a word.
+#: All rules in their order, and the numbers of the rules by the word that they search for.
 RULES = (*VALUES, *OPTIONS)
 RULES_OF: Dict[str, List[int]] = {}
 for _number, _one in enumerate(RULES):

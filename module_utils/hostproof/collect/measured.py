@@ -69,7 +69,7 @@ class Window(NamedTuple):
         return made
 
     def log2_bins(self) -> Dict[int, int]:
-        """Exponent k to how many were under 2**k microseconds and not under half of it."""
+        """Exponent k to number of values from 2**(k-1) to less than 2**k microseconds."""
         if self.bins is None:
             return {}
         if "log2" in self.bins:

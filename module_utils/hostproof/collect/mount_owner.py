@@ -1,11 +1,12 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel states of the mount that an open directory is on: its type, and who mounted it.
+"""The mount of an open directory, as reported by the kernel: its type, and the account that mounted
+it.
 
-A FUSE file system is a program of whoever mounted it, and it can claim any owner for any file. A
-file system that the kernel itself serves (/proc, /sys, cgroups) holds no file of an account. The
-answer is about the descriptor, not about a path: /proc/self/fdinfo names its mount, and
-/proc/self/mountinfo describes that one. Sources: proc_pid_fdinfo(5), proc_pid_mountinfo(5), Linux
+A FUSE file system is a program of the account that mounted it, and can report any owner for any
+file. A file system of the kernel (/proc, /sys, cgroups) contains no file of an account. The answer
+belongs to the descriptor, not to a path: /proc/self/fdinfo contains the mount id, and
+/proc/self/mountinfo describes that mount. Sources: proc_pid_fdinfo(5), proc_pid_mountinfo(5), Linux
 fs/fuse/inode.c (fuse_show_options).
 """
 
@@ -22,7 +23,7 @@ _LIMIT = 32 * 1024 * 1024
 
 #: Device number (st_dev) of each file system of the kernel that was met, to its type.
 _KERNEL_DEVICES: Dict[int, str] = {}
-#: By number of the mount and st_dev. A number can be given again once its mount is gone.
+#: By mount id and st_dev. The kernel can reuse an id after an unmount.
 _KNOWN: Dict[Tuple[int, int], "Mount"] = {}
 
 
@@ -44,7 +45,7 @@ def kernel_type(device: int) -> Optional[str]:
 def of_folder(handle: int, look: os.stat_result, path: str) -> Optional[Mount]:
     """The mount of an open directory; None on a system without /proc/self/fdinfo.
 
-    Untrusted where the mount is gone: nobody can tell any more whose it was.
+    Untrusted if it was unmounted: then its owner is unknown.
     """
     if look.st_dev in _KERNEL_DEVICES:
         return Mount(_KERNEL_DEVICES[look.st_dev], 0)

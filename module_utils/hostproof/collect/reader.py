@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A child that touches files for LiveHost.
+"""A child process that accesses files for LiveHost.
 
-Whoever opens, lists or resolves a path on a server that is gone waits in the kernel, and only
-SIGKILL ends that. So another process waits: it is killed after a time, and the next question goes
-to a new one. It ends when nobody is left who asks it.
+A process that opens, lists or resolves a path on an unreachable server blocks in the kernel, and
+only SIGKILL ends that. So a child does it: it is killed after a time limit, and the next request
+goes to a new child. The child ends when its parent closes the connection.
 """
 
 import json
@@ -108,7 +108,7 @@ class Reader:
 
 
 def _serve(line: socket.socket, table: Callable[[str], Callable[..., Any]]) -> NoReturn:
-    """In the child, until nobody asks any more."""
+    """In the child, until the parent closes the connection."""
     try:
         child.detach([line.fileno()])
         while True:

@@ -1,16 +1,16 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines for whoever sits at a shell at three in the morning: one command, every word quoted."""
+"""Command lines to copy into a shell: one command per line, every word quoted."""
 
 import shlex
 from typing import Any
 
 
 def line(*words: Any) -> str:
-    """One command as one line that a shell takes as it is, whatever a host put into a word.
+    """One command as one line that a shell reads literally, regardless of the words of a host.
 
-    A line break in a word would end the line for whoever copies it, and other control characters
-    are obeyed by a terminal before the shell sees them: both are written in the shell's ``$'...'``.
+    A line break in a word would end the line when it is copied, and a terminal interprets other
+    control characters before the shell does. Both are written as ``$'...'``.
     """
     return " ".join(quoted(word) for word in words)
 

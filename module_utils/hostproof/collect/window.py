@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The window: the seconds in which rates are measured. All who need it share one.
+"""The sampling window: the seconds in which rates are measured. All controls share one window.
 
-What is read twice is read when the window opens and when it closes; what measures does so in
-between, and nothing else is read meanwhile: nobody's work is in what another measures.
+Counters are read when the window opens and when it closes. Measurements run in between, and nothing
+else is read during that time, so that reads do not distort measurements.
 """
 
 import subprocess
@@ -18,25 +18,26 @@ QUIET, TRAFFIC, LOAD = "quiet", "traffic", "load"
 
 #: Seconds that the second readings wait for a measurement that takes longer than it should.
 _LATE = 1.0
-#: How often its own seconds a measurement may take, and how many more, until it has no answer.
+#: A measurement fails after _TIMES its own seconds plus _MORE seconds.
 _TIMES, _MORE = 3.0, 30.0
 
-#: Seconds by a clock that nobody sets, and how to let them pass.
+#: Monotonic clock in seconds, and the matching sleep.
 now = time.monotonic
 sleep = time.sleep
 
 
 class Waits(BaseException):
-    """A control's read has come to where it needs the window, which opens when all have.
+    """The read of a control needs the window, which opens when all controls need it or are done.
 
-    No Exception: it is not a fault, and nobody whom it passes may take it for one.
+    Not an Exception, because it is not an error and must not be handled as one.
     """
 
 
 class Task:
-    """What a reading needs the window for; ``key`` and ``kind`` are those of the reading.
+    """A reading that needs the window; ``key`` and ``kind`` are those of the reading.
 
-    ``begin`` is called when the window opens, and ``end``, which gives the answer, when it closes.
+    ``begin`` is called when the window opens, and ``end``, which returns the answer, when it
+    closes.
     """
 
     def __init__(self, key: str, kind: str) -> None:
@@ -105,10 +106,10 @@ def shares(kinds: Sequence[str], seconds: float) -> Shares:
 
 
 def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
-    """One window for all of them, with the outcome of each; none takes that of another.
+    """Run one window for all tasks and return the outcome of each; tasks do not affect each other.
 
-    It is as long as ``seconds``, or longer where somebody needs longer to read: what was counted
-    must be divided by the time that passed by the clock.
+    It is as long as ``seconds``, or longer if a task needs longer to read. Divide counters by the
+    time that really passed.
     """
     measuring = [one for one in tasks if isinstance(one, Measurement)]
     reading = [one for one in tasks if not isinstance(one, Measurement)]
@@ -136,7 +137,7 @@ def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
 
 
 def _in_turn(measurements: Sequence[Measurement], seconds: float) -> None:
-    """Begin them, each after the one before it. A thread of its own: some hang for ever."""
+    """Begin them one after the other, in a separate thread: some never end."""
 
     def measure() -> None:
         for one in measurements:
@@ -147,7 +148,7 @@ def _in_turn(measurements: Sequence[Measurement], seconds: float) -> None:
 
 
 def _ended(measurements: Sequence[Measurement], seconds: float) -> Dict[str, Outcome]:
-    """Their outcomes, also of those that take so long that nobody waits for them."""
+    """Their outcomes; a measurement that exceeds its time limit is a failure."""
     latest = now() + _TIMES * seconds + _MORE
     outcomes: Dict[str, Outcome] = {}
     for one in measurements:

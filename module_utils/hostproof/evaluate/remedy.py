@@ -41,7 +41,7 @@ def by_plan(findings: List[Finding], control: str, plan: Callable[[], Any]) -> L
             return findings
         reason = nothing_to_apply(changes.pending)
     return [
-        # The other commands would make what apply rejects, or follow what it does not do.
+        # The other commands would make a change that apply rejects, or depend on it.
         finding._replace(fix=_with_reason(finding.fix, reason), commands=())
         if command in finding.commands
         else finding
@@ -50,12 +50,12 @@ def by_plan(findings: List[Finding], control: str, plan: Callable[[], Any]) -> L
 
 
 def nothing_to_apply(pending: Iterable[str]) -> str:
-    """The sentence for a plan without changes, with what waits for a restart."""
+    """The sentence for a plan without changes, with its pending restarts."""
     waiting = "; ".join(sentence.rstrip(".") for sentence in pending)
     return "apply changes nothing here" + (f": {waiting}" if waiting else "")
 
 
 def _with_reason(fix: Optional[str], reason: str) -> str:
-    """The fix by hand stays; one that only names apply has no meaning while apply does nothing."""
-    by_hand = fix if fix and not fix.startswith("apply ") else None
-    return "; ".join(filter(None, (by_hand, reason)))
+    """Keep a manual fix, but drop one that only names apply, which does nothing here."""
+    manual = fix if fix and not fix.startswith("apply ") else None
+    return "; ".join(filter(None, (manual, reason)))

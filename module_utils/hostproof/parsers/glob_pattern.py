@@ -16,7 +16,7 @@ class _Set(NamedTuple):
     ranges: Tuple[Tuple[str, str], ...]
 
 
-#: What represents any number of characters, and for one.
+#: Pieces of a pattern that match any number of characters, and one character.
 _MANY, _ONE = None, ""
 
 
@@ -59,7 +59,7 @@ def _pieces(pattern: str) -> List[Any]:
         character = pattern[at]
         at += 1
         if character == "*":
-            # Of several in a row one is enough.
+            # Several stars in a row mean the same as one.
             pieces += [] if pieces[-1:] == [_MANY] else [_MANY]
         elif character == "?":
             pieces.append(_ONE)

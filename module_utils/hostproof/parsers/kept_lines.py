@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What evidence keeps of a file of which a control needs a few lines only.
+"""The part of a file that is recorded as evidence, if a control needs only a few lines.
 
-Such a file can hold passwords in comments and in settings of other programs. The ``kept`` function
-of a parser returns the text with an empty line in the place of each line that the parser does not
-use, so that line numbers stay right. The parser returns the same for both texts, and ``kept`` of
-its own result has no effect.
+The other lines can contain passwords, in comments or in settings of other programs. The ``kept``
+function of a parser returns the text with an empty line in the place of each line that the parser
+does not use, so that line numbers stay correct. The parser returns the same result for both texts,
+and ``kept`` does not change its own result.
 """
 
 import re
@@ -31,7 +31,7 @@ def numbered(lines: Dict[int, str]) -> str:
 
 
 def options(fstype: str, text: str) -> str:
-    """Mount options; without NAME=VALUE if the file system is one that asks for an account."""
+    """Mount options; without NAME=VALUE if the file system type uses an account."""
     if not _WITH_ACCOUNTS.match(fstype):
         return text
     return ",".join([word for word in text.split(",") if "=" not in word])

@@ -176,7 +176,7 @@ def test_an_apply_that_the_unit_could_undo_is_refused_and_writes_nothing(lab, se
     said = " ".join(refused.output.split())
     assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54322" in said
     assert f"{UNIT}:7" in said
-    assert "which comes last is not to be told" in said
+    assert "it is unknown which one is applied last" in said
     assert state(lab) == settings
 
 

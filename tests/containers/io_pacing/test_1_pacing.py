@@ -66,7 +66,7 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
         "buffered_writers": "skip",
     }
     assert (
-        "PowerHA 7.2.3 SP1 (active); CPU headroom 53 %" in found(verified, "cpu_headroom")["in_use"]
+        "PowerHA 7.2.3 SP1 (active); CPU headroom 53%" in found(verified, "cpu_headroom")["in_use"]
     )
     assert "/u02/oradata (cio)" in found(verified, "unpaced_mounts")["in_use"]
     assert "j2_maxRandomWrite=0" in found(verified, "related_tunables")["running"]
@@ -219,7 +219,7 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     refused = box.apply()
     assert refused.rc == 2
     assert "io_pacing_deadman_risk_ok: true" in words(refused.output)
-    assert "CPU headroom 53 %" in words(refused.output)
+    assert "CPU headroom 53%" in words(refused.output)
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
     overruled = box.apply(io_pacing_powerha_version="7.2.3")

@@ -335,7 +335,7 @@ POOL = (
         {},
         "pool_persisted",
         "fail",
-        ("nothing sets it; not used: ", "= many (the kernel refuses it: it does not begin with"),
+        ("nothing sets it; not used: ", "= many (the kernel rejects it: it does not begin with"),
     ),
     Story(
         "persisted: /etc/sysctl.conf alone, which systemd does not read",

@@ -360,7 +360,7 @@ SCRIPTS = (
         "pool_persisted",
         "error",
         "8194 or 10, by a file that nobody read",
-        ("/etc/rc.local:3 may set", "which comes last is not to be told"),
+        ("/etc/rc.local:3 may set", "it is unknown which one is applied last"),
     ),
     Row(
         "rc.local: after exit",
@@ -426,7 +426,7 @@ SCRIPTS = (
         "transparent_hugepages",
         "pass",
         "never: Linux, mm/huge_memory.c, enabled_store()",
-        ("on (the kernel refuses it",),
+        ("on (the kernel rejects it",),
     ),
     Row(
         "hugeadm turns them on",
@@ -752,7 +752,7 @@ BESIDE = (
         "pool_persisted",
         "pass",
         f"8194, since 0x10 is refused: {DECIMAL}",
-        ("the kernel refuses it: it is not a decimal number",),
+        ("the kernel rejects it: it is not a decimal number",),
     ),
 )
 
@@ -859,7 +859,7 @@ def test_apply_says_it_before_it_writes(plan, row):
         ),
         (
             "a leading 0",
-            "would not win at boot, /etc/sysctl.d/99-zzz.conf:1 = 08194 (the kernel refuses it: a "
+            "would not win at boot, /etc/sysctl.d/99-zzz.conf:1 = 08194 (the kernel rejects it: a "
             "leading 0 makes it octal, and octal has no 8) comes later; correct or remove that",
         ),
         (

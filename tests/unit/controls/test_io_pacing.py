@@ -410,7 +410,7 @@ class TestDeadmanRisk:
         finding = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "fail"
         assert "maxpout=8193 minpout=4096 with PowerHA 6.1.0.0 (active)" in finding.why
-        assert "CPU headroom 32 % (average since the start" in finding.why
+        assert "CPU headroom 32% (average since the start" in finding.why
 
     def test_taken_by_name(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
@@ -569,7 +569,7 @@ class TestDeadmanRisk:
 
     def test_little_cpu_left(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), cpu_headroom=12)["deadman_risk"]
-        assert "CPU headroom 12 % (io_pacing_cpu_headroom), below the 20 % to keep" in finding.why
+        assert "CPU headroom 12% (io_pacing_cpu_headroom), below the 20% to keep" in finding.why
 
     def test_cpu_not_known(self, judge):
         machine = aix().powerha("6.1.0.0").failing("lparstat", "no")
@@ -604,13 +604,13 @@ class TestCpuHeadroom:
         machine = aix().marks(*marks).powerha(level)
         finding = judge(machine, profile=profile, cpu_headroom=free)["cpu_headroom"]
         assert finding.status == status
-        assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in str(finding.in_use)
+        assert f"CPU headroom {free}% (io_pacing_cpu_headroom)" in str(finding.in_use)
 
     @pytest.mark.parametrize(("free", "status"), [(19, "warn"), (20, "pass")])
     def test_without_powerha(self, judge, free, status):
         finding = judge(aix(), cpu_headroom=free)["cpu_headroom"]
         assert finding.status == status
-        assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in finding.in_use
+        assert f"CPU headroom {free}% (io_pacing_cpu_headroom)" in finding.in_use
 
     @pytest.mark.parametrize(
         ("idle", "status", "shown"), [(199, "warn", "19.9"), (200, "pass", "20")]
@@ -619,7 +619,7 @@ class TestCpuHeadroom:
         """Article 000: no system should use more than 80 % of its CPUs."""
         finding = judge(cpus(linux().instance("ORCL"), idle, 1000))["cpu_headroom"]
         assert finding.status == status
-        assert finding.in_use == f"CPU headroom {shown} % (in 10 s)"
+        assert finding.in_use == f"CPU headroom {shown}% (in 10 s)"
 
     def test_linux_without_an_instance_or_a_window(self, judge):
         assert judge(cpus(linux(), 10, 1000))["cpu_headroom"].status == "skip"
@@ -827,7 +827,7 @@ class TestBufferedWriters:
         ("path", "text", "status", "says"),
         [
             # Linux, mm/page-writeback.c: refused, so that the value stays as it is.
-            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 256M\n", "warn", "the kernel refuses it"),
+            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 256M\n", "warn", "the kernel rejects it"),
             ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 0x14\n", "pass", "dirty_ratio=20"),
             ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 024\n", "pass", "dirty_ratio=20"),
             # TuneD, plugin_vm.py since 2.25: nothing applies sysctl.d again after it.

@@ -154,7 +154,7 @@ class TestGuards:
             (refusal,) = made.refusals
             assert refusal.override == "deadman_risk_ok"
             assert "PowerHA 6.1.0.0 (active)" in refusal.reason
-            assert "CPU headroom 32 %" in refusal.reason
+            assert "CPU headroom 32%" in refusal.reason
 
     def test_kernel_that_would_be_raised_from_less(self):
         made = plan(aix().kernel(33, 24).powerha("6.1.0.0"))

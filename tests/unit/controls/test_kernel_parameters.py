@@ -170,7 +170,7 @@ class TestFormulas:
             ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
             ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
             ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
-            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB beside"),
+            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB without"),
             ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5%"),
             ("files_by_kernel", {}, 6100805, "about a tenth of memory"),
             ("files_by_kernel", {"files": (1 << 63) - 1}, (1 << 63) - 1, "systemd raises it"),

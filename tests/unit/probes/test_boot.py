@@ -161,7 +161,7 @@ class TestPool:
         machine.file("/proc/cmdline", "hugepages=9\n")
         pool = self.at_boot(machine)
         assert (pool.pages, pool.place) == (9, "kernel command line hugepages=")
-        assert "the kernel refuses it" in pool.refused[0]
+        assert "the kernel rejects it" in pool.refused[0]
 
 
 class TestTransparent:

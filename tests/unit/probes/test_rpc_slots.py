@@ -146,7 +146,7 @@ def test_a_line_of_sysctl_d_that_the_kernel_refuses_changes_nothing():
     machine.file("/etc/sysctl.d/90-nfs.conf", f"sunrpc.{ENTRIES} = 0128\n")
     winner, losers = boot(machine)
     assert winner == ("16", f"{ETC}/a.conf:1")
-    assert "the kernel refuses it: a leading 0 makes it octal" in losers[0]
+    assert "the kernel rejects it: a leading 0 makes it octal" in losers[0]
 
 
 def test_a_plan_asks_what_its_file_would_do():

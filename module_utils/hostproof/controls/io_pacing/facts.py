@@ -156,7 +156,7 @@ def _read_running(host: Host) -> Pair:
 
 def _read_filesystems(host: Host) -> Mounts:
     stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
-    # What a stanza does not say itself the stanza "default" says, which is not a file system.
+    # A stanza inherits missing attributes from the stanza "default", which is not a file system.
     default = "".join(one.attributes.get("options", "") for one in stanzas if one.name == DEFAULT)
     return _mounts(
         (one.name, one.attributes.get("options", default)) for one in stanzas if one.name != DEFAULT
@@ -169,7 +169,7 @@ def _read_mounts(host: Host) -> Mounts:
 
 
 def _mounts(pairs: Iterable[Tuple[str, str]]) -> Mounts:
-    """Of each mount point the last: it is the one on top."""
+    """The last entry of each mount point: that mount is on top."""
     overrides: Dict[str, Override] = {}
     unpaced: Dict[str, str] = {}
     others: Dict[str, str] = {}

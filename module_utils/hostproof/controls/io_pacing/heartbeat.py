@@ -15,12 +15,12 @@ from .facts import LPARSTAT, Aix, Mounts, Override, odm_pair
 from .policy import AUTO, DEFAULT, INTERMEDIATE, Pair, Policy, Version, with_profile
 from .probes import powerha as powerha_probe
 
-#: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
+#: The marks of HACMP: "33/24 or 33/20", and all lower marks.
 LEGACY = 33
-#: IBM's middle, 513/256, and all below: a writer sleeps after 2 MiB pending in a file, so the
-#: heartbeat has a turn, and nobody has measured how late it may come.
+#: The intermediate marks of IBM, 513/256, and all lower marks: a writer sleeps after 2 MiB are
+#: pending for a file, so the heartbeat gets I/O. No measurement shows its maximum delay.
 MIDDLE = 513
-#: Per cent. Wartak: a system should not use more than 80% of its CPUs.
+#: Percent. Wartak: a system should not use more than 80% of its CPUs.
 HEADROOM = 20.0
 
 LSLPP_KEY = "command:" + " ".join(powerha_probe.LSLPP)
@@ -32,10 +32,11 @@ _VARIABLE = "io_pacing_powerha_version"
 
 
 def powerha_version(aix: Aix, policy: Policy) -> Version:
-    """What is installed, and what the policy states where the host does not tell; () for none.
+    """The installed version, or the version of the policy if the host does not report it; () for
+    none.
 
-    Raises what is unknown, and Unanswered where the two lead to different marks: one is wrong, and
-    nobody here knows which.
+    Raises the error of an unknown version, and Unanswered if host and policy contradict each other
+    with different marks, because it is not known which one is correct.
     """
     told = policy.powerha_version
     if isinstance(aix.powerha, HostproofError):
@@ -92,7 +93,7 @@ def _name(version: Version) -> str:
 
 
 def powerha_keys(aix: Aix) -> List[str]:
-    """What was requested the release, also where the policy had to tell it."""
+    """Evidence keys of the release, also if the policy had to specify it."""
     if isinstance(aix.powerha, HostproofError):
         return [aix.powerha.key] if isinstance(aix.powerha, HostError) else [LSLPP_KEY]
     return list(known(aix.powerha).evidence)
@@ -117,7 +118,7 @@ def is_middling_mount(override: Override) -> bool:
 
 
 def is_tight_mount(override: Override) -> bool:
-    """The same of a mount; not where it does not say, in numbers, how much may be pending."""
+    """The same for a mount; False if it does not specify its limit as a number."""
     maxpout = override.maxpout
     return maxpout is not None and maxpout.isdecimal() and 0 < clipped(maxpout) <= LEGACY
 
@@ -148,8 +149,8 @@ def need_all(aix: Aix) -> None:
 
 
 def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
-    """Why the required marks must not be set unless somebody takes the risk; None where they
-    may."""
+    """Why the required marks must not be set without an explicit override; None if they may be
+    set."""
     if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
         return None
     try:
@@ -199,7 +200,7 @@ def _looseness(pair: Pair) -> float:
 
 
 def headroom(aix: Aix, policy: Policy) -> Tuple[float, str]:
-    """Per cent of the CPU that nobody uses, and who says so. Raises what is unknown."""
+    """Unused CPU in percent, and the source of the number. Raises its error if it is unknown."""
     if policy.cpu_headroom is not None:
         return float(policy.cpu_headroom), "io_pacing_cpu_headroom"
     if isinstance(aix.cpu, HostproofError):
@@ -211,11 +212,11 @@ def headroom(aix: Aix, policy: Policy) -> Tuple[float, str]:
 
 
 def headroom_text(aix: Aix, policy: Policy) -> str:
-    """How much of the CPU is free, and whether that is enough for a heartbeat."""
+    """Unused CPU, and whether that is sufficient for a heartbeat."""
     try:
         free, source = headroom(aix, policy)
     except HostproofError:
         return "CPU headroom not known; give io_pacing_cpu_headroom for the busiest hour"
-    return "CPU headroom {0:.0f} % ({1}){2}".format(
-        free, source, "" if free >= HEADROOM else f", below the {HEADROOM:.0f} % to keep"
+    return "CPU headroom {0:.0f}% ({1}){2}".format(
+        free, source, "" if free >= HEADROOM else f", below the {HEADROOM:.0f}% to keep"
     )

@@ -140,9 +140,9 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``maxpout`` and ``minpout`` are the marks of the profile; with "auto" the installed PowerHA
-    decides (heartbeat.settled). ``powerha_version`` is None for
-    "auto" and () where there is none. ``cpu_headroom`` is percent of the CPU that nobody uses,
-    None for "auto". ``dirty_limit`` is bytes, None for "unmanaged".
+    decides (heartbeat.settled). ``powerha_version`` is None for "auto" and () for no PowerHA.
+    ``cpu_headroom`` is the unused CPU in percent, None for "auto". ``dirty_limit`` is in bytes,
+    None for "unmanaged".
     """
 
     profile: str = checked_by(_profile, "raw")

@@ -18,7 +18,7 @@ MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
 
 #: Orion, 100% writes: MB/s of large and IOPS of small ones, by 8193/4096 and by 33/24.
 COST = "measured with Orion, 100% large writes: 213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
-#: What the marks of an old HACMP do, wherever somebody is told to set them.
+#: The cost of the marks of an old HACMP, for every text that recommends them.
 PRICE = "halves large writes (" + COST + ")"
 APPLY = apply_line(NAME)
 

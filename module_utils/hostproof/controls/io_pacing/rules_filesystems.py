@@ -134,7 +134,7 @@ def unpaced_mounts(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-#: Of the many those that decide when pages are written, and how many are read at once.
+#: The tunables that control when pages are written, and the number of pages that are read ahead.
 SHOWN = (
     "j2_nPagesPerWriteBehindCluster",
     "j2_maxRandomWrite",

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Advice on Linux's counterpart of I/O pacing: how much may be dirty before writers wait. Pure."""
+"""Recommendations for the Linux equivalent of I/O pacing: the limits of dirty pages. Pure."""
 
 from typing import Dict, List, Optional
 

@@ -121,7 +121,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     raised += [f"{one} {where}" for one, where in _loose_overrides(aix)]
     middling = bool(raised) and not _beyond_middle(aix)
     if not raised or middling:
-        # What is not known may be raised as well, or further.
+        # Unknown values may be raised too, or even more.
         need_all(aix)
         known(aix.persisted_mounts)
         known(aix.live_mounts)
@@ -213,12 +213,12 @@ def _of_linux(linux: Linux, policy: Policy) -> Verdict:
         source = f"in {policy.window_seconds:g} s"
     else:
         free, source = float(policy.cpu_headroom), "io_pacing_cpu_headroom"
-    text = f"CPU headroom {free:.3g} % ({source})"
+    text = f"CPU headroom {free:.3g}% ({source})"
     return Verdict(
         WARN if free < HEADROOM else PASS,
         why=f"{text}." if free < HEADROOM else None,
         fix="give the host more CPUs or less to do; for the peak hour set io_pacing_cpu_headroom",
-        desired=f"at least {HEADROOM:.0f} % free",
+        desired=f"at least {HEADROOM:.0f}% free",
         in_use=text,
         evidence=["sample:" + CPU_SAMPLE] if policy.cpu_headroom is None else [],
     )
@@ -237,7 +237,7 @@ def _of_aix(aix: Aix, policy: Policy) -> Verdict:
             WARN if free < HEADROOM else PASS,
             why=f"{text}." if free < HEADROOM else None,
             fix="give the partition more CPU or less to do",
-            desired=f"at least {HEADROOM:.0f} % free",
+            desired=f"at least {HEADROOM:.0f}% free",
             in_use=in_use,
             evidence=evidence,
         )
@@ -250,7 +250,7 @@ def _of_aix(aix: Aix, policy: Policy) -> Verdict:
         "writers take the rest of the CPU as well.",
         fix="Give the partition more CPU or less to do before the marks go above 33; "
         "io_pacing_profile: legacy_hacmp (33/24) " + PRICE,
-        desired=f"at least {HEADROOM:.0f} % free",
+        desired=f"at least {HEADROOM:.0f}% free",
         in_use=in_use,
         evidence=evidence + [LSATTR_KEY, RUNNING_KEY],
         **layers_of(aix),

@@ -32,12 +32,12 @@ SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """The state of the host. Every Answer may contain the error that replaces it.
 
     ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
-    parameters that it has set to the directory that states so. ``apart`` are the instances that run
-    in an IPC namespace of their own, where semaphores and shared memory have other limits."""
+    the parameters that it has set to the directory that proves it. ``apart`` are instances that run
+    in a separate IPC namespace, where semaphores and shared memory have other limits."""
 
     meminfo: Answer[Dict[str, int]]
     kernel: Answer[kernel_release.Release]
@@ -134,7 +134,7 @@ def _figures(
 
 
 def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
-    """Bytes of all SGAs: those of the policy, else what somebody but root holds now."""
+    """Bytes of all SGAs: those of the policy, otherwise those of processes not owned by root."""
     if policy.sga is not None:
         return policy.sga
     return sum(one.size for one in known(segments) if one.uid != 0)

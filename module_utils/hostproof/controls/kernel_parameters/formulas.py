@@ -93,7 +93,7 @@ def free_for_receives(figures: Figures) -> Amount:
     memory = known(figures.memory) - known(figures.huge)
     nodes = known(figures.nodes)
     size, most = memory * 4 // 1000 * nodes, memory // 20
-    how = f"0.4% of {human(memory)} beside huge pages, for each of {nodes} NUMA nodes"
+    how = f"0.4% of {human(memory)} without huge pages, for each of {nodes} NUMA nodes"
     if size > most:
         return Amount((most // 1024,), f"{how}, but no more than 5% of it")
     return Amount((size // 1024,), f"{how}, is {size // 1024} kB")

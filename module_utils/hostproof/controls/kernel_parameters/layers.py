@@ -168,7 +168,8 @@ def _problems(
         place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
         found.append(f"a reboot does not bring it ({place})")
     if at_boot.refused:
-        found.append(f"the kernel rejects {' and '.join(at_boot.refused)}")
+        rejected = " and ".join(at_boot.refused)
+        found.append(f"the kernel rejects {rejected}")
     return found
 
 
@@ -182,7 +183,7 @@ def _persisted(
 
 
 def _effective(one: Parameter, now: Optional[Numbers]) -> str:
-    """Of a reverse path filter the larger of two values counts."""
+    """The kernel uses the larger of two values of a reverse path filter."""
     if one.family != REVERSE_PATH or now is None:
         return ""
     return f", with that of all {text_of(now)} counts"

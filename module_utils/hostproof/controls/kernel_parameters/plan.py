@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plans one drop-in with every parameter that needs it, and the values of the running kernel.
 
-What another place sets as required stays with that place. What would lose to another place is
-rejected. Nothing is lowered that is above a minimum."""
+A parameter that another file already sets as required is left to that file. A parameter whose line
+would be overridden by another file is rejected. A value above a minimum is never lowered."""
 
 from typing import List, Tuple
 

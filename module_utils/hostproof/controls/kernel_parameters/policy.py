@@ -114,7 +114,7 @@ class Policy(NamedTuple):
     releases: Optional[Tuple[Version, ...]] = checked_by(_releases, "raw").none_for(AUTO)
     """The releases of the database whose demands count, such as C([19, 23]).
 
-    C(auto) asks the sqlplus of each home that oratab, the inventory and running instances name.
+    C(auto) runs the sqlplus of each home in oratab, in the inventory and of running instances.
 
     Default: auto
     """

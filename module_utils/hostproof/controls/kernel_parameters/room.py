@@ -14,7 +14,7 @@ _SEGMENTS = "/proc/sysvipc/shm"
 
 
 class Room(NamedTuple):
-    """``used`` of ``limit`` things are taken, as ``key`` of the evidence tells."""
+    """Usage of a limit: ``used`` of ``limit``; ``key`` is the evidence."""
 
     used: int
     limit: int

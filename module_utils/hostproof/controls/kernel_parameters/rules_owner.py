@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who owns the parameters: two places that disagree decide by their names which one counts."""
+"""Parameters that are set in several places: the order of the file names decides which one wins."""
 
 from typing import List
 
@@ -34,7 +34,7 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
         for one in managed:
             at_boot_of(one, facts.boot).settled()
     owners = ["tuned profile " + " ".join(profile)] if profile else []
-    owners += [f"saptune ({folder})" for folder in sorted(set(facts.saptune.values()))]
+    owners += [f"saptune ({directory})" for directory in sorted(set(facts.saptune.values()))]
     return Verdict(
         WARN if found else PASS,
         why=f"{len(found)} of them are set otherwise elsewhere: {'; '.join(found)}.",

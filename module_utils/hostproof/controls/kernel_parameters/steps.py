@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each parameter needs by itself, and what speaks against it: for the plan and for the fix."""
+"""The steps that each parameter needs, and the reasons against them, for the plan and the fix."""
 
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -17,9 +17,9 @@ from .wanted import Parameter, at_boot_of, counts_instead, releases_of, running_
 
 
 class Step(NamedTuple):
-    """What one parameter needs: a line of the drop-in, a value of the kernel, or neither.
+    """The step for one parameter: a line of the drop-in, a value of the kernel, or neither.
 
-    ``refusals`` speak against it.
+    ``refusals`` are the reasons to reject it.
     """
 
     parameter: Parameter
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 def is_managed(one: Parameter, facts: Facts, policy: Policy) -> bool:
-    """Whether there is something to set: the kernel has it, and nobody says to leave it."""
+    """Whether the parameter can be set: the kernel has it, and the policy does not exclude it."""
     return (
         one.key not in policy.unmanaged
         and not isinstance(facts.running[one.key], Absent)
@@ -75,12 +75,12 @@ def _guard_boot(
 
 
 def _guard_owner(one: Parameter, facts: Facts) -> List[Refusal]:
-    folder = facts.saptune.get(one.key)
-    if folder is None:
+    directory = facts.saptune.get(one.key)
+    if directory is None:
         return []
     reason = (
-        f"saptune manages {one.name} ({folder}) and would set it again: change its note, or leave "
-        f"it to saptune with {one.name} in kernel_parameters_unmanaged"
+        f"saptune manages {one.name} ({directory}) and would set it again: change its note, or "
+        f"leave it to saptune with {one.name} in kernel_parameters_unmanaged"
     )
     return [Refusal(reason, None)]
 

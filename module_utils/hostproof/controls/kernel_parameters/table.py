@@ -28,8 +28,8 @@ from .formulas import (
 #: What kernels since 3.16 start with: as much as goes.
 _NO_LIMIT = "18446744073692774399"
 
-#: Who a row is for, next to everybody: nodes of a cluster, hosts with Direct NFS, and those whose
-#: policy states what they are for. What only a policy requires is not a demand of Oracle's.
+#: Hosts that a row applies to, if not to all: nodes of a cluster, hosts with Direct NFS, and hosts
+#: whose policy specifies a purpose. The last kind is a recommendation, not a requirement of Oracle.
 CLUSTER, DIRECT_NFS, ADVICE = "cluster", "direct_nfs", "advice"
 
 _BOOK = "Oracle Database Installation Guide for Linux, Minimum Parameter Settings for Installation"

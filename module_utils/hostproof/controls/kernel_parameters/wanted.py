@@ -33,9 +33,9 @@ _KERNEL = 4
 
 
 class Demand(NamedTuple):
-    """How much of a parameter is required. ``how`` is the formula with its numbers, or "".
+    """The required value of a parameter. ``how`` is the formula with its numbers, or "".
 
-    ``good`` is what to write where the value is not met.
+    ``good`` is the value to write if the requirement is not met.
     """
 
     value: Numbers
@@ -188,7 +188,7 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
     )
     if wanted is None:
         return one
-    # What the policy names itself is required, whoever else advises it.
+    # A parameter of the policy is required, regardless of other recommendations.
     return one._replace(
         compare=wanted.compare or one.compare,
         demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
@@ -199,7 +199,8 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
 
 
 def _of_policy(key: str, wanted: Wanted, facts: Facts) -> Parameter:
-    """One that no row asks for on this host; what the table knows of it still counts."""
+    """A parameter of the policy without a row for this host; other data of the table still
+    apply."""
     row = next((one for one in ROWS if sysctl_d.normalize(one.name) == key), None)
     if row is not None:
         return _of_rows(key, [row], facts, wanted)
@@ -296,7 +297,7 @@ def value_at_boot(one: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
 
 
 def counts_instead(one: Parameter, facts: Facts) -> Optional[str]:
-    """What makes a parameter count for nothing, in words: vm.dirty_bytes for vm.dirty_ratio."""
+    """The setting that makes a parameter ineffective: vm.dirty_bytes for vm.dirty_ratio."""
     return counts_instead_now(one, facts) or counts_instead_at_boot(one, facts)
 
 

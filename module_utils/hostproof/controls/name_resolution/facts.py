@@ -26,7 +26,7 @@ HOSTS = "/etc/hosts"
 NSSWITCH = "/etc/nsswitch.conf"
 RESOLV_CONF = "/etc/resolv.conf"
 SOCKETS = listening.KEY
-#: What is put behind a short name that is queried of a name server (glibc before 2.26 took six).
+#: Maximum number of search domains that are used (glibc before 2.26 used six).
 _SEARCHED = 6
 _WRITER = re.compile(
     r"^[#;].*?(NetworkManager|systemd-resolved|resolvconf|netconfig|cloud-init|dhclient|dhcpcd)",
@@ -141,7 +141,8 @@ def _read_order(host: Host) -> Optional[List[nsswitch.Source]]:
 
 
 def _writer(host: Host, text: str) -> str:
-    """Where resolv.conf leads, if it is a link, and who says that it writes it; "" for nobody."""
+    """The target of resolv.conf if it is a link, and the program named in it as its writer, or
+    ""."""
     target = if_known(attempt(host.real_path, RESOLV_CONF), RESOLV_CONF)
     told = _WRITER.search(text[:4096])
     words = [target] if target != RESOLV_CONF else []
@@ -171,7 +172,7 @@ def _read_cluster(host: Host, policy: Policy) -> Cluster:
 
 
 def _read_endpoints(host: Host) -> List[Endpoint]:
-    """What listener.ora names by a name; an address needs nobody to find it."""
+    """Hostnames in listener.ora; addresses need no name resolution."""
     found = []
     for one in listeners.read_listeners(host):
         for parameter in one.parameters(one.name):

@@ -47,7 +47,8 @@ def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``scan`` and ``cluster`` None ask the configuration of Clusterware. ``longest_wait`` is seconds.
+    ``scan`` and ``cluster``: None reads the configuration of Clusterware. ``longest_wait`` is in
+    seconds.
     """
 
     profile: Optional[Profile] = of_profile()

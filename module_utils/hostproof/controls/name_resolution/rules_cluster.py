@@ -50,7 +50,7 @@ MEMBERS = Subjects(_members, none=_NONE, name=str)
 
 
 def _values(name: str, found: Any) -> Dict[str, Any]:
-    """What the other nodes' answers are compared with; the order may differ."""
+    """The values to compare with those of other nodes; the order may differ."""
     addresses = sorted(found.addresses) if isinstance(found, Found) else None
     return {f"addresses of {name}": None if addresses is None else listed(addresses)}
 
@@ -169,8 +169,8 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         f"{'; '.join(problems)}.",
         fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
         desired=f"a separate address, as {known(facts.cluster).source} names it",
-        # No layer of its own: each node may have its own line alone, and layers are compared.
-        running=f"{listed(found.addresses, 'nobody knows it')}; {persisted(in_hosts(facts, name))}",
+        # Not in separate layers: layers are compared, but a node may have a line only in its file.
+        running=f"{listed(found.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS],
         values=_values(name, found),
     )

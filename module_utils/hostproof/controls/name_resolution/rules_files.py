@@ -19,11 +19,11 @@ rules = Rules(NAME)
 
 #: Sources that answer for .local alone, and say nothing of other names.
 _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")
-#: Where systemd-resolved listens: one server here, with servers of its own.
+#: Addresses of systemd-resolved: a local server that forwards to other servers.
 _STUB = ("127.0.0.53", "127.0.0.54")
 _ORDER = "files before dns"
 _LINE = "hosts: files dns myhostname; where authselect or a profile writes the line, there"
-#: What a server states where it is fine: the name, or that there is none.
+#: Response codes of a healthy server: the name exists, or it does not.
 _ANSWERS = (0, 3)
 
 

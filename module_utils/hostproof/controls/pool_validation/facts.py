@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What application servers state of their data sources, and what their files and others' do.
+"""Data sources of application servers: as the servers report them, and as files contain them.
 
-Passwords and URLs are never asked.
+Passwords and URLs are never read.
 """
 
 import posixpath
@@ -106,7 +106,7 @@ class Facts(NamedTuple):
 
 
 def asked(server: Server) -> str:
-    """What the evidence of the server's answer is called."""
+    """The name of the server's answer in the evidence."""
     return f"jboss-cli {server.name}: data sources"
 
 
@@ -142,7 +142,7 @@ def measured_by(facts: Facts, policy: Policy) -> List[str]:
 
 
 def round_trip(facts: Facts, policy: Policy) -> Optional[float]:
-    """Milliseconds: as measured, else as the policy requires; None where nobody was to know."""
+    """Milliseconds: as measured, otherwise from the policy; None if neither is available."""
     if isinstance(facts.round_trip, float):
         return facts.round_trip
     if policy.round_trip_ms is None and facts.round_trip is not None:
@@ -161,7 +161,7 @@ def _read_app(host: Host, server: Server, policy: Policy) -> App:
     if file is not None:
         stored = attempt(_read_sources, host, file)
     elif isinstance(running, HostproofError):
-        # Which of its files it started from, nobody but the server shows.
+        # Only the server can report which of its files it was started from.
         stored = running
     return App(server, running, file, stored, deployments)
 

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Tomcat's JDBC pool, DBCP 2, HikariCP and UCP make of what a file states of them.
+"""How Tomcat's JDBC pool, DBCP 2, HikariCP and UCP interpret the settings of a file.
 
-How often each validates was counted on the pools themselves, behind a driver that counts what it is
-asked (tests/pools/test_other_pools.py); of UCP, which asks Oracle's driver in a separate way, it
-is what Oracle's documents state. What runs, nothing here shows: the file is what a start would
-take.
+The number of validations was measured on the pools, with a driver that counts its calls
+(tests/pools/test_other_pools.py). UCP calls Oracle's driver in a different way; its behavior is
+taken from Oracle's documentation. The running state is not visible here: the file contains the
+settings of the next start.
 """
 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
@@ -33,7 +33,7 @@ _SIZES = {
     HIKARICP: ("minimumIdle", "maximumPoolSize", "connectionTimeout", 1),
     UCP: ("minPoolSize", "maxPoolSize", "connectionWaitTimeout", 1000),
 }
-#: What a minimum is where it is not set, of those that take another attribute's value.
+#: Attribute that determines the minimum if the minimum is not set.
 _MINIMUM = {TOMCAT_JDBC: "initialSize", HIKARICP: "maximumPoolSize"}
 _REMEDIES = {
     TOMCAT_JDBC: "set testOnBorrow, with a validationInterval that you can bear",
@@ -83,7 +83,7 @@ class FilePool(NamedTuple):
         return self.source.kind
 
     def _value(self, name: str) -> str:
-        """What is set, or the default; Unanswered for what only the server resolves."""
+        """The configured value, or the default; Unanswered if only the server can resolve it."""
         text = self.source.values.get(name) or DEFAULTS[self._kind()][name]
         if "${" in text:
             raise self._unknown(f"{name} of {self.source.name} is an expression, not a value")

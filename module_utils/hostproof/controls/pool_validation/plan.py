@@ -30,7 +30,7 @@ _RELOAD_SECONDS = 300.0
 
 
 class _Step(NamedTuple):
-    """What one pool has and will have, of the attributes that change; None is not set."""
+    """Current and new values of one pool, for the attributes that change; None is not set."""
 
     pool: Pool
     before: Values
@@ -116,7 +116,7 @@ def _is_equal(now: Optional[str], then: Optional[str]) -> bool:
 
 
 def _value(app: App, pool: Pool, name: str) -> Optional[str]:
-    """What revert must be able to restored; Unanswered for what it could not."""
+    """The value that revert must restore; Unanswered if that is not possible."""
     value = pool.values.get(name)
     if name in pool.values and (value is None or not _PLAIN.match(value)):
         raise Unanswered(
@@ -211,7 +211,7 @@ def _look(app: App, steps: List[_Step], policy: Policy) -> Command:
 
 
 def _state(pools: List[Tuple[Pool, Values]], reloaded: bool) -> str:
-    """What the look prints where pools have these values, with one blank for many."""
+    """The expected output of the look command if pools have these values, with single blanks."""
     shown = []
     for pool, values in pools:
         lines = [("jndi-name", json.dumps(pool.jndi))]

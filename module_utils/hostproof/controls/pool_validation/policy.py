@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which application servers to look at, and what is slow: the role's variables and their checks."""
+"""The application servers to check, and the limits: the role's variables and their checks."""
 
 import re
 from typing import NamedTuple, Optional, Tuple
@@ -53,8 +53,8 @@ def _probe(given: PolicyValues, name: str) -> str:
 class Server(NamedTuple):
     """An application server, or a domain's controller.
 
-    ``base`` is jboss.server.base.dir or jboss.domain.base.dir; None for that below ``home``.
-    ``user`` runs it, and is who may ask it.
+    ``base`` is jboss.server.base.dir or jboss.domain.base.dir; None for the default below ``home``.
+    ``user`` runs the server and may query it.
     """
 
     name: str = checked_by(_name, "str")
@@ -92,9 +92,9 @@ def _class(given: PolicyValues, name: str) -> str:
 
 
 class Wanted(NamedTuple):
-    """How apply makes a pool validate; None leaves as it is what the server has.
+    """Validation of a pool that apply configures; None keeps the value of the server.
 
-    ``millis`` is the interval in the background.
+    ``millis`` is the interval of background validation.
     """
 
     pool: str = checked_by(_name, "str")
@@ -109,11 +109,12 @@ class Wanted(NamedTuple):
 
 
 class Database(NamedTuple):
-    """What pools of many hosts connect to, which only a whole run can add up.
+    """The database of pools on many hosts; only a run over all of them can add them up.
 
-    ``hosts`` have its listeners and an instance each, ``clients`` the pools: names of the
-    inventory. ``pools`` are those of a host, each "server pool"; none for all. ``processes`` is of
-    each instance, None where it is unknown; ``reserve`` are those of them that no pool gets.
+    ``hosts`` have its listeners and one instance each, ``clients`` have the pools: names of the
+    inventory. ``pools`` are those of a host, each "server pool"; none for all. ``processes`` is the
+    limit of each instance, None if it is unknown. ``reserve`` is the part of it that pools may not
+    use.
     """
 
     name: str = checked_by(_name, "str")
@@ -222,7 +223,7 @@ class Policy(NamedTuple):
 
 
 def _of_servers(policy: Policy, given: PolicyValues) -> Policy:
-    """What is required of a server that nobody listed would be required of nothing."""
+    """Reject requirements for a server that is not in the list: they would have no effect."""
     listed = {one.name for one in policy.servers if isinstance(one, Server)}
     if len(listed) < len(policy.servers):
         return policy  # one of them cannot be used, which is a separate error

@@ -84,7 +84,7 @@ def _key(pool: Pool) -> Tuple[str, bool]:
     return (pool.name, pool.xa)
 
 
-#: What the server shows where nobody set it.
+#: Values that the server reports for attributes that are not set.
 _DEFAULTS = {"use-fast-fail": "false"}
 
 

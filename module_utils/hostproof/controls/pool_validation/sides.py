@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the foreground and the background cost and let through, for findings and for apply."""
+"""Costs and risks of foreground and background validation, for findings and for apply."""
 
 from typing import Optional
 
@@ -9,10 +9,10 @@ SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
 MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
 
 BOTH_SIDES = (
-    "the foreground costs a round trip at each checkout and hands out no dead connection; the "
-    "background costs none and hands out connections that died for up to 1.5 times its interval, "
-    "so that it needs an exception sorter that knows the database's errors, flush-strategy "
-    "EntirePool, a short interval and an application that tries again"
+    "the foreground costs a round trip at each checkout and hands out no dead connection. The "
+    "background costs none, but hands out connections that died for up to 1.5 times its interval. "
+    "It needs an exception sorter that knows the database's errors, flush-strategy EntirePool, a "
+    "short interval and an application that retries"
 )
 
 

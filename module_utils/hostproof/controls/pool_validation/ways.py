@@ -8,10 +8,10 @@ NOTHING, FOREGROUND, BACKGROUND = "nothing", "foreground", "background"
 
 
 class Mode(NamedTuple):
-    """What a pool does, and why.
+    """How a pool validates, and why.
 
-    ``trusted_ms``: in the foreground, how long a connection that was used or validated is handed
-    out again without a look. ``stale_ms``: in the background, how long one that died can be there.
+    ``trusted_ms``: in the foreground, time after a use or a validation during which a connection is
+    handed out without a check. ``stale_ms``: in the background, maximum age of a dead connection.
     """
 
     name: str

@@ -59,7 +59,7 @@ def text_of(amount: Optional[int]) -> str:
 
 
 def demands(facts: Facts, policy: Policy) -> List[Demand]:
-    """What is required of each limit that is managed; raises what its formula needs."""
+    """The required value of each managed limit; raises an error if its formula needs more data."""
     return [demand_of(row, facts, policy) for row in ROWS if row.item not in policy.unmanaged]
 
 

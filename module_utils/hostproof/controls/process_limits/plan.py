@@ -1,9 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans one file of limits.d with what logins of the accounts lack.
+"""Plans one file of limits.d with the limits that logins of the accounts lack.
 
-What another file grants as required stays there, and what would lose to another is rejected. Units,
-logind and tmpfiles are checked and not written: whoever owns them restarts what they are of."""
+A limit that another file already grants is left to that file. A line that another file would
+override is rejected. Units, logind and tmpfiles are checked but not written: their owners must
+restart the services."""
 
 from typing import List
 

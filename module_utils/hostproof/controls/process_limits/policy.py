@@ -14,7 +14,7 @@ from .table import ITEMS, UNLIMITED
 NAME = "process_limits"
 
 AUTO = "auto"
-#: What limits.conf takes for one account: neither a group, a range, nor everybody.
+#: The name of one account in limits.conf: not a group, a range or "*".
 ACCOUNT = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 
 

@@ -208,18 +208,18 @@ def _by_cron(directory: str, facts: Facts) -> List[str]:
     return []
 
 
-def _judge_tmpfiles(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
-    cleaning = [one for one in _first_lines(entries) if _ages(one, folder)]
-    kept = [one for one in entries if one.type[0] == "x" and _is_kept(folder, one.target)]
+def _judge_tmpfiles(directory: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
+    cleaning = [one for one in _first_lines(entries) if _ages(one, directory)]
+    kept = [one for one in entries if one.type[0] == "x" and _is_kept(directory, one.target)]
     threat = ", ".join(f"{one.target} after {one.age} ({_place(one)})" for one in cleaning)
     status = PASS
     if cleaning and not kept:
         status = FAIL if unless_absent(facts.cleaner, "") == "active" else WARN
     return Verdict(
         status,
-        why=f"{threat} is cleaned, and no x line keeps {folder}.",
-        fix=f"write 'x {folder}*' to a file of /etc/tmpfiles.d, which counts at the next cleaning",
-        desired=f"an x line for {folder}*, or no age for its parent directory",
+        why=f"{threat} is cleaned, and no x line excludes {directory}.",
+        fix=f"add 'x {directory}*' to a file of /etc/tmpfiles.d; effective at the next cleanup",
+        desired=f"an x line for {directory}*, or no age for its parent directory",
         persisted=f"{_place(kept[0])} keeps it" if kept else threat or "nothing cleans it by age",
         running=f"systemd-tmpfiles-clean.timer is {if_known(facts.cleaner, 'not known')}",
         evidence=[
@@ -240,7 +240,7 @@ def _is_kept(folder: str, target: str) -> bool:
 
 
 def _first_lines(entries: List[tmpfiles_d.Entry]) -> List[tmpfiles_d.Entry]:
-    """Of several lines for one path the first counts; systemd drops the others."""
+    """The first line of each path; systemd ignores the others."""
     seen = set()
     found = []
     for one in entries:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the processes of Oracle that run were given, and how much room their groups leave them."""
+"""The limits of running Oracle processes, and the limits of their cgroups."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 

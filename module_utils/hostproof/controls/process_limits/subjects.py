@@ -22,7 +22,8 @@ LOGIN = ("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
 
 
 def skip_without_oracle(facts: Facts, _policy: Policy) -> None:
-    """Raise Skip where nobody has to be ready for anything, or what is unknown."""
+    """Raise Skip if the host neither has nor will have Oracle software, or raise an error if that
+    is unknown."""
     if isinstance(facts.meminfo, Absent):
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
     is_known = bool(facts.announced or if_known(facts.running, []) or if_known(facts.accounts, {}))

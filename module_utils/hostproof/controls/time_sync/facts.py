@@ -46,10 +46,10 @@ SOURCES = ["chronyc", "-c", "-n", "sources"]
 TRACKING = ["chronyc", "-c", "-n", "tracking"]
 NTPQ = ["ntpq", "-pn"]
 TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
-#: Seconds for each of these, which ask a daemon of this host.
+#: Time limit in seconds of each of these commands, which query a daemon of this host.
 _LIMIT = 10.0
 _SERVICE = re.compile(r"[A-Za-z0-9:_.@\\-]{1,200}\.service\Z")
-#: login.defs(5), UID_MIN: from here on accounts are people's and applications'.
+#: login.defs(5), UID_MIN: uids of 1000 and above are those of users and applications.
 _PEOPLE = 1000
 #: More arguments than such a daemon takes.
 _ARGUMENTS = 32
@@ -202,9 +202,9 @@ def _arguments_of(
 ) -> Tuple[str, ...]:
     """The options of a daemon: those of the unit that started it, which only root can write.
 
-    Without a unit (a container, a manual start) they are not known, unless the process runs as
-    root: then root chose the arguments that it shows. A file that these name is not read all the
-    same. None of these programs takes a secret."""
+    Without a unit (a container, a manual start) the options are unknown, unless the process runs as
+    root: then root chose its arguments. A configuration file in these arguments is not read. None
+    of these programs has a secret among its arguments."""
     if process.unit is None:  # a record of an older version
         return _read_arguments(host, process.pid)
     if not process.unit:
@@ -239,7 +239,7 @@ def _options_of(argv: Tuple[str, ...], name: str, unit: str) -> Tuple[str, ...]:
 
 
 def _read_other_unit(host: Host, unit: str) -> Tuple[str, ...]:
-    """What a unit starts that is none of UNITS."""
+    """The command of a unit that is not in UNITS."""
     if not _SERVICE.match(unit):
         raise Unanswered("processes:keepers", "a daemon of the time runs in no service")
     command = [*SHOW[:3], unit]
@@ -263,7 +263,7 @@ def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
 
 
 def _read_units(host: Host) -> List[Unit]:
-    # Absent on a system that is not Linux: nobody has systemctl there.
+    # Absent on a system other than Linux, which has no systemctl.
     host.read_text(RELEASE_FILE)
     output = host.run(SHOW)
     if output.rc != 0:

@@ -1,10 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans one drop-in that bounds the steps of chronyd, in a directory that its configuration
-reads.
+"""Plans one drop-in that limits the steps of chronyd, in a directory that its configuration
+includes.
 
-No configuration of anybody else is written, no daemon is started, stopped or restarted: a chronyd
-that starts may step the clock, and databases run. What would lose to another place is rejected."""
+Other configuration files are not written, and no daemon is started, stopped or restarted: a start
+of chronyd may step the clock while databases run. A line that another file would override is
+rejected."""
 
 from typing import List, Optional, Tuple
 

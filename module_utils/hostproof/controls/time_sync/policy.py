@@ -16,8 +16,8 @@ CHRONYD, NTPD, TIMESYNCD, PTP = "chronyd", "ntpd", "systemd-timesyncd", "ptp"
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``step_updates``: in how many updates after its start chronyd may step the clock; None for
-    "unmanaged".
+    ``step_updates``: number of updates after its start in which chronyd may step the clock; None
+    for "unmanaged".
     """
 
     profile: Optional[Profile] = of_profile()

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who keeps the clock, and whether it may jump."""
+"""The daemon that synchronizes the clock, and whether it may step it."""
 
 import re
 from typing import Dict, List, Optional, Tuple
@@ -67,7 +67,7 @@ _START = (
 def _fault(
     running: List[str], enabled: List[str], policy: Policy
 ) -> Tuple[Optional[str], Optional[str], List[str]]:
-    """What is wrong, what to do, and with which commands; None, None and none where nothing is."""
+    """Problem, fix and commands; None, None and [] if there is no problem."""
     stop = "stop and disable all but one"
     if len(running) > 1:
         return f"{' and '.join(running)} set the clock at once.", stop, []
@@ -164,7 +164,9 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
     if too_long and step is not None:
         status = FAIL if is_node(facts, policy) else WARN
         when = "at any time" if step.updates < 0 else f"in the first {step.updates} updates"
-        why = f"{step.place} lets chronyd step the clock {when}, by {step.threshold} s and more."
+        why = (
+            f"{step.place} allows chronyd to step the clock {when}, by {step.threshold} s and more."
+        )
     others = other_steps(chrony, policy.step_updates)
     if others and not too_long:
         status = FAIL if is_node(facts, policy) else WARN
@@ -198,7 +200,7 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     units = [one for one in known(facts.units) if one.daemon == NTPD and one.enabled]
     argv: Tuple[str, ...] = known(units[0].argv) if len(units) == 1 else ()
     by_unit = bool(argv) and argv[0].rpartition("/")[2] == NTPD
-    # What a script starts is unknown from its unit: one_daemon says where none is enabled.
+    # The unit of a script does not show its command. one_daemon reports if none is enabled.
     persisted = _slews(argv) if by_unit else None
     well = _slews(running) and persisted is not False
     layer = (
@@ -211,7 +213,7 @@ def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     else:
         where = "runs" if not _slews(running) else "is started by the next reboot"
         status = FAIL if is_node(facts, policy) else WARN
-        why = f"ntpd {where} without -x, so it steps the clock from 128 ms on."
+        why = f"ntpd {where} without -x, so it steps the clock by offsets of 128 ms and more."
     return Verdict(
         status,
         why,

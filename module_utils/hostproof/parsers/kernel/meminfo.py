@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/meminfo: how much memory a Linux host has and how it is used (proc(5), hugetlbpage.rst)."""
+"""/proc/meminfo: size and usage of the memory of a Linux host (proc(5), hugetlbpage.rst)."""
 
 import re
 from typing import Dict, NamedTuple
@@ -76,7 +76,7 @@ def pool(meminfo: Dict[str, int]) -> Pool:
         raise ParseError(_WHAT, f"Hugepagesize is {size} bytes, which no page is")
     if free > total:
         raise ParseError(_WHAT, f"{free} of {total} huge pages are free, which cannot be")
-    # What the kernel takes for huge pages is part of MemTotal.
+    # Huge pages are part of MemTotal.
     if total * size > meminfo.get("MemTotal", _MOST_MEMORY):
         raise ParseError(_WHAT, f"{total} huge pages of {size} bytes are more than MemTotal")
     return Pool(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/PID/smaps: how much of each mapping is in memory, and in pages of what size (proc(5))."""
+"""/proc/PID/smaps: resident memory and page size of each mapping (proc(5))."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple

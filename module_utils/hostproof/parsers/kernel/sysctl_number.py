@@ -51,10 +51,10 @@ _LONG_MAX = (1 << 63) - 1
 _PORT = Limits(1, 65535)
 _BUFFER = Limits(1, INT.most)
 
-#: What the kernel takes for the keys that are checked here, by their path below /proc/sys
-#: (fs/aio.c, fs/file_table.c, ipc/ipc_sysctl.c, kernel/panic.c, kernel/sched/core.c, mm/hugetlb.c,
-#: mm/page-writeback.c, mm/swap.c, net/core/sysctl_net_core.c, net/ipv4/ip_fragment.c,
-#: net/sunrpc/xprtsock.c).
+#: The range that the kernel accepts for the keys that are checked here, by their path below
+#: /proc/sys (fs/aio.c, fs/file_table.c, ipc/ipc_sysctl.c, kernel/panic.c, kernel/sched/core.c,
+#: mm/hugetlb.c, mm/page-writeback.c, mm/swap.c, net/core/sysctl_net_core.c,
+#: net/ipv4/ip_fragment.c, net/sunrpc/xprtsock.c).
 LIMITS = {
     "fs/aio-max-nr": UNSIGNED_LONG,
     "fs/file-max": Limits(0, _LONG_MAX),
@@ -124,7 +124,7 @@ def read_vector(key: str, text: str) -> Numbers:
 
 
 def read(text: str, limits: Limits) -> Number:
-    """What one number of /proc/sys becomes when ``text`` is written to its file."""
+    """The value of a number in /proc/sys after ``text`` was written to its file."""
     text = text.lstrip(_SPACE)
     if not text:
         return Number(None, "it is empty")

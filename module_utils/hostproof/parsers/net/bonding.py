@@ -17,10 +17,10 @@ _NO_PARTNER = "00:00:00:00:00:00"
 
 
 class Member(NamedTuple):
-    """A member. ``up`` is its MII status; ``speed`` is in Mb/s, None where it is unknown.
+    """A member. ``up`` is its MII status; ``speed`` is in Mb/s, None if unknown.
 
-    ``aggregator`` and the two ports are those of LACP, None where the bond has none. ``port`` is
-    the number that this end calls itself, ``partner_port`` that of the switch.
+    ``aggregator`` and the two ports are those of LACP, None if the bond does not use it. ``port``
+    is the port number of this host, ``partner_port`` that of the switch.
     """
 
     name: str

@@ -15,7 +15,7 @@ from ..number import integer, json_tree
 _WHAT = "ethtool -a"
 _NAME = re.compile(r"[A-Za-z_ ]+$")
 _FLAGS = {"on": True, "off": False}
-#: What the kernel answers where the driver has no PAUSE (EOPNOTSUPP), whatever ethtool puts before.
+#: Error of the kernel if the driver does not support PAUSE (EOPNOTSUPP), after a text of ethtool.
 _UNSUPPORTED = re.compile(r"Operation not supported", re.IGNORECASE)
 
 
@@ -43,7 +43,8 @@ class PauseSettings(NamedTuple):
 
 
 def is_unsupported(text: str) -> bool:
-    """Whether ethtool's answer, errors included, says that the driver has no such thing."""
+    """Whether the output of ethtool, errors included, reports that the driver does not support
+    it."""
     return _UNSUPPORTED.search(text) is not None
 
 

@@ -17,7 +17,7 @@ _NONE = "00:00:00:00:00:00"
 
 
 def parse(text: str) -> Optional[str]:
-    """The MAC address in lower case; None where the interface has none of its own."""
+    """The MAC address in lower case; None if the interface has no permanent address."""
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     if len(lines) != 1 or not lines[0].startswith(_HEAD):
         raise ParseError(_WHAT, f"no permanent address: {kind_of(text)}", 1)

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``ss -ltn``: TCP sockets that listen, with what waits in their queue and how long it may be.
+"""``ss -ltn``: listening TCP sockets, with the length and the limit of their queue.
 
-For a socket that listens, Recv-Q is the length of the queue of connections that nobody accepted yet
-and Send-Q its limit (ss(8); kernel net/ipv4/tcp_diag.c, tcp_diag_get_info()). A connection is
-dropped when the queue is longer than its limit.
+For a listening socket, Recv-Q is the number of connections that the program has not yet accepted,
+and Send-Q is the limit of that queue (ss(8); kernel net/ipv4/tcp_diag.c, tcp_diag_get_info()). A
+connection is dropped when the queue is longer than its limit.
 """
 
 from typing import List, NamedTuple

@@ -20,7 +20,7 @@ _DAY = re.compile(r"\d{1,2}\Z")
 _TIME = re.compile(r"\d{1,2}:\d{2}\Z")
 _TABLE = "mount of AIX"
 
-#: The words of Solaris with a slash or space of their own, as mount itself takes them.
+#: Words of Solaris that contain a slash, space or hyphen, as mount accepts them.
 _ACCESS = (("read/write", "rw"), ("read only", "ro"), ("read-only", "ro"))
 #: Words that mount of Solaris shows and does not take so.
 _SHOWN = {"setuid": "suid", "nosetuid": "nosuid", "NFSv3": "vers=3", "NFSv4": "vers=4"}

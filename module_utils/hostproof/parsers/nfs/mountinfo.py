@@ -14,7 +14,7 @@ from ..number import integer
 _WHAT = "mountinfo"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 _DEVICE = re.compile(r"^\d+:\d+$")
-#: What the kernel writes behind a mount point whose directory was removed.
+#: Suffixes of a mount point whose directory was removed.
 _REMOVED = (" (deleted)", "//deleted")
 #: Fields of a line of /proc/mounts.
 _FIELDS = 6

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/self/mountstats: what the NFS client has counted for each mount since it was made.
+"""/proc/self/mountstats: counters of the NFS client for each mount, since it was mounted.
 
 Sources: kernel fs/proc_namespace.c, show_vfsstat(); fs/nfs/super.c, nfs_show_stats();
 net/sunrpc/stats.c, rpc_clnt_show_stats() and rpc_count_iostats_metrics(); print_stats of
 net/sunrpc/xprtsock.c and net/sunrpc/xprtrdma/transport.c. A busy host has half a million counters
-here, so only those are read that somebody checks."""
+here, so only those are read that a control checks."""
 
 import re
 from typing import Dict, List, Match, NamedTuple, Optional, Tuple
@@ -25,8 +25,8 @@ _NFS = ("nfs", "nfs4")
 _COLUMNS = 8
 #: Operations that are kept with all their counters.
 NAMED = ("READ", "WRITE")
-#: The kernel prints its sums as unsigned: one that fell below 0 (a clock that was set back) stands
-#: there as a number close to 2**64, and no count of anything gets here by itself.
+#: The kernel prints its sums as unsigned numbers. A sum below 0 (the clock was set back) is shown
+#: as a number close to 2**64, which no counter reaches otherwise.
 _UNDERFLOWN = 1 << 63
 
 
@@ -52,9 +52,10 @@ class Operation(NamedTuple):
 class Transport(NamedTuple):
     """An xprt line: a connection, or a UDP socket. Mounts of one server share it.
 
-    ``port`` is the client's own, 0 where there is none. ``connects`` counts connections that
-    were made, 0 for UDP. ``backlog`` sums, over all sends, how many requests waited for a slot.
-    ``max_slots`` is the most slots that were ever used at once, None where it is not shown.
+    ``port`` is the port of the client, 0 if there is none. ``connects`` is the number of
+    established connections, 0 for UDP. ``backlog`` is the sum, over all sends, of the requests that
+    waited for a slot. ``max_slots`` is the maximum number of slots in use at the same time, None if
+    it is not shown.
     """
 
     proto: str

@@ -90,7 +90,7 @@ GRANTED = frozenset(
     + ("write", "xprtsec")
     + tuple(ATTRIBUTE_CACHE)
 )
-#: What is queried of mount or of systemd and is never shown for a mount.
+#: Options for mount or systemd that are never shown for a mount.
 NEVER_GRANTED = frozenset(
     ("background", "retry", "intr", "sloppy", "mounthost", "trunkdiscovery", "defaults", "auto")
     + ("noauto", "_netdev", "nofail", "user", "nouser", "users", "owner", "group")
@@ -98,7 +98,7 @@ NEVER_GRANTED = frozenset(
     + ("x-systemd.requires", "x-systemd.after", "x-systemd.before", "x-systemd.rw-only")
     + ("x-systemd.requires-mounts-for",)
 )
-#: What a policy may ask for.
+#: Options that a policy may request.
 KNOWN = GRANTED.union(
     NEVER_GRANTED,
     ("clientaddr", "mountaddr", "mountport", "mountproto", "mountvers", "namlen", "bsize"),
@@ -114,10 +114,10 @@ LEAST_TRANSFER = 32768
 def parse(text: str) -> Dict[str, str]:
     """Canonical names to values, in the order in which the names first appear.
 
-    Of several words for one name the last wins, as it does for mount. A word that is not known
-    keeps its own name, with the value after its "=", or "yes" if it has none. ``intr`` is kept
-    though Linux ignores it, and ``users`` also means ``noexec,nosuid,nodev``. ``vers`` includes a
-    ``minorversion`` that is next to it.
+    If several words set one name, the last one wins, as for mount. An unknown word is a name, with
+    the value after its "=", or "yes" if it has none. ``intr`` is kept, although Linux ignores it,
+    and ``users`` also sets ``noexec,nosuid,nodev``. ``vers`` includes a ``minorversion`` that is
+    next to it.
     """
     settings: Dict[str, str] = OrderedDict()
     minor = None
@@ -138,11 +138,11 @@ def parse(text: str) -> Dict[str, str]:
 
 
 def effective(settings: Dict[str, str], system: str) -> Dict[str, str]:
-    """What such settings mean on a system, whether they were queried of mount or shown by it.
+    """The effect of settings on a system, either requested or as shown by mount.
 
-    Defaults are filled in, where they do not depend on the server: ``vers``, ``rsize`` and
-    ``wsize`` stay out if they are not given. The address family (``tcp6``) goes: it follows from
-    the server's address. On Linux ``intr`` goes too, for kernels since 2.6.25 ignore it.
+    Defaults that do not depend on the server are added: ``vers``, ``rsize`` and ``wsize`` are left
+    out if they are not set. The address family (``tcp6``) is removed, because it follows from the
+    address of the server. On Linux, ``intr`` is also removed: kernels since 2.6.25 ignore it.
     """
     meant = dict(settings)
     meant["proto"] = meant.get("proto", "tcp").rstrip("6")
@@ -177,11 +177,11 @@ def words(settings: Dict[str, str]) -> List[str]:
 
 
 def edit(text: str, wanted: Dict[str, str]) -> str:
-    """The option text changed as little as possible, so that it asks for ``wanted``.
+    """The option text with as few changes as possible, so that it requests ``wanted``.
 
-    A text that asks for it already is returned as it is. What contradicts is replaced where it
-    stands, together with every other word for the same name; what is missing comes last; all
-    other words stay, in their order. "no" for a word that has no opposite removes it.
+    A text that already requests it is returned unchanged. A conflicting word is replaced in its
+    place, together with every other word for the same name. Missing words are added at the end.
+    Other words stay in their order. "no" for a word that has no opposite removes it.
     """
     settings = parse(text)
     changed: Dict[str, List[str]] = OrderedDict()
@@ -214,7 +214,7 @@ _CACHE = "actimeo"
 
 
 def _group(name: str) -> str:
-    """The name under which words stand that set the same things."""
+    """The common name of words that set the same values."""
     if name in ATTRIBUTE_CACHE:
         return _CACHE
     return "vers" if name == "minorversion" else name
@@ -264,7 +264,7 @@ def _number(value: str) -> str:
 
 
 def _defaults(proto: str, system: str) -> Dict[str, str]:
-    """What a mount does where nothing is queried."""
+    """Defaults of a mount without options."""
     defaults = {
         "access": "rw",
         "background": "fg",

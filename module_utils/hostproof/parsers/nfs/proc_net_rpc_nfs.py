@@ -15,7 +15,7 @@ _WRAP = 1 << 32
 
 
 class Calls(NamedTuple):
-    """The line "rpc": requests, and how many of them were sent again."""
+    """The line "rpc": number of requests and of retransmissions."""
 
     calls: int
     retransmissions: int

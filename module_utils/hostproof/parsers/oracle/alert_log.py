@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The times of an alert log and of trace files: on lines of their own, before what they are of.
+"""The timestamps of an alert log and of trace files, on separate lines before their entries.
 
-Up to 12.1, and with UNIFORM_LOG_TIMESTAMP_FORMAT false, ``Wed Sep 10 09:58:17 2014``, with a zone's
-name in between by some releases, in the time of the host; since 12.2
+Up to 12.1, and with UNIFORM_LOG_TIMESTAMP_FORMAT false: ``Wed Sep 10 09:58:17 2014``, in the time
+zone of the host; some releases insert the name of the zone. Since 12.2:
 ``2019-03-02T10:00:00.123456+01:00``. A trace file has ``*** `` in front. Source: Oracle Database
 Reference, UNIFORM_LOG_TIMESTAMP_FORMAT; tests/fixtures/alert_log/SOURCES.md.
 """

@@ -1,11 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the alert log states of large pages at the last start: how many were queried, how many
-granted.
+"""Large pages at the last start according to the alert log: number requested and number granted.
 
 Three forms: a few lines under "Huge Pages Information" (11.2.0.2), sentences under "Large Pages
 Information" (11.2.0.3 and 11.2.0.4), and a table by page size (since 12.1). Timestamps are on
-lines of their own. Sources: MOS 1392497.1 and 2049901.1; tests/fixtures/alert_log/SOURCES.md.
+separate lines. Sources: MOS 1392497.1 and 2049901.1; tests/fixtures/alert_log/SOURCES.md.
 """
 
 import re

@@ -1,11 +1,12 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""listener.log: what the listener did with connections, and how often its rate limit was reached.
+"""listener.log: results of connections, and number of times that the rate limit was reached.
 
-A line is ``TIME * ... * EVENT * ... * CODE`` with stars between blanks; lines of errors
-("TNS-01158: ...") follow one that failed. The limit at work is "* establish * 1158". Sources:
-Oracle Database Net Services Administrator's Guide, Analyzing Listener Log Files; MOS 1085546.1 and
-a published log of a limited listener. Its text, not the XML of the ADR, is read.
+A line is ``TIME * ... * EVENT * ... * CODE`` with stars between blanks; error lines
+("TNS-01158: ...") follow a failed one. A connection that was limited is "* establish * 1158".
+Sources: Oracle Database Net Services Administrator's Guide, Analyzing Listener Log Files;
+MOS 1085546.1 and a published log of a limited listener. The text log is read, not the XML of the
+ADR.
 """
 
 import re
@@ -34,11 +35,12 @@ class Entry(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What a piece of the log states, over the time from its first to its last line.
+    """Summary of a part of the log, from its first to its last line.
 
-    ``established`` came through, ``delayed`` are the lines that state that the limit was reached,
-    ``codes`` count what other connections ended with. ``busiest`` is the most that came through in
-    one second. ``reloaded`` is when the listener last read its file again.
+    ``established`` is the number of successful connections, ``delayed`` the number of lines that
+    report that the limit was reached. ``codes`` counts the result codes of other connections.
+    ``busiest`` is the maximum of successful connections per second. ``reloaded`` is the time when
+    the listener last read its file again.
     """
 
     first: datetime

@@ -1,19 +1,20 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Oracle Net files (listener.ora, sqlnet.ora, tnsnames.ora): a tree that keeps every place.
+"""Oracle Net files (listener.ora, sqlnet.ora, tnsnames.ora): a tree with the position of each pair.
 
-``parse`` gives the parameters of a file, and of each pair inside where it is in the text. An
-edit replaces a span of that text; whatever it does not touch stays byte for byte, comments, tabs
-and line ends included. ``edited`` makes edits and reads the outcome again before it gives it back.
+``parse`` returns the parameters of a file, and the position in the text of each pair inside. An
+edit replaces a span of that text. Text outside of it stays identical to the byte, including
+comments, tabs and line ends. ``edited`` makes edits and parses the result before it returns it.
 
 The grammar is that of the Oracle Database Net Services Reference, Syntax Rules for Configuration
-Files (9.2 to 23): a parameter begins in the first column, and a line that begins with a blank goes
-on with the one before; keywords are case-insensitive; blanks around "=" do not matter; values with
-blanks or any of ``( ) = \\ " ' #`` are quoted, or the character is escaped with a backslash; "#"
-begins a comment. What the documentation does not say and installed files do is taken as well: a
-comment behind a value or between the lines of a parameter, an empty value in parentheses,
-``\\`` inside a path, several words without quotes. ENVS of a SID_DESC holds
-assignments, and Oracle's gateway guides write them without quotes:
+Files (9.2 to 23): a parameter begins in the first column, and a line that begins with a blank
+continues the previous one; keywords are case-insensitive; blanks around "=" are ignored; values
+with blanks or any of ``( ) = \\ " ' #`` are quoted, or the character is escaped with a backslash;
+"#" begins a comment.
+
+Undocumented syntax that installed files use is accepted too: a comment after a value or between the
+lines of a parameter, an empty value in parentheses, ``\\`` inside a path, several words without
+quotes. ENVS of a SID_DESC contains assignments. Oracle's gateway guides write them without quotes:
 ``(ENVS=LD_LIBRARY_PATH=/a/lib:/b/lib)``.
 """
 
@@ -24,7 +25,7 @@ from typing import Any, Dict, Iterable, List, Match, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError, kind_of, name_or_kind
 
-#: What is where nobody says which file it is.
+#: Name of a file in messages if the caller does not specify one.
 WHAT = "Oracle Net file"
 
 #: Deeper than any descriptor; what goes on beyond is not a descriptor.
@@ -107,7 +108,7 @@ class NetFile(NamedTuple):
     parameters: Tuple[Pair, ...]
 
     def all(self, name: str) -> List[Pair]:
-        """Every parameter of that name: more than one is a mistake of whoever wrote the file."""
+        """Every parameter of that name: more than one is an error in the file."""
         wanted = name.upper()
         return [
             one
@@ -152,9 +153,9 @@ def parse(text: str, what: str = WHAT, strict: bool = True) -> NetFile:
 
 
 def kept(text: str) -> str:
-    """The part of a listener.ora that evidence keeps (kept_lines.py): addresses, and parameters
-    that a control needs. Of the others only the name is kept. A file that cannot be parsed is
-    kept as it is."""
+    """The part of a listener.ora that is recorded as evidence (kept_lines.py): addresses, and
+    parameters that a control needs. Other parameters are reduced to their name. A file that cannot
+    be parsed is not changed."""
     try:
         net = parse(text)
     except ParseError:
@@ -462,9 +463,9 @@ class Edit(NamedTuple):
 
 
 def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool = True) -> NetFile:
-    """The file with all edits made; ParseError if that is no Oracle Net file any more.
+    """The file with all edits made; ParseError if the result is not an Oracle Net file.
 
-    Edits may not overlap. Of two at one place the first is first.
+    Edits may not overlap. Two edits at one position are made in their order.
     """
     pieces = []
     done = 0

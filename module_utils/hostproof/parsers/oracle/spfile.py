@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Server parameter files (spfileSID.ora): the text of a pfile in blocks of 512 bytes.
 
-Read only, and never to be written: every block has a separate checksum. What is known of the
-format is public lore, not a manual: the first block holds no parameters; a block may begin with
-Oracle's common block header (20 bytes: type 0x43, format 0x22, the number of the block) and a value
-then runs over it; the rest of the last block is NUL. Whatever is not so is rejected, for a wrong
-value is worse than none: ``create pfile from spfile`` tells in any case."""
+Read only, never written: every block has a separate checksum. The format is not documented by
+Oracle; this is the published knowledge. The first block contains no parameters. A block may begin
+with Oracle's common block header (20 bytes: type 0x43, format 0x22, block number); then a value
+continues after it. The rest of the last block is NUL. Other content is rejected, because a wrong
+value is worse than none: ``create pfile from spfile`` always shows the values."""
 
 import struct
 from typing import List

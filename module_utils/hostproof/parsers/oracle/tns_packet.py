@@ -26,7 +26,7 @@ AFTER_REDIRECT = 0x04
 
 PING = "(CONNECT_DATA=(COMMAND=ping))"
 
-#: Connect data that are longer come in a DATA packet of their own (oracledb: TNS_MAX_CONNECT_DATA).
+#: Longer connect data is sent in a separate DATA packet (oracledb: TNS_MAX_CONNECT_DATA).
 LONGEST_CONNECT_DATA = 230
 
 _WHAT = "TNS packet"
@@ -89,7 +89,7 @@ Answer = Union[Accept, Refuse, Redirect, Resend]
 
 
 def connect(connect_data: str = PING, flags: int = 0) -> bytes:
-    """The packet, or the two packets, that ask for a connection."""
+    """The packet, or the two packets, of a connection request."""
     data = connect_data.encode("utf-8")
     if len(data) > _LONGEST - _CONNECT_DATA_AT:
         raise ParseError(_WHAT, f"connect data of {len(data)} bytes are too long")

@@ -1,12 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a line of a script, unit, crontab or rule does to kernel settings.
+"""The effect of a line of a script, unit, crontab or rule on kernel settings.
 
-Only commands that are known to set them are understood: sysctl(8), systemd-sysctl(8),
-systemctl(1), hugeadm(8), and writing to a file below /proc/sys or /sys. Any other command that
-names such a file is taken to write something unknown to it, unless it is one that only reads.
-Sources: the manuals named; POSIX.1, Shell Command Language, 2.2 and 2.9; systemd.service(5);
-crontab(5); udev(7); modprobe.d(5).
+Only known commands are parsed: sysctl(8), systemd-sysctl(8), systemctl(1), hugeadm(8), and writes
+to a file below /proc/sys or /sys. Any other command that names such a file counts as a write of an
+unknown value, unless it is a command that only reads. Sources: the manuals named; POSIX.1, Shell
+Command Language, 2.2 and 2.9; systemd.service(5); crontab(5); udev(7); modprobe.d(5).
 """
 
 import re
@@ -24,7 +23,7 @@ LOAD, SET = "load", "set"
 #: Instead of files: all that ``sysctl --system`` reads, all that systemd-sysctl reads.
 PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
 
-#: A line that could do any of it. What does not match is not checked (host.find_lines).
+#: Lines that may set kernel settings. Other lines are not checked (host.find_lines).
 INTERESTING = (
     r"\bsysctl(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|\bproc/sys/|\bsys/kernel/mm/"
     r"|\b(?:cd|pushd)\s+[\"']?/(?:proc|sys)\b"
@@ -127,7 +126,7 @@ _HUGEADM = (
 
 
 class Effect(NamedTuple):
-    """One thing that a command does to kernel settings.
+    """One effect of a command on kernel settings.
 
     ``target`` is a path below /proc or /sys and may hold UNKNOWN and wildcards; ``value`` is None
     where the line does not show it. ``pattern`` is the regular expression that keys must match.
@@ -149,7 +148,7 @@ class Simple(NamedTuple):
 
 
 def effects(line: str) -> List[Effect]:
-    """What a line of a shell script does, in its order."""
+    """The effects of a line of a shell script, in their order."""
     found: List[Effect] = []
     before: Optional[Simple] = None
     for command in split(line):
@@ -229,9 +228,9 @@ def of_unit(line: str) -> Optional[str]:
 
 
 def of_exec(command: str) -> Tuple[List[Effect], bool]:
-    """What the command of a unit does, and whether that is sure: no shell, no redirection.
+    """The effects of the command of a unit, and whether they are certain: no shell, no redirection.
 
-    systemd hands >, | and && to the command as they are.
+    systemd passes >, | and && to the command as arguments.
     """
     commands = split(command)
     words = commands[0].words if commands else [""]
@@ -291,8 +290,8 @@ def of_modprobe(line: str) -> str:
 def split(text: str) -> List[Simple]:
     """The simple commands of a line, by the quoting rules of the shell.
 
-    What a substitution would run is not looked into: it stands as UNKNOWN, and so does text that
-    ends within quotes.
+    Commands in substitutions are not parsed: a substitution becomes UNKNOWN, and so does text with
+    an unclosed quote.
     """
     commands: List[Simple] = []
     words: List[str] = []
@@ -503,7 +502,7 @@ def _of_sysctl(arguments: List[str]) -> List[Effect]:
         elif re.match(r"-[a-zA-Z]*[pf]", word):
             loads = True
             attached = re.sub(r"^-[a-zA-Z]*?[pf]", "", word)
-            # -pq is -p with the file "q" for getopt, but nobody means a file without a slash.
+            # For getopt, -pq is -p with the file "q"; but file names always contain a slash.
             files.extend([attached] if "/" in attached else [])
         elif word == "-":
             names.append(UNKNOWN)
@@ -561,7 +560,7 @@ def _of_service(name: str, arguments: List[str]) -> List[Effect]:
 
 
 def _mentioned(words: List[str]) -> List[Effect]:
-    """What a command that is not known could write."""
+    """Possible writes of an unknown command."""
     text = " ".join(words)
     found = [_set(target, None) for target in _TARGET.findall(text)]
     if not found:

@@ -20,11 +20,11 @@ def directories(name: str) -> Tuple[str, ...]:
 
 
 def effective_files(search: Tuple[str, ...], paths: List[str]) -> List[str]:
-    """Of all paths found, those that systemd reads, in the order in which it reads them.
+    """The paths that systemd reads, in its reading order.
 
-    One basename is read once, from the directory that is first in ``search``: the others are
+    Each basename is read once, from the directory that is first in ``search``. The others are
     masked, even if that file is empty or a link to /dev/null. Files are read by basename in byte
-    order, whatever their directory. Hidden files, other suffixes and other directories are not
+    order, regardless of their directory. Hidden files, other suffixes and other directories are not
     read."""
     chosen: Dict[str, str] = {}
     ranks = {folder: rank for rank, folder in enumerate(search)}

@@ -64,7 +64,7 @@ def link_settings(units: Sequence[Unit]) -> List[Assignment]:
 
 
 def other_sections(units: Sequence[Unit]) -> List[str]:
-    """What the file has besides [Match] and [Link], as [SR-IOV]; those of X- are for others."""
+    """Other sections than [Match] and [Link], such as [SR-IOV]; X- sections are ignored."""
     names = {one.section for unit in units for one in unit.assignments}
     return sorted(name for name in names - {"Match", "Link"} if not name.startswith("X-"))
 

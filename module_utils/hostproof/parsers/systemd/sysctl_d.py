@@ -103,7 +103,7 @@ def parse_plain(text: str, path: str) -> List[Assignment]:
 
 
 def effective_files(paths: List[str]) -> List[str]:
-    """Of all paths found in DIRECTORIES, those that systemd-sysctl reads, in its order."""
+    """The paths below DIRECTORIES that systemd-sysctl reads, in its order."""
     return conf_d.effective_files(DIRECTORIES, paths)
 
 

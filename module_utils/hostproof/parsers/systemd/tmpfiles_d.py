@@ -15,7 +15,7 @@ from . import conf_d
 
 DIRECTORIES = conf_d.directories("tmpfiles.d")
 
-#: What the types begin with whose lines write to a file that there may be.
+#: First character of the types whose lines write to a file that may exist.
 WRITING = ("w", "f")
 
 _TYPE = re.compile(r"[A-Za-z][-+!=~^$?]*$")
@@ -53,16 +53,16 @@ def parse(text: str, path: str) -> List[Entry]:
 
 
 def effective_files(paths: List[str]) -> List[str]:
-    """Of all paths found in DIRECTORIES, those that systemd-tmpfiles reads, in its order."""
+    """The paths below DIRECTORIES that systemd-tmpfiles reads, in its order."""
     return conf_d.effective_files(DIRECTORIES, paths)
 
 
 def writes(entries: List[Entry], target: str) -> List[Entry]:
-    """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last decides.
+    """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last one wins.
 
-    ``entries`` are in the order of reading. Of several lines with one target the first counts
-    and systemd drops the others as duplicates, unless all of them append (``w+``). ``f+`` comes
-    before ``w``, of which several patterns can match the file.
+    ``entries`` are in the order of reading. If several lines have one target, systemd uses the
+    first and ignores the others as duplicates, unless all of them append (``w+``). ``f+`` is
+    processed before ``w``. Several patterns of ``w`` can match the file.
     """
     created = [e for e in entries if e.type[0] == "f" and "+" in e.type and e.target == target]
     written = [

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of TuneD, which sets sysctls and huge page modes of its own when it starts.
+"""The files of TuneD, which sets additional sysctls and huge page modes when it starts.
 
 Source: tuned.conf(5), tuned-main.conf(5); TuneD, tuned/profiles/ (loader, merger, unit and
 variables), tuned/units/manager.py, tuned/plugins/base.py and tuned/utils/global_config.py.
@@ -36,7 +36,7 @@ _OF_UNIT = (
     "script_pre",
     "script_post",
 )
-#: Of those, what a later section of the name changes only if it states it.
+#: Options that a later section of the same name changes only if it contains them.
 _KEPT = ("devices_udev_regex", "cpuinfo_regex", "uname_regex", "script_pre", "script_post")
 
 _OPTION = r"(?P<option>(?:[^\s=]|[^\S\n]+(?=[^\s=]))*)\s*"
@@ -125,8 +125,8 @@ def parameters(text: str) -> Dict[str, str]:
 def merge(profiles: Sequence[Tuple[str, Profile]]) -> List[Unit]:
     """The sections of (path, profile) pairs, in the order of loading, as TuneD merges them.
 
-    A section of the same name goes on where the earlier stands; its type is its own name again
-    where it states no type. The result is in the order in which TuneD acts, [variables] too.
+    A section of the same name is merged into the earlier one. If it has no type, its type is its
+    name. The result is in the order in which TuneD applies it, including [variables].
     """
     merged: OrderedDict[str, Unit] = OrderedDict()
     for path, profile in profiles:

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
 
 
-#: Programs that a rule starts, but for those that a control looks for.
+#: Programs that a rule starts, except those that a control checks.
 _OTHER_PROGRAMS = re.compile(
     r'(\bRUN(?:\{\w+\})?\s*(?:\+=|:=|=)\s*)"(?:(?!ethtool|sysctl|GOTO)[^"\\]|\\.)*"'
 )
@@ -96,8 +96,8 @@ def _fits_one(condition: Tuple[str, str, str], values: Dict[str, Sequence[Option
 
 
 def kept(text: str) -> str:
-    """The part of a rules file that evidence keeps (kept_lines.py): rules without comments and
-    without the programs that no control looks for."""
+    """The part of a rules file that is recorded as evidence (kept_lines.py): rules without comments
+    and without programs that no control checks."""
     lines = {}
     continued = False
     try:
@@ -161,7 +161,7 @@ def _rule(line: str, number: int) -> Rule:
 
 # -- what is assigned -----------------------------------------------------------------------------
 
-#: What a device has for a key ("KERNEL", "ENV{DM_UUID}"): any of the texts; None: not known.
+#: Possible values of a device for a key ("KERNEL", "ENV{DM_UUID}"); None if unknown.
 Lookup = Callable[[str], Optional[Sequence[str]]]
 
 #: Keys that state which device it is, wherever it is plugged in and in whatever order it is found.
@@ -216,7 +216,7 @@ def _run_file(
             continue
         if any(key == "PROGRAM" for key, _operator, _value in rule.tokens):
             is_id = any(k == "PROGRAM" and _SCSI_ID.match(value) for k, _o, value in rule.tokens)
-            # What scsi_id prints is what udev itself keeps as ID_SERIAL.
+            # udev stores the output of scsi_id as ID_SERIAL.
             result = lookup("ENV{ID_SERIAL}") if is_id else None
         answer = _answer(rule, lookup, result)
         if answer == NO:

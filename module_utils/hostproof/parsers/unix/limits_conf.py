@@ -92,12 +92,13 @@ def resolve(
     uid: Optional[int] = None,
     gid: Optional[int] = None,
 ) -> Limits:
-    """Which lines set ``item`` for a user; ``entries`` are in the order of reading.
+    """The lines that set ``item`` for a user; ``entries`` are in the order of reading.
 
-    ``groups`` are the names of all the user's groups; ``gid`` is the primary one. A line for the
-    user beats one for a group, and that beats ``*``, wherever they stand; of a kind the later
-    wins. Without uid and gid the lines for ranges of numbers match nobody. As in Linux-PAM
-    itself ``*`` matches root too; Debian's build lets only lines for "root" count for root.
+    ``groups`` are the names of all groups of the user; ``gid`` is the primary one. A line for the
+    user overrides one for a group, which overrides ``*``, regardless of their order. Within one
+    kind, the later line wins. Without uid and gid, lines with ranges of numbers match no user. As
+    in upstream Linux-PAM, ``*`` also matches root; the build of Debian applies only lines for
+    "root" to root.
     """
     chosen: Dict[str, Optional[Entry]] = {"soft": None, "hard": None}
     strength = {"soft": _NOBODY, "hard": _NOBODY}

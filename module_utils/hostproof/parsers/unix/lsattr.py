@@ -52,7 +52,7 @@ class Range(NamedTuple):
 
 
 class Legal(NamedTuple):
-    """What an attribute may be: single values, and ranges of numbers."""
+    """Permitted values of an attribute: single values, and ranges of numbers."""
 
     values: Tuple[str, ...]
     ranges: Tuple[Range, ...]

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The management of WildFly and JBoss EAP, through the classes of jboss-cli.
+"""The management interface of WildFly and JBoss EAP, through the classes of jboss-cli.
 
-They are started as the account that runs the server: who may read its directory of challenges may
-ask (local authentication). The script jboss-cli.sh would look for its home next to itself, and
-where it is run by descriptor there is nothing."""
+They run as the account of the server: local authentication accepts every account that can read the
+challenge directory. The script jboss-cli.sh is not used: it expects its home next to itself, which
+fails when it is run by descriptor."""
 
 from typing import NamedTuple, Sequence
 

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kind of disk a block device or a file is on, as the kernel shows it.
+"""The kind of disk that a block device or a file is on, as the kernel reports it.
 
-``virtual`` is a disk that a hypervisor or a cloud lends: what is below it the kernel cannot know,
-and what it states of rotation is the hypervisor's word. Of a stack (multipath, LVM, RAID) the
-slowest disk below counts. Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational);
-the vendors that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon give their disks.
+``virtual`` is a disk of a hypervisor or a cloud. The kernel does not know the physical disk below
+it, and gets the rotation flag from the hypervisor. For a stack (multipath, LVM, RAID), the slowest
+disk below counts. Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational); the
+vendor names that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon set for their disks.
 """
 
 import re
@@ -62,8 +62,8 @@ def of_path(host: Host, path: str) -> Storage:
 
 
 class Place(NamedTuple):
-    """What a path is on: a block device by its kernel name (``kind`` is None), or a server's
-    export or a file system that names no disk (NFS, OTHER)."""
+    """The location of a path: a block device by its kernel name (``kind`` is None), or an export of
+    a server or a file system without a disk name (NFS, OTHER)."""
 
     kind: Optional[str]
     name: str
@@ -76,7 +76,7 @@ def place_of(host: Host, path: str) -> Place:
         return Place(None, host.real_path(path).split("/")[-1], ())
     table = mount_table.read(host)
     mounts = mountinfo.visible(table.mounts)
-    # A link that leads to another mount is followed where that needs no look at a server.
+    # A link to another mount is followed if that does not access a server.
     mount = _mount_of(mounts, path)
     if mount is not None and not mount.fstype.startswith("nfs"):
         mount = _mount_of(mounts, host.real_path(path))

@@ -54,7 +54,7 @@ def read_memory(host: Host) -> List[NodeMemory]:
 def read_node_pools(host: Host, page_size: int) -> List[NodePool]:
     """The pool on each node, by node number. ``page_size`` in bytes; empty without NUMA.
 
-    A node without memory of its own has no pool, and is left out.
+    A node without local memory has no pool, and is left out.
     """
     try:
         names = host.list_dir(FOLDER)

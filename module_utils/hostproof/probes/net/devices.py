@@ -32,9 +32,9 @@ def read_addresses(host: Host) -> List[ip_addr.Address]:
 
 
 def private(host: Host, given: Optional[Sequence[str]], variable: str) -> List[Tuple[str, str]]:
-    """The devices of the interconnect, each with the words for what it is.
+    """The devices of the interconnect, each with a description.
 
-    ``given`` names interfaces or networks, and is what ``variable`` holds; None asks Clusterware.
+    ``given`` are the interfaces or networks of ``variable``; None reads them from Clusterware.
     """
     names = host.list_dir(CLASS)
     if given is None:

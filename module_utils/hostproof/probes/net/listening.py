@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which addresses and ports programs of this host listen on, as ss(8) tells everybody."""
+"""Addresses and ports on which programs of this host listen, as ss(8) shows without privileges."""
 
 from typing import List
 

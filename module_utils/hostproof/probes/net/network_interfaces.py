@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which network interfaces carry storage and the interconnect, and what they are on.
+"""The network interfaces of storage and interconnect, and the paths that use them.
 
-A path leads from this host to a server of NFS, iSCSI or NVMe over a device of the kernel (a VLAN,
-a bond, a bridge) to the interfaces below it, which are what a cable is in. Sources: kernel
+A path leads from this host to an NFS, iSCSI or NVMe server. It uses a kernel device (a VLAN, a
+bond, a bridge) and the interfaces below it, which have the cables. Sources: kernel
 Documentation/ABI/testing/sysfs-class-net; Oracle Clusterware Administration, oifcfg.
 """
 
@@ -33,12 +33,12 @@ _SSHD = r"(^|/)sshd\b"
 
 
 class Nic(NamedTuple):
-    """An interface that a cable is in, or a virtual machine's.
+    """An interface with a cable, or an interface of a virtual machine.
 
-    ``driver`` is None where it has none of its own. ``mac`` is the address that it uses now,
-    ``permanent_mac`` the one that it was built with, None where nobody tells. ``speed`` is in Mb/s;
-    None is unknown. ``carrier`` is False too where somebody took the interface down. ``bond`` is
-    what it is a member of. ``team``: that is not a bond of the kernel (teamd).
+    ``driver`` is None if it has no separate one. ``mac`` is the address in use, ``permanent_mac``
+    the address of the hardware, None if it is not reported. ``speed`` is in Mb/s, None if unknown.
+    ``carrier`` is also False if the interface is administratively down. ``bond`` is the bond that
+    it is a member of. ``team``: that bond belongs to teamd, not to the kernel.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Path(NamedTuple):
 class Interfaces(NamedTuple):
     """``unknown`` are reasons why there may be more paths than these.
 
-    ``logins`` are the names of the interfaces that carry somebody's ssh session now.
+    ``logins`` are the names of interfaces that carry an active ssh session.
     """
 
     nics: Dict[str, Nic]
@@ -104,10 +104,10 @@ class _Aim(NamedTuple):
 def read_interfaces(
     host: Host, interconnect: Optional[Sequence[str]], every: bool = False
 ) -> Interfaces:
-    """Look at a Linux host. ``interconnect`` names interfaces or networks; None asks Clusterware.
+    """Read a Linux host. ``interconnect`` lists interfaces or networks; None uses Clusterware.
 
-    ``every`` interface with a separate device is read, also one that no known path needs.
-    Absent where the host has no /sys/class/net.
+    ``every`` reads all interfaces with a separate device, also those that no known path needs.
+    Absent if the host has no /sys/class/net.
     """
     names = host.list_dir(devices.CLASS)
     unknown: List[HostproofError] = []
@@ -177,7 +177,7 @@ def _nfs_aims(host: Host) -> List[_Aim]:
 
 
 def _nfs_boot_aims(host: Host) -> List[_Aim]:
-    """What a reboot mounts and is not mounted now: its server's name must be resolved."""
+    """Mounts after a reboot that are not mounted now: the names of their servers are resolved."""
     mounted = {mount.path for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX)}
     persisted = nfs_persisted.read_persisted(host, nfs_mounted.LINUX)
     found = []

@@ -1,12 +1,12 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether packets of a whole MTU arrive at another machine, and their answers here: echoes that
-nobody on the way may cut into pieces, sent from sockets of this process.
+"""Whether packets of a full MTU reach another machine, and whether its answers arrive here. Echo
+requests that may not be fragmented are sent from sockets of this process.
 
-Only an answer proves an arrival: a switch that takes less loses a frame silently. The kernel
-says which machine on the way rejected one, and whether an answer came in pieces: a peer may cut up
-its answers. Sources: RFC 792, RFC 4443 (echo), RFC 1191, RFC 8201 (the MTU of a path); ip(7),
-IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c."""
+Only an answer proves that a packet arrived: a switch with a smaller MTU drops a frame silently. The
+kernel reports which machine on the path rejected a packet, and whether an answer was fragmented: a
+peer may fragment its answers. Sources: RFC 792, RFC 4443 (echo), RFC 1191, RFC 8201 (path MTU);
+ip(7), IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c."""
 
 import errno
 import os
@@ -24,11 +24,11 @@ from ...errors import Unanswered
 _NAME = "whole packets"
 KEY = "windows:" + _NAME
 
-#: What every link of IPv4 and IPv6 takes, with headers.
+#: Every IPv4 and IPv6 link carries packets of this size, including headers.
 _SMALL = 576
-#: What every Ethernet port takes.
+#: Every Ethernet port carries packets of this size.
 STANDARD = 1500
-#: How often each packet is sent, and how long its answer is waited for, in seconds.
+#: Number of transmissions of each packet, and time limit of its answer in seconds.
 _TIMES, _PATIENCE = 3, 0.5
 #: What represents None among figures.
 _UNKNOWN = "unknown"
@@ -160,8 +160,8 @@ def _go(address: str, size: int) -> Way:
 
 
 def refusal(value: bytes, is_v6: bool) -> Optional[Tuple[str, int]]:
-    """Who said that a packet is too big, and what it takes (0: it does not say); None for any other
-    error. ``value`` is a struct sock_extended_err and the address behind it."""
+    """The machine that reported a packet as too big, and its limit (0: not reported); None for any
+    other error. ``value`` is a struct sock_extended_err and the address after it."""
     of = _V6 if is_v6 else _V4
     first, last = (16 + place for place in of.place)
     if len(value) < last:
@@ -269,8 +269,8 @@ class _Echo:
                     self.hop, self.limit = told
 
 
-#: What a send says of a packet that is lost here already (ENOBUFS), or that its device does not
-#: take, or of an earlier one that did not arrive: the answer that does not come says as much.
+#: Errors of a send that are ignored: the packet was lost on this host (ENOBUFS), is too big for the
+#: device, or an earlier packet did not arrive. The missing answer already shows that.
 _LOST = (
     errno.ENOBUFS,
     errno.EMSGSIZE,
@@ -282,8 +282,8 @@ _LOST = (
 
 
 def _open(of: _Family) -> Tuple[socket.socket, bool]:
-    """A socket that sends echoes, and whether it is a raw one: not everybody may have either
-    (net.ipv4.ping_group_range, CAP_NET_RAW)."""
+    """A socket that sends echo requests, and whether it is a raw one. An account may have
+    permission for only one kind (net.ipv4.ping_group_range, CAP_NET_RAW)."""
     try:
         return socket.socket(of.family, socket.SOCK_DGRAM, of.protocol), False
     except PermissionError:

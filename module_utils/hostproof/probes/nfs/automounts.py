@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the automounter would mount, from maps that are files; other maps are named as unread.
+"""Mounts of the automounter, from maps that are files; other maps are listed as unread.
 
 Sources: auto.master(5), autofs(5), autofs.conf(5), nsswitch.conf(5); automount(8) of Solaris.
 """
@@ -44,7 +44,7 @@ class Unread(NamedTuple):
 
 
 class AutoMounts(NamedTuple):
-    """Of two mounts for one path the first counts. ``starts`` says if a reboot starts autofs."""
+    """The first of two mounts for one path counts. ``starts``: whether autofs starts at boot."""
 
     mounts: List[AutoMount]
     unread: List[Unread]
@@ -230,7 +230,7 @@ def _starts_autofs(host: Host) -> bool:
     state = answer.stdout.strip()
     if answer.rc == 0 and state != "enabled-runtime":
         return True
-    # What is enabled at run time has its link in /run, which no boot finds again.
+    # A unit that is enabled at run time has its link in /run, which a reboot removes.
     if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
         not state and "No such file" in answer.stderr
     ):

@@ -69,7 +69,7 @@ def read_units(host: Host, params: boot_services.Params) -> Units:
     pulled_in: Dict[str, Set[str]] = {}
     for folder, listed in names.items():
         for name in listed:
-            # What fstab's generator pulls in is known from fstab.
+            # Units that the generator of fstab requires are known from fstab.
             if name.endswith(_PULLS) and folder != unit_files.GENERATED:
                 for one in host.list_dir(f"{folder}/{name}"):
                     pulled_in.setdefault(one, set()).add(name.rpartition(".")[0])

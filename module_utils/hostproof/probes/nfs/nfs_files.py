@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files that may be on NFS, read through commands with a time limit.
 
-A server that does not answer blocks whoever opens, lists or resolves a path on it; a command can
-be ended, this program could not.
+An unreachable server blocks every process that opens, lists or resolves a path on it. A command can
+be killed; this program cannot be interrupted.
 """
 
 import re
@@ -17,7 +17,7 @@ from ...parsers.number import integer
 #: Seconds until a server counts as one that does not answer.
 TIMEOUT = 5.0
 
-#: What such a command may write: its output, and of that no more than is taken.
+#: Maximum output that such a command may write: slightly more than is accepted.
 LIMITS = {"FSIZE": (OUTPUT_LIMIT + 1, OUTPUT_LIMIT + 1)}
 
 #: ls -Lin: inode, mode, links, uid, gid, size, three words of time, name (POSIX, ls).
@@ -91,10 +91,11 @@ def run(
     named_by: Sequence[str] = (),
     record: Optional[Record] = None,
 ) -> str:
-    """What a command prints about files; Absent, Denied or Unanswered where it fails.
+    """The output of a command about files; Absent, Denied or Unanswered if it fails.
 
-    ``user`` runs it where a user chose the path: root would read what that user may not. Without
-    one, whoever may change what the path leads to does (guarded_read.py).
+    ``user`` runs it if a user chose the path, because root could read more than the user may.
+    Without ``user``, it runs as the account that can change the target of the path
+    (guarded_read.py).
     """
     if user is None:
         paths = [argv[-1]] if argv[-1].startswith("/") else []

@@ -17,7 +17,7 @@ from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 from ..kernel import mounts as mount_table
 
 MOUNTINFO = mount_table.MOUNTINFO
-#: What lists the mounts with their options, on the systems that have no MOUNTINFO.
+#: Commands that list the mounts with their options, on systems without MOUNTINFO.
 COMMANDS = {AIX: ["mount"], SOLARIS: ["mount", "-v"], HPUX: ["mount", "-v"]}
 _UNAME = ["uname", "-s"]
 

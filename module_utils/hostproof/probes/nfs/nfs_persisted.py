@@ -28,7 +28,7 @@ _TABLES = {
     nfs_options.AIX: "/etc/filesystems",
 }
 _NFS = ("nfs", "nfs4")
-#: What is before what where neither is used at boot.
+#: Order of precedence if neither is used at boot.
 _KINDS = ("unit", "fstab", "autofs")
 
 
@@ -109,11 +109,11 @@ def read_persisted(host: Host, system: Answer[str]) -> Persisted:
 
 
 def of_path(persisted: Persisted, path: str) -> List[Entry]:
-    """Every place that mounts a path, what serves it after a reboot first.
+    """Every place that mounts a path; the one in effect after a reboot comes first.
 
-    Of two fstab lines for one path the first comes first under systemd, which ignores the other;
-    without systemd both are mounted, and the last, which ends up on top, comes first. Raises what
-    is unknown: also where nothing is found but a map that could hold the path was not read.
+    If two fstab lines have one path, the first comes first under systemd, which ignores the other.
+    Without systemd both are mounted, and the last one, which is on top, comes first. Raises unknown
+    entries, also if nothing was found but a map that could contain the path was not read.
     """
     found = []
     for entry in known(persisted.entries):
@@ -173,7 +173,7 @@ def _read_table(text: str, system: str, table: str) -> List[_Listed]:
 
 
 def _is_nfs(fstype: Optional[str], source: str) -> bool:
-    """mount(8) takes "host:/folder" for NFS where no type, or "auto", is given."""
+    """mount(8) uses NFS for "host:/path" if the type is missing or "auto"."""
     return fstype in _NFS or (fstype in (None, "", "auto") and ":/" in source)
 
 
@@ -326,7 +326,7 @@ def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[E
             options=unit.options,
             kind="unit",
             place=unit.set_at or unit.place,
-            # What fstab generates is started; of others whether something wants them is known.
+            # Units of fstab are started; other units only if another unit requires them.
             at_boot=not unit.place or units is not None and units.starts(unit.path),
             why_not_at_boot="",
             on_access=False,

@@ -27,12 +27,12 @@ _MIB = 1048576.0
 
 
 class OpRates(NamedTuple):
-    """What happened to one operation, or to all, in the window.
+    """Statistics of one operation, or of all, in the window.
 
-    The averages per request (milliseconds) are None where there was none. ``queue_ms`` is the
-    time before the last transmission, and so holds the wait before a retransmission too.
-    ``errors`` is None on kernels that do not count them. ``mib_per_second`` is both ways.
-    ``untold`` names what is None because its counter went backwards or fell below 0.
+    The averages per request (milliseconds) are None if there was no request. ``queue_ms`` is the
+    time before the last transmission, so it includes the wait before a retransmission.
+    ``errors`` is None on kernels that do not count them. ``mib_per_second`` is both directions.
+    ``untold`` lists fields that are None because their counter went backwards or fell below 0.
     """
 
     ops: int
@@ -47,16 +47,16 @@ class OpRates(NamedTuple):
 
 
 class MountTraffic(NamedTuple):
-    """What one mount did. Where ``remounted``, nothing but path, source and age is known.
+    """Statistics of one mount. If ``remounted``, only path, source and age are known.
 
-    ``server`` is the address that the kernel uses. ``transports`` name the client's ends of its
-    connections ("tcp:877"): mounts with the same ones share them, and the counts of the
-    transport (sends, receives, bad_xids, reconnects, backlog) are then those of all of them.
-    ``ops`` holds READ and WRITE; ``all_ops``, ``all_retransmissions`` and ``all_timeouts`` are
-    sums over every operation, of what each sent again. ``backlog`` is how many requests waited
-    for a slot, on average over the sends, None where its counter fell below 0; ``max_slots`` the
-    most that one connection ever used. ``untold`` are operations whose requests, transmissions
-    or timeouts is unknown: the sums lack them.
+    ``server`` is the address that the kernel uses. ``transports`` are the client ports of its
+    connections ("tcp:877"). Mounts with the same ports share these connections, and the counters of
+    the transport (sends, receives, bad_xids, reconnects, backlog) are then those of all of them.
+    ``ops`` contains READ and WRITE; ``all_ops``, ``all_retransmissions`` and ``all_timeouts`` are
+    sums over every operation. ``backlog`` is the average number of requests that waited for a slot
+    at a send, None if its counter fell below 0. ``max_slots`` is the maximum that one connection
+    used. ``untold`` are operations whose requests, transmissions or timeouts are unknown: they are
+    missing from the sums.
     """
 
     path: str
@@ -84,7 +84,7 @@ class MountTraffic(NamedTuple):
 
 
 class RpcCalls(NamedTuple):
-    """What /proc/net/rpc/nfs counted for the whole host, finished or not."""
+    """Counters of /proc/net/rpc/nfs for the whole host, including unfinished calls."""
 
     calls: int
     retransmissions: int
@@ -155,7 +155,7 @@ def between(
     servers: Dict[str, Optional[str]],
 ) -> Dict[str, MountTraffic]:
     # noqa: E501
-    """What each mount did between two readings, by its path; ``servers`` are addresses by path."""
+    """Statistics of each mount between two readings, by path; ``servers`` are addresses by path."""
     return {
         path: _mount(first.get(path), after, servers.get(path), seconds)
         for path, after in second.items()
@@ -226,10 +226,10 @@ def _mount(
 def _difference(
     before: mountstats.MountStats, after: mountstats.MountStats, seconds: float
 ) -> Optional[Dict[str, Any]]:
-    """What was counted between two readings, by field of MountTraffic.
+    """Differences between two readings, by field of MountTraffic.
 
-    None where the mount or its connections are others than before: made again, or (on a machine of
-    32 bits) a counter ran over."""
+    None if the mount or its connections were replaced, or (on a 32-bit machine) a counter
+    overflowed."""
     # Both ages are rounded down to whole seconds.
     if after.age - before.age < int(seconds) - 1:
         return None
@@ -267,11 +267,11 @@ def _counted_ops(
     before: mountstats.MountStats, after: mountstats.MountStats
 ) -> Tuple[Optional[List[Tuple[int, ...]]], Tuple[str, ...]]:
     # noqa: E501
-    """(Requests, transmissions, timeouts) of each operation in the window, and the operations
-    whose counts is unknown.
+    """(Requests, transmissions, timeouts) of each operation in the window, and the operations whose
+    counters are unknown.
 
-    None in place of the list where requests went away: that is another mount than before, or (on
-    a machine of 32 bits) a counter ran over.
+    None in place of the list if a counter of requests decreased: the mount was replaced, or (on a
+    32-bit machine) the counter overflowed.
     """
     counts: List[Tuple[int, ...]] = []
     untold: List[str] = []
@@ -300,7 +300,7 @@ def _backlog(
     return total / float(sends) if sends else 0.0
 
 
-#: What an operation counts that was never used: its line is not kept.
+#: Counters of an operation that was never used: its line is not recorded.
 _UNUSED = mountstats.Operation(0, 0, 0, 0, 0, 0, 0, 0, 0)
 _TIMES = ("queue_ms", "rtt_ms", "execute_ms")
 _BYTES = ("bytes_sent", "bytes_received")
@@ -337,7 +337,7 @@ def _op_rates(
 
 
 def _grown(old: mountstats.Operation, new: mountstats.Operation, name: str) -> Optional[int]:
-    """By how much a counter has grown; None where it went backwards or fell below 0."""
+    """The increase of a counter; None if it went backwards or fell below 0."""
     first, second = getattr(old, name), getattr(new, name)
     if not mountstats.is_told(first) or not mountstats.is_told(second) or second < first:
         return None
@@ -391,7 +391,7 @@ def _connections(sample: Sample, source: str) -> Dict[str, ConnectionDelta]:
 def _connection(
     before: Optional[socket_info.Connection], after: socket_info.Connection
 ) -> ConnectionDelta:
-    """What one connection counted. One that is new, or was made again on its port, began at 0."""
+    """Counters of one connection. A new connection, also one that reuses the port, starts at 0."""
     counters = ("segments_sent", "retransmitted", "data_received", "out_of_order")
     new = [getattr(after, name) for name in counters]
     old = [getattr(before, name) for name in counters] if before else [0, 0, 0, 0]

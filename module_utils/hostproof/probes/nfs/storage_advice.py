@@ -1,9 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a vendor of NFS storage advises for its own mounts, where that is public.
+"""Public recommendations of vendors of NFS storage for their mounts.
 
-A table, and a comparison with what the kernel granted. What depends on the files of a mount and on
-who opens them is left to nfs_mounts: here stands only what holds for every mount of the product.
+A table, and a comparison with the options that the kernel granted. It contains only recommendations
+for every mount of a product. Those that depend on the files of a mount and on the programs that
+open them are in nfs_mounts.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -79,7 +80,7 @@ ADVICE = (
 
 
 def cost_of(size: int, best: int = BEST_TRANSFER) -> str:
-    """What requests of a size cost that works, but is below the best one."""
+    """The cost of requests of a size that works, but is below the best one."""
     return (
         f"It works: a read of 1 MiB takes {-(-_MIB // size)} requests in place of "
         f"{-(-_MIB // best)}, which slows a single stream (backup, full scan) and hardly many "
@@ -98,9 +99,10 @@ def raise_the_server(size: int) -> str:
 
 
 class Transfers(NamedTuple):
-    """The verdict on sizes below what is advised, the same as that of nfs_mounts.transfer_size.
+    """The verdict on sizes below the recommendation, the same as in nfs_mounts.transfer_size.
 
-    ``refused``: Oracle does not take one of them; ``why`` and ``fix`` are "" where none is small.
+    ``refused``: Oracle rejects one of them; ``why`` and ``fix`` are "" if all sizes are large
+    enough.
     """
 
     refused: bool

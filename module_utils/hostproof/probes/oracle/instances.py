@@ -49,7 +49,7 @@ def find_instances(host: Host) -> List[Instance]:
 
 
 def read_segments(host: Host) -> List[sysvipc_shm.ShmSegment]:
-    """Every SysV shared memory segment of the host, whoever owns it. Any user may read these."""
+    """Every SysV shared memory segment of the host. Any account may read them."""
     return sysvipc_shm.parse(host.read_text("/proc/sysvipc/shm"))
 
 
@@ -61,7 +61,7 @@ class SgaPages(NamedTuple):
 
 
 def sga_pages(segments: List[Segment], page: int) -> SgaPages:
-    """How much of an SGA is in huge pages of ``page`` bytes.
+    """Number of pages of an SGA that are huge pages of ``page`` bytes.
 
     Segments below a huge page always have ordinary pages: Oracle expects five such pages. A
     segment can be mapped in pieces, each smaller than a huge page.

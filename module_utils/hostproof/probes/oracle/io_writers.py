@@ -28,7 +28,7 @@ DATA, REDO, CONTROL, TEMPORARY, DEVICE = "data", "redo", "control", "temporary",
 _SOCKET = re.compile(r"socket:\[(\d+)\]$")
 #: Drivers of Oracle whose descriptors say nothing of how they write.
 _DRIVERS = ("/dev/oracleasm/", "/dev/oracleafd/")
-#: What a writer holds open to read and write and is not a file of the database.
+#: Files that a writer has open for reading and writing, but that are not database files.
 _NO_FILE = re.compile(
     r"/(?:[^/]*\.(?:trc|trm|aud|xml|log\.xml)|alert_[^/]*\.log|hc_[^/]*\.dat|lk[^/]*)$"
     r"|^/(?:proc|sys)/|^/dev/(?:null|zero|shm/|pts/|tty)"
@@ -80,7 +80,7 @@ def files_of(ones: Iterable[Writer]) -> Dict[str, List[OpenFile]]:
 
 
 def read_holders(host: Host) -> Holders:
-    """Who holds rings of AIO, and the descriptors of what has the name of a writer."""
+    """Processes with AIO rings, and open files of processes that have the name of a writer."""
     return host.holders(NAME, PATTERN, identity.ORACLE)
 
 
@@ -140,7 +140,7 @@ def _writer(held: Held, machine: str) -> Writer:
 
 
 def kind_of(path: str, process: str) -> str:
-    """What a file is by its name, or else by who writes to it."""
+    """The kind of a file by its name, otherwise by the process that writes it."""
     path = path.replace(" (deleted)", "")
     if path.startswith("/dev/"):
         return DEVICE

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Oracle Net listeners that run on a host, and the listener.ora that each of them read.
 
-A listener is the process ``ORACLE_HOME/bin/tnslsnr NAME -inherit`` whose program is of the account
-that it runs as: its arguments are what anybody may write there (Process.runs). Its file is that of
-TNS_ADMIN in the environment that it was started with, else of its home: network/admin, of a
-read-only home below ORACLE_BASE_HOME (Net Services Reference, listener.ora, Overview). Homes may
-are on NFS, so their files are read through commands with a time limit; and as the owner of the
-process, who says where they are and so could have root read any file.
+A listener is the process ``ORACLE_HOME/bin/tnslsnr NAME -inherit`` whose program belongs to the
+account that runs it. Any account can choose such arguments (Process.runs). Its file is in the
+TNS_ADMIN of the environment that it was started with, otherwise in its home: network/admin, for a
+read-only home below ORACLE_BASE_HOME (Net Services Reference, listener.ora, Overview). Homes may be
+on NFS, so their files are read by commands with a time limit. The commands run as the owner of the
+process, because the process controls the path and must not cause root to read any file.
 """
 
 import re
@@ -30,7 +30,7 @@ TNSLSNR = r"(^|/)tnslsnr$"
 PROCESSES = "processes:tnslsnr"
 
 FILE = "listener.ora"
-#: Of what /etc holds on Linux, and /var/opt/oracle on Solaris: read where no other is.
+#: Directory for /etc on Linux, /var/opt/oracle on Solaris: read if there is no other file.
 GLOBAL_FOLDERS = ("/etc", "/var/opt/oracle")
 
 #: What a listener hands down to the servers that it starts; none of them can hold a password.
@@ -80,11 +80,11 @@ class NetFile(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """A listener that runs. What could not be read holds the error instead (answer.py).
+    """A running listener. A value that could not be read is replaced by the error (answer.py).
 
-    ``started`` is epoch seconds. ``main`` is its listener.ora, ``why_there`` says why it is that
-    one, ``included`` are the files of IFILE, ``others`` the paths of files that define a listener
-    of the name too and that it does not read. ``unit`` is the systemd service that it runs in.
+    ``started`` is in epoch seconds. ``main`` is its listener.ora, and ``why_there`` the reason why
+    it is this one. ``included`` are the files of IFILE. ``others`` are paths of files that also
+    define a listener with this name, but that it does not read. ``unit`` is its systemd service.
     """
 
     name: str
@@ -329,7 +329,7 @@ def _read_included(host: Host, main: NetFile, user: str, depth: int) -> List[Net
 
 
 def _read_others(host: Host, home: str, name: str, read: str, user: str) -> List[str]:
-    """Files where people look for the listener's parameters, that have some, and are not read."""
+    """Other usual files with parameters of the listener, which it does not read."""
     places = find_definitions(host, name, [home] if home else [], user)
     return [path for path in places if path != read]
 

@@ -134,9 +134,9 @@ def homes_of_oratab(host: Host) -> Dict[str, str]:
 def stopped_of_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
     """Home by SID of each database that oratab lists and that does not run here.
 
-    Under Clusterware oratab names databases, not instances. An entry without a known instance keeps
-    its own name; its parameter file is then Absent or Unanswered, so its start is unknown. A home
-    without sqlplus or without a dbs directory holds no database."""
+    Under Clusterware, oratab contains databases, not instances. An entry without a known instance
+    keeps the name in oratab; its parameter file is then Absent or Unanswered, so its start is
+    unknown. A home without sqlplus or without a dbs directory has no database."""
     homes = homes_of_oratab(host)
     waiting = not_running(homes, running)
     names = _names_of_running(host, asking, running) if waiting else []
@@ -285,10 +285,10 @@ def _version_of(
     target: Answer[Target],
     asked: Answer[Asked],
 ) -> Version:
-    """What the instance states, else the policy, else the home's sqlplus.
+    """The version that the instance reports, otherwise the policy or the sqlplus of the home.
 
-    Since 18c the release says nothing of the release update (19.0.0.0.0): where the instance does
-    not tell the full one, the policy or sqlplus of the home may.
+    Since 18c, the release does not contain the release update (19.0.0.0.0). If the instance does
+    not report the full version, the policy or sqlplus of the home may.
     """
     if isinstance(asked, HostproofError):
         if listed is not None:
@@ -314,11 +314,11 @@ def _version_of(
 
 
 class NextSga(NamedTuple):
-    """The SGA of the next start in bytes, whole granules; 0 where it takes no SysV memory.
+    """The SGA of the next start in bytes, whole granules; 0 if it uses no SysV memory.
 
-    ``stated`` is that size as the entries have it. ``exact`` is False where the entries only tell
-    a part of it, ``only`` is True where the start takes no small pages. ``refused`` says why it
-    fails whatever the host gives.
+    ``stated`` is the size according to the entries. ``exact`` is False if the entries specify only
+    a part of it. ``only`` is True if the start uses no small pages. ``refused`` is the reason why
+    the start fails regardless of the host.
     """
 
     size: int
@@ -432,7 +432,7 @@ def _next_sga(size: int, exact: bool, source: str, only: bool, refused: Optional
 
 def grows_to(now: int, coming: NextSga) -> int:
     """The SGA of the next start where it is larger than now, else 0."""
-    # What an instance made of an odd size is that size in whole granules.
+    # An instance rounds an odd size up to whole granules.
     same = coming.stated <= now or is_rounded(now, coming.stated)
     return 0 if same else coming.size
 

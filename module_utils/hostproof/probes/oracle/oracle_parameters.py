@@ -176,7 +176,7 @@ def _owner_of_old(host: Host, home: str) -> str:
 
 def _no_root(key: str, path: str, name: str) -> str:
     if name == "root":
-        # Whoever writes oratab must not choose what root runs and reads.
+        # An account that can write oratab must not control what root runs and reads.
         raise Unanswered(key, f"{path} belongs to root, which owns no database home")
     return name
 
@@ -189,11 +189,11 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
 
     All are read as the owner, who chose where they lead: root would read more than that.
     """
-    folder = dbs_folder(host, home, user)
+    directory = dbs_folder(host, home, user)
     names = [f"spfile{sid}.ora", "spfile.ora", f"init{sid}.ora"]
     present: List[Tuple[str, str]] = []
     for name in names:
-        path = f"{folder}/{name}"
+        path = f"{directory}/{name}"
         is_text = name.startswith("init")
         text = attempt(
             nfs_files.read_text, host, path, user, record=pfile.kept if is_text else None
@@ -202,8 +202,8 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
             present.append((path, known(text)))
     if not present:
         raise Absent(
-            f"command:cat {folder}/{names[0]}",
-            f"{folder} holds no parameter file of {sid}",
+            f"command:cat {directory}/{names[0]}",
+            f"{directory} holds no parameter file of {sid}",
         )
     path, text = present[0]
     unused = [other for other, _text in present[1:]]

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The processes of Oracle that show how all of a host were started: those that others come from.
+"""The Oracle processes that other processes inherit their limits from.
 
-Of an instance pmon and lgwr, listeners, and the daemons of Clusterware. What only has the name of
-one does not count (Process.runs).
+For an instance pmon and lgwr; also listeners and the Clusterware daemons. A process that only has
+the name of one does not count (Process.runs).
 """
 
 from typing import List, NamedTuple

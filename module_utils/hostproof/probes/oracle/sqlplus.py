@@ -27,12 +27,15 @@ UNSET = "unset"
 SCOPES = ("spfile", "memory", "both")
 
 #: sqlplus has no other way to print a row as it is: no headings, no wrapping, no substitution.
-_SETTINGS = """\
-set echo off feedback off heading off verify off pagesize 0 linesize 32767 trimout on
-set tab off wrap on define off escape off serveroutput off termout on
-whenever oserror exit failure rollback
-whenever sqlerror exit failure rollback
-"""
+_SETTINGS = "".join(
+    line + "\n"
+    for line in (
+        "set echo off feedback off heading off verify off pagesize 0 linesize 32767 trimout on",
+        "set tab off wrap on define off escape off serveroutput off termout on",
+        "whenever oserror exit failure rollback",
+        "whenever sqlerror exit failure rollback",
+    )
+)
 
 _ROW = "'|{0}|'{1} || '|'"
 _FIELD = " || nvl(replace(replace(replace({0}, '\\', '\\s'), '|', '\\p'), chr(10), '\\n'), '\\0')"
@@ -56,9 +59,9 @@ class Target(NamedTuple):
 def command(
     target: Target, purpose: str, script: str, expected: str = "", timeout: float = 60.0
 ) -> Command:
-    """Run SQL*Plus commands; any error ends it with a code that is not 0.
+    """Run SQL*Plus commands; any error ends it with a code other than 0.
 
-    -L asks for no other login, -R 3 keeps start-up scripts of the account from running others.
+    -L makes only one login attempt, -R 3 prevents that start-up scripts of the account run others.
     """
     return Command(
         name=f"sqlplus {target.sid}: {purpose}",
@@ -164,8 +167,8 @@ def alter(
     scope: str = "spfile",
     timeout: float = 60.0,
 ) -> Command:
-    """Set a parameter, or take entries out. An entry that is gone already is not an error
-    (ORA-32010): a change that was cut off half way must be undone too."""
+    """Set a parameter, or remove entries. A missing entry is not an error (ORA-32010): an
+    interrupted change must be undone too."""
     if scope not in SCOPES:
         raise ValueError("scope is {0}, not {1!r}".format(", ".join(SCOPES), scope))
     lines = []
@@ -203,5 +206,5 @@ def entries_of(stored: Iterable[Tuple[str, str, str]], name: str, sid: str) -> E
 def _checked(pattern: Pattern[str], text: str) -> str:
     """What goes into a statement as it is."""
     if not pattern.match(text):
-        raise ValueError(f"{kind_of(text)} is no name that goes into a statement")
+        raise ValueError(f"{kind_of(text)} is not a name that can be used in a statement")
     return text

@@ -56,10 +56,10 @@ class Ping(NamedTuple):
 
 
 class Burst(NamedTuple):
-    """What pings that were sent at once show together.
+    """Summary of pings that were sent at the same time.
 
-    ``drain_rate`` is answers a second, None where nothing was delayed. ``span`` is from the
-    first answer to the last, ``longest`` the longest that one waited.
+    ``drain_rate`` is in answers per second, None if nothing was delayed. ``span`` is from the first
+    to the last answer, ``longest`` the longest wait.
     """
 
     verdict: str

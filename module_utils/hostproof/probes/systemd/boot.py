@@ -21,7 +21,7 @@ from . import boot_scripts, boot_services, conf_files
 from .boot_scripts import Command
 
 SYSCTL_CONF = "/etc/sysctl.conf"
-#: Of one name the file of /run counts for TuneD, of /etc for systemd.
+#: For files with the same name, TuneD uses the one of /run, systemd the one of /etc.
 TUNED_SYSCTL = ("/run/sysctl.d", "/etc/sysctl.d")
 PROFILE_FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
 PROC_SYS = "/proc/sys/"
@@ -197,13 +197,13 @@ def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
 
 
 class SysctlAtBoot(NamedTuple):
-    """``winner`` is None where nothing sets the key. ``losers`` say why they lose.
+    """``winner`` is None if nothing sets the key. ``losers`` are other settings with the reason.
 
-    The value of the winner is what the kernel makes of it; ``remark`` says what to know about it,
-    ``refused`` are the last writes, if the kernel would reject those. ``later`` is whether a script
-    loads the file of the winner, so that no other name of a file would help. ``off`` says why no
-    file of sysctl.d is applied. ``unknown`` is the error of places that were not checked and could
-    still change it: a verdict that rests on the winner being good has to call settled() first."""
+    The value of the winner is the value that the kernel sets; ``remark`` is a note about it.
+    ``refused`` are the last writes, if the kernel would reject them. ``later``: a script loads the
+    file of the winner, so no other name of a file would help. ``off`` is the reason why sysctl.d is
+    not applied. ``unknown`` is the error of places that were not read and could still change the
+    value: a verdict that depends on a good winner has to call settled() first."""
 
     winner: Optional[Setting]
     losers: List[str]
@@ -243,8 +243,8 @@ def why_it_loses(at_boot: SysctlAtBoot, path: str, key: str, variable: str) -> s
     if at_boot.off:
         return f"{path} would not be applied at boot: {at_boot.off}; start the service at boot"
     if winner is None:
-        why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
-        return f"{path} would not win at boot, {why}"
+        rejected = " and ".join(at_boot.refused)
+        return f"{path} would not win at boot, {rejected} comes later; correct or remove that"
     remark = f": {at_boot.remark}" if at_boot.remark else ""
     what = "take it out there, for no file of sysctl.d is read after it"
     if winner.place.startswith(sysctl_d.DIRECTORIES) and not at_boot.later:
@@ -356,7 +356,7 @@ def _unless_off(writes: List[Write], off: Answer[str]) -> Applied:
 
 
 def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:
-    """What the kernel makes of ``text`` for a key, by its path below /proc/sys."""
+    """The value that the kernel sets for ``text``; the key is a path below /proc/sys."""
     if name in sysctl_number.VECTORS:
         numbers = sysctl_number.read_vector(name, text)
         told = None if numbers.values is None else " ".join(str(one) for one in numbers.values)
@@ -406,7 +406,7 @@ def outcome(
         if text is not None:
             value, note = read_decimal(text) if write.decimal else read(text)
         if text is not None and value is None:
-            losers.append(f"{_as_text(write)} (the kernel refuses it: {note})")
+            losers.append(f"{_as_text(write)} (the kernel rejects it: {note})")
             refused.append(losers[-1])
             continue
         if not write.certain or value is None:
@@ -437,8 +437,8 @@ def _unsure(doubt: Write, what: str, winner: Optional[Write]) -> Unanswered:
     source = re.search("(/\\S*?):[0-9]+", (doubt.note or "") + " " + place)
     return Unanswered(
         "file:" + (source.group(1) if source else place.rsplit(":", 1)[0]),
-        "{0} may set {1} {2}{3}, and {4}: which comes last is not to be told. Leave {1} to one "
-        "place".format(place, what, to, f" ({doubt.note})" if doubt.note else "", base),
+        "{0} may set {1} {2}{3}, and {4}: it is unknown which one is applied last. Set {1} in one "
+        "place only".format(place, what, to, f" ({doubt.note})" if doubt.note else "", base),
     )
 
 
@@ -537,7 +537,7 @@ def _reaches(pattern: str, path: str) -> bool:
 
 
 def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> List[Write]:
-    """What loading files of sysctl writes to a key, in order."""
+    """Writes to a key by loading sysctl files, in order."""
     tree = known(boot.sysctl)
     note = _LOADED_BY + command.words()
     lines: List[sysctl_d.Assignment] = []
@@ -784,7 +784,7 @@ def _load_profiles(
     profiles: List[Tuple[str, tuned.Profile]],
     loaded: List[str],
 ) -> None:
-    """Included profiles first. A profile may include the one of its own name of the next
+    """Included profiles first. A profile may include the profile with the same name in the next
     directory."""
     for name in names:
         found = _read_profile(host, name, folders, loaded)
@@ -799,7 +799,7 @@ def _load_profiles(
 
 
 def _read_machine(host: Host, units: Sequence[tuned.Unit]) -> str:
-    """What os.uname() of TuneD says, if a section asks for it."""
+    """The uname string of TuneD, if a section matches it."""
     if not any("uname_regex" in unit.about for unit in units):
         return ""
     output = attempt(host.run, ["uname", "-snrvm"])
@@ -841,7 +841,7 @@ def _starts_tuned(host: Host) -> bool:
     state = output.stdout.strip()
     if output.rc == 0 and state != "enabled-runtime":
         return True
-    # What is enabled at run time has its link in /run, which no boot finds again.
+    # A unit that is enabled at run time has its link in /run, which a reboot removes.
     if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
         not state and "No such file" in output.stderr
     ):

@@ -17,7 +17,7 @@ from ...parsers.systemd.boot_commands import Effect
 from . import conf_files, unit_files
 
 RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
-#: Of one name the unit of the directory that is first counts.
+#: For units with the same name, the first directory wins.
 UNIT_FOLDERS = (
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -80,7 +80,7 @@ PLACES = (
     + _MODPROBE
 )
 
-#: What these do is known and is in the order of boot already (boot.py).
+#: Units whose effects boot.py already lists in their order.
 _KNOWN_UNITS = ("systemd-sysctl.service", "procps.service", "tuned.service", "rc-local.service")
 _KNOWN_SCRIPT = re.compile(r"/S\d*(?:procps|sysctl|boot\.sysctl|tuned)$")
 _RUNS = ("enabled", "generated", "alias")

@@ -43,11 +43,10 @@ def text_of_link(host: Host, path: str) -> Optional[str]:
 
 
 def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
-    """systemd's own settings at the next reboot ("logind.conf"): the main file, then its
-    drop-ins.
+    """Settings of systemd after a reboot ("logind.conf"): the main file, then its drop-ins.
 
-    Of the main file that counts whose directory is first. What is below /run does not survive
-    a reboot (systemd-system.conf(5))."""
+    The main file in the first directory wins. Files below /run do not survive a reboot
+    (systemd-system.conf(5))."""
     places = [one for one in conf_d.directories("systemd") if not one.startswith("/run/")]
     found = []
     for folder in places:

@@ -16,7 +16,7 @@ from ...parsers.systemd import udev_rules
 from ...parsers.systemd.conf_d import directories
 
 RULE_FOLDERS = directories("udev/rules.d")
-#: What of a device the rules of many distributions ask for and only an event has.
+#: Keys of a device that many distributions use in rules and that exist only in an event.
 _OF_EVENT = re.compile(r"\.|DM_COOKIE|DM_UDEV_|DM_NOSCAN|DM_DISABLE|UDEV_|SYNTH_")
 _ENV = re.compile(r"ENV\{(.+)\}\Z")
 _ATTRIBUTE = re.compile(r"ATTR\{(.+)\}\Z")

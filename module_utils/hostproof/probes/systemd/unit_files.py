@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of systemd's units at the next reboot, and in which order their drop-ins are read.
+"""The unit files of systemd after a reboot, and the order of their drop-ins.
 
-What is below /run does not survive a reboot and is left out, but for the directories of generators,
+Files below /run do not survive a reboot and are left out, except the directories of generators,
 which a reboot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
 unit_file_find_dropin_paths() in src/shared/dropin.c."""
 
@@ -28,8 +28,8 @@ FOLDERS = (
 
 
 def names_by_folder(host: Host) -> Dict[str, List[str]]:
-    """What is in each directory, the one that wins first; one that is another's link is left
-    out."""
+    """The files of each directory, in order of precedence. A directory that is a link to another is
+    left out."""
     names: Dict[str, List[str]] = OrderedDict()
     for folder in FOLDERS:
         listed = unless_absent(attempt(host.list_dir, folder), [])
@@ -49,8 +49,8 @@ def place_of(names: Dict[str, List[str]], name: str) -> str:
 def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
     """The drop-ins of a unit in the order in which systemd reads them.
 
-    They are read by file name, whatever their directory. Of one name that counts which is in
-    the directory of the higher precedence; directories for all units of the type come last."""
+    They are read by file name, regardless of their directory. For files with the same name, the
+    directory with the higher precedence wins; directories for all units of the type come last."""
     stem, _, kind = name.rpartition(".")
     own = [name + ".d"]
     for at in range(len(stem) - 1, 0, -1):

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The accounts of a host, as its own name service knows them."""
+"""The accounts of a host, according to its name service."""
 
 from ...collect.host import Host
 from ...errors import Absent

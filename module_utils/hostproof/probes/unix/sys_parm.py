@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run-time parameters of AIX's kernel, as the subroutine sys_parm tells them.
+"""Run-time kernel parameters of AIX, read with the subroutine sys_parm.
 
-lsattr shows what the configuration database holds; after chdev -P or -T the kernel uses other
-values, which no command tells. sys_parm does, and it looks only: SYSP_GET. It is queried by a
-Python of its own, so that whatever happens in a foreign library happens there.
+lsattr shows the configuration database. After chdev -P or -T the kernel uses other values, which no
+command shows. sys_parm returns them and is used read-only: SYSP_GET. A separate Python process
+calls it, so that a crash in the system library affects only that process.
 
 Sources: AIX Base Operating System and Extensions Technical Reference, sys_parm; the header
 sys/var.h (struct vario, SYSP_V_MAXPOUT, SYSP_V_MINPOUT); IBM, AIX 5L Practical Performance Tools

@@ -35,7 +35,7 @@ class PowerHa(NamedTuple):
 
 
 def read(host: Host) -> PowerHa:
-    """What lslpp says is installed; Unanswered if halevel contradicts it."""
+    """The installed PowerHA according to lslpp; Unanswered if halevel contradicts it."""
     key = "command:" + " ".join(LSLPP)
     output = host.run(LSLPP)
     if output.rc != 0:

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A question to a name server and its answer: the IPv4 addresses of a name (RFC 1035, section 4).
+"""A request to a name server and its answer: the IPv4 addresses of a name (RFC 1035, section 4).
 
-An answer is somebody else's: it must be the answer to this question, and is read up to a bound.
+Answers are untrusted: an answer must match the request, and its length is limited.
 """
 
 import ipaddress
@@ -20,7 +20,7 @@ _RECURSE, _ANSWER, _CUT = 0x0100, 0x8000, 0x0200
 #: Records of an answer without EDNS: what fits into 512 bytes, and more.
 _RECORDS = 64
 
-#: What a code says, where it is not a failure of the server: there is no such name.
+#: Response code for a name that does not exist; it is not a failure of the server.
 NO_SUCH_NAME = 3
 
 

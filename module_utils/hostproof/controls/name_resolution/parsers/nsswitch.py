@@ -17,14 +17,14 @@ _ACTION = re.compile(r"(!?)(success|notfound|unavail|tryagain)=(return|continue|
 
 
 class Source(NamedTuple):
-    """``ends``: nobody else is requested a name that it does not know."""
+    """``ends``: no other source is queried for a name that this source does not know."""
 
     name: str
     ends: bool
 
 
 def parse_hosts(text: str) -> Optional[List[Source]]:
-    """None where there is no such line: glibc has one of its own then, which changed with 2.35
+    """None if there is no such line. glibc then uses a built-in default, which changed with 2.35
     (sourceware bug 28700: "files dns", before "dns [!UNAVAIL=return] files")."""
     lines = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What names mean to programs of a host: as getent answers, and as each name server does.
+"""Name resolution of a host: the results of getent, and of each name server.
 
-getent asks as every program does (/etc/hosts, DNS, whatever nsswitch.conf names). It is given no
-longer than ``SECONDS``, and all names are queried side by side: a server that is silent holds up
-nobody for long. Name servers are queried by datagrams of our own, since a line of /etc/hosts hides
-what they state.
+getent resolves names like every program (/etc/hosts, DNS, and other sources of nsswitch.conf). It
+has a limit of ``SECONDS``, and all names are resolved in parallel, so that an unreachable server
+does not delay the run. Name servers are queried directly by datagram, because a line of /etc/hosts
+hides their answers.
 """
 
 import re
@@ -22,7 +22,7 @@ from ..parsers import dns_message
 SECONDS = 6.0
 PATIENCE = 1.5
 _AT_A_TIME = 24
-#: What can be given to a command, and has the form of a name.
+#: Names that are safe as an argument of a command.
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?\Z")
 _NOT_FOUND = 2
 
@@ -82,7 +82,7 @@ def _look_back(host: Host, address: str) -> Tuple[str, ...]:
 
 
 def _getent(host: Host, database: str, what: str) -> str:
-    """What it prints, "" where it is not known."""
+    """The output, or "" if the name is not found."""
     argv = ["getent", database, what]
     key = "command:" + " ".join(argv)
     if not is_name(what) and ":" not in what:

@@ -35,7 +35,7 @@ CLASSES = {
     "stale-connection-checker": "stale-connection-checker-class-name",
     "exception-sorter": "exception-sorter-class-name",
 }
-#: What the management model calls them, which is what facts hold.
+#: Names of the attributes in the management model, which facts use.
 ATTRIBUTES = tuple(sorted(set(TEXTS.values()) | set(CLASSES.values())))
 
 _SOURCES = ("datasource", "xa-datasource")
@@ -111,7 +111,8 @@ def parse(text: str) -> List[DataSource]:
 
 
 def kept(text: str) -> str:
-    """What evidence may hold of such a file: its data sources as JSON, without any secret."""
+    """The part of such a file that is recorded as evidence: its data sources as JSON, without
+    secrets."""
     return json.dumps([dict(one._asdict()) for one in parse(text)], sort_keys=True)
 
 

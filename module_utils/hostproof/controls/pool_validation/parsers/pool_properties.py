@@ -24,7 +24,7 @@ _BOOLEANS = {
     **dict.fromkeys(("false", "off", "no", "0"), "false"),
 }
 
-#: What follows it, without dashes.
+#: Kind of pool by the next part of the name, without dashes.
 _KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp": UCP}
 
 #: The last part of a key with the address of a database.
@@ -45,11 +45,11 @@ _SIGNS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def parse(text: str) -> List[PoolSource]:
-    """Its pool: what HikariCP's file sets, or one for each kind of pool that Spring is told of.
+    """Its pools: the settings of a HikariCP file, or one pool for each kind that Spring configures.
 
-    Which kind Spring takes where nobody says it, its release and the class path decide; that of a
-    JNDI name, the server; that of a prefix of the application's own, its code: all of these are of
-    a kind that is not known.
+    The kind is unknown in these cases: Spring without an explicit kind (its release and the class
+    path decide), a JNDI name (the server decides), and a prefix that the application defines (its
+    code decides).
     """
     pairs = _pairs(text)
     spring = [(_relaxed(key), value) for key, value in pairs]

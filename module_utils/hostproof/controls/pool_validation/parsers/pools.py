@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools of Java other than IronJacamar, and what a file of any kind says of one.
+"""Java connection pools other than IronJacamar, and the settings of one in any kind of file.
 
-Sources: the setters of tomcat-jdbc 10.1.34, tomcat-dbcp 10.1.34, HikariCP 5.1.0 and ucp11 23.6,
-which were requested their defaults too (tests/pools/test_other_pools.py asks them again).
+Sources: the setters of tomcat-jdbc 10.1.34, tomcat-dbcp 10.1.34, HikariCP 5.1.0 and ucp11 23.6.
+Their defaults were read from the pools too (tests/pools/test_other_pools.py repeats that).
 """
 
 import json
@@ -13,8 +13,8 @@ from ....errors import ParseError
 
 TOMCAT_JDBC, DBCP2, HIKARICP, UCP = "tomcat_jdbc", "dbcp2", "hikaricp", "ucp"
 
-#: What each has where nobody set it, of all that the rules check; "" is nothing. Case matters: what
-#: is written otherwise, the pools do not see.
+#: Defaults of the attributes that the rules check; "" for none. Names are case-sensitive: the
+#: pools ignore other spellings.
 DEFAULTS: Dict[str, Dict[str, str]] = {
     TOMCAT_JDBC: {
         "driverClassName": "",
@@ -79,7 +79,7 @@ class PoolSource(NamedTuple):
 
 
 def kept(found: List[PoolSource]) -> str:
-    """What evidence may hold of a file that holds passwords."""
+    """The part of a file with passwords that is recorded as evidence."""
     return json.dumps([dict(one._asdict()) for one in found], sort_keys=True)
 
 

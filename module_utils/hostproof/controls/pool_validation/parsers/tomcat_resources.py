@@ -44,7 +44,7 @@ def parse(text: str) -> List[PoolSource]:
             return
         if any(len(value) > LONGEST for value in given.values()) or len(found) == MOST:
             raise ParseError(_WHAT, f"a value is longer than {LONGEST}, or there are over {MOST}")
-        # OracleDataSource and such are made by factories of their own, which may not pool at all.
+        # Other factories create OracleDataSource and similar classes, possibly without a pool.
         pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
         known = DEFAULTS.get(pool or "", {})
         # Java trims neither a boolean nor a number: " true " is false.

@@ -48,6 +48,6 @@ def read(
     try:
         parser.Parse(text.encode("utf-8", "surrogateescape"), True)
     except (expat.ExpatError, LookupError, ValueError) as problem:
-        # Neither the message nor the text of it: what is not well-formed may be a password.
+        # Report only the line: the message and the text may contain a password.
         line = problem.lineno if isinstance(problem, expat.ExpatError) else 0
-        raise ParseError(what, "it is not well-formed", line) from None
+        raise ParseError(what, "it is malformed XML", line) from None

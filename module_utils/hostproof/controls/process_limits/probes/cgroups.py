@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much room the groups of control above a process leave it (cgroups(7); cgroup-v2.rst).
+"""Limits and usage of the cgroups of a process (cgroups(7); cgroup-v2.rst).
 
-A limit of any group on the way up counts. Of version 1 each controller has a separate tree.
+The limit of each parent group applies too. In version 1, each controller has a separate tree.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -27,7 +27,7 @@ class Bound(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The tightest bounds, None where there is none; ``refused`` counts forks that failed."""
+    """The tightest bounds, None if there is none; ``refused`` is the number of failed forks."""
 
     tasks: Optional[Bound]
     memory: Optional[Bound]
@@ -60,7 +60,7 @@ def read_room(host: Host, groups: Dict[str, str]) -> Room:
 
 
 def _folders(host: Host, groups: Dict[str, str], controller: str) -> List[str]:
-    """Of a group and all above it, the group itself first."""
+    """Directories of a group and of all its parents, the group first."""
     path = groups.get(controller, groups.get(proc_cgroup.UNIFIED))
     tree = f"{ROOT}/{controller}" if controller in groups else ROOT
     if path is None:

@@ -20,7 +20,7 @@ _DEEPEST = 16
 
 
 def read_services(host: Host) -> Dict[str, Answer[bool]]:
-    """Of each service that the host has, whether its sessions read limits.d."""
+    """Each installed service, and whether its sessions read limits.d."""
     found: Dict[str, Answer[bool]] = {}
     for service in SERVICES:
         answer = attempt(_has, host, service, ())

@@ -13,7 +13,7 @@ from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
 from ....errors import ParseError, kind_of
 from ....parsers import glob_pattern, kept_lines
 
-#: What chronyd itself follows, and more files than anybody has.
+#: Limits of included levels, as in chronyd, and of files, more than any host has.
 _LEVELS = 10
 _FILES = 200
 _COMMENT = ("#", "!", ";", "%")
@@ -37,7 +37,7 @@ class Directive(NamedTuple):
 
 
 class MakeStep(NamedTuple):
-    """Seconds from which a step is made, and in how many updates at the start (negative: all)."""
+    """Threshold of a step in seconds, and number of updates at the start (negative: all)."""
 
     threshold: str
     updates: int
@@ -89,7 +89,7 @@ def _included(one: Directive, list_dir: Callable[[str], List[str]]) -> List[str]
         return [f"{folder}/{name}" for name in sorted(names)]
     if one.name != "confdir":
         return []
-    # Of one name in several directories the first counts.
+    # If several directories have a file with the same name, the first one is used.
     paths: Dict[str, str] = {}
     for folder in one.words:
         for name in list_dir(folder):
