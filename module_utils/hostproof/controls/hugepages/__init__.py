@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hugepages: the pool covers every SGA, survives the reboot, and the instances really use it."""
+"""hugepages: the pool covers every SGA, persists across reboots, and is used by the instances."""

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pool of now and of the next reboot, and how large it can be next to what else takes memory.
+"""The pool now and after reboot, and the largest pool that leaves enough memory for the host.
 
 Source: kernel Documentation/admin-guide/mm/hugetlbpage.rst.
 """
@@ -18,7 +18,7 @@ from .probes.huge_page_pool import PoolAtBoot
 
 
 def pages_set(pool: meminfo.Pool) -> int:
-    """The pool without surplus pages, which go when whoever holds them stops."""
+    """The pool without surplus pages, which the kernel frees when their process ends."""
     return pool.total - pool.surp
 
 
@@ -27,16 +27,16 @@ def pool_at_boot(facts: Facts) -> PoolAtBoot:
 
 
 class Taken(NamedTuple):
-    """Bytes that huge pages take next to ``nr_hugepages``: of other sizes, and beyond the pool.
+    """Bytes in huge pages in addition to ``nr_hugepages``: other sizes, and surplus pages.
 
-    ``unknown`` is the error of places that were not checked and could still add to it."""
+    ``unknown`` is the error if places that can add to it were not read."""
 
     others: int
     beyond: int
     unknown: Optional[HostproofError] = None
 
     def settled(self) -> None:
-        """Raise what is unknown: from here on this is taken to be all there is."""
+        """Raise if it is incomplete. Call it before the numbers are used as complete."""
         known(self.unknown)
 
     @property
@@ -53,10 +53,10 @@ class Taken(NamedTuple):
 
 
 def taken_now(facts: Facts) -> Taken:
-    """Hugetlb counts the pages of all sizes. Older kernels do not have it; sysfs tells each."""
+    """Bytes now. Hugetlb counts pages of all sizes; without it, sysfs shows each size."""
     rows, pool = known(facts.meminfo), known(facts.pool)
     allowed = max(unless_absent(facts.overcommit, 0) - pool.surp, 0) * pool.page_size
-    # Where Hugetlb tells the pages, sysfs only adds what other sizes may still take.
+    # With Hugetlb, only surplus pages that are still allowed are taken from sysfs.
     sizes = known(facts.page_sizes) if "Hugetlb" not in rows else if_known(facts.page_sizes, {})
     rest = [(size, one) for size, one in sizes.items() if size != pool.page_size]
     others = max(
@@ -76,14 +76,14 @@ def taken_at_boot(facts: Facts) -> Taken:
 
 
 def taken_most(facts: Facts) -> int:
-    """Bytes next to the pool that huge pages take, now or after a reboot."""
+    """Bytes in huge pages in addition to the pool: the larger value of now and after reboot."""
     at_boot = taken_at_boot(facts)
     at_boot.settled()
     return max(taken_now(facts).total, at_boot.total)
 
 
 def most_pages(facts: Facts, policy: Policy, limit: Optional[int] = None) -> int:
-    """The largest pool that leaves enough: what the rules check by, and the guards of apply."""
+    """The largest pool that leaves enough memory. Checks and apply use the same value."""
     share = limit or (100 if policy.allow_ram_share_over_limit else policy.ram_share_limit)
     most = known(facts.meminfo)["MemTotal"] * share // 100 - taken_most(facts)
     return max(most // known(facts.pool).page_size, 0)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hugepages: the pool covers every SGA, survives the reboot, and the instances really use it."""
+"""hugepages: the pool covers every SGA, persists across reboots, and is used by the instances."""
 
 from ...evaluate.control import Control
 from . import rules_kernel, rules_permission, rules_pool, rules_sga
@@ -19,7 +19,7 @@ _OF_THE_HOST = (
     rules_kernel.no_overcommit,
     rules_sga.sga_in_huge_pages,
 )
-#: All other checks need every listed instance: their sum, or whether there is one.
+#: All other checks need every listed instance: the sum of their sizes, or their number.
 NEEDS_ALL = {
     "instances": tuple(
         rule.check.id for group in RULES for rule in group.rules if rule not in _OF_THE_HOST

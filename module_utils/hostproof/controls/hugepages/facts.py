@@ -1,7 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its pool: who takes it, who may, and what makes it at the next
-reboot."""
+"""Facts about the huge page pool: its use, permissions to use it, and its settings at boot."""
 
 from typing import Dict, List, NamedTuple, Optional
 
@@ -31,12 +30,12 @@ OVERCOMMIT_FILE = "/proc/sys/vm/nr_overcommit_hugepages"
 SHM_GROUP_FILE = "/proc/sys/vm/hugetlb_shm_group"
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
 
-#: Seconds that sqlplus may take.
+#: Time limit of sqlplus in seconds.
 SQLPLUS_SECONDS = 20.0
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it."""
+    """Facts of the host. An Answer can be the error of its reading."""
 
     meminfo: Answer[Dict[str, int]]
     pool: Answer[meminfo.Pool]
@@ -62,7 +61,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     memory = attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo")))
     pool = attempt(lambda: meminfo.pool(known(memory)))
     release = attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip()))
@@ -96,8 +95,8 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]]) -> List[Database]:
-    """The databases with the parameters of their next start: those that run, those that are listed
-    and stopped, and for "auto" those that oratab lists and a start would find."""
+    """Databases with the parameters of their next start: running ones, listed ones that are down,
+    and for "auto" those in oratab that have a parameter file."""
     active = next_start.running_databases(known(running))
     asking = next_start.Asking(SQLPLUS_SECONDS, None)
     if not policy.ask_instances:
@@ -107,7 +106,7 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
     if policy.instances is None:
         stopped = next_start.stopped_of_oratab(host, asking, active)
     else:
-        # What is listed and has no home yet is only what the policy states of it.
+        # A listed instance without a home is known only from the policy.
         homes = next_start.homes_of_oratab(host)
         wanted = [instance.sid for instance in policy.instances if instance.sid not in active]
         stopped = {sid: homes[sid] for sid in wanted if sid in homes}
@@ -118,7 +117,7 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
 
 
 def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:
-    """Unanswered where oratab lists a database that does not run, and nothing may be asked."""
+    """Unanswered if oratab lists a database that is down and its parameters may not be read."""
     waiting = next_start.not_running(next_start.homes_of_oratab(host), running)
     if waiting:
         raise Unanswered(
@@ -129,7 +128,7 @@ def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:
 
 
 def _read_group(host: Host, name: Optional[str]) -> getent.Group:
-    """The group by name through the host's own name service; Absent if it has none."""
+    """The group from the name service of the host. Absent if it does not exist."""
     if name is None:
         raise Absent("policy", "hugepages_group is empty: the group is not managed")
     argv = ["getent", "group", name]
@@ -141,7 +140,7 @@ def _read_group(host: Host, name: Optional[str]) -> getent.Group:
 
 
 def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:
-    """The accounts whose limits matter: the policy's, and those that run instances."""
+    """Accounts whose limits are checked: those of the policy and the owners of instances."""
     users = list(policy.users)
     for instance in if_known(running, []):
         if isinstance(instance.user, str) and instance.user not in users:
@@ -150,6 +149,6 @@ def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:
 
 
 def _read_amm_files(host: Host) -> List[str]:
-    """Automatic Memory Management keeps its memory in /dev/shm/ora_SID_*."""
+    """Files of Automatic Memory Management: /dev/shm/ora_SID_*."""
     names = unless_absent(attempt(host.list_dir, "/dev/shm"), [])
     return [name for name in names if name.startswith("ora_")]

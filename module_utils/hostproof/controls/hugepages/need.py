@@ -19,19 +19,19 @@ from .probes.huge_page_pool import in_pages
 
 
 class Part(NamedTuple):
-    """Pages that something takes, and the bytes behind them."""
+    """A number of pages, and the bytes of SGA in them."""
 
     pages: int
     sga: int
 
 
 class Need(NamedTuple):
-    """Pages that the instances need; ``text`` says how they add up, ``sga`` the bytes behind.
+    """Pages that the instances need. ``text`` is the calculation, ``sga`` the bytes in them.
 
-    ``now`` is what policy and running instances need without a check their next start. ``raised``
-    says whose next start takes more than it has, ``only`` whether one of these rejects small pages.
-    ``stopped`` are more pages if every stopped instance starts, not only the largest. ``unknown``
-    is why more could be needed than is known."""
+    ``now`` is the need of the policy and the running instances without their next start. ``raised``
+    are texts about instances whose next start needs more than now. ``only``: one of these does not
+    start with small pages. ``stopped`` are the additional pages if all stopped instances start, not
+    only the largest. ``unknown`` is the reason if the need can be higher."""
 
     pages: int
     sga: int
@@ -44,8 +44,7 @@ class Need(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The next start of an instance: what it takes beyond what it has now, and that in words, if
-    it takes more."""
+    """The next start of an instance: its additional need, and a text about it if there is any."""
 
     growth: Part
     coming: NextSga
@@ -53,12 +52,11 @@ class Start(NamedTuple):
 
 
 def need(facts: Facts, policy: Policy) -> Optional[Need]:
-    """The pool that policy, running instances and the next starts ask for; None without any.
+    """The pool that policy, running instances and next starts require; None without any of them.
 
-    A running SGA takes floor(segment / page) + 1 pages for each segment of at least a page
-    (MOS 401749.1), and as many more as its next start makes it larger. One that is down takes its
-    size rounded up, and a few pages more, since an instance that is not running yet does not show
-    how many segments it will have.
+    A running SGA needs floor(segment / page) + 1 pages for each segment of at least a page
+    (MOS 401749.1), plus the growth at its next start. An instance that is down needs its size
+    rounded up, plus a few pages, because the number of its segments is not known yet.
     """
     page = known(facts.pool).page_size
     starts, unknown = next_starts(facts, policy, page)
@@ -68,11 +66,11 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
         active = {instance.sid for instance in running}
         stopped = {sid: start for sid, start in starts.items() if sid not in active}
     if not running and not policy.instances and not stopped:
-        # Whether oratab has more is then not known: nobody can say that nothing is needed.
+        # Further instances in oratab are possible, so a need of zero is not certain.
         return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
     now = _parts(facts, policy, page, starts, grown=False)
     parts = _parts(facts, policy, page, starts, grown=True)
-    # Any one of the stopped instances must be able to start; not all of them at once.
+    # Each stopped instance must be able to start, but not all of them at the same time.
     largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else None
     if largest is not None:
         parts[largest + " (down)"] = stopped[largest].growth
@@ -87,7 +85,7 @@ def need(facts: Facts, policy: Policy) -> Optional[Need]:
 
 
 def least_need(facts: Facts, policy: Policy, page: int) -> Need:
-    """What the running databases take at their next start, whatever else is not known."""
+    """Minimum need: the running databases at their next start, as far as it is known."""
     active = {instance.sid for instance in known(facts.instances)}
     starts = {
         sid: start
@@ -104,14 +102,14 @@ def least_need(facts: Facts, policy: Policy, page: int) -> Need:
 def next_starts(
     facts: Facts, policy: Policy, page: int
 ) -> Tuple[Dict[str, Start], Optional[HostproofError]]:
-    """The next start of each database that can be known, and the first reason why one cannot."""
+    """The known next starts of databases, and the first reason why one is unknown."""
     if isinstance(facts.databases, HostproofError):
         return {}, facts.databases
     listed = [one.sid for one in policy.instances or ()]
     read = {database.sid for database in facts.databases}
     problems: List[HostproofError] = []
     for instance in known(facts.instances):
-        # Whoever forbids to ask has to list what each instance takes.
+        # Without queries (hugepages_ask_instances: false), the policy must list running databases.
         if instance.kind in next_start.KINDS and instance.sid not in read.union(listed):
             problems.append(_unreported(instance.sid, "hugepages_ask_instances is false"))
     starts: Dict[str, Start] = {}
@@ -165,7 +163,7 @@ def _next_start(database: Database, page: int, policy: Policy) -> Start:
 def _parts(
     facts: Facts, policy: Policy, page: int, starts: Dict[str, Start], grown: bool
 ) -> Dict[str, Part]:
-    """What each instance needs, by name; with ``grown`` as its next start makes it."""
+    """Need of each instance by name. ``grown``: at its next start, otherwise now."""
     if policy.instances is None:
         return _parts_that_run(facts, page, starts, grown)
     listed = {instance.sid: instance for instance in policy.instances}
@@ -188,12 +186,12 @@ def _parts(
         elif isinstance(running.segments, HostproofError):
             unread = True
         else:
-            # An SGA that was raised since it was listed needs what it really has.
+            # A running SGA can be larger than the listed size.
             now = pages_of(running.segments, page)
             parts[name] = max(parts[name], _plus(now, more))
         counted.append(parts[name])
     if unread:
-        # Whose segment is whose takes root to tell; how many there are in all does not.
+        # Without root the owners of segments are unknown, but their total is known.
         total = pages_that_run(facts, page)
         missing = total.pages - sum(part.pages for part in counted)
         if missing > 0:
@@ -218,7 +216,7 @@ def _parts_that_run(
         for segment in if_known(instance.segments, [])
         if segment.size >= page
     }
-    # Without segments the next start may still tell: it ends Automatic Memory Management.
+    # Without segments the next start can still give the size: it can end AMM.
     reported = all(one.sid in starts and starts[one.sid].coming.size for one in running)
     if not mapped <= listed or not (total.pages or reported):
         raise Unanswered(
@@ -243,7 +241,7 @@ def _plus(one: Part, other: Part) -> Part:
 
 
 def pages_that_run(facts: Facts, page: int) -> Part:
-    """Every large segment of the accounts that run instances."""
+    """All large segments of the accounts that own instances."""
     uids = {instance.uid for instance in known(facts.instances)}
     if not uids:
         return Part(0, 0)
@@ -259,7 +257,7 @@ def pages_that_run(facts: Facts, page: int) -> Part:
 
 
 def _without_large_pages(facts: Facts) -> List[str]:
-    """The running databases with use_large_pages=FALSE: no page of the pool is for them."""
+    """The running databases with use_large_pages=FALSE, which do not use the pool."""
     return [
         database.sid
         for database in if_known(facts.databases, [])
@@ -268,7 +266,7 @@ def _without_large_pages(facts: Facts) -> List[str]:
 
 
 def pages_of(segments: Sequence[Any], page: int) -> Part:
-    """The segments, of one process or of the host, that are large enough for huge pages."""
+    """Pages of the segments that are large enough for huge pages."""
     large = [segment.size for segment in segments if segment.size >= page]
     return Part(sum(size // page + 1 for size in large), sum(large))
 

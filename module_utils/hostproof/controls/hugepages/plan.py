@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans the pool, the limits and the transparent huge pages; guards the host against the plan."""
+"""Plans the pool, limits and transparent huge pages, and rejects plans that would harm the host."""
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
@@ -37,12 +37,12 @@ from .values import (
 _HEADER = header(NAME)
 
 
-#: What to do about a finding: prose, and the lines that do it.
+#: Fix of a finding: a text and commands.
 Remedy = Tuple[str, List[str]]
 
 
 class Step(NamedTuple):
-    """A part of the plan: what to write, what speaks against it, and what waits."""
+    """A part of the plan: changes, rejections, and texts about changes that take effect later."""
 
     files: Sequence[FileChange] = ()
     values: Sequence[ValueChange] = ()
@@ -51,8 +51,7 @@ class Step(NamedTuple):
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the host as the policy requires; raises what it would have to
-    guess."""
+    """The changes that make the host match the policy. Raises if required facts are unknown."""
     known(facts.meminfo)
     target = _target_pages(facts, policy)
     steps = [
@@ -79,23 +78,24 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def by_apply(facts: Facts, policy: Policy) -> Remedy:
-    """(prose, the line) to apply the control, where apply would change something.
+    """(text, command) to apply the control, if apply would change something.
 
-    Where it would reject, its own reasons are the fix."""
+    If apply would reject the plan, the text contains its reasons."""
     planned = attempt(plan, facts, policy)
-    refused = refusal_of(planned)
-    if refused is not None:
-        return refused, []
+    reason = refusal_of(planned)
+    if reason is not None:
+        return reason, []
     if not known(planned).changes:
         return "the policy requires no change: see the other findings", []
     return "apply the control", [apply_line(NAME)]
 
 
 def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
-    """The pool to make; None where nothing says how large.
+    """The pool to configure. None if no size is required.
 
-    "auto" knows only what is on the host at this moment, so it never shrinks a pool: an instance
-    that is elsewhere would find its pages gone. Nor is one shrunk whose need is not wholly known.
+    With "auto" only instances that are now on the host are known. The pool is never reduced then,
+    because an instance that is now on another host can need it. It is also not reduced if the need
+    is incomplete.
     """
     needed = need(facts, policy)
     if needed is None:
@@ -106,7 +106,7 @@ def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
 
 
 def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[Refusal]:
-    """A drop-in is written as a whole: what somebody else set in it would be gone."""
+    """Rejections if a drop-in, which is replaced as a whole, contains settings of others."""
     refusals = []
     for change in files:
         if not (change.before or "").startswith(_HEADER):
@@ -115,7 +115,7 @@ def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[R
 
 
 def _other_settings(change: FileChange, policy: Policy) -> List[str]:
-    """What a file sets that is not for this control to set."""
+    """Settings in a file that this control does not manage."""
     text = change.before or ""
     if change.path == policy.sysctl_file:
         # sysctl_file has checked it.
@@ -129,7 +129,7 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
 
 
 def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
-    """The drop-in, and the values that bring the running kernel in line with it."""
+    """The drop-in, and the values for the running kernel."""
     pool = known(facts.pool)
     size = pool.page_size
     wanted: List[Sysctl] = []
@@ -159,7 +159,7 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
 
 
 def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
-    """The value that reboot gives to one of our sysctl keys; None where nothing sets it."""
+    """The value of a sysctl key of this control after reboot. None if nothing sets it."""
     if key == pool_probe.KEY:
         pool = pool_probe.pool_at_boot(boot, page_size)
         pool.settled()
@@ -168,7 +168,7 @@ def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
 
 
 def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
-    """The kernel knows one group: a change to it can shut out who runs now."""
+    """Rejection if the new group would exclude running instances: the kernel allows one group."""
     outsiders = [one.sid for one in known(facts.instances) if group.gid not in groups_of(one)]
     if not outsiders:
         return []
@@ -181,7 +181,7 @@ def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
 
 
 def _plan_limits(facts: Facts, policy: Policy) -> Step:
-    """The drop-in that lets the accounts lock the SGA, for those whom no other place does."""
+    """The drop-in with memlock limits for accounts that no other file grants enough."""
     if not has_database(facts, policy):
         return Step(pending=[NO_DATABASE + " The pool and memlock stay as they are."])
     if policy.memlock is None:
@@ -197,7 +197,7 @@ def _plan_limits(facts: Facts, policy: Policy) -> Step:
     if all(limits_probe.grants_memlock(entries, one, wanted) for one in accounts.values()):
         return Step(pending=pending)
     path = policy.limits_file
-    # A grant of another place is left alone: ours could be lower.
+    # Accounts with a sufficient limit in another file are excluded: the drop-in could lower it.
     others = limits_probe.with_file(entries, path, "")
     users = [
         accounts[user]
@@ -222,7 +222,7 @@ def _limits_content(
 ) -> str:
     value = "unlimited" if wanted is None else str(wanted)
     if policy.memlock == AUTO:
-        # MemTotal differs a little from boot to boot: whole GiB keep the limit above 90%.
+        # MemTotal varies slightly between boots: rounding up to GiB keeps the limit above 90%.
         value = str(-(-int(value) // 1048576) * 1048576)
     return _HEADER + "".join(
         f"{user.name} {kind} memlock {value}\n" for user in users for kind in ("soft", "hard")
@@ -283,11 +283,11 @@ def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
             f"{human(policy.page_size)}: remove default_hugepagesz= from the kernel command line"
         )
         refusals.append(Refusal(reason, None))
-    beside = taken_most(facts)
-    others = f", with {human(beside)} of other huge pages" if beside else ""
+    other_bytes = taken_most(facts)
+    others = f", with {human(other_bytes)} of other huge pages" if other_bytes else ""
     requested = f"{in_pages(target)} ({human(target * pool.page_size)}{others})"
     if target > most_pages(facts, policy, 100):
-        # No variable takes this risk: the host would not come up again.
+        # No variable overrides this rejection, because the host could not boot.
         refusals.append(Refusal(f"{requested} do not fit into {memory} memory", None))
     elif target > most_pages(facts, policy):
         reason = f"{requested} are more than {policy.ram_share_limit} percent of {memory} memory"
@@ -308,7 +308,7 @@ def _guard_growth(facts: Facts, policy: Policy, growth: int) -> List[Refusal]:
     refusals = []
     memory = known(facts.meminfo)
     size = known(facts.pool).page_size
-    # Kernels before 3.14 do not say MemAvailable; what no row says is not available.
+    # Kernels before 3.14 have no MemAvailable: use MemFree. A missing row counts as 0.
     available = memory.get("MemAvailable", memory.get("MemFree", 0))
     if growth <= 0:
         return []

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Size of the pool and the accounts that may use it: the role's variables and their checks.
+"""Size of the pool and accounts that may use it: validated role variables.
 
-Sizes are bytes unless a name contains pages, here and in the whole control.
+In this control sizes are bytes, unless a name contains pages.
 """
 
 import re
@@ -38,7 +38,7 @@ def _sid(given: PolicyValues, name: str) -> str:
 
 
 def _version(given: PolicyValues, name: str) -> int:
-    """ "19", "19.3.0.0", "23ai": the first number decides."""
+    """The first number of a version such as "19", "19.3.0.0" or "23ai"."""
     release = oracle_release(given[name])
     if release is None:
         raise given.error(name, f"{given[name]!r} must be a number such as 19")
@@ -46,7 +46,7 @@ def _version(given: PolicyValues, name: str) -> int:
 
 
 class InstancePolicy(NamedTuple):
-    """An instance that the host must be ready for. ``version`` is the database's first number."""
+    """An instance that the host must be ready for. ``version`` is the number before the dot."""
 
     sid: str = checked_by(_sid, "str")
     sga: int = size()
@@ -78,8 +78,8 @@ def _memlock(given: PolicyValues, name: str) -> Optional[str]:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``instances`` is None for "auto", whatever runs now; ``memlock`` is None where it is not
-    managed, or "auto", "unlimited" or a number of kB as limits.conf takes it.
+    ``instances`` is None for "auto": the instances of the host. ``memlock`` is None if it is not
+    managed, otherwise "auto", "unlimited" or a number of kB as in limits.conf.
     """
 
     instances: Optional[Tuple[InstancePolicy, ...]] = entries(InstancePolicy, empty=False).none_for(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel does: its size of a page, the nodes, pages beyond the pool, transparent ones."""
+"""Checks of the kernel: page size, NUMA nodes, surplus pages, transparent huge pages."""
 
 from typing import Dict, Optional, Tuple
 
@@ -80,8 +80,7 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _sga_by_node(facts: Facts) -> Optional[str]:
-    """The number of pages of the SGAs each process monitor touched on each node, if it may be
-    read."""
+    """Number of SGA pages that each pmon touched on each node, if they can be read."""
     touched: Dict[int, int] = {}
     for instance in if_known(facts.instances, []):
         for segment in if_known(instance.segments, []):
@@ -161,7 +160,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         why = f"The mode of a size is always: {', '.join(by_size)}."
     database: Answer[bool] = attempt(has_database, facts, policy) if status == FAIL else True
     if status != FAIL:
-        # A mode that is on for every process now is wrong whatever a reboot sets.
+        # A mode that is enabled for every process is wrong, independent of the mode after reboot.
         known(at_boot).settled()
         if status == PASS:
             known(facts.thp_sizes)

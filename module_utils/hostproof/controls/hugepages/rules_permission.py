@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who may lock memory and use huge pages: logins, instances that run, the group of the kernel."""
+"""Checks of permissions: memlock limits of logins and instances, and vm.hugetlb_shm_group."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -25,12 +25,12 @@ from .values import NO_DATABASE, SHM_GROUP, groups_of, has_database, limit_text,
 
 rules = Rules(NAME)
 
-#: Since this kernel a memlock limit no longer opens SHM_HUGETLB (fs/hugetlbfs/inode.c).
+#: From this kernel a memlock limit no longer permits SHM_HUGETLB (fs/hugetlbfs/inode.c).
 GROUP_REQUIRED_SINCE = (5, 16)
-#: Kernels of distributions that have that change in an older version: Red Hat's of EL9 and SUSE's
-#: of SLES 15 SP4 and later. Not Oracle's UEK on EL9 (el9uek), which has its own base.
+#: Distribution kernels that backported that change: Red Hat's of EL9, and SUSE's of SLES 15 SP4 and
+#: later. Oracle's UEK on EL9 (el9uek) is not among them.
 _GROUP_BACKPORTED = re.compile(r"\.el9(?:_\d+)?(?:[.+]|$)|-150[4-9]00\.")
-#: From here on nobody's fallback to the memlock limit must be relied on.
+#: With this kernel and later, distributions can have backported the change.
 FALLBACK_BEFORE = (5, 14)
 
 
@@ -95,7 +95,7 @@ def _judge_account(
         granted = 0 if entry is None else limits_conf.kilobytes(entry.value)
         if granted is None or (wanted is not None and granted >= wanted):
             continue
-        # Enough for the SGA but less than requested bites only when the SGA grows.
+        # A limit that covers the SGA but is lower than requested matters only if the SGA grows.
         status = WARN if status != FAIL and floor and granted * 1024 >= floor else FAIL
     return Verdict(
         status,
@@ -112,7 +112,7 @@ def _kilobytes(count: Optional[int]) -> str:
 
 
 class Starting(NamedTuple):
-    """A running instance with the bytes that its next start adds, and those that are listed."""
+    """A running instance, the bytes that its next start adds, and its listed size."""
 
     instance: Instance
     growth: Answer[int]
@@ -166,7 +166,7 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
         status = WARN
         why = f"Enough for the SGA that runs, but the next start takes {human(later)}."
     elif limit.soft is not None:
-        known(growth)  # no limit is enough for any start, any other only for a known one
+        known(growth)  # only "unlimited" is enough for a next start of unknown size
     return Verdict(
         status,
         why=why,
@@ -230,7 +230,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
-    """Old kernels let a memlock limit are in for the group, so there it only will bite."""
+    """Fail or warn. Old kernels accept a memlock limit instead of the group, so there only warn."""
     release = known(facts.release)
     who = f"Not in the group that may use huge pages: {', '.join(outsiders)}; " if outsiders else ""
     version = (release.major, release.minor)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the pool is large enough, now and after a reboot, and not too large."""
+"""Checks of the pool's size, now and after reboot: large enough, and not too large."""
 
 import re
 from typing import List, Optional, Tuple
@@ -40,7 +40,7 @@ def pool_covers_sga(facts: Facts, policy: Policy) -> Verdict:
     pages = pages_set(pool)
     needed = attempt(need, facts, policy)
     if isinstance(needed, HostproofError):
-        # What the next starts take alone can already be too much.
+        # The next starts of the running databases can already exceed the pool.
         least = least_need(facts, policy, pool.page_size)
         needed = known(needed) if least.pages <= pages else least
     if needed is None:
@@ -83,11 +83,11 @@ def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need
 
 
 def _held_by_others(facts: Facts, pool: meminfo.Pool) -> int:
-    """Pages in use or promised beyond what the running instances can hold."""
+    """Pages that are used or reserved by other programs than the running instances."""
     held = 0
     for instance in known(facts.instances):
         if isinstance(instance.segments, HostproofError):
-            # Without root only the most that they can hold is known: every segment huge.
+            # Without root only their maximum is known: all segments in huge pages.
             held = pages_that_run(facts, pool.page_size).pages
             break
         huge = [segment for segment in instance.segments if segment.huge]
@@ -133,7 +133,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     running = pages_set(pool)
     least = 0
     if needed is not None:
-        # A pool that is as short now as after the reboot is for pool_covers_sga to tell.
+        # If the pool is equally short now and after reboot, pool_covers_sga reports it.
         least = needed.pages if at_boot.pages < running else needed.now
     status = PASS if at_boot.pages == running else WARN
     why = f"A reboot changes the pool from {in_pages(running)} to {at_boot.pages}."
@@ -157,9 +157,9 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
-    """The fix of a pool that is too small: never a pool that apply would reject."""
+    """The fix for a pool that is too small. It never proposes a pool that apply would reject."""
     page = known(facts.pool).page_size
-    # Where other huge pages are not known, all of the share is the most that can be hoped for.
+    # If other huge pages are unknown, assume none: the result is an upper limit.
     share = 100 if policy.allow_ram_share_over_limit else policy.ram_share_limit
     whole = known(facts.meminfo)["MemTotal"] * share // 100 // page
     most = if_known(attempt(most_pages, facts, policy), whole)
@@ -186,10 +186,10 @@ def _fix_of_persisted(
 
 
 def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
-    """What to do at the place that decides the pool; None where there is none."""
+    """The fix at the place with the effective setting. None without such a place."""
     if at_boot.refused:
-        refused = " and ".join(at_boot.refused)
-        return f"set vm.nr_hugepages to a number that the kernel accepts instead of {refused}"
+        rejected = " and ".join(at_boot.refused)
+        return f"set vm.nr_hugepages to a number that the kernel accepts instead of {rejected}"
     if at_boot.place is None:
         return None
     if at_boot.place.startswith("tuned profile"):
@@ -233,7 +233,8 @@ def single_source(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
-    """The losers go only where the winner is large enough: one of them may be the right one."""
+    """The fix for several settings. An overridden setting can be the right one, so remove it only
+    if the effective one is large enough."""
     losers = ", ".join(at_boot.losers)
     if needed is None or needed.unknown is not None:
         return f"leave the one with the number that the host needs, and remove the others: {losers}"
@@ -246,7 +247,7 @@ def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
 
 
 def _look_at(losers: List[str]) -> List[str]:
-    """Lines that show the setting in the files of the places that lose."""
+    """Commands that show the setting in the files of the overridden places."""
     paths: List[str] = []
     for loser in losers:
         place = loser.partition(" = ")[0]
@@ -277,12 +278,12 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     beside_later = attempt(taken_at_boot, facts)
     needed = attempt(need, facts, policy)
     unknown = [one for one in (at_boot, beside_later) if isinstance(one, HostproofError)]
-    # What is known of it is at least what the reboot makes.
+    # The known part is a minimum of the pool after reboot.
     later_beside = if_known(beside_later, Taken(0, 0))
     later_pages = 0 if isinstance(at_boot, HostproofError) else at_boot.pages
     now = pool.total * pool.page_size + beside.total
     later = later_pages * pool.page_size + later_beside.total
-    # What the policy and the running instances ask for; the next starts are for pool_covers_sga.
+    # The need of the policy and the running instances; pool_covers_sga checks the next starts.
     wanted = 0
     if isinstance(needed, Need):
         wanted = needed.now * pool.page_size + max(beside.total, later_beside.total)
@@ -293,7 +294,7 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     }
     over = [words for words, size in sizes.items() if size > limit]
     if not over:
-        # A pool that is too large already is so whatever else is not known.
+        # A known part that is too large fails, even if the rest is unknown.
         known(at_boot).settled()
         known(beside_later).settled()
         known(needed)
@@ -350,11 +351,11 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
     wanted = needed.pages + needed.stopped if needed is not None else 0
     kept = max(wanted, pool.committed)
     surplus = pool.total - kept
-    # Below this the rounding of segments and granules explains it.
+    # A smaller surplus is caused by the rounding of segments and granules.
     allowed = max(wanted * policy.surplus_limit // 100, policy.spare_pages)
     wasteful = surplus > allowed
     if wasteful and needed is not None:
-        known(needed.unknown)  # what looks wasted may be what the next start takes
+        known(needed.unknown)  # the surplus can be the need of an unknown next start
     return Verdict(
         WARN if wasteful else PASS,
         f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are kept for nothing.",
@@ -369,7 +370,7 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _smaller_pool(facts: Facts, policy: Policy, kept: int) -> Remedy:
-    """How the pool is made smaller; an instance that is not listed could need its pages."""
+    """The fix for a pool that is too large. An instance that is not listed can need its pages."""
     if policy.instances is None:
         return (
             f"list every instance of this host in hugepages_instances; if {in_pages(kept)} cover "

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which pages the SGAs lie that run, and what that costs."""
+"""Checks of running SGAs: their page size, and the cost of page tables."""
 
 from typing import Optional
 
@@ -18,7 +18,7 @@ from .subjects import INSTANCES, MEMINFO
 
 rules = Rules(NAME)
 
-#: Page tables above this share of memory are worth acting on.
+#: Share of memory above which page tables are a finding.
 PAGE_TABLES_SHARE = 0.01
 
 
@@ -71,7 +71,7 @@ def _database_of(instance: Instance, facts: Facts) -> Optional[Database]:
 
 
 def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
-    """What comes first where the instance itself rejects huge pages."""
+    """The first step of the fix if a parameter of the instance disables huge pages."""
     if database is None:
         return ""
     refuses = if_known(attempt(next_start.refuses_large_pages, database), False)
@@ -137,7 +137,7 @@ def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _cost_if_small(facts: Facts, policy: Policy) -> Optional[str]:
-    """What page tables would cost with 4 KiB pages: processes x SGA / 512."""
+    """Size of page tables with 4 KiB pages: processes x SGA / 512."""
     uids = {instance.uid for instance in if_known(facts.instances, [])}
     segments = if_known(facts.segments, [])
     cost = sum(one.nattch * one.size // 512 for one in segments if one.uid in uids)

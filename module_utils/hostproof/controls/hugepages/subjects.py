@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of hugepages check: a Linux host, and its instances; and what they quote."""
+"""Subjects of the checks: a Linux host and its instances; and the references."""
 
 from typing import List
 
@@ -28,7 +28,7 @@ def applies(facts: Facts, _policy: Policy) -> None:
 
 
 def _instances(facts: Facts, _policy: Policy) -> List[Instance]:
-    # Without the size of a page nobody can say of any of them in which pages it lies.
+    # Without the size of a huge page, the pages of an SGA cannot be determined.
     known(facts.pool)
     return list(known(facts.instances))
 

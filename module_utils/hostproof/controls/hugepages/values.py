@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the policy comes to on this host: the limit and the mode that it wants, and for whom."""
+"""Values of the policy on this host: page size, memlock limit, mode of transparent huge pages."""
 
 import re
 from typing import Optional, Tuple
@@ -29,7 +29,7 @@ S390X_PAGE, X86_PAGE = 1 << 20, 2 << 20
 
 
 def wanted_page_size(facts: Facts, policy: Policy) -> int:
-    """The size that the policy requires; its 2 MiB are the 1 MiB of a host with s390x."""
+    """The page size that the policy requires. On s390x, 2 MiB also means 1 MiB."""
     if policy.page_size == X86_PAGE and known(facts.pool).page_size == S390X_PAGE:
         return S390X_PAGE
     return policy.page_size
@@ -40,7 +40,7 @@ def has_database(facts: Facts, policy: Policy) -> bool:
 
 
 def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
-    """kB that limits.d must grant; None is unlimited. Oracle requires 90% of memory."""
+    """The required memlock limit in kB. None means unlimited. Oracle requires 90% of memory."""
     if policy.memlock == UNLIMITED:
         return None
     if policy.memlock == AUTO:
@@ -49,7 +49,7 @@ def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
 
 
 def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
-    """(the mode that is required, why it is that one).
+    """(required mode, reason).
 
     Oracle requires madvise on UEK7 and later, for 19c too, and never elsewhere (Grid Infrastructure
     Installation Guide 19c, "Setting and Disabling Transparent HugePages on UEK Kernels", in the
@@ -75,7 +75,7 @@ def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
 
 
 def groups_of(instance: Instance) -> Tuple[int, ...]:
-    """Every group that the running process has."""
+    """All groups of the running process."""
     status = known(instance.status)
     return (int(status.gid),) + tuple(status.groups)
 

@@ -35,10 +35,10 @@ def parse(text: str) -> List[Zone]:
 
 
 def contiguous(zones: List[Zone], order: int) -> int:
-    """Number of blocks of 2**order base pages are free now, larger ones taken apart.
+    """Number of free blocks of 2**order base pages. Larger blocks count as several.
 
-    What compaction could still join is not counted. Zone DMA is left out: the kernel keeps its
-    16 MiB back for old devices (lowmem_reserve), so that a pool of huge pages gets none of it.
+    Blocks that compaction could create are not counted. Zone DMA is excluded: the kernel reserves
+    its 16 MiB for old devices (lowmem_reserve), so huge pages cannot use it.
     """
     return sum(
         count << (size - order)

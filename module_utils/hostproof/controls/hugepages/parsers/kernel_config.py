@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/boot/config-RELEASE: how the kernel was built."""
+"""/boot/config-RELEASE: build options of the kernel."""
 
 from typing import Dict
 

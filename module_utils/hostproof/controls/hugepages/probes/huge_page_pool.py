@@ -31,12 +31,12 @@ OVERCOMMIT_KEY = "vm.nr_overcommit_hugepages"
 
 SYSFS = "/sys/kernel/mm/hugepages"
 _SIZE = re.compile(r"^hugepages-([0-9]{1,9})kB$")
-#: Every size that a processor of Linux has: those that this kernel does not show may be made yet.
+#: Page sizes of all architectures. Pools of sizes that the kernel does not show yet are possible.
 _KILOBYTES = (64, 256, 1024, 2048, 4096, 16384, 32768, 65536, 262144, 524288, 1048576, 16777216)
 
 
 class PagesOfSize(NamedTuple):
-    """The pool of one page size now: its pages, those beyond nr_hugepages, and how many may be."""
+    """The pool of one page size now: its pages, its surplus pages, and their limit."""
 
     pages: int
     surplus: int
@@ -44,10 +44,10 @@ class PagesOfSize(NamedTuple):
 
 
 class OtherSizes(NamedTuple):
-    """Bytes in pages of other sizes than the default one after a reboot.
+    """Bytes in huge pages of sizes other than the default after a reboot.
 
-    ``pages`` are those of the pools, ``beyond`` those that may be made beyond them. ``unknown`` is
-    the error of places that were not checked: who takes these for all has to call settled()."""
+    ``pages`` are those of the pools, ``beyond`` are allowed surplus pages. ``unknown`` is the error
+    if places were not read: call settled() before the numbers are used as complete."""
 
     pages: int
     beyond: int
@@ -58,11 +58,11 @@ class OtherSizes(NamedTuple):
 
 
 class PoolAtBoot(NamedTuple):
-    """The pool after a reboot: ``pages`` 0 with ``place`` None where nothing sets it.
+    """The pool after a reboot: ``pages`` is 0 and ``place`` None if nothing sets it.
 
-    ``remark`` says what to know about the place, ``refused`` are lines that the kernel would reject
-    and that come after it. ``unknown`` is the error of places that were not checked: who takes the
-    pool for good has to call settled() first."""
+    ``remark`` is a note about the place. The last field are later lines that the kernel rejects.
+    ``unknown`` is the error if places were not read: call settled() before the pool is used as
+    final."""
 
     pages: int
     place: Optional[str]
@@ -72,7 +72,7 @@ class PoolAtBoot(NamedTuple):
     refused: Sequence[str] = ()
 
     def settled(self) -> None:
-        """Raise what is unknown: from here on the pool is taken to be all there is."""
+        """Raise if the pool is uncertain. Call it before the pool is used as final."""
         known(self.unknown)
 
     def text(self) -> str:
@@ -89,7 +89,7 @@ def in_pages(count: int) -> str:
 
 
 def pool_at_boot(boot: Boot, page_size: int) -> PoolAtBoot:
-    """What wins at boot, and what loses. ``page_size`` (bytes) is the kernel's default one."""
+    """The effective setting at boot, and the overridden ones. ``page_size`` is the default size."""
     rival = sysctl_at_boot(boot, KEY + "_mempolicy").winner
     if rival is not None:
         raise _unreadable(
@@ -114,13 +114,13 @@ def pool_at_boot(boot: Boot, page_size: int) -> PoolAtBoot:
 
 
 def sysfs_files(page_size: int, name: str = "nr_hugepages") -> List[str]:
-    """The files past sysctl that set the pool, and the part of it on a node."""
+    """The files in sysfs that set the pool and its part on a node, without sysctl."""
     name = f"hugepages/hugepages-{page_size // 1024}kB/{name}"
     return ["/sys/kernel/mm/" + name, "/sys/devices/system/node/node0/" + name]
 
 
 def read_page_sizes(host: Host) -> Dict[int, PagesOfSize]:
-    """The pool of each page size of the kernel, by bytes."""
+    """The pools by page size in bytes."""
     pools = {}
     for name in unless_absent(attempt(host.list_dir, SYSFS), []):
         match = _SIZE.match(name)
@@ -135,7 +135,7 @@ def read_page_sizes(host: Host) -> Dict[int, PagesOfSize]:
 
 
 def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
-    """What a reboot puts into pools of other page sizes than the default one."""
+    """The pools of sizes other than the default after a reboot."""
     reserved = kernel_cmdline.hugepages(known(boot.cmdline), page_size)
     sizes = {kilobytes * 1024 for kilobytes in _KILOBYTES}.union(reserved) - {page_size}
     pages = beyond = 0
@@ -146,7 +146,8 @@ def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
 
 
 def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> int:
-    """The number in a file of a page size after a reboot; ``reserved`` is the kernel's own."""
+    """The value of a file of a page size after a reboot. ``reserved`` is from the kernel command
+    line."""
     writes: List[Write] = []
     if reserved is not None:
         writes.append(Write(str(reserved), "kernel command line hugepages="))
@@ -160,7 +161,7 @@ def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> in
 
 
 def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
-    """The number of pages beyond the pool a reboot allows."""
+    """The number of surplus pages that is allowed after a reboot."""
     name = OVERCOMMIT_KEY.rpartition(".")[2]
     for line in _sysfs_writes(boot, page_size, name):
         raise _unreadable(line.place, "sets it by sysfs: leave it to sysctl.d alone")
@@ -177,7 +178,7 @@ class _Line(NamedTuple):
 
 
 def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> List[_Line]:
-    """Lines of tmpfiles.d that do; whether they act before sysctl.d is unknown."""
+    """Lines of tmpfiles.d that write these files. Their order relative to sysctl.d is unknown."""
     if if_known(boot.tmpfiles_off, ""):
         return []
     entries = [

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transparent huge pages: what is in force and what a reboot will choose.
+"""Transparent huge pages: the mode in force and the mode after reboot.
 
 Source: Documentation/admin-guide/mm/transhuge.rst; mm/huge_memory.c, enabled_store() and
 setup_transparent_hugepage(), which take the three words and nothing else; tuned's plugin_vm,
@@ -29,16 +29,17 @@ from ..parsers import kernel_config
 FOLDER = "/sys/kernel/mm/transparent_hugepage"
 SYSFS = FOLDER + "/enabled"
 _OF_SIZE = re.compile(r"hugepages-[0-9]{1,9}kB\Z")
-#: Enterprise Linux 6 has it here, and scripts that are older than it still try.
+#: Path of Enterprise Linux 6, which old scripts still write.
 _SYSFS_EL6 = "/sys/kernel/mm/redhat_transparent_hugepage/enabled"
 MODES = ("always", "madvise", "never")
 
 
 class ThpAtBoot(NamedTuple):
-    """``winner`` is None where neither a setting nor the kernel's own default can be seen.
+    """The mode after reboot. ``winner`` is None if neither a setting nor the kernel default is
+    known.
 
-    ``unknown`` is the error of places that were not checked: who takes the mode for good has to
-    call settled() first."""
+    ``unknown`` is the error if places were not read: call settled() before the mode is used as
+    final."""
 
     winner: Optional[Setting]
     losers: List[str]
@@ -46,19 +47,19 @@ class ThpAtBoot(NamedTuple):
     unknown: Optional[HostproofError] = None
 
     def settled(self) -> None:
-        """Raise what is unknown: from here on the winner is taken to be all there is."""
+        """Raise if the mode is uncertain. Call it before the mode is used as final."""
         known(self.unknown)
 
 
 def read_mode(host: Host) -> str:
-    """The mode in force. Absent: the kernel has no transparent huge pages at all."""
+    """The mode in force. Absent if the kernel has no transparent huge pages."""
     return str(bracketed.parse(host.read_text(SYSFS)).active)
 
 
 def read_sizes(host: Host) -> Dict[str, str]:
-    """The mode of each size ("hugepages-64kB"); a kernel before 6.8 has none.
+    """The mode of each size ("hugepages-64kB"). Kernels before 6.8 have none.
 
-    A size in the mode always is on for every process, whatever the mode above it is.
+    A size with the mode "always" is enabled for every process, independent of the global mode.
     """
     listed = unless_absent(attempt(host.list_dir, FOLDER), [])
     names = [one for one in listed if _OF_SIZE.match(one)]
@@ -66,7 +67,7 @@ def read_sizes(host: Host) -> Dict[str, str]:
 
 
 def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
-    """The places that set a size to always at the next reboot: "hugepages-64kB by PLACE"."""
+    """Settings that set a size to "always" at boot, as "hugepages-64kB by PLACE"."""
     found = []
     for name in sorted(sizes):
         path = f"{FOLDER}/{name}/enabled"
@@ -84,7 +85,7 @@ def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
 
 
 def _modes_of(text: str, kilobytes: int) -> List[str]:
-    """The modes that thp_anon= gives to a size: 16K-64K,1M:always;2M:never (transhuge.rst)."""
+    """The modes of a size in thp_anon=, such as 16K-64K,1M:always;2M:never (transhuge.rst)."""
     found = []
     for part in text.split(";"):
         ranges, _colon, mode = part.rpartition(":")
@@ -110,7 +111,7 @@ def _read_size(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def read_kernel_default(host: Host, release: str) -> Setting:
-    """The mode that the kernel was built with; Absent where /boot does not keep its config."""
+    """The default mode of the kernel. Absent if /boot does not contain its build options."""
     path = "/boot/config-" + release
     options = kernel_config.parse(host.read_text(path))
     for mode in MODES:
@@ -120,7 +121,7 @@ def read_kernel_default(host: Host, release: str) -> Setting:
 
 
 def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
-    """The mode after a reboot, by the order in which the places act."""
+    """The mode after a reboot. The settings are evaluated in the order in which they apply."""
     writes: List[Write] = []
     if isinstance(kernel_default, Setting):
         writes.append(Write(*kernel_default))
@@ -137,7 +138,7 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
 
 
 def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """What the kernel makes of a word: one newline may be behind it (sysfs_streq)."""
+    """The mode of a written word. The kernel accepts one newline after it (sysfs_streq)."""
     word = text[:-1] if text.endswith("\n") else text
     if word in MODES:
         return word, None
@@ -145,7 +146,7 @@ def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def rivals(boot: Boot, path: str) -> List[str]:
-    """The places that would still decide the mode if the tmpfiles.d file at ``path`` set it."""
+    """Places that would override the mode if the tmpfiles.d file at ``path`` set it."""
     written = [one.place for one in tmpfiles_writes(boot, SYSFS).writes]
     places = [place for place in written if place.rpartition(":")[0] != path]
     without = boot._replace(tmpfiles=[])
@@ -156,5 +157,5 @@ def rivals(boot: Boot, path: str) -> List[str]:
 
 
 def read_default(host: Host, release: Answer[str]) -> Answer[Setting]:
-    """read_kernel_default for a release that may itself be unknown."""
+    """read_kernel_default for a release that can be unknown."""
     return attempt(lambda: read_kernel_default(host, known(release)))
