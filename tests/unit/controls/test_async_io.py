@@ -168,6 +168,19 @@ class TestParameters:
         assert found["filesystemio_options"].status == found["contexts"].status == "skip"
         assert "Direct NFS" in found["filesystemio_options"].why
 
+    def test_a_longer_mount_elsewhere_does_not_count(self, judge):
+        other = "31 20 0:46 / /backup/elsewhere rw,relatime - nfs filer:/vol/backup rw,vers=3\n"
+        found = judge(story(mounts=io_packs.MOUNTINFO + other))
+        assert "NFS" not in found["filesystemio_options"].why
+        local = "31 20 8:33 / /backup/elsewhere rw,relatime - xfs /dev/sdc1 rw\n"
+        found = judge(story(mounts=ON_NFS + local, filesystemio_options="none"))
+        assert "an NFS mount of the kernel" in found["filesystemio_options"].why
+
+    def test_one_writer_with_asmlib_and_one_without(self, judge):
+        found = judge(story(files=("/dev/oracleasm/iid/0001",), redo=("/dev/dm-5",)))
+        assert "ASMLIB" in found["direct_files"].why
+        assert "ASMLIB" in found["filesystemio_options"].why
+
     def test_on_nfs_of_the_kernel_it_counts(self, judge):
         found = judge(story(mounts=ON_NFS, filesystemio_options="none"))["filesystemio_options"]
         assert found.status == "fail"

@@ -72,6 +72,18 @@ class TestWhichDisks:
         # Who owns the node of a file system does not matter to a database.
         assert "/dev/dm-0 ownership" not in found
 
+    def test_a_disk_of_asm_beside_one_of_files(self, judge):
+        machine = recorded().command("uname -m", "x86_64\n")
+        mount = "29 1 254:0 / /u02 rw,relatime shared:1 - xfs /dev/vda rw\n"
+        machine.file("/proc/self/mountinfo", mount)
+        machine.link("/sys/dev/block/254:0", "/sys/devices/virtual/block/vda")
+        machine.folder("/sys/devices/virtual/block/vda/slaves")
+        machine.folder("/u02/oradata").process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE)
+        machine.writer("ora_dbw0_ORCL", {"0140002": ["/u02/oradata/users01.dbf"]}, pid=4101)
+        found = judge(machine)
+        assert found["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
+        assert {name.split()[0] for name in found if name.endswith(" scheduler")} >= {"vda"}
+
     def test_labels_of_asmlib_and_of_the_filter_driver_lead_to_their_disks(self, judge):
         for opened, folder in (
             ("/dev/oracleasm/iid/0000000000000001", "/dev/oracleasm/disks"),

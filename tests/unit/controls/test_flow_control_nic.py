@@ -316,6 +316,19 @@ def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
     assert "rejects" in found["persisted"][0].why
 
 
+@pytest.mark.parametrize(("negotiates", "status"), [(True, "fail"), (False, "pass")])
+def test_a_driver_that_negotiates_as_the_link_does(judge, negotiates, status):
+    """Without the link's negotiation the driver uses what the file sets; with it, the result."""
+    partner = "Link partner advertised pause frame use: Symmetric"
+    host = storage_host(
+        driver="ice",
+        pause=(negotiates, True, False),
+        settings=settings_text("ens4", "1000Mb/s", "Full", partner),
+    )
+    host.link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n")
+    assert statuses(judge(host, wanted=NO_TX), "persisted") == [status]
+
+
 def test_a_link_file_that_another_hides_is_ignored(judge):
     lines = "[Link]\nRxFlowControl=no\nTxFlowControl=no\n"
     host = storage_host().link_file(

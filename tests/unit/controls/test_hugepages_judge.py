@@ -32,6 +32,28 @@ def database(**changes: Any) -> Callable[[], Machine]:
     return tell
 
 
+def one_segment_unlisted() -> Machine:
+    """Two instances; the table of the host does not list the segment of the second."""
+    machine = packs.database_host().instance("SECOND", Shm(4 * GIB), pid=2202)
+    machine.segments.pop()
+    return machine.shm_table().pool(12000, 3804)
+
+
+def raised_beside_an_unknown(size: int) -> Callable[[], Machine]:
+    """ORCL takes SIZE at its next start, in a pool of 4 GiB; the need of another is unknown."""
+
+    def tell() -> Machine:
+        machine = packs.linux().account("oracle", 54321, "oinstall", "dba")
+        machine.instance("ORCL", Shm(2 * GIB), memlock=60 * GIB).pool(2048, 1024)
+        running = {"sga_max_size": str(2 * GIB), "sga_target": str(2 * GIB)}
+        machine.parameters("ORCL", running, ("*", "sga_target", str(size)))
+        machine.instance("SECOND", Shm(4 * GIB), pid=2202, asked=False)
+        machine.segments.pop()
+        return machine.shm_table()
+
+    return tell
+
+
 def bare(**changes: Any) -> Callable[[], Machine]:
     """A Linux host without a database, changed."""
 
@@ -207,6 +229,30 @@ POOL = (
         "pool_covers_sga",
         "error",
         ("list it in hugepages_instances",),
+    ),
+    Story(
+        "covers: the SGA of one of two instances is not among the host's segments",
+        one_segment_unlisted,
+        {},
+        "pool_covers_sga",
+        "error",
+        ("list it in hugepages_instances",),
+    ),
+    Story(
+        "covers: what the next start takes fits exactly, and another need is unknown",
+        raised_beside_an_unknown(4 * GIB),
+        {},
+        "pool_covers_sga",
+        "error",
+        ("list it in hugepages_instances",),
+    ),
+    Story(
+        "covers: what the next start takes is one granule too much, and another need is unknown",
+        raised_beside_an_unknown(4 * GIB + 1),
+        {},
+        "pool_covers_sga",
+        "fail",
+        ("ORCL 2056",),
     ),
     Story(
         "covers: a listed SGA was raised, and without root only the sum of all shows it",
@@ -682,6 +728,22 @@ INSTANCES = (
         "memlock_persisted",
         "warn",
         ("unlimited",),
+    ),
+    Story(
+        "memlock: less than the number of the policy",
+        database(),
+        {"memlock": "62914561"},
+        "memlock_persisted",
+        "warn",
+        ("at least 62914561 kB",),
+    ),
+    Story(
+        "memlock: exactly the number of the policy",
+        database(),
+        {"memlock": "62914560"},
+        "memlock_persisted",
+        "pass",
+        ("at least 62914560 kB",),
     ),
     Story(
         "memlock: not set",

@@ -70,6 +70,14 @@ class TestChanges:
         }
         assert [type(change) for change in wanted.changes] == [FileChange] * 3 + [ValueChange] * 3
 
+    @pytest.mark.parametrize(
+        ("memlock", "limit"), [("70000000", "70000000"), ("unlimited", "unlimited")]
+    )
+    def test_memlock_of_the_policy(self, plan, memlock, limit):
+        wanted = changes(plan(fresh_host(), instances=LISTED, memlock=memlock))
+        lines = f"oracle soft memlock {limit}\noracle hard memlock {limit}\n"
+        assert wanted[packs.LIMITS_FILE] == HEADER + lines
+
     def test_diff_is_the_plan(self, plan):
         wanted = plan(fresh_host(), instances=LISTED)
         diff = {

@@ -101,6 +101,12 @@ def test_a_system_without_the_counters_is_skipped(judge):
         assert "not on AIX" in only(found[check]).why
 
 
+def test_no_file_is_read_on_a_system_without_direct_reads():
+    policy = latency.policy_from(latency_packs.latency_policy(probes=[READ, HANDSHAKE]))
+    found = latency.read(Machine().command("uname -s", "AIX\n"), policy)
+    assert (list(found.active), found.storage) == ([HANDSHAKE_NAME], {})
+
+
 def test_what_may_not_be_looked_at_is_an_error(judge):
     found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
     for check in ("disk", "nfs", "disk_read", "host_overhead"):

@@ -236,6 +236,22 @@ class TestSharedMemory:
         assert judge(self.mount(with_amm(), options))["dev_shm"].status == status
 
     @pytest.mark.parametrize(
+        ("size", "text"),
+        [
+            ("21474836480", "20.0 GiB"),
+            ("2048k", "2.0 MiB"),
+            ("2048K", "2.0 MiB"),
+            ("2048m", "2.0 GiB"),
+            ("3g", "3.0 GiB"),
+            ("3t", "3.0 TiB"),
+            ("50%", "32.0 GiB"),
+        ],
+    )
+    def test_each_unit_of_its_size(self, judge, size, text):
+        found = judge(self.mount(with_amm(), f",size={size}"))["dev_shm"]
+        assert found.running == text
+
+    @pytest.mark.parametrize(
         ("line", "status"),
         [
             ("tmpfs /dev/shm tmpfs defaults,size=20g 0 0\n", "pass"),
