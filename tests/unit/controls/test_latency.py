@@ -625,7 +625,7 @@ class TestBudget:
     def test_a_rate_that_no_session_can_have_is_an_error(self, judge):
         one = self.room(judge, 6.0, measured_per_second=854)
         assert one.status == "error"
-        assert "854 a second with 1 round trips of 6" in one.why
+        assert "854 per second with 1 round trips of 6" in one.why
 
     def test_the_article_s_pool(self, judge):
         """One INSERT a page at 6 ms: 17.867 ms with a query that validates first, 9.927 without.
