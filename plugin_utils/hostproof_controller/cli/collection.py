@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``./hostproof collection``: this checkout as the collection hostproof.hostproof.
 
-The same files in the directories that Ansible wants (layout.py finds them there). What changes are
-names: tasks call modules and roles by their whole name, and modules import what travels by it.
+The files move to the directories that Ansible requires (layout.py finds them there). Names become
+fully qualified: in tasks, for modules and roles, and in the imports of modules.
 """
 
 from __future__ import annotations

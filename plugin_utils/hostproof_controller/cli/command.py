@@ -67,7 +67,7 @@ VARIABLES = {
     "COLUMNS": "width of tables",
 }
 
-#: The shell asks for completions in this variable.
+#: The shell sets this variable to request completions.
 COMPLETE_VARIABLE = "_HOSTPROOF_COMPLETE"
 
 _PROGRAM = "hostproof"
@@ -202,9 +202,9 @@ def _complete(instruction: str) -> int:
 
 
 def _sentence(problem: click.ClickException, first: str) -> str:
-    """What is wrong with the command line, in one sentence that names the command.
+    """The error on the command line, in one sentence that names the command.
 
-    ``first`` is the first word of it: click does not always say which command it was.
+    ``first`` is the first word of the command line: click does not always report the command.
     """
     from .suggestions import did_you_mean, quoted
 

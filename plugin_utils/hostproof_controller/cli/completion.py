@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof completion``: the shells ask the command itself, by click."""
+"""``./hostproof completion``: shell completion of click; the shell runs the command for it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof diff A B``: what is new, fixed, changed and gone between two reports."""
+"""``./hostproof diff A B``: new, changed, fixed and removed findings between two reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .errors import complain
 NEW, CHANGED, GONE, FIXED = "new", "changed", "gone", "fixed"
 #: In this order they are shown.
 KINDS = (NEW, CHANGED, GONE, FIXED)
-#: What somebody has to do something about.
+#: Statuses that require an action.
 PROBLEMS = (FAIL, ERROR, WARN)
 
 EXIT_SAME = 0
@@ -148,7 +148,7 @@ def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Ite
             yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
             return
         for one in old.findings:
-            # What was said about the run itself is over with it.
+            # Findings about the older run itself end with that run.
             kind = FIXED if one["status"] in PROBLEMS else GONE
             yield _difference(kind, host, one, None)
         return

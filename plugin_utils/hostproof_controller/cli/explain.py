@@ -130,7 +130,7 @@ def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
 
 
 def _not_on_page(check: Check, text: str) -> Iterator[str]:
-    """What the control itself says, where its page leaves it to it."""
+    """Texts of the check itself that the page of the control does not contain."""
     for name, words in (
         ("Why", check.why),
         ("Fix", "see the finding and its commands"),
@@ -141,7 +141,7 @@ def _not_on_page(check: Check, text: str) -> Iterator[str]:
 
 
 def _of_answers(name: str) -> Check | None:
-    """What is in a report for a control that gave no finding, or made no change."""
+    """The check that a report contains for a control without findings or without changes."""
     control, _, what = name.partition(".")
     if control not in NAMES or what not in ("audited", "applied"):
         return None
@@ -162,7 +162,7 @@ def section(page: str, check: str) -> str:
 
 
 def _with_paths(text: str) -> str:
-    """Links from the page as paths from the checkout, where whoever reads this is."""
+    """Links of the page as paths relative to the checkout, the reader's working directory."""
 
     def path(found: re.Match[str]) -> str:
         target, mark, anchor = found[1].partition("#")
@@ -212,7 +212,7 @@ def resting_on(check: Check) -> list[str]:
 
 
 def _causes(check: Check) -> list[str]:
-    """What a report puts before this check, and what it puts below it."""
+    """Checks that may be a cause of this one, and checks that this one may cause."""
     told = (
         ("May fail because of", check.because_of),
         ("Others that may fail because of it", resting_on(check)),

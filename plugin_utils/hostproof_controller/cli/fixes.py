@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``report --fixes DIR``: for each host a shell script and a playbook to be read, then run.
 
-Nothing here runs by itself: a script without an argument only lists its steps, asks before each
-that it runs, and rejects a machine that is not its host; a playbook wants the host's name.
+No fix runs by itself. A script without an argument only lists its steps. It prompts before each
+step, and stops on any other machine than its host. A playbook requires the name of the host.
 
-What a host answered stays text. In a script each text, and the host's name, is one quoted word. In
-a playbook each is a scalar marked ``!unsafe``, which Ansible never takes for a template. Neither
-is in a comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
+Answers of a host remain text. In a script, each text and the hostname is one quoted word. In a
+playbook, each is a scalar marked ``!unsafe``, which Ansible never templates. Neither occurs in a
+comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .errors import Refused, complain
 
 
 class Step(NamedTuple):
-    """What fixes one finding, or several that want the same. ``commands`` run in their order."""
+    """Fixes one finding, or several with the same fix. ``commands`` run in order."""
 
     effect: str
     checks: tuple[str, ...]
@@ -172,7 +172,7 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
 
 
 def _told(step: Step) -> str:
-    """What must be done, on one line, and what does it from the controller."""
+    """The instruction on one line, with the alternative commands for the controller."""
     return "; or on the controller: ".join([step.what, *step.own])
 
 

@@ -22,7 +22,7 @@ MANY = 200
 #: Bytes that must be available for them.
 ROOM = 6 * 1024**3
 
-#: Most hosts at once that somebody can ask for.
+#: Maximum number of hosts at once that a user can set.
 _MOST = 9999
 
 _GROUPS = Path("/sys/fs/cgroup")
@@ -31,7 +31,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 def in_this_memory(proc: Path = Path("/proc"), groups: Path = _GROUPS) -> int | None:
     """MANY where the machine, and the control group that we run in, have ROOM; else None.
 
-    None too where nobody tells how much there is (as on macOS).
+    None also where the amount of memory is unknown (for example on macOS).
     """
     available = _available(proc)
     if available is None or available < ROOM:

@@ -18,7 +18,7 @@ from ..report.verdict import VERDICTS
 from . import options, terminal
 from .errors import Refused, complain
 
-#: Runs that are read where nobody says how many.
+#: Default number of runs to read.
 MOST_RUNS = 50
 #: Rows of what stays broken on a terminal.
 _SHOWN = 20

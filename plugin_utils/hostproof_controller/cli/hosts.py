@@ -14,7 +14,7 @@ from ..report.text import LISTS_HOSTS, as_typed
 from .errors import Refused
 from .suggestions import did_you_mean, quoted
 
-#: What a run ends with that must not begin: a host was misspelt.
+#: Exit code of a run that is rejected because a hostname is misspelt.
 EXIT_UNKNOWN_HOST = 64
 
 #: What makes a word a pattern: no name was misspelt where one matches nothing.
@@ -30,7 +30,7 @@ def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
     said = []
     for raw in re.split(r"[,:](?![^\[]*\])", limit) if not limit.startswith("@") else []:
         word = raw.strip().lstrip("!&")
-        # An address of IPv6 has colons of its own.
+        # Colons in an IPv6 address are not separators.
         if not word or word in known or limit in known or _PATTERN.match(word):
             continue
         if not matches(word):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``./hostproof init``: a first policy from what runs on a host, to be read and corrected.
 
-What a host answers becomes text of an inventory here, and Ansible reads templates in that: a name
-that could be one, or that cannot be shown, is left out.
+Answers of a host become text of an inventory, where Ansible evaluates templates. A name that could
+be a template, or that contains unprintable characters, is omitted.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from .errors import Refused
 from .play import Play
 
 GROUP = "databases"
-#: What is recorded where nobody chose: the controls that a policy is written for.
+#: Controls that are recorded by default: those that a policy is written for.
 READ = ("flow_control", "hugepages", "listener_rate_limit", "nfs_mounts")
 
 _TEMPLATE = ("{{", "{%", "{#")
-#: What is on a mount, by its path; who reads the file corrects it.
+#: Content of a mount, guessed from its path; the user corrects it in the file.
 _CLASSES = (
     (r"redo|/onlinelog", "redo"),
     (r"backup|rman|dpump|/exp|/fra\b|flash|recovery|arch", "backup"),
@@ -127,7 +127,7 @@ def _the_host(source: str) -> tuple[str, Host]:
 
 
 def parts_of(host: Host) -> Iterator[Part]:
-    """What runs, as policies; each is what its control accepts."""
+    """The running configuration as policies; each is valid for its control."""
     for part in (_instances(host), _mounts(host), _listeners(host), _links(host)):
         yield _accepted(part)
 

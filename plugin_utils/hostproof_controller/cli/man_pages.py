@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Write the man pages: ``python -m hostproof_controller.cli.man_pages DIR``.
 
-For whoever builds a package. It needs click-man, which requirements-dev.txt has.
+For the build of a package. It requires click-man, which is in requirements-dev.txt.
 """
 
 from __future__ import annotations

@@ -145,7 +145,10 @@ class Play:
         return self._ended(EXIT_INTERRUPTED if interrupted else code)
 
     def _ask_many_at_once(self) -> None:
-        """An audit of hosts waits for them; slices have forks of their own, packs do not wait."""
+        """Raise the forks of an audit, which waits for its hosts.
+
+        Slices set their own forks, and an audit of evidence packs does not wait for hosts.
+        """
         waits = self.command == "audit" and not (self.slicing or self.evidence)
         # An empty one says nothing, as in slices.
         chosen = self.ansible.has("forks") or self.environment.get("ANSIBLE_FORKS")
@@ -175,8 +178,7 @@ class Play:
         return gated[self.command] if self.gate else self.command
 
     def _refuse_unknown_tags(self) -> None:
-        """What no control has would choose nothing, and nothing checked looks like nothing
-        wrong."""
+        """Reject unknown tags: a tag that selects nothing would end in a run without problems."""
         from ansible.module_utils.hostproof.controls.registry import NAMES
 
         known = (*NAMES, *SPECIAL_TAGS)
@@ -400,9 +402,9 @@ def _exit_code_of(report: Path) -> int:
 
 
 def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, bool]:
-    """The exit code as a shell counts it, and whether somebody interrupted the run.
+    """The exit code in the shell's form, and whether the user interrupted the run.
 
-    ansible-playbook gets the interruption too, and ends in its own time.
+    ansible-playbook receives the same signal, and this function waits until it ends.
     """
     try:
         with _interruptions() as interrupted, subprocess.Popen(command, env=environment) as child:
@@ -425,7 +427,7 @@ def _interruptions() -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _private() -> Iterator[None]:
-    """What is made meanwhile is its owner's alone."""
+    """Files that are created in this context are accessible only to their owner."""
     before = os.umask(0o077)
     try:
         yield

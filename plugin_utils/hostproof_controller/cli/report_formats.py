@@ -23,7 +23,7 @@ from ..report.text import fix_of, one_line, printable
 from ..report.verdict import STATUS_GLYPHS, verdicts
 from . import terminal
 
-#: What a run writes anyway, and under which name.
+#: Formats that every run writes, with the file name of each.
 RENDERED = {
     "json": "report.json",
     "junit": "report.xml",
@@ -86,7 +86,7 @@ def _row(host: str, finding: dict[str, Any]) -> list[Any]:
 
 
 def markdown(results: Results) -> str:
-    """A table of the hosts, and of each what is not well, for a ticket or a wiki."""
+    """A table of the hosts and their findings that need attention, for a ticket or a wiki."""
     lines = ["# Hostproof report", ""]
     lines.append(terminal.as_markdown(("host", "verdict"), verdicts(results).items()))
     for state in results.states:
@@ -109,7 +109,7 @@ def markdown(results: Results) -> str:
 
 
 def sarif(results: Results) -> str:
-    """SARIF 2.1.0: a result for each finding that is not well; what is waived is suppressed."""
+    """SARIF 2.1.0: a result for each finding that needs attention; waived ones are suppressed."""
     rules: dict[str, dict[str, Any]] = {}
     found = []
     for host, one in _flat(results):

@@ -155,7 +155,7 @@ def seal_of(manifest: dict[str, Any]) -> str:
 
 
 def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
-    """What a report is, and by what and by whom it was made."""
+    """Files of a report, with the code that created them and the person who signs."""
     if not os.path.isfile(os.path.join(folder, FINDINGS_FILE)):
         raise Refused(f"{folder} is not a report directory (it has no {FINDINGS_FILE})")
     try:
@@ -221,7 +221,7 @@ def _policy(path: str) -> dict[str, Any]:
 
 
 def _digest(files: dict[str, str]) -> str:
-    """One hash of many: whoever has the files makes the same."""
+    """One hash over the hashes of all files; the same files always give the same hash."""
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -253,7 +253,7 @@ def _revision() -> str | None:
 
 
 def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[str, Any]]:
-    """What is wrong with a seal, a sentence each, and its manifest."""
+    """Problems of a seal, one sentence each, and its manifest."""
     contents = []
     for name in (MANIFEST, SIGNATURE):
         path = os.path.join(folder, name)
@@ -295,7 +295,7 @@ def _is_as_written(armored: bytes) -> bool:
 
 
 def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
-    """Of a manifest whose signature is good: does it state what is there?"""
+    """Compare a manifest that has a valid signature with the files of the report."""
     try:
         manifest = json.loads(text.decode("ascii"))
         wanted, who = manifest["files"], manifest["who"]

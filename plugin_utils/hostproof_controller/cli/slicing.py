@@ -31,10 +31,11 @@ _AUTO = "auto"
 #: Forks that all slices on this machine have together. A run of few hosts takes half of the memory
 #: a fork that one of thousands does (docs/runner.md).
 _FORKS_HERE = 200
-#: Runs of Ansible at once on this machine: each takes memory of its own, and the forks are shared.
+#: Maximum number of Ansible runs at once on this machine: each needs memory, and they share the
+#: forks.
 _RUNS_HERE = 8
 
-#: What a job without a terminal cannot do, and what can be given instead.
+#: Options that need a terminal, which a job does not have, and the options to use instead.
 _ASKING = {
     "become_ask_pass": "--become-password-file",
     "ask_pass": "--connection-password-file",
@@ -91,8 +92,9 @@ class Slicing:
     ) -> None:
         """Run the jobs, and write all their results to the report's directory.
 
-        ``interrupted`` is no longer empty when somebody interrupts it: the programs of the jobs
-        were told too and end, no other job begins, and the hosts that have no result say so.
+        ``interrupted`` is not empty after an interruption by the user. The programs of the jobs
+        receive the same signal and end. No other job starts, and hosts without a result are
+        reported.
         """
         programs = _programs()
         path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
@@ -133,7 +135,7 @@ def slicing_of(
     *,
     has_evidence: bool,
 ) -> Slicing:
-    """What --slices and --slice-nodes ask for; Refused where it cannot be done."""
+    """The slices that --slices and --slice-nodes define; Refused if these are invalid."""
     automatic = count == _AUTO
     if count is not None and not (automatic or _is_number(count)):
         raise Refused(f"--slices: {count} is neither a number of slices nor {_AUTO}")

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What somebody may have meant who typed a name that does not exist."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def did_you_mean(word: str, known: Iterable[str], part: int | None = None) -> st
 
 
 def quoted(word: str) -> str:
-    """A word that somebody typed, as a message can hold it."""
+    """A word from the command line, printable and short enough for a message."""
     return f"'{shorten(one_line(word), 100)}'"

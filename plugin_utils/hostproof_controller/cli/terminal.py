@@ -18,8 +18,8 @@ from ..report.text import one_line, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: What a spreadsheet would calculate where somebody opens a CSV file: these characters, in any
-#: width, where a cell begins. Where a list is separated by semicolons, a cell begins behind each.
+#: Characters that start a formula in a spreadsheet, in any width, at the start of a CSV cell. If
+#: the list separator is a semicolon, a cell starts after each semicolon.
 _FORMULA = re.compile(
     r"""(?:\A|[;\t\n\r])[\s"']*"""
     "(?=[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207b\u208c\u208a\u208b\u2212])"

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of a cluster side by side, from their findings alone: who is the odd one out, and in what.
+"""Comparison of the nodes of a cluster by their findings: nodes that differ from their peers.
 
-No host is queried: old runs, packs and several runs that were put together are compared as well.
+No host is queried, so that old runs, evidence packs and merged runs can be compared too.
 """

@@ -22,12 +22,12 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from . import pace
 from .nodes import Cluster, Node, Verdict
 
-#: What breaks with unequal values; all else will bite when work moves to the other node.
+#: Traits that must be equal now; a difference in others has an effect only after a failover.
 _FAILS = ("mtu ", "huge_pages", "uid_gid ")
-#: Of numbers that a machine of the same kind has a little more or less of: the share of the largest
-#: that is no difference (what a kernel keeps for itself at boot).
+#: Tolerance for numbers that vary between equal machines, as a share of the largest value. The
+#: kernel reserves a varying amount of memory at boot.
 _TOLERANCE = {"memory_mib": 0.01}
-#: Of what is measured: how far apart the lowest and the highest may be, in the unit of the name.
+#: Maximum spread of measured values, from the lowest to the highest, in the unit of the name.
 _SPREAD = {"clock_offset_ms": 100.0}
 
 _TRAITS: tuple[Rule, ...] = (
@@ -112,9 +112,9 @@ def _all_alike(cluster: Cluster, check: Check, what: str) -> dict[str, Any]:
 
 
 def _trait_of(node: Node, check: Check, name: str) -> Any:
-    """Its value; "none" where it has no such thing, None where that is not known."""
+    """Its value; "none" if the node does not have this trait, None if that is unknown."""
     traits = node.traits[check.id]
-    # Where anything could not be read, what is missing may be what was not seen.
+    # If a value could not be read, the missing trait may be the unread one.
     return traits.get(name, None if None in traits.values() else "none")
 
 
@@ -169,9 +169,9 @@ def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str,
 
 
 def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
-    """Where a check that every node has says one thing of one and another of the next.
+    """Findings for checks with different results on the nodes; every node has these checks.
 
-    What goes with one cause is in one finding: of a control, and between the same nodes.
+    Differences in one control between the same nodes are in one finding.
     """
     check = rules_traits.check_results.check
     first, *others = cluster.nodes
@@ -193,7 +193,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
 
 
 class _Difference(NamedTuple):
-    """What a check states in a layer, or as its status, and of which nodes."""
+    """Values of a check in one layer, or its statuses, with the nodes that have each."""
 
     check_id: str
     title: str
@@ -250,7 +250,7 @@ def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:
 
 
 def _is_within(values: Collection[Any], spread: float | None) -> bool:
-    """Whether measured numbers lie as close together as they may; never for anything else."""
+    """Whether measured numbers are within the permitted spread; False for other values."""
     numbers = [one for one in values if isinstance(one, (int, float))]
     if spread is None or len(numbers) != len(list(values)):
         return False
@@ -265,7 +265,7 @@ def _equal(one: Any, other: Any, tolerance: float) -> bool:
 
 
 def odd_one_out(groups: list[Same]) -> str:
-    """Who differs from the most; nobody is the odd one where no value has the most."""
+    """Sentence that names the nodes that differ from the majority, if there is a majority."""
     most, *others = groups
     if len(most.hosts) == len(others[0].hosts):
         return "The nodes differ, and no value is that of most"

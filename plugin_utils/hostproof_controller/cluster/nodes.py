@@ -17,7 +17,7 @@ SESSIONS = "pool_validation.sessions"
 #: The check whose values are the exports of datafiles that a host mounts.
 SHARED_EXPORT = "nfs_mounts.shared_export"
 _SOFTWARE = "cluster_nodes.software"
-#: What checks of other controls see of a node, and the check that compares it.
+#: Checks of other controls that measure a node, with the check that compares the values.
 _MEASURED = {
     "time_sync.offset": "cluster_nodes.clock",
     "latency.logical_reads": "cluster_nodes.hardware",
@@ -45,7 +45,7 @@ class State(Protocol):
 
 
 class Verdict(NamedTuple):
-    """What a check stated of a node, in the layers that a policy or an administrator decides."""
+    """Result of a check on a node, with the layers that a policy or an administrator sets."""
 
     status: str
     desired: str | None
@@ -84,7 +84,7 @@ def cluster_of(findings: Iterable[dict[str, Any]]) -> str | None:
 
 
 def plain(name: Any) -> str:
-    """What a host stated as a name, without what no name has."""
+    """A name from a host's answer, without characters that are invalid in names."""
     return _NO_NAME.sub("?", str(name))[:_LONGEST]
 
 

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What nodes were measured to do under the same load: which of them is slower than its peers.
+"""Nodes that are slower than their peers under the same load, from measurements.
 
-No two measurements are equal, and of a few nodes none is three deviations from their mean: with n
-of them the furthest is (n-1)/sqrt(n) away. So each is held against the middle of the others.
+Measurements always differ a little. With few nodes, no node can be three deviations from the mean:
+with n nodes, the maximum is (n-1)/sqrt(n). So each node is compared with the median of the others.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-#: Of the same request: this number of times as long as the others, and this number of milliseconds
-#: more. Our own; medians of the same host were measured to differ by less than a fifth.
+#: Limits for the time of the same request: times as long as on the peers, and milliseconds more. No
+#: source defines them; measured medians of the same host differ by less than 20%.
 _SLOWER, _SLOWER_MS = 1.5, 0.05
-#: Of the same work a second: so much less. Runs of the same differ by 2 to 3%.
+#: Limit for the throughput of the same work, as a share of the peers'. Runs differ by 2 to 3%.
 _LESS = 0.95
 
 _TIME = " p50_ms"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pools of all application hosts against the database that they share, from findings alone.
 
-Pools say of which database they are and how large (pool_validation.sessions), listeners how many
-logons a second they let in (listener_rate_limit.rate_enabled). Who is not known may have any number
-of connections: then a sum is what there is at least, which can be too much, but never enough.
+Pools report their database and size (pool_validation.sessions), and listeners the logons per second
+that they accept (listener_rate_limit.rate_enabled). An unknown pool may have any number of
+connections. The sum is then a lower bound: it can prove an excess, but not that all is in order.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _RATE = "listener_rate_limit.rate_enabled"
 
 
 class Terms(NamedTuple):
-    """What an application host was told of its database; names are of the inventory.
+    """The policy of an application host for its database; names are those of the inventory.
 
-    ``processes`` is of each instance, of which ``reserve`` are for no pool; None is not known.
+    ``processes`` is per instance; ``reserve`` of these are not for pools. None means unknown.
     """
 
     hosts: tuple[str, ...]
@@ -53,7 +53,7 @@ class Pool(NamedTuple):
 class Database(NamedTuple):
     """``unknown`` are its application hosts of which a pool, or every one, is not known.
 
-    ``terms`` are several where application hosts were told different things.
+    There are several ``terms`` if the policies of application hosts differ.
     """
 
     name: str

@@ -63,7 +63,7 @@ def compare(
     pairs = {
         host: (_load(before, host), _load(after, host)) for host in list(changed) + list(unchanged)
     }
-    # What happens to unchanged hosts is told, but shares no error with those that are checked.
+    # Unchanged hosts are reported, but do not share the error budget of the checked hosts.
     verdicts = comparing.compare_hosts({host: pairs[host] for host in changed})
     verdicts.update(comparing.compare_hosts({host: pairs[host] for host in unchanged}))
     fleet = comparing.compare_fleet(verdicts, changed, unchanged)
@@ -195,7 +195,7 @@ def after_revert(
 
 
 def open_batches(ledger: Ledger) -> list[dict[str, Any]]:
-    """The batches that may have left hosts changed that nobody checked: what revert is offered."""
+    """Batches with hosts that may be changed and were not checked; revert is offered for them."""
     return [batch for batch in ledger.batches if batch["state"] in (gating.CHANGING, gating.HELD)]
 
 
@@ -206,7 +206,7 @@ def kept_hosts(ledger: Ledger) -> list[str]:
 
 
 def leave_unjudged(ledger: Ledger) -> list[Judged]:
-    """What must be said of the hosts that the gate never checked, once it is at its end."""
+    """Findings for hosts that the gate did not check before it ended."""
     found_here = []
     for batch in ledger.batches:
         state = batch["state"]
@@ -321,7 +321,7 @@ def _held(ledger: Ledger, batch: dict[str, Any], host: str, decision: Decision) 
 
 
 def _unchanged(batch: dict[str, Any], host: str) -> str:
-    """What is said where the host's change journal shows that nothing was changed."""
+    """Text for a host whose change journal shows no change; otherwise empty."""
     return "; nothing was changed on this host" if batch["changed"].get(host) == [] else ""
 
 

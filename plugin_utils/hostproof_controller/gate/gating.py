@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The gate: which hosts change together, whether a change is kept, and what is known of it.
 
-The ledger (``gate.json``) is written on the controller before each step, and denies by default: a
-batch begins only where every batch before it is noted as kept, so that a crash, an interrupt or a
-host that went away stops the change without anybody having to notice.
+The ledger (``gate.json``) is written on the controller before each step, and denies by default. A
+batch starts only if every earlier batch is recorded as kept. A crash, an interrupt or an
+unreachable host therefore stops the change automatically.
 """
 
 import os
@@ -32,7 +32,7 @@ KEPT = "kept"
 REVERTED = "reverted"
 STATES = (PLANNED, MEASURING, STOPPED, CHANGING, HELD, KEPT, REVERTED)
 
-#: A batch in one of these may have left hosts changed that nobody checked.
+#: In these states, hosts of a batch may be changed without a check after the change.
 _OPEN = (CHANGING, HELD)
 
 HOLD, REVERT, KEEP = "hold", "revert", "keep"
@@ -45,8 +45,8 @@ _CONTROLS = 4
 _UNSTABLE_SHARE = 0.2
 
 _PERCENT = re.compile(r"^([0-9]{1,3})%$")
-#: A host or group that is named in full. What wildcards, ranges, subscripts and regular expressions
-#: match, Ansible alone knows.
+#: The full name of a host or group. Only Ansible can resolve wildcards, ranges, subscripts and
+#: regular expressions.
 _PLAIN = re.compile(r"[\w.:-]+\Z")
 #: What Ansible splits a pattern without a comma by: colons and blanks that are not in brackets.
 _BRACKETS = re.compile(r"\[[^\]]*\]")
@@ -104,7 +104,7 @@ def check_controls(
                 "inventory: "
                 f"correct it, or leave it out ({as_typed(LISTS_HOSTS)} lists the hosts)"
             )
-        # To exclude a group in which nobody is takes nothing away.
+        # The exclusion of an empty group has no effect.
         if not excludes and name not in filled:
             lost.append(name)
     if lost or not matched:
@@ -169,7 +169,7 @@ def plan(hosts: Sequence[str], unchanged: Sequence[str], serial: Any) -> list[di
     are measured too: nothing happens to them while a batch changes.
     """
     changed = [host for host in hosts if host not in set(unchanged)]
-    # What the run was limited to excludes some of them.
+    # The limit of the run excludes some of them.
     unchanged = [host for host in unchanged if host in set(hosts)]
     if not changed:
         raise Refused("there is no host to change: every host is one of latency_gate_controls")
@@ -291,11 +291,11 @@ def load(folder: str) -> Ledger:
 def others_open(
     parent: str, own: str, open_now: dict[str, list[str]], released: Sequence[str]
 ) -> list[str]:
-    """What earlier gates left open on these hosts, as sentences.
+    """Changes of earlier gates that are still open on these hosts, as sentences.
 
-    ``open_now``: host to the applies that its change journal holds. A gate that was held, or that
-    ended in the middle, is over for a host whose journal holds no more than before that gate. Else
-    a new baseline would be taken of the very change that was held.
+    ``open_now``: host to the applies in its change journal. A gate that was held or interrupted is
+    over for a host whose journal holds no more than before that gate. Otherwise a new baseline
+    would be recorded with the change that was held.
     """
     found = []
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
@@ -433,7 +433,7 @@ def _figure_reason(
     if comparison.stable is False and restless:
         return "the baseline was not stable, so that no verdict is due"
     if comparison.interval.low <= 0.0 and not series.asked:
-        return None  # nobody named it, and chance decides in how many windows it is told
+        return None  # not requested, and the number of its windows depends on chance
     if comparison.interval.low <= 0.0:
         return f"too few windows to tell, it needs about {comparison.needed}"
     if comparison.interval.high > 1.0 + limits.tolerance:
@@ -444,7 +444,7 @@ def _figure_reason(
 
 
 def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure) -> str:
-    """What the same figure did on hosts that nothing was done to; empty where none has it."""
+    """Ratios of the same figure on unchanged hosts; empty if none of them has it."""
     ratios = [
         beside.comparison.interval.ratio
         for host in others

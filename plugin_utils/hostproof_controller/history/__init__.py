@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What many runs say together: how many hosts are ready, what stays broken, what was fixed."""
+"""Trend over many runs: number of ready hosts, open failures, fixed failures."""

@@ -14,7 +14,7 @@ from .trend import SOON_DAYS, Trend, lasted, seconds
 
 TEMPLATES = Path(__file__).with_name("templates")
 
-#: Of the drawing, in its own units.
+#: Size of the drawing, in units of its viewBox.
 WIDTH, HEIGHT = 900, 220
 #: Best at the bottom of a column; the letters are what is read where colour is not.
 _CLASSES = dict(

@@ -23,7 +23,7 @@ from ..report.verdict import VERDICTS, host_verdict
 
 SOON_DAYS = 30
 
-#: Ends a failure because somebody fixed it, and without that.
+#: Statuses that end a failure: after a fix, and for other reasons.
 _MENDED = (PASS, WARN)
 _OTHERWISE = (SKIP, WAIVED)
 
@@ -32,7 +32,7 @@ _Key = tuple[str, str, str]
 
 
 class Point(NamedTuple):
-    """What was known after a run: hosts by verdict, and how many findings failed."""
+    """State after a run: hosts by verdict, and the number of failed findings."""
 
     run: str
     at: str
@@ -100,7 +100,7 @@ def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
 
 
 class _Known:
-    """What is known of each host, and since when what failed has failed."""
+    """Latest findings of each host, and the start of each open failure."""
 
     def __init__(self) -> None:
         self.hosts: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -119,7 +119,7 @@ class _Known:
                 old.update(by_control)
                 self._take(state.name, state.at, by_control)
             else:
-                # What was known of it may not be so any more; what failed has not been fixed.
+                # Earlier findings of the host may be outdated; failures count as not fixed.
                 self.hosts[state.name] = by_control
         states = {host: _flat(controls) for host, controls in self.hosts.items()}
         counts = Counter(host_verdict(findings) for findings in states.values())
@@ -151,7 +151,7 @@ class _Known:
                 assert was is None or one["status"] == ERROR
         for key in [key for key in self.failing if key[0] == host and key not in seen]:
             if key[1].partition(".")[0] in by_control:
-                # The instance or mount is gone: nobody fixed it.
+                # The instance or mount no longer exists: this is not a fix.
                 del self.failing[key]
 
     def broken(self) -> list[Broken]:
