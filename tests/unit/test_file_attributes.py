@@ -357,6 +357,6 @@ def test_a_new_file_in_a_directory_that_anybody_may_write_is_rejected_in_check_m
         lambda: apply.refuse(plan, "control", machine.journal),
         lambda: apply.apply_plan(plan, "control", machine.journal, Writer()),
     ):
-        with pytest.raises(apply.Refused, match="does not exist, and anybody may make it"):
+        with pytest.raises(apply.Refused, match="does not exist, and any account may create it"):
             reject()
     assert not machine.target.exists()

@@ -119,13 +119,13 @@ def refusals() -> dict[str, Callable[[Path], str]]:
 
     def everybody(theirs: Path) -> str:
         theirs.chmod(0o777)
-        return "may be changed by .*anybody"
+        return "may be changed by .*any account"
 
     def sticky_and_absent(theirs: Path) -> str:
         os.chown(theirs, 0, 0)
         theirs.chmod(0o1777)
         (theirs / "file").unlink()
-        return "anybody may make it"
+        return "any account may create it"
 
     def listed(theirs: Path) -> str:
         done = subprocess.run(["setfacl", "-m", "u:daemon:rwx", str(theirs)], capture_output=True)

@@ -173,7 +173,7 @@ def test_a_folder_that_several_may_write_is_read_by_nobody(base, monkeypatch):
 
 def test_a_folder_that_anybody_may_write_is_read_by_nobody(base):
     told = all_ways(file(folder(base / "open", mode=0o777) / "file"))
-    assert all("may be changed by anybody" in one or one == "{}" for one in told), told
+    assert all("may be changed by any account" in one or one == "{}" for one in told), told
 
 
 def test_a_group_of_one_is_an_account(base, monkeypatch):
@@ -235,7 +235,7 @@ def test_who_wrote_the_file_that_names_a_path_reads_it(base):
     with pytest.raises(Untrusted, match="several accounts"):
         guarded_read.reader_of([argv[1]], [str(named), str(base / "other")])
     file(base / "open", mode=0o666)
-    with pytest.raises(Untrusted, match="written by anybody"):
+    with pytest.raises(Untrusted, match="written by any account"):
         guarded_read.reader_of([argv[1]], [str(base / "open")])
     assert guarded_read.reader_of([argv[1]], [str(base / "absent"), "/etc/passwd"]) == Reader(0)
 

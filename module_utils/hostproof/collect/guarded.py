@@ -314,8 +314,8 @@ def name_of(uid: Optional[int]) -> str:
 
 
 def names_of(uids: Iterable[Optional[int]]) -> str:
-    """Accounts for people; None represents anybody."""
-    return ", ".join(sorted("anybody" if one is None else name_of(one) for one in uids))
+    """Names of accounts for messages; None is any account."""
+    return ", ".join(sorted("any account" if one is None else name_of(one) for one in uids))
 
 
 def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
@@ -512,9 +512,9 @@ def _is_mounted_now(folder: int, found: os.stat_result) -> bool:
 
 
 def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> bool:
-    """Whether anybody may add entries to it, who may not change those of others (sticky).
+    """Whether all accounts may add entries, but not change those of others (sticky bit).
 
-    Untrusted where others may change what is in it, Belongs where just one other may.
+    Untrusted if other accounts may change its entries, Belongs if only one other account may.
     """
     look = os.fstat(handle)
     if mount_owner.kernel_type(look.st_dev) is not None:
@@ -541,15 +541,15 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
 def _check_entry(
     look: Optional[os.stat_result], path: str, open_to_all: bool, trusted: FrozenSet[int], uid: int
 ) -> None:
-    """An entry of a sticky directory is its owner's; where there is none, anybody may make one."""
+    """Only its owner can change an entry of a sticky directory; any account can create one."""
     if not open_to_all:
         return
     if look is None:
-        raise Untrusted(f"{path} does not exist, and anybody may make it")
+        raise Untrusted(f"{path} does not exist, and any account may create it")
     if look.st_uid not in trusted:
         raise Belongs(look.st_uid)
     if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
-        # A hard link needs no right to the file, and who owns a directory may move what is in it.
+        # A hard link needs no access to the file, and a directory's owner can move its entries.
         raise Untrusted(f"any account could have created {path}, and not all accounts may read it")
 
 
@@ -566,7 +566,7 @@ def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Froze
     if look.st_mode & stat.S_IWOTH:
         found.add(None)
     if look.st_mode & stat.S_IWGRP:
-        # With an access list these bits are its mask: the most that it gives to anybody.
+        # With an access list, these bits are its mask, the maximum that it grants.
         listed = _access_list(handle)
         if listed is None:
             found.update(members_of(look.st_gid))

@@ -16,7 +16,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 
 from .child import Untrusted
 
-#: Types of file systems that the kernel itself serves. Nobody makes a link or a file there.
+#: File systems of the kernel, where no account can create a link or a file.
 _OF_KERNEL = ("proc", "sysfs", "cgroup", "cgroup2")
 #: Bytes of mountinfo: some 100,000 mounts.
 _LIMIT = 32 * 1024 * 1024

@@ -409,13 +409,18 @@ def bounded(findings: List[Finding]) -> List[Finding]:
         findings = [one for one in findings if one.control != name]
         why = f"It has {count} findings, and a host may have {MOST_FINDINGS}: none was kept."
         findings.append(
-            found(_unjudged(name), ERROR, why=why, fix="Look what there is so much of.")
+            found(
+                _unjudged(name),
+                ERROR,
+                why=why,
+                fix="Check the host for an unusual number of objects.",
+            )
         )
     return [Finding(*map(_cut, _with_whole_commands(finding))) for finding in findings]
 
 
 def _with_whole_commands(finding: Finding) -> Finding:
-    """Nobody is to run a part of a command."""
+    """Remove truncated commands, which must not be run."""
     whole = tuple(one for one in finding.commands if len(one) <= _LONGEST_TEXT)
     return finding._replace(commands=whole)
 

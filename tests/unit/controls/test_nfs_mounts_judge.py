@@ -402,7 +402,7 @@ LOCKS = (
         {},
         "server_locks",
         "warn",
-        ("Nobody says that no other host", "nfs_mounts_use"),
+        ("does not state whether other hosts", "nfs_mounts_use"),
     ),
     Story(
         "locks: at the server, and nobody says who uses the files",

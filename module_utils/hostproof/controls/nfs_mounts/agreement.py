@@ -15,7 +15,7 @@ from .options_table import CACHING, LOCKS, NOT, POLICY, Requirement
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
-#: What a kernel shows, but what cannot be compared by its value alone, or belongs to another check.
+#: Options that the kernel shows but that need more than a comparison, or belong to another check.
 _NOT_COMPARED = frozenset(
     SIZES + ("vers", "sec", "nconnect", "max_connect", "port", "softreval", "write", "xprtsec")
 )
@@ -59,7 +59,7 @@ def wrong_of(
 
 
 def disagreement(requirements: List[Requirement], layers: Layers) -> Optional[str]:
-    """What contradicts the requirements, layer by layer; None where nothing does."""
+    """Contradictions of the requirements, by layer; None if there are none."""
     running, requested = wrong_of(requirements, layers)
     parts = []
     if running:

@@ -1,13 +1,14 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who is to blame for a slow or repeated request: the network, the server or neither is known.
+"""The cause of a slow or repeated request: the network, the server, or unknown.
 
-UDP: the client sends a request again when no answer came in time. If the server was only slow it
-answers both copies, and the second answer finds nobody waiting (a bad xid). So few bad xids mean
-that requests or answers were lost, as many bad xids as retransmissions that the server was slow.
-TCP hides losses from RPC: there the segments of the connections tell. How long the network takes
-TCP measures until the acknowledgement, which a server may hold back until it has its answer: the
-average is the most that the network takes, and the least of the last minutes what it needs.
+UDP: the client retransmits a request if there is no answer within the timeout. A slow server
+answers both copies, and the second answer matches no request (a bad xid). So few bad xids mean that
+requests or answers were lost. As many bad xids as retransmissions mean that the server was slow.
+
+TCP hides losses from RPC; there, the segments of the connections show them. TCP measures the round
+trip until the acknowledgement, which a server may delay until it sends its answer. So the average
+is an upper bound for the network, and the minimum of the last minutes is its latency.
 
 Sources: M. Dawson, Performance Tuning: A Case Study, Sys Admin, June 2002 (UDP); kernel
 net/sunrpc/xprt.c, xprt_lookup_rqst() and xprt_complete_rqst(); tcp(7); RFC 6298.
@@ -46,9 +47,9 @@ class Wire(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What was found, and who it was: NETWORK, SERVER, or None where the numbers do not tell.
+    """The problem and its cause: NETWORK, SERVER, or None if the numbers do not show it.
 
-    ``status`` is None where nothing is wrong, ERROR where that is unknown.
+    ``status`` is None if there is no problem, ERROR if that is unknown.
     """
 
     status: Optional[str]
@@ -109,9 +110,9 @@ def udp_culprit(wire: Wire, mount: MountTraffic) -> Cause:
 def tcp_path(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     """Whether segments are lost between this host and the server.
 
-    From the connections to the server where ss showed them, else from the counters of the whole
-    host, which blame nobody for certain. ERROR where neither is known, or where the host's
-    counters leave it open.
+    Uses the connections to the server if ss showed them, otherwise the counters of the whole host,
+    which cannot identify the server. ERROR if neither is known, or if the counters of the host are
+    inconclusive.
     """
     connections = if_known(wire.traffic.connections, {})
     if mount.server in connections:
@@ -141,7 +142,7 @@ def _own_connections(delta: ConnectionDelta, mount: MountTraffic, policy: Policy
 
 
 def _own_disorder(delta: ConnectionDelta, mount: MountTraffic, policy: Policy) -> Optional[Cause]:
-    """What the server had to send again, only the server counts: here it arrives out of order."""
+    """Only the server counts its retransmissions; this host sees them as out-of-order segments."""
     disordered, received = delta.out_of_order or 0, delta.data_received or mount.receives
     status = _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS)
     if not status:
@@ -212,7 +213,7 @@ def _status(part: int, whole: int, policy: Policy, factor: float) -> Optional[st
 
 
 def why_slow(wire: Wire, mount: MountTraffic, rtt_ms: float, policy: Policy) -> Cause:
-    """Who makes answers late that took ``rtt_ms`` on average."""
+    """The cause of answers that took ``rtt_ms`` on average."""
     if mount.protos == ("udp",) and retransmissions_of_transport(wire, mount):
         return udp_culprit(wire, mount)
     if mount.protos != ("tcp",):

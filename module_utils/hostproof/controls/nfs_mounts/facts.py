@@ -15,7 +15,7 @@ from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
 from .probes import direct_nfs, rpc_slots
 
-#: What holds the files of a database or the voting files open, by its first argument.
+#: Processes that have database files or voting files open, by their first argument.
 #: Server processes, which read and write for RMAN, and those of Data Pump.
 BACKUP_PROCESSES = r"^(oracle[A-Za-z]\S*|ora_d[mw]\w\w_\S+)$"
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"
@@ -25,13 +25,13 @@ CLUSTERWARE = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """The state of the host. Every Answer may contain the error that replaces it.
 
-    ``autofs`` are the directories below which a mount is made when somebody looks. ``beneath``
-    holds what is where a mount is missing that is listed or that a reboot makes, ``holders`` who
-    holds files open where a listed one is missing, or on one that may be changed. ``links`` are
-    those of the missing paths that lead elsewhere, to where. ``files`` are the texts of the
-    drop-ins to write. ``all_mounts`` are those of every file system, as a path leads to them."""
+    ``autofs`` are directories below which an access creates a mount. ``beneath`` has the content of
+    the directory of each missing mount that is listed or created by a reboot. ``holders`` are the
+    processes with open files where a listed mount is missing, or on a mount that may be changed.
+    ``links`` are the missing paths that are links, with their targets. ``files`` are the texts of
+    the drop-ins to write. ``all_mounts`` are the visible mounts of every file system."""
 
     system: Answer[str]
     mounted: Answer[List[nfs_mounted.Mounted]]
@@ -131,9 +131,9 @@ def _read_links(
 def _read_beneath(
     host: Host, path: str, links: Dict[str, str], autofs: Answer[List[str]], mounts: List[str]
 ) -> List[str]:
-    """What is in the directory over which a mount is missing.
+    """Entries of the directory whose mount is missing.
 
-    Not where the look itself would make a mount, and not on a server that may hang.
+    Not read if the access would create a mount, or if the directory is on a server.
     """
     if path in links:
         raise Unanswered("dir:" + path, f"{path} is a link to {links[path]}")
@@ -146,9 +146,9 @@ def _read_beneath(
 def _is_hidden(path: str, autofs: Answer[List[str]], mounts: List[str]) -> Optional[str]:
     """The mount of the automounter or of NFS that a path is below, in words."""
     for kind, above in (("autofs", unless_absent(autofs, [])), ("NFS mount", mounts)):
-        for folder in above:
-            if is_beneath(path, folder):
-                return f"the {kind} {folder}"
+        for directory in above:
+            if is_beneath(path, directory):
+                return f"the {kind} {directory}"
     return None
 
 
@@ -163,7 +163,7 @@ def _read_traffic(host: Host, policy: Policy, system: str, paths: List[str]) -> 
 
 
 def _read_database_files(host: Host, paths: List[str]) -> List[OpenFiles]:
-    """What databases hold open on the mounts or where they should be, and their sockets."""
+    """Open files of databases on the mounts or their directories, and their sockets."""
     return host.open_files("database", DATABASE_PROCESSES, (*paths, "socket:"), identity.ORACLE)
 
 

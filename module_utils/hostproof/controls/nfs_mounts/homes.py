@@ -44,7 +44,7 @@ def database_homes(facts: Facts) -> List[HomeDirectNfs]:
 
 
 def no_home(policy: Policy) -> Verdict:
-    """A skip where nothing asks for Direct NFS."""
+    """A skip if no home is known, or an error if the policy requires Direct NFS."""
     text = (
         "No Oracle home with a database is known: none in oratab, in the inventory, of a running "
         "instance or in nfs_mounts_oracle_homes."

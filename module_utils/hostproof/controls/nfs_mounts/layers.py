@@ -33,10 +33,10 @@ _NO_VERSION_2 = "RFC 1094: a file of NFSv2 has at most 2 GiB"
 class Layers(NamedTuple):
     """A mount to check, in all its layers.
 
-    ``running`` is what the kernel's options mean, None where nothing is mounted. ``entries`` are
-    all that persist the path, the one that counts first; ``written`` are the settings that stand
-    there and ``requested`` what they mean (None where there is none). ``sharing`` are the paths of
-    other mounts with the same superblock, and so with the same options.
+    ``running`` is the effect of the options in the kernel, None if nothing is mounted. ``entries``
+    are all entries that persist the path, the effective one first. ``written`` are its settings,
+    and ``requested`` their effect (None if there is no entry). ``sharing`` are the paths of other
+    mounts with the same superblock, and so with the same options.
     """
 
     judged: JudgedMount
@@ -151,7 +151,7 @@ def _written(entries: Answer[List[nfs_persisted.Entry]], facts: Facts) -> Option
 def _meaning(
     written: Answer[Optional[Dict[str, str]]], running: Optional[Dict[str, str]], system: str
 ) -> Optional[Dict[str, str]]:
-    """What is required means; some options mean another thing in the version of the mount."""
+    """The effect of the settings; some options depend on the version of the mount."""
     settings = known(written)
     if settings is None:
         return None
@@ -180,7 +180,7 @@ def spelling_of(server: str) -> str:
 
 
 def required(requirements: Iterable[Requirement]) -> str:
-    """What is required, as mount takes it: "rw,hard, rsize,wsize at least 256.0 KiB, no noac"."""
+    """The requirements as mount options: "rw,hard, rsize,wsize at least 256.0 KiB, no noac"."""
     by_relation: Dict[str, Dict[str, str]] = {}
     for requirement in requirements:
         by_relation.setdefault(requirement.relation, {})[requirement.name] = requirement.value
@@ -193,7 +193,7 @@ def required(requirements: Iterable[Requirement]) -> str:
             "{0} at least {1}".format(",".join(sizes), human(min(map(int, sizes.values()))))
         )
     never = by_relation.get(NOT, {})
-    # What must not be off is said as what must be on: lock, not "no nolock".
+    # An option that must not be off is shown as on: lock, not "no nolock".
     on = {name: "yes" for name, value in never.items() if value == "no"}
     parts.extend(nfs_options.words(on))
     off = {name: value for name, value in never.items() if name not in on}
@@ -231,7 +231,7 @@ def persisted_words(layers: Layers, names: Iterable[str]) -> str:
 
 
 def persisted_source(layers: Layers) -> str:
-    """What the next reboot mounts at the path, with its place."""
+    """The source that a reboot mounts at the path, with the place of its entry."""
     if isinstance(layers.entries, HostproofError):
         return UNKNOWN
     if layers.entry is None:
@@ -245,7 +245,7 @@ def in_words(entry: nfs_persisted.Entry) -> str:
 
 
 def because(requirements: Iterable[Requirement]) -> str:
-    """Who asks for it: the sources of some requirements, each once."""
+    """The sources of some requirements, each once."""
     sources: List[str] = []
     for requirement in requirements:
         if requirement.source not in sources:

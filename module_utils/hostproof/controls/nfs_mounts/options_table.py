@@ -17,11 +17,11 @@ EXACTLY = "exactly"
 AT_LEAST = "at least"
 NOT = "not"
 
-#: How long the kernel may believe what it knows of files and directories: actimeo sets all four.
+#: Cache times of file and directory attributes: actimeo sets all four.
 CACHE_TIMES = tuple(nfs_options.ATTRIBUTE_CACHE)
-#: What makes the client ask the server each time, and write each time.
+#: Options that send each access and each write to the server.
 CACHING = ("noac", "sync") + CACHE_TIMES
-#: What decides whether a lock excludes other hosts, and whether an open asks the server.
+#: Options that control whether a lock excludes other hosts, and whether an open reads the server.
 LOCKS = ("lock", "local_lock", "llock", "cto")
 
 #: What the programs of an Oracle home need of the mount that they are on. Data, backups and
@@ -71,7 +71,7 @@ _SINGLE: Dict[str, Dict[str, Row]] = {
     HPUX: {"datafiles": _SINGLE_HPUX, "oracle_home": {"suid": "yes"}, "adr": {"suid": "yes"}},
 }
 
-#: Several use them at once. A home of one host alone, also under RAC, is one of use "single".
+#: Several hosts use the files at the same time. A home of one host, also with RAC, is "single".
 _RAC: Dict[str, Dict[str, Row]] = {
     LINUX: {
         "datafiles": _ZERO,
@@ -104,12 +104,12 @@ def requirements(
 ) -> List[Requirement]:
     """Everything that the policy requires of a mount whose ``use`` is known (wanted.py).
 
-    ``holds_home``: an Oracle home is there, whatever else does. ``own_cache``: Direct NFS is on,
-    and this is one of several nested mounts of one volume.
+    ``holds_home``: the mount contains an Oracle home, with or without other files. ``own_cache``:
+    Direct NFS is on, and this is one of several nested mounts of one volume.
 
-    A setting that the policy itself names for the mount stands instead of the table's, also where
-    the table states nothing, and with it goes what would contradict it: who asks for noac cannot
-    have the writes of an async mount.
+    A setting of the policy for the mount replaces that of the table, also if the table has none.
+    Requirements that contradict it are removed: noac is not compatible with the writes of an async
+    mount.
     """
     found = {requirement.name: requirement for requirement in _every_mount(system, policy)}
     source = f"NetApp, Oracle Database on {_PAGE[system]}: NFS mount options"
@@ -117,7 +117,7 @@ def requirements(
         found[name] = Requirement(name, value, EXACTLY, source)
     if holds_home or mount.file_class == "oracle_home":
         for name in PROGRAMS:
-            # Where the table asks for the word itself, it stays: some systems default to nosuid.
+            # A requirement of the table stays: some systems default to nosuid.
             found.setdefault(name, Requirement(name, "no", NOT, _SETUID))
     if own_cache:
         found["sharecache"] = Requirement("sharecache", "no", EXACTLY, _NESTED)
@@ -233,9 +233,9 @@ def _silenced(overrides: Dict[str, str]) -> Tuple[str, ...]:
 def is_fulfilled(requirement: Requirement, settings: Dict[str, str]) -> bool:
     """Whether effective settings (nfs_options.effective) are as required.
 
-    A size that nobody asks for is left to the client and the server, who take the largest that
-    both know: no contradiction until the kernel shows one. An option that has no word for "no"
-    (llock) is off where it is not named.
+    A size that is not set is negotiated as the largest size of client and server, so it does not
+    contradict a requirement until the kernel shows one. An option without a negation (llock) is off
+    if it is not set.
     """
     value = settings.get(requirement.name, "no" if requirement.value == "yes" else None)
     if requirement.relation == NOT:

@@ -270,8 +270,8 @@ def _plan_mounts(
 
 
 def _in_order(paths: Set[str], by_path: Dict[str, Target]) -> List[str]:
-    """The order of mounting: above before beneath, and else the most connections first, for the
-    first mount of a server decides how many all of them have."""
+    """The mount order: parents first, then the mount with the most connections, because the first
+    mount of a server determines the number for all of them."""
 
     def most_connections(path: str) -> Tuple[int, str]:
         return -int(by_path[path].requested.get("nconnect", "1")), path
@@ -291,7 +291,8 @@ def _in_order(paths: Set[str], by_path: Dict[str, Target]) -> List[str]:
 
 
 def _wrong_now(target: Target, policy: Policy) -> Optional[str]:
-    """What is wrong with the mount as it is, in words; None if nothing is, or none is there."""
+    """The problem of the current mount, as text; None if there is none, or if nothing is
+    mounted."""
     running = target.layers.running
     if target.mounted is None or running is None:
         return None
@@ -371,8 +372,8 @@ def _is_automounted(group: Dict[str, str], by_path: Dict[str, Target]) -> bool:
 def _is_due(target: Target) -> bool:
     """Whether something should be mounted there now.
 
-    Not where nothing is until somebody looks, and not where no boot would mount it (noauto): then
-    somebody else decides, such as the manager of a cluster, who must not find it on two hosts.
+    Not for mounts on access, and not for mounts that are not mounted at boot (noauto). The latter
+    may belong to a cluster manager, which must not find the mount on two hosts.
     """
     return target.entry is None or (target.entry.at_boot and not target.entry.on_access)
 
@@ -425,7 +426,7 @@ def _pending(
 
 
 def _state_now(target: Target) -> Optional[MountState]:
-    """What revert mounts again; of what a mount finds for itself, what somebody requested."""
+    """The state that revert mounts again; options that mount determines as they were requested."""
     if target.mounted is None:
         return None
     requested = known(target.layers.written) or {}
@@ -444,7 +445,7 @@ def _must(target: Target, policy: Policy) -> Dict[str, str]:
         elif requirement.name in target.requested:
             must[requirement.name] = target.requested[requirement.name]
     if target.version_now is not None and not policy.allow_version_change:
-        # Nothing asks for a version, so the next mount could agree on another one.
+        # No version is requested, so the next mount could negotiate another one.
         must.setdefault("vers", target.version_now)
     return must
 
@@ -534,8 +535,8 @@ def _guard_in_use(path: str, facts: Facts) -> List[Refusal]:
 
 
 def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
-    """A database with Direct NFS keeps umount from nothing: its files are on its own sockets, and
-    what it makes while the mount is away lands in the file system beneath."""
+    """An open database with Direct NFS does not prevent umount: its files are open on sockets. New
+    files would be created in the file system below while the mount is missing."""
     if target.layers.wanted.file_class not in _DIRECT_NFS_CLASSES or target.mounted is None:
         return []
     try:

@@ -1,10 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What apply does about the RPC slots: two drop-ins for the next reboot, and the kernel's
-values.
+"""Plan for the RPC slots: two drop-ins for a reboot, and the values of the kernel.
 
-Both are needed: the module takes its parameters from modprobe.d, and where nfs-utils applies
-sysctl.d once the module is loaded, that comes later and wins.
+Both drop-ins are needed: the module reads its parameters from modprobe.d. If nfs-utils applies
+sysctl.d after the module is loaded, the values of sysctl.d win.
 """
 
 from typing import List, NamedTuple, Set
@@ -91,7 +90,7 @@ def _plan_files(facts: Facts, policy: Policy, wanted: str, decided: SlotsPlan) -
 
 
 def _write(path: str, text: str, facts: Facts, decided: SlotsPlan) -> None:
-    """Write a drop-in as a whole, unless somebody else's settings in it would be gone."""
+    """Replace a drop-in, unless it contains settings of others, which would be lost."""
     before = unless_absent(facts.files[path], None)
     if text == before:
         return

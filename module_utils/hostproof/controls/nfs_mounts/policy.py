@@ -27,12 +27,12 @@ NAME = "nfs_mounts"
 
 #: What is on a mount decides its options (options_table.py).
 CLASSES = ("datafiles", "redo", "oracle_home", "crs_voting", "adr", "backup")
-#: Who uses the files: one host; several at once; one at a time (cold standby).
+#: Use of the files: by one host, by several at the same time, by one at a time (cold standby).
 USES = ("single", "rac", "failover")
 VERSIONS = ("3", "4.0", "4.1", "4.2")
 ANY_VERSION = "any"
 AUTO = "auto"
-#: What an entry leaves out is as the variable of that name states for all of them.
+#: Fields that an entry leaves out have the value of the variable with the same name.
 _AS_ALL = "as all"
 
 

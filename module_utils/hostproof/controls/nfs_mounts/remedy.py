@@ -22,7 +22,7 @@ from .probes import persisted_options
 
 #: Writes what the policy lists; it never unmounts unless nfs_mounts_remount_ok says so.
 APPLY = apply_line(NAME)
-#: What the kernel shows though nobody asks for it.
+#: Options that the kernel shows although they were not requested.
 _OF_ANY_MOUNT = ("relatime", "namlen", "minorversion")
 
 
@@ -57,7 +57,7 @@ def remount(layers: Layers) -> Fix:
 
 
 def again(layers: Layers) -> Fix:
-    """Mounts of one superblock keep its options until the last of them is gone."""
+    """Mounts of one superblock keep its options until the last of them is unmounted."""
     paths = sorted((layers.path,) + layers.sharing)
     commands = [line("umount", path) for path in reversed(paths)]
     for path in paths:
@@ -69,7 +69,7 @@ def again(layers: Layers) -> Fix:
 
 
 def mount_lines(path: str, layers: Layers) -> List[str]:
-    """What mounts a path again, none where whoever checks it makes that happen."""
+    """Commands that mount a path again; none for a mount that is created on access."""
     entries = attempt(nfs_persisted.of_path, layers.persisted, path)
     entry = next(iter(if_known(entries, [])), None)
     if entry is None:
@@ -78,7 +78,7 @@ def mount_lines(path: str, layers: Layers) -> List[str]:
 
 
 def mount_of_entry(entry: nfs_persisted.Entry) -> str:
-    """What mounts what is persisted."""
+    """The command that mounts a persisted entry."""
     if entry.kind == "unit":
         return line("systemctl", "start", systemd_unit.unit_name(entry.path))
     return line("mount", entry.path)
@@ -102,11 +102,11 @@ def correct(layers: Layers) -> Fix:
     elif layers.system == nfs_options.LINUX and layers.judged.guessed:
         steps = [persist.text + " (apply does it for a mount in nfs_mounts_wanted)"]
     if contradictions(shown, layers.running):
-        anew = again(layers)
+        mounting = again(layers)
         also = " (with nfs_mounts_remount_ok: true apply does that too)" if is_listed else ""
-        steps.append("then " + anew.text + also)
-        # Without what is persisted a new mount is as the old one was.
-        commands = commands + list(anew.commands) if commands else []
+        steps.append("then " + mounting.text + also)
+        # A new mount needs the persisted options, otherwise it has the same ones as before.
+        commands = commands + list(mounting.commands) if commands else []
     return Fix("; ".join(steps), tuple(commands))
 
 
@@ -160,7 +160,7 @@ def _persist(layers: Layers) -> Fix:
     still = persisted_options.asked(layers.persisted, entry._replace(options=options))
     stubborn = contradictions(layers.requirements, nfs_options.effective(still, layers.system))
     if stubborn:
-        # What it adds is behind the words of fstab, and mount takes the last (nfs-utils).
+        # Options of nfsmount.conf follow those of fstab, and mount uses the last one (nfs-utils).
         words = words_of(still, names_of(stubborn))
         text += f" and take {words} out of /etc/nfsmount.conf"
     after = {"unit": "; then systemctl daemon-reload", "autofs": "; then systemctl reload autofs"}

@@ -36,7 +36,7 @@ rules = Rules(NAME)
     each=MOUNTS_OF_ANY_CLASS,
 )
 def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
-    """Whether a mount has the connections that the policy, or else what persists it, asks for."""
+    """Whether a mount has the connections that the policy or its persisted entry requests."""
     evidence = layers.evidence()
     if layers.running is None:
         raise Skip(f"{layers.path} is not mounted.", evidence)
@@ -71,7 +71,7 @@ def _number(text: Optional[str]) -> int:
 # -- RPC slots ------------------------------------------------------------------------------------
 
 
-#: What the kernel takes where nobody sets them (net/sunrpc/xprtsock.c).
+#: Defaults of the kernel (net/sunrpc/xprtsock.c).
 _DEFAULTS = {ENTRIES: 2, MAXIMUM: 65536}
 
 

@@ -66,7 +66,7 @@ def _judge_library(one: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-#: The instances of a home, and whether each has Direct NFS loaded: None where its library is gone.
+#: Instances of a home, and whether each has Direct NFS loaded: None if its library was removed.
 _States = Dict[str, Optional[bool]]
 
 
@@ -104,8 +104,8 @@ def _grade(
 
 
 def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
-    """make needs the home that it links; the directory is given, so that the line stands
-    alone."""
+    """make needs the home that it links. The command includes the directory, so that it can be run
+    from any place."""
     text = "stop every instance of the home, then link its ODM library {0} as its owner"
     make = line(
         "env",
@@ -117,7 +117,7 @@ def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
         "ins_rdbms.mk",
         "dnfs_on" if on else "dnfs_off",
     )
-    return Fix(text.format("anew" if on else "without Direct NFS"), (make,))
+    return Fix(text.format("again" if on else "without Direct NFS"), (make,))
 
 
 def _instances_of(one: HomeDirectNfs, facts: Facts) -> _States:
@@ -161,13 +161,13 @@ def _show_states(states: _States) -> Optional[str]:
     ),
 )
 def direct_nfs_in_use(facts: Facts, policy: Policy) -> Judged:
-    """A verdict for each running instance: only connections of its own prove Direct NFS."""
+    """A verdict for each running instance: only its connections prove Direct NFS."""
     skip_unless_judged(facts, policy)
     connected = channels(facts)
     on_nfs = _instances_on_nfs(facts)
     sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
     if not sids:
-        # A process of a home that nobody named may run anyway.
+        # A process of an unknown home may still run.
         raise Skip("No database process has a known home, a connection or a file on NFS open.")
     return [
         _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)
@@ -245,7 +245,7 @@ def _judge_instance(
 
 
 def _runs_with_direct_nfs(sid: str, facts: Facts) -> Optional[bool]:
-    """What an instance has mapped says it; where nothing is seen mapped, what its home has."""
+    """Determined by the mapped files of an instance; if none are visible, by its home."""
     states = {
         process.has_direct_nfs(copies_of_library(facts))
         for process in known(facts.direct_nfs.processes)

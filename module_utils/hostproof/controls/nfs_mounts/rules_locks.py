@@ -99,23 +99,22 @@ def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
     if layers.judged.use_stated:
         raise Skip("Only one host uses these files (use: single).")
-    # Local locks are fine where only this host opens the files, but nobody has said so.
+    # Local locks are correct if only this host opens the files, but the policy does not state that.
     verdict = _judge_locks(
         layers,
         layers.wanted._replace(use="failover"),
         WARN,
-        Fix(
-            "say who uses the files (single, failover or rac): use in nfs_mounts_wanted, or "
-            "nfs_mounts_use"
-        ),
+        Fix("set use (single, failover or rac) in nfs_mounts_wanted, or set nfs_mounts_use"),
     )
     if verdict.status == PASS:
-        raise Skip("Nobody says that another host uses these files.")
-    return verdict._replace(why=f"{verdict.why} Nobody says that no other host opens these files.")
+        raise Skip("The policy does not state whether other hosts use these files.")
+    return verdict._replace(
+        why=f"{verdict.why} The policy does not state whether other hosts use these files."
+    )
 
 
 def _correct_locks(layers: Layers) -> Fix:
-    """What the policy itself asks for comes back with each apply."""
+    """Apply restores a setting of the policy itself, so the policy must be changed."""
     requested = layers.wanted.overrides
     wrong = contradictions(options_table.lock_requirements(layers.system, layers.wanted), requested)
     words = nfs_options.words(

@@ -24,7 +24,7 @@ rules = Rules(NAME)
 
 
 class _Instead(NamedTuple):
-    """What is in the directory of a mount that is missing, and what to do about it."""
+    """The content of the directory of a missing mount, and the fix."""
 
     in_use: str
     why: str
@@ -33,7 +33,7 @@ class _Instead(NamedTuple):
 
 
 class _Unlisted(NamedTuple):
-    """An instance that reads and writes through Direct NFS: on which mount nobody sees."""
+    """An instance that uses Direct NFS, on a mount that is not visible."""
 
     sid: str
     servers: Tuple[str, ...]
@@ -46,9 +46,9 @@ _Place = Union[Layers, Entry, _Unlisted]
 
 
 def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]:
-    """The mounts to check; of others that a reboot makes those that are missing.
+    """The mounts to check, and missing mounts that a reboot creates.
 
-    Without a list of mounts nobody may know of a mount that Oracle uses: that is said too.
+    Without a list of mounts, Oracle may use a mount that is unknown here: that is reported too.
     """
     mounts = judged_layers(facts, policy)
     if policy.wanted is not None:
@@ -59,7 +59,7 @@ def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]
 
 
 def _unseen_users(mounts: List[Layers], facts: Facts) -> List[_Unlisted]:
-    """Direct NFS opens its files past the kernel: on which mount they lie nobody sees."""
+    """Direct NFS bypasses the kernel: the mount of its open files is not visible."""
     if any(layers.wanted.file_class in ("datafiles", "redo") for layers in mounts):
         return []
     others = {mount.path for mount in known(facts.mounted)} - {layers.path for layers in mounts}
@@ -204,9 +204,9 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
 
 
 def _maker_on_access(layers: Layers, facts: Facts) -> Optional[str]:
-    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd.
+    """The program that mounts the path on access: the daemon autofs, or systemd.
 
-    Raises where that is unknown: a directory of the automounter has only what its map names."""
+    Raises an error if it is unknown: a directory of the automounter has only entries of its map."""
     if not any(is_beneath(layers.path, folder) for folder in if_known(facts.autofs, [])):
         return None
     makers = [entry.place for entry in known(layers.entries) if entry.on_access]
@@ -266,7 +266,7 @@ def _is_unknown(answer: Answer[object]) -> bool:
 
 
 def _open_beneath(path: str, facts: Facts, answer: Answer[List[OpenFiles]]) -> List[OpenFiles]:
-    """Who has files open below a path, but not on a mount that lies deeper."""
+    """Processes with open files below a path, but not on a mount further below."""
     mounts = known(facts.mounted)
     found_processes = []
     for process in known(answer):
@@ -281,7 +281,7 @@ def _open_beneath(path: str, facts: Facts, answer: Answer[List[OpenFiles]]) -> L
 
 
 def _held(processes: List[OpenFiles]) -> str:
-    """Who holds what: the first three processes with their first file each."""
+    """The first three processes, each with its first open file."""
     parts = [
         "{0} (pid {1}) holds {2}".format(
             process.argv0.rpartition("/")[2] or "a process", process.pid, process.paths[0]

@@ -112,7 +112,7 @@ def _is_shown(requirement: Requirement, layers: Layers) -> bool:
     each=MOUNTS,
 )
 def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
-    """Whether this mount got the options of another one instead of its own."""
+    """Whether this mount got the options of another mount in place of those requested for it."""
     mounted, running = layers.mount, layers.granted
     if mounted.superblock is None:
         if facts.system == LINUX:
@@ -154,8 +154,8 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
 def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     """Whether another mount of the superblock is persisted with other options than this one.
 
-    A mount that nothing persists was made manually with options that it is unknown; but a bind
-    mount asks for none."""
+    The options of a mount without an entry are unknown, because it was mounted manually. A bind
+    mount requests none."""
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
         return not _is_bound(mount, layers, facts)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the next reboot mounts, and whether the mount of now was made with that."""
+"""Mounts after a reboot, and whether the current mount has the same options."""
 
 from typing import Dict, Iterable, List, NamedTuple, Optional
 
@@ -88,7 +88,7 @@ def _is_only_small(requirement: Requirement, requested: Dict[str, str]) -> bool:
 
 
 class _Problem(NamedTuple):
-    """What is wrong with what is persisted; ``serious``: the next reboot goes wrong."""
+    """A problem of a persisted entry; ``serious``: the mount fails after a reboot."""
 
     serious: bool
     why: str
@@ -171,11 +171,11 @@ def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> 
 
 
 def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> None:
-    """Raise for words of which nobody can tell whether this kernel takes them."""
+    """Raise an error for options of which it is unknown whether this kernel accepts them."""
     if layers.system != LINUX:
         return
     shown = layers.running or {}
-    # What the kernel granted it knows, whatever its release is called.
+    # The kernel knows the options that it granted, regardless of its release.
     doubtful = [
         one
         for one in _words_not_taken(entry, facts)

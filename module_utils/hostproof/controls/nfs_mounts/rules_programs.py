@@ -34,7 +34,7 @@ _SEEN_IN = "file:" + nfs_mounted.MOUNTINFO
 
 
 class _Place(NamedTuple):
-    """A directory, what its mount must allow, and what it is when that is missing, and why.
+    """A directory, the options that its mount must have, and the consequence if they are missing.
 
     ``judged`` are the paths of NFS mounts whose options are checked."""
 
@@ -136,10 +136,10 @@ def _forbidden(options: str, place: _Place) -> List[str]:
 
 
 def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
-    """What the next reboot mounts where a path lies; None where nothing persists that mount.
+    """The entry that a reboot mounts for the path; None if that mount is not persisted.
 
-    Something persisted above the mount of now says nothing of it: whoever made that, such as
-    systemd itself (/dev/shm) or a cluster's manager, makes it again.
+    An entry above the current mount is not evidence for it: the program that created the mount,
+    such as systemd (/dev/shm) or a cluster manager, creates it again.
     """
     entries = list(known(facts.persisted.local)) + list(known(facts.persisted.entries))
     above = [

@@ -24,7 +24,7 @@ from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
 rules = Rules(NAME)
 
 SMALLEST = nfs_options.LEAST_TRANSFER
-#: The kernel rounds what it asks for down to whole pages.
+#: The kernel rounds a requested size down to whole pages.
 _PAGE = 4096
 
 
@@ -138,7 +138,7 @@ def _is_older_than_requested(layers: Layers, requested: Dict[str, str], servers:
     Then it differs in other settings too, or the server grants the sizes to a younger mount.
     """
     if layers.sharing:
-        # What it took over from the first mount of its superblock are that one's settings.
+        # Its settings are those of the first mount of its superblock.
         return False
     written = if_known(layers.written, None) or {}
     if set(differences(written, requested, layers.granted, layers.system)).difference(SIZES):

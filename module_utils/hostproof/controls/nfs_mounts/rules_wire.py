@@ -236,9 +236,10 @@ def _unanswered(wire: Wire, mount: MountTraffic, no_verdict: str) -> Verdict:
 
 
 def _silence(wire: Wire, mount: MountTraffic) -> str:
-    """What waits for a server that does not answer; empty where nothing is seen to wait.
+    """Requests that wait for an unreachable server, as text; empty if none is visible.
 
-    Whoever waits sends nothing more: then only TCP tells, which sends again or tries to connect.
+    A waiting process sends no more requests. Then only TCP shows the problem: it retransmits or
+    tries to connect.
     """
     server = server_name(mount)
     if mount.sends >= FEWEST_EVENTS:
@@ -384,7 +385,7 @@ def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
     if cause.status == ERROR:
         return undetermined(Unanswered(EVIDENCE, cause.words))._replace(fix=_SS_FIX)
     if mount.untold and cause.status != FAIL:
-        # What was counted is a lower bound: enough for a fail, for nothing less.
+        # The counters are a lower bound: sufficient only for a fail.
         raise Unanswered(
             EVIDENCE,
             "the counters of {0} of {1} fell below 0 or went backwards; of the other operations "
@@ -454,7 +455,7 @@ def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     if mount.reconnects and (
         diagnosis.retransmissions_of_transport(wire, mount) or mount.reconnects > mount.connections
     ):
-        # A connection that was idle for minutes is closed, and made again without harm.
+        # An idle connection is closed after some minutes and opened again, which is harmless.
         words = (
             f"the connection to {server_name(mount)} was replaced {mount.reconnects} times in "
             f"{wire.traffic.seconds:.0f} s"

@@ -26,7 +26,8 @@ DANGER = (
 
 
 class Granted(NamedTuple):
-    """What one mount has and requested (None: the most that there is), and its age in seconds."""
+    """Current and requested transfer sizes of one mount (None: the maximum), and its age in
+    seconds."""
 
     path: str
     superblock: Optional[str]
@@ -51,7 +52,7 @@ def granted_by_server(facts: Facts) -> Servers:
 
 
 def mounts_alike(mount: Mounted, servers: Servers) -> Tuple[Granted, List[Granted]]:
-    """What a mount got, and what all mounts of its server and version got, this one too."""
+    """Sizes of a mount, and those of all mounts of its server and version, itself included."""
     alike = servers[_server(mount)]
     return next(one for one in alike if one.path == mount.path), alike
 

@@ -66,7 +66,7 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
 
 
 def missing_mounts(facts: Facts) -> List[Entry]:
-    """What a reboot mounts and is missing now, be it listed or not."""
+    """Mounts that a reboot creates and that are missing now, listed or not."""
     mounted = [mount.path for mount in known(facts.mounted)]
     missing = not_mounted(facts.persisted, mounted)
     return [one for one in missing if facts.links.get(one.path) not in mounted]
@@ -128,10 +128,10 @@ def homes_on(path: str, facts: Facts) -> List[str]:
 
 
 def needs_own_cache(wanted: WantedMount, facts: Facts, policy: Policy) -> bool:
-    """Whether Direct NFS is on and the mount is one of several of its volume, one in another.
+    """Whether Direct NFS is on and the mount is one of several nested mounts of its volume.
 
-    Then the kernel's shared cache leads Direct NFS through the wrong one of the paths: I/O fails.
-    Raises where such mounts are and nobody can tell whether Direct NFS is on.
+    Then the shared cache of the kernel leads Direct NFS through the wrong path, and I/O fails.
+    Raises an error if there are such mounts and it is unknown whether Direct NFS is on.
     """
     return bool(_nested_of_volume(wanted, facts)) and _has_direct_nfs(facts, policy)
 
@@ -218,12 +218,11 @@ def _holds_backups(opened: List[str], homes: List[str]) -> bool:
 def _class_of(
     opened: List[str], voting: Set[str], homes: List[str], has_home: bool, is_named: bool
 ) -> Optional[str]:
-    """What is on a mount, by what is seen there; None for nothing of Oracle.
+    """The class of a mount, by its visible use; None if Oracle does not use it.
 
-    ``voting``: what the group service holds; ``has_home``: an Oracle home is on it;
-    ``is_named``: oranfstab names it. Voting files count first, database files before a home, and
-    a home before diagnostics: the options of the first affect none of the others, but not the
-    other way round.
+    ``voting``: files of the group service. ``has_home``: an Oracle home is on it. ``is_named``:
+    oranfstab contains it. Voting files come first, then database files, then a home, then
+    diagnostics: the options for the former do not affect the latter, but the reverse is not true.
     """
     files = [path for path in opened if not any(is_beneath(path, home) for home in homes)]
     database = [path for path in map(_plain, files) if not _DIAGNOSTICS.search(path)]

@@ -187,8 +187,8 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
 
 
 def _is_real(process: Process, name: str) -> bool:
-    """Anybody can choose the name that a process shows, and start these programs of root's without
-    the right to set the clock: those that keep it run as accounts of the system."""
+    """Whether a process can set the clock. Any account can choose the name of a process, or start
+    these programs without the right to set the clock. Real daemons run as system accounts."""
     if process.uid >= _PEOPLE:
         return False
     if process.exe is None:

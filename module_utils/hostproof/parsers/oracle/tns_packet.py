@@ -18,7 +18,7 @@ from ..number import integer
 
 CONNECT, ACCEPT, REFUSE, REDIRECT, DATA, RESEND = 1, 2, 4, 5, 6, 11
 
-#: Kinds that anybody has seen (Wireshark: TNS_TYPE_MAX).
+#: Known packet types (Wireshark: TNS_TYPE_MAX).
 _LAST_KIND = 19
 
 #: Flag of a CONNECT that follows a REDIRECT.

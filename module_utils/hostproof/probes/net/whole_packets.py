@@ -38,7 +38,7 @@ _AT_A_TIME = 16
 #: Options that Python's socket does not name (include/uapi/linux/in.h, in6.h).
 _PROBE = 3  # DF is set, whatever was learned of the way
 _ERRORS, _CONTROL = 0x2000, 512  # MSG_ERRQUEUE
-#: Whoever floods us with errors must not keep us from the clock.
+#: Errors that are read at once: a flood of errors must not delay the time check.
 _ERRORS_AT_ONCE = 64
 #: Where an error came from (SO_EE_ORIGIN_ICMP, _ICMP6): not from this kernel.
 _BY_ICMP = (2, 3)

@@ -28,7 +28,7 @@ NFS4 = "nfs4"
 _VERSION_WORD = re.compile(r"(nfs)?vers=|v[2-4](\.[0-2])?$")
 _MOST = (1 << 31) - 1
 _MOST_UNSIGNED = (1 << 32) - 1
-#: fs_parser came to NFS with 5.6; the options of older kernels are tokens of their own parser.
+#: NFS uses fs_parser since 5.6; older kernels have a separate option parser.
 _FS_PARSER = (5, 6)
 
 
@@ -139,7 +139,7 @@ def _shown(name: str) -> str:
 
 
 def _meant(name: str) -> str:
-    """What a word of another system does there, or what a slip of the finger was meant to be."""
+    """The meaning of an option of another system, or the probable option behind a typo."""
     if name in _ELSEWHERE:
         return f" on Linux (it is one of {_ELSEWHERE[name]})"
     near = _nearest(name)
@@ -362,9 +362,9 @@ _OF_LIBMOUNT = frozenset(
     + ("group", "nogroup", "_netdev", "comment", "nofail", "uhelper", "helper")
     + ("loop", "offset", "sizelimit")
 )
-#: Of these and of some flags it takes a value too, and drops it.
+#: For these and some flags, it also accepts a value and ignores it.
 _OF_LIBMOUNT_WITH_VALUES = (_OF_LIBMOUNT - {"_netdev", "nofail"}) | {"rw", "ro", "sync"}
-#: What becomes a flag of the mount, for every file system.
+#: Options that become a mount flag, for every file system.
 _FLAGS = frozenset(
     ("rw", "ro", "suid", "nosuid", "dev", "nodev", "exec", "noexec", "sync", "async", "dirsync")
     + ("atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime")

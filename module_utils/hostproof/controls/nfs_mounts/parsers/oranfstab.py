@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""oranfstab: which servers and paths Direct NFS uses for which mounts.
+"""oranfstab: servers and paths that Direct NFS uses for mounts.
 
-Attributes stand as ``key: value``; ``export`` and ``mount`` are on one line, and ``dontroute``
-alone. An attribute belongs to the server above it. Direct NFS does not say how it takes what its
-manual does not describe, so whatever is not described there is a mistake here: a certain one where
-the manual forbids it, else one that may be harmless.
+Attributes are ``key: value``; ``export`` and ``mount`` are on the same line, and ``dontroute``
+has no value. An attribute belongs to the server above it. The manual does not describe how Direct
+NFS handles other content, so it is reported here: as an error if the manual forbids it, otherwise
+as possibly harmless.
 
 Source: Oracle Database Installation Guide for Linux 11.2 to 23ai, Creating an oranfstab File for
 Direct NFS Client; Enabling HCC on Direct NFS Client (management, community); Oracle Grid
@@ -76,7 +76,7 @@ class Mistake(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the lines state that could be understood, and every mistake, by line."""
+    """Content of the lines that could be parsed, and every error, by line."""
 
     servers: List[Server]
     mistakes: List[Mistake]

@@ -46,9 +46,9 @@ class Library(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Where oracle of a home looks for oranfstab, first wins; ``ignored`` is where it does not.
+    """Paths where oracle of a home reads oranfstab, first wins; ``ignored`` are not read.
 
-    ``named_by`` are the files in the home that these paths were taken from.
+    ``named_by`` are the files in the home that contained these paths.
     """
 
     places: Tuple[str, ...]
@@ -163,11 +163,11 @@ def _one_for_each_path(homes: List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]:
 
 
 def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
-    folder = home + "/lib"
-    found = {file.name: file for file in nfs_files.list_files(host, folder, named_by)}
+    directory = home + "/lib"
+    found = {file.name: file for file in nfs_files.list_files(host, directory, named_by)}
     direct = sorted(name for name in found if DIRECT.match(name))
     if not direct:
-        raise Absent(f"command:ls -Lin {folder}/", f"{folder} holds no libnfsodm")
+        raise Absent(f"command:ls -Lin {directory}/", f"{directory} holds no libnfsodm")
     odm = f"{home}/{_ODM_FOLDER}"
     loaded = unless_absent(attempt(nfs_files.list_files, host, odm, named_by), [])
     for file in loaded:
@@ -178,13 +178,15 @@ def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
         other = f"libnfsodm{plain.group(1)}.so" if plain else ""
         if other not in found:
             continue
-        one, two = f"{folder}/{name}", f"{folder}/{other}"
+        one, two = f"{directory}/{name}", f"{directory}/{other}"
         if found[name].inode == found[other].inode:
             return Library(True, f"{one} leads to {other}", one)
         is_as_long = found[name].size == found[other].size
         if is_as_long and nfs_files.same_content(host, one, two, named_by):
             return Library(True, f"{one} is a copy of {other}", one)
-    return Library(False, f"{odm} holds no libnfsodm, and libodm in {folder} is another file", "")
+    return Library(
+        False, f"{odm} holds no libnfsodm, and libodm in {directory} is another file", ""
+    )
 
 
 def _read_order(host: Host, named: OracleHome, home: str) -> Order:

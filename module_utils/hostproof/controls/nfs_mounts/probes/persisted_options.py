@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options with which the next reboot mounts what it mounts by NFS.
+"""The options of NFS mounts after a reboot.
 
-Whoever only asks what is mounted where (nfs_persisted.py) need not send the tables of words.
+Separate from nfs_persisted.py, so that controls that only need the mounts do not load the tables of
+options.
 """
 
 from typing import Dict

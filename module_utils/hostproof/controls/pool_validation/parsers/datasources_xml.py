@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Data sources in the files of WildFly and JBoss EAP: standalone*.xml, domain.xml, *-ds.xml.
 
-Such a file holds passwords and URLs that hold some, so what is kept of it is only what is listed
-here. It may be anybody's: a DOCTYPE or an entity is rejected, and there are bounds for all.
-Sources: schema jboss-as-datasources_7_0.xsd; ironjacamar datasources_1_1.xsd. Elements are known by
-their names only: the namespace differs by release."""
+Such a file contains passwords, also in URLs, so only the elements listed here are recorded. It is
+untrusted: a DOCTYPE or an entity is rejected, and all sizes are limited. Sources: schema
+jboss-as-datasources_7_0.xsd; ironjacamar datasources_1_1.xsd. Elements are identified only by their
+names, because the namespace differs by release."""
 
 import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple

@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""XML that may be anybody's: a document type or an entity is rejected, and depth is bounded.
+"""Untrusted XML: a document type or an entity is rejected, and the depth is limited.
 
-Source: the Python library's "XML vulnerabilities"; what no document declares, expat cannot expand.
+Source: "XML vulnerabilities" of the Python library. Without declared entities, expat cannot expand
+any.
 """
 
 from typing import Any, Callable, Dict

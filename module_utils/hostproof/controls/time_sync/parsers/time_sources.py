@@ -11,7 +11,7 @@ from typing import List, NamedTuple, Tuple
 
 from ....errors import ParseError, kind_of
 
-#: More lines than anybody has sources; an address or a name has no other characters.
+#: Limit of lines, above any real number of sources; characters of an address or a name.
 _SOURCES = 256
 _NAME = re.compile(r"[A-Za-z0-9.:_()%-]{1,255}\Z")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:\.[0-9]{0,12})?\Z")
