@@ -48,7 +48,7 @@ REPORT = "render_report"
 #: The task of playbooks/tasks/report.yml that prints the summary where this callback does not.
 SUMMARY = "Summary"
 #: The task of playbooks/apply.yml that follows a control that was not applied.
-AFTER_REFUSAL = "Leave a rejected change to the report"
+AFTER_REFUSAL = "Record the rejected change in the report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
 SET_STATS = "ansible.builtin.set_stats"
 #: Modules that run on the controller and return lines for the terminal.

@@ -37,7 +37,7 @@ def inventory(folder: Path) -> dict:
                 f"host's, of {names.RULE}",
                 file=sys.stderr,
             )
-    # Each is a result that is missing: the report says so under a name that is safe to show.
+    # Each of these packs is a missing result. The report lists it under a safe name.
     wrong = [name for name in packs if not names.is_host_name(name)]
     safe = [re.sub(r"[^A-Za-z0-9._-]", "_", name)[:60] for name in wrong]
     skipped = [f"pack{number}_{name}" for number, name in enumerate(safe, 1)]

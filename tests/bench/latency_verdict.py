@@ -61,7 +61,7 @@ WHAT = {
     "slower": "requests over loopback",
     "tcp": "requests over loopback",
 }
-HOW = {"first": "before other processes", "beside": "beside other load"}
+HOW = {"first": "before other processes", "beside": "with other load"}
 #: The recorded windows that are as steady as a network's are, so that a change must be found.
 STEADY = f"{WHAT['far']}, {HOW['first']}, p50"
 HOSTS = 20

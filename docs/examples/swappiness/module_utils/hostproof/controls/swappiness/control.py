@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How readily the kernel swaps: now, and after the next boot."""
+"""Check and set vm.swappiness, running and after reboot."""
 
 from typing import List, NamedTuple, Optional
 
@@ -97,7 +97,7 @@ def persisted(facts: Facts, policy: Policy) -> Verdict:
     text = "the kernel's default" if coming is None else f"{coming.value} ({coming.place})"
     return Verdict(
         PASS if _is_low(coming, policy) else FAIL,
-        f"After the next boot it is {text}.",
+        f"After reboot it is {text}.",
         fix="apply the policy",
         commands=[apply_line(NAME)],
         desired=f"at most {policy.maximum}",
@@ -107,7 +107,7 @@ def persisted(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _at_boot(places: boot.Boot) -> Optional[boot.Setting]:
-    """What the last of all places sets; raises where nobody can know which that is."""
+    """Return the setting that applies after boot; raise an error if it cannot be determined."""
     found = boot.sysctl_at_boot(places, KEY)
     found.settled()
     return found.winner
@@ -118,7 +118,7 @@ def _is_low(coming: Optional[boot.Setting], policy: Policy) -> bool:
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """First the drop-in, which persists, then the value that counts now."""
+    """Plan the drop-in first, then the running value."""
     now = known(facts.running)
     changes: List[Change] = []
     refusals = []
