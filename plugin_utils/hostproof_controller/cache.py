@@ -29,7 +29,7 @@ def get_or_create(path: Path, make: Callable[[], bytes]) -> bytes:
     if content is not None:
         return content
     with _lock(path.parent):
-        # Whoever had the lock before may have made it.
+        # The previous holder of the lock may have created the file.
         content = read_verified(path)
         if content is None:
             content = make()
@@ -48,7 +48,7 @@ def read_verified(path: Path) -> bytes | None:
 
 
 def digest(path: Path) -> bytes | None:
-    """The SHA-256 that a cached file begins with. Whoever reads the file verifies it."""
+    """The SHA-256 at the start of a cached file. The reader of the file must verify it."""
     with _opened(path) as stream:
         return None if stream is None else stream.read(32)
 
@@ -80,7 +80,7 @@ def write(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """One of all workers and runs makes a file. Without a lock each does, which is only slower."""
+    """Lock so that only one worker creates a file. Without the lock, each does: only slower."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host may be called: one rule for packs, ``init``, fixes, results, slices and merges.
+"""Valid names of hosts: one rule for packs, ``init``, fixes, results, slices and merges.
 
-Ansible reads templates, ranges, ports and patterns in a name, a shell reads words and a terminal
-reads control characters. The rule leaves no character to any of them but the colons of IPv6.
+Ansible evaluates templates, ranges, ports and patterns in a name, a shell splits words, and a
+terminal obeys control characters. The rule forbids all these characters except colons of IPv6.
 
 Standard library only: inventories/evidence.py runs with any Python.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-#: What the rule states, for a message.
+#: The rule in words, for messages.
 RULE = "letters, digits and . _ - (or an IPv6 address), beginning with a letter, a digit or _"
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
@@ -39,7 +39,7 @@ def is_host_name(name: object) -> bool:
 
 
 def pattern_of(name: str) -> str:
-    """The pattern of Ansible (--limit) that means this host alone; ``name`` is a host's name.
+    """The Ansible pattern (--limit) that matches only this host; ``name`` is a host's name.
 
     Ansible splits a pattern at each colon outside of brackets, unless all of it is an IPv6 address
     without a scope.

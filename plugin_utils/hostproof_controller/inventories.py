@@ -18,10 +18,10 @@ import yaml
 #: Values that the aliases of one file may be for, and levels. Nobody's inventory has them.
 MOST_VALUES = 1_000_000
 MOST_DEPTH = 100
-#: Bytes of a file that are looked at, and files of all.
+#: Maximum bytes that are read of a file, and maximum number of files.
 MOST_BYTES = 16 << 20
 MOST_FILES = 10_000
-#: So many brackets may be a nesting; with fewer, and no alias, there is nothing to count.
+#: Text with fewer brackets and without an alias cannot exceed the depth, and is not parsed.
 _FEW = MOST_DEPTH
 
 _VALUED = {
@@ -121,7 +121,7 @@ def check_text(name: str, text: bytes) -> None:
 def _count(text: bytes) -> None:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     weights: dict[str, int] = {}
-    #: Of each open collection: its anchor, and the values before it.
+    #: For each open collection: its anchor, and the number of values before it.
     opened: list[tuple[str, int]] = []
     values = 0
     for event in yaml.parse(text, loader):

@@ -1,7 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things lie: in a checkout, or in the installed collection, where Ansible names the
-directories.
+"""Directories of a checkout, or of the installed collection, where Ansible defines their names.
 
 Below ``plugins/`` of the collection module_utils/ and plugin_utils/ have the names of a checkout.
 """

@@ -54,7 +54,7 @@ OF_HOSTPROOF = frozenset(
         "entry_point",
         "evidence",
         "evidence_folder",
-        # What a job says of itself, AWX gives the next one of a workflow as variables.
+        # AWX passes the statistics of a job as variables to the next job of a workflow.
         "exit_code",
         "fail_on",
         "gate",
@@ -298,7 +298,7 @@ def plain(name: str, value: Any, answer: Callable[[Any], Any]) -> Any:
 
 
 class _Room:
-    """What a variable may still hold."""
+    """Remaining size limits of a variable."""
 
     def __init__(self) -> None:
         self.items = MOST_ITEMS
@@ -357,7 +357,7 @@ def _answered(name: str, value: Any, answer: Callable[[Any], Any], room: _Room, 
     except Exception as problem:
         words = " ".join(str(problem).split())[:300]
         raise BadPolicy(f"{name} cannot be templated: {words}") from None
-    # What a template gives is never a template again.
+    # The result of a template is never templated again.
     return _plain(name, found, None, room, depth)
 
 

@@ -35,8 +35,8 @@ STARTED = "HOSTPROOF_STARTED"
 #: ansible-runner and AWX keep what is here, and nothing else of a run.
 ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
 
-#: The inventories of a slice as they are called where it was cut, a line each: what the job has are
-#: copies that are gone when somebody reads the report.
+#: Original inventories of a slice, one per line. The job itself has copies, which no longer exist
+#: when the report is read.
 INVENTORIES = "HOSTPROOF_INVENTORIES"
 
 

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was measured on a host, kept on the controller: a baseline is one file per host.
+"""Baseline: the latency of a host, measured and stored on the controller in one file per host.
 
-``HOST.json``: ``schema``, ``hostproof`` (version), ``host``, ``taken_at`` (UTC), what was queried
-(``probes``, ``rounds``, ``seconds``, ``pause``) and what came of it (``windows``, ``remarks``).
+``HOST.json``: ``schema``, ``hostproof`` (version), ``host``, ``taken_at`` (UTC), the request
+(``probes``, ``rounds``, ``seconds``, ``pause``) and the result (``windows``, ``remarks``).
 """
 
 import errno
@@ -43,8 +43,8 @@ class NoBaseline(HostproofError):
 
 
 def path_of(folder: str, host: str) -> str:
-    """Where a host's baseline is kept. A name with a slash, or one that means a directory, is no
-    way out of it."""
+    """Path of a host's baseline. No name leads out of the directory: slashes and a leading dot are
+    replaced or escaped."""
     name = host.replace("/", "_")
     return os.path.join(folder, "_" + name if name.startswith(".") else name) + ".json"
 

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a comparison of latency before and after a change amounts to, as findings.
+"""Findings about latency before and after a change.
 
-``latency.change`` is one series of one host, ``latency.fleet_change`` one figure over all changed
-hosts, ``latency.gate`` what became of a change that ran through the gate.
+``latency.change`` covers one series of one host, ``latency.fleet_change`` one figure over all
+changed hosts, and ``latency.gate`` the result of a change that ran through the gate.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 
 CHANGE, FLEET_CHANGE = change.check, fleet_change.check
 
-#: A host that the change did not touch tells of the surroundings; it fails nobody's change.
+#: An unchanged host shows the effect of the environment; it never fails a change.
 _UNCHANGED = "left unchanged: what happened to it is not the change's doing, but may be the reason"
 
 

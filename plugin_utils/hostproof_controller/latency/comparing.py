@@ -77,11 +77,11 @@ class Figure(NamedTuple):
 
 
 class SeriesVerdict(NamedTuple):
-    """``problem`` says why there is no figure; ``idle`` that there was nothing on either side.
+    """``problem`` is the reason for a missing figure; ``idle``: no load on either side.
 
-    ``path`` is what differs of the way to the other side between before and after, ``remarks`` what
-    else does. ``asked`` is whether the user named it, ``gone`` says which figure there was before
-    and is no more.
+    ``path`` lists differences of the network path between before and after, ``remarks`` lists other
+    differences. ``asked``: the user requested this series. ``gone`` names a figure that existed
+    before and is now missing.
     """
 
     series: Series
@@ -97,10 +97,10 @@ class SeriesVerdict(NamedTuple):
 
 
 class HostVerdict(NamedTuple):
-    """``problems`` are about the host as a whole: a side that is missing, a probe without a window.
+    """``problems`` concern the whole host: a missing side, or a probe without a window.
 
-    ``remarks`` are what the measurements themselves remarked, with the side; ``lost`` is what was
-    not answered any more.
+    ``remarks`` are the remarks of the measurements, with the side. ``lost`` are requests without an
+    answer after the change.
     """
 
     host: str
@@ -125,8 +125,10 @@ class HostVerdict(NamedTuple):
         return found
 
     def whole_of(self, one: SeriesVerdict) -> SeriesVerdict | None:
-        """What a process felt, which was compared, where ``one`` is a part of it: its ``user``
-        series. What a part lacks, the whole tells."""
+        """The compared ``user`` series, if ``one`` is a part of it.
+
+        It has the latency that a process experiences, and covers figures that a part lacks.
+        """
         if one.series.layer not in PARTS:
             return None
         whole = one.series._replace(layer="user")
@@ -137,7 +139,7 @@ class HostVerdict(NamedTuple):
 class FleetVerdict(NamedTuple):
     """One figure of one kind of series over all hosts, ``hosts`` those that have it.
 
-    ``figures`` is how many share the error, ``whole`` the name of what this is a part of.
+    ``figures`` is the number of figures that share the error, ``whole`` the name of the whole.
     """
 
     name: str
@@ -154,7 +156,7 @@ class FleetVerdict(NamedTuple):
 
 
 def another_path(differences: Sequence[str]) -> str:
-    """What differs of a path, in words."""
+    """Sentence about the differences of a path."""
     return "another path than before ({0})".format("; ".join(differences))
 
 
@@ -188,7 +190,7 @@ def compare_hosts(pairs: dict[str, tuple[Any, Any]]) -> dict[str, HostVerdict]:
 
 
 class Stability(NamedTuple):
-    """``unstable`` names central figures that moved by themselves, of ``figures`` looked at."""
+    """``unstable`` names central figures that varied without a change; ``figures`` were checked."""
 
     unstable: list[str]
     figures: int
@@ -229,8 +231,8 @@ def unmeasured(baseline: Baseline) -> list[str]:
 
 
 def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
-    """The number of windows per side bound an interval of each figure, and how many figures
-    share the error, where these are compared together."""
+    """Number of windows per side that bound an interval of each figure, and number of figures that
+    share the error if they are compared together."""
     figures = sum(
         len(values) >= FEWEST_WINDOWS
         for one in baselines
@@ -375,7 +377,7 @@ def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
     ]
     if pair.coarse:
         compared = [one for one in compared if _shows_harm(one)]
-    # Of a disk that is told no more, how finely it was counted is not an excuse.
+    # A coarse counter does not excuse a disk without any figure after the change.
     coarse = pair.coarse and told_windows(pair.after) > 0
     why = None if compared else COARSE if coarse else _short(pair)
     idle = coarse or _is_idle(pair)
@@ -400,11 +402,11 @@ def _shows_harm(figure: Figure) -> bool:
 
 
 def _is_idle(pair: _Pair) -> bool:
-    """Whether it is only that there was too little to do.
+    """Whether low load explains the missing figures.
 
-    What a probe merely looks at may be busy in a few windows more or less by chance; but a disk
-    that was busy in most of them, and of which nothing at all is told after, may be one that hangs.
-    Of what was named something must be told for all that: _missing_probes() sees to it.
+    An observed disk is busy in more or fewer windows by chance. But a disk that was busy in most
+    windows before, and has no figure after, may hang. Requested series need figures anyway:
+    _missing_probes() reports the others.
     """
     before, after = told_windows(pair.before), told_windows(pair.after)
     if pair.series.probe == TCP or pair.series.size is not None:
@@ -422,8 +424,10 @@ def _short(pair: _Pair) -> str:
 
 
 def _gone(pair: _Pair, ready: _Ready) -> str | None:
-    """Of the figures that only one side tells, those that nearly each window told before: the tail
-    of a window that was cut short is not the same as before, it is not known."""
+    """A figure that nearly every window had before and that is now missing.
+
+    Its value after the change is unknown, for example the tail of a window that was cut short.
+    """
     after = dict(values_of(pair.after))
     names = [name for name, _, _ in ready]
     for name, values in values_of(pair.before):
@@ -438,8 +442,10 @@ def _gone(pair: _Pair, ready: _Ready) -> str | None:
 
 
 def _differences(pair: _Pair, conditions: Sequence[tuple[str, str]]) -> list[str]:
-    """Of the conditions that both sides tell those that differ. What one side does not tell, as a
-    baseline of an older Hostproof, is not known to differ."""
+    """Differences between conditions that both sides have.
+
+    A condition that one side lacks, such as a baseline of an older release, is not a difference.
+    """
     found = []
     for name, words in conditions:
         sides = [_told(side, name) for side in (pair.before, pair.after)]
@@ -484,7 +490,7 @@ def _numbers(windows: Sequence[Window], name: str) -> list[float]:
 
 
 def _missing_probes(before: Baseline, after: Baseline, judged: list[SeriesVerdict]) -> list[str]:
-    """What was requested by name and has no series that was compared, or a separate problem."""
+    """Requested probes without a compared series and without a problem of their series."""
     told = [one.series for one in judged if one.figures or one.problem]
     coarse = [one.series for one in judged if one.idle == COARSE]
     return without_answer(before, told, names_of(before.windows + after.windows), coarse)

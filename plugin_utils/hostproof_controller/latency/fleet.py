@@ -31,7 +31,7 @@ ENOUGH_CONTROLS = 4
 
 
 class FleetComparison(NamedTuple):
-    """``controls`` is how many unchanged hosts were compared with; 0 where there were too few."""
+    """``controls`` is the number of unchanged hosts in the comparison; 0 if there are too few."""
 
     verdict: str
     interval: Interval
@@ -43,11 +43,11 @@ class FleetComparison(NamedTuple):
 def compare_fleet(
     changed: Sequence[float], unchanged: Sequence[float], margin: float, figures: int = 1
 ) -> FleetComparison:
-    """Ratios after / before of the changed hosts and of those left alone, all above 0.
+    """Compare the ratios after / before of changed and unchanged hosts; all are above 0.
 
-    Worse or better: the interval leaves "the same" out and is not within the margin. With
-    the host as the unit that is already rare by chance. ``figures`` is how many share the error:
-    whatever their number, at most one in twenty batches has one that is falsely called worse.
+    Worse or better: the interval excludes "the same" and is not within the margin. With one value
+    per host, this is already rare by chance. ``figures`` is the number of figures that share the
+    error, so that at most one in twenty batches has a figure that is falsely reported as worse.
     ValueError without a changed host.
     """
     alpha = _error_of(figures)
@@ -86,7 +86,7 @@ def _decide(interval: Interval, margin: float) -> str:
 
 
 def _signed_ranks(hosts: int) -> list[int]:
-    """In how many ways the ranks 1 to ``hosts`` add up to each sum."""
+    """For each sum, the number of subsets of the ranks 1 to ``hosts`` that have it."""
     counts = [1] + [0] * (hosts * (hosts + 1) // 2)
     for rank in range(1, hosts + 1):
         for total in range(len(counts) - 1, rank - 1, -1):
@@ -95,13 +95,13 @@ def _signed_ranks(hosts: int) -> list[int]:
 
 
 def _error_of(figures: int) -> float:
-    """The part of one figure. Of two sides only "worse" holds a change, so two share it in full."""
+    """Share of the error per figure. Only "worse" holds a change, so two figures share one."""
     return ALPHA / max(1.0, figures / 2.0)
 
 
 def fewest_hosts(controls: int, figures: int) -> int:
-    """The number of changed hosts bound an interval for each of this number of figures, next to
-    ``controls`` unchanged ones if these are enough."""
+    """Minimum number of changed hosts for an interval of each figure, with ``controls`` unchanged
+    hosts if these are enough."""
     alpha = _error_of(figures)
     if controls >= ENOUGH_CONTROLS:
         return fewest_beside(controls, alpha)

@@ -21,8 +21,8 @@ from ansible.module_utils.hostproof.latency.probe_list import (
 from .baseline import Baseline
 from .series import Series, series_of
 
-#: From how many standard errors on a difference is said, and from how many, or from which share on,
-#: it is more than chance explains. A host that stalls sends a few again although nothing was lost.
+#: Standard errors: minimum for a remark, and minimum for "worse" unless the share is clear. A host
+#: that stalls sends a few requests again although nothing was lost.
 _LOST = (0.0, 2.0)
 _AGAIN = (2.0, 3.0)
 _CLEAR_SHARE = 0.05
@@ -32,7 +32,7 @@ _WHOLE = ("user", "server")
 
 
 class Loss(NamedTuple):
-    """``worse``: more than chance explains; else it is merely to be known."""
+    """``worse``: more than chance explains; otherwise this is only information."""
 
     name: str
     text: str
@@ -48,9 +48,9 @@ class _Count(NamedTuple):
 
 
 def losses(before: Baseline, after: Baseline) -> list[Loss]:
-    """What was lost after the change beyond what was lost before it, a probe each.
+    """Losses after the change that exceed those before it, one entry per probe.
 
-    A probe without any window on a side is for the caller to name.
+    The caller reports probes without any window on a side.
     """
     sides = [_asking(side) for side in (before, after)]
     found: list[Loss | None] = []

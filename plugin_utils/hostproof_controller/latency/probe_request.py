@@ -1,9 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a user asked to be measured by name, and which series answer that.
+"""Probes that a user requested by name, and the series that belong to them.
 
-Disks and mounts that merely happen to be there were not requested: that they are idle is not a
-fault.
+Other disks and mounts of the host are measured too, but it is not a fault if these are idle.
 """
 
 from collections.abc import Iterable, Sequence

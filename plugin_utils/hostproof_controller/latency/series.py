@@ -8,15 +8,15 @@ from typing import NamedTuple
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import TCP, TICKS
 
-#: Fewer windows than this on a side bound no interval at all, whatever they state.
+#: Minimum number of windows per side that can bound an interval.
 FEWEST_WINDOWS = 4
 
 #: Figures of a distribution, and of a series that has nothing but means.
 _FIGURES = ("p50", "p99")
 _MEAN = "mean"
 
-#: As few windows of a series below the unit of its source leave the middle of all as it is. What is
-#: compared later must have some room, or chance decides on which side of the line it is.
+#: Share of windows below the resolution of the source that leaves the median unaffected. The two
+#: values differ, so that a later comparison does not depend on chance at the limit.
 FEW = 0.3
 FEWER = 0.1
 
@@ -27,8 +27,7 @@ _MILLISECOND = 1000.0
 
 
 class Series(NamedTuple):
-    """``size`` is bytes of a request, ``mode`` how a tcp probe asks; None where a probe has no such
-    thing."""
+    """``size`` is the bytes of a request, ``mode`` the mode of a tcp probe; None for others."""
 
     probe: str
     subject: str
@@ -42,7 +41,7 @@ class Series(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The name without probe and subject. The size tells a request from a mere connection."""
+        """The name without probe and subject. Only a request has a size; a connection has none."""
         mode = f"{self.mode} " if self.mode and self.size is None else ""
         size = "" if self.size is None else f" {self.size} B"
         return mode + self.layer + size
@@ -81,7 +80,7 @@ def values_of(windows: Sequence[Window], least: float = LEAST) -> list[tuple[str
 
 
 def told_windows(windows: Sequence[Window]) -> int:
-    """In how many windows there is any figure."""
+    """Number of windows that have at least one figure."""
     return max(len(values) for _, values in values_of(windows))
 
 

@@ -8,8 +8,8 @@ estimate is Hodges' and Lehmann's ratio (the median of all after / before), its 
 one of the Mann-Whitney distribution, widened for windows that follow their neighbours (Hodges and
 Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 4.2 and 4.3).
 
-"Worse" and "better" need the whole interval beyond a margin, "no different" the whole interval
-within it; all else is inconclusive, and says how many windows would tell.
+"Worse" and "better" require the whole interval beyond a margin, and "no different" the whole
+interval within it. All other results are inconclusive, with the number of windows required.
 """
 
 import math
@@ -46,10 +46,10 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """``needed`` is about how many windows per side would decide, None where none would.
+    """``needed`` estimates the windows per side for a decision, None if no number is enough.
 
-    ``suspect``: inconclusive, but the interval leaves "the same" out and the ratio is beyond the
-    margin. ``stable`` is None where the baseline is too short to be split in halves.
+    ``suspect``: inconclusive, but the interval excludes "the same" and the ratio is beyond the
+    margin. ``stable`` is None if the baseline is too short for two halves.
     """
 
     verdict: str
@@ -67,9 +67,8 @@ def compare(
 ) -> Comparison:
     """One figure of each window before and after, in order of time, all above 0.
 
-    ``margin`` is a share (0.05). ``comparisons`` is how many such verdicts are given at once: each
-    then gets its part of the error (Bonferroni). ValueError for fewer than one window or a figure
-    that is not above 0.
+    ``margin`` is a share (0.05). ``comparisons`` is the number of verdicts that share the error
+    (Bonferroni). ValueError without a window, or for a figure that is not above 0.
     """
     alpha = ALPHA / max(1, comparisons)
     interval = ratio_interval(before, after, alpha)
@@ -210,7 +209,7 @@ def _rank(first: int, second: int, alpha: float) -> int:
 
 
 def tail_rank(counts: list[int], alpha: float) -> int:
-    """How many of the smallest values of a statistic have at most alpha / 2 of all ways."""
+    """Number of smallest values of a statistic that together have at most alpha / 2 of all ways."""
     allowed = sum(counts) * alpha / 2.0
     rank = passed = 0
     while passed + counts[rank] <= allowed:
@@ -220,7 +219,7 @@ def tail_rank(counts: list[int], alpha: float) -> int:
 
 
 def _mann_whitney(first: int, second: int) -> list[int]:
-    """In how many ways U has each value, 0 to first * second: Gaussian binomial coefficients."""
+    """Number of ways for each value of U, 0 to first * second: Gaussian binomial coefficients."""
     counts = [1] + [0] * (first * second)
     for step in range(1, first + 1):
         up, down = second + step, step

@@ -1,5 +1,5 @@
-# This runs on the host, as text in a payload: the first thing there. Python 3.6, standard library.
-# Whoever executes it has put TEXT (sources, each below the line of its path) and INPUT in place.
+# First code of the payload that runs on the host. Python 3.6, standard library only.
+# The caller defines TEXT (sources, each below a line with its path) and INPUT.
 # ruff: noqa: F821
 import json
 import marshal
@@ -22,14 +22,14 @@ REQUEST["params"] = json.loads(zlib.decompress(INPUT.read()).decode("ascii"))
 
 
 def compiled():
-    """What the controller compiled, by path, where this is its machine and the same Python."""
+    """Code that the controller compiled, by path, if host and Python are the same as there."""
     path, magic, digest = REQUEST["compiled"] or ("", "", "")
     if magic != MAGIC_NUMBER.hex():
         return {}
     from hashlib import sha256
 
     try:
-        # Whoever may write there, and whatever is there: it is what was requested, or nothing.
+        # The file is untrusted: it is used only if its hash is the requested one.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
             content = stream.read()[32:]
     except OSError:
@@ -98,7 +98,7 @@ def answer():
 
 
 def main():
-    # What a command prints must not are in the answer, nor must one read what is left of input.
+    # Keep output of commands out of the answer, and the rest of the input away from commands.
     out = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

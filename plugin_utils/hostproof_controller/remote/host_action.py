@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tasks that ask a host: one payload and one request through Ansible's own connection.
+"""Tasks that run on a host: one payload and one request through Ansible's own connection.
 
-If that is not possible (no pipelining, an interpreter that Ansible must search for), Ansible sends
-the module of the same name in library/, which gives the same answer.
+If that is not possible (no pipelining, or Ansible must discover the interpreter), Ansible sends the
+module of the same name in library/, which returns the same answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Failed(Exception):
 def prepare(module: str = "") -> None:
     """Make what every worker needs, before Ansible forks them: the strategy loads action plugins.
 
-    ``module`` is expected to ask for all controls.
+    ``module`` is expected to request all controls.
     """
     runs.name_folders()
     policies.prime()
@@ -226,7 +226,7 @@ class JudgingAction(PayloadAction):
     def complete(self, params: dict[str, Any]) -> list[str]:
         chosen = params["controls"]
         if isinstance(chosen, dict):
-            # The task holds the policies; a misspelt variable would be read by nobody anyway.
+            # The task contains the policies; nothing would read a misspelled variable.
             policies.refuse_unknown(self.variables)
             names = list(chosen)
         else:
@@ -324,7 +324,7 @@ _OF_SSH = re.compile(r"debug[1-3]:|(Shared c|C)onnection to .* closed|OpenSSH_|m
 #: What sudo says where sudoers wants a terminal (requiretty).
 _NEEDS_TERMINAL = re.compile(r"sudo: sorry, you must have a tty to run sudo")
 
-#: What a shell, env, sudo or su say of a program that is not there or cannot be started.
+#: Messages of a shell, env, sudo or su for a program that is missing or cannot be started.
 _NO_PROGRAM = re.compile(r"not found|No such file|annot execute|Permission denied|Exec format")
 
 

@@ -69,7 +69,7 @@ class _Field(NamedTuple):
 def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
     """The findings of a host with what is wrong left out of each.
 
-    ``is_plain``: every text in them is printable as it is, so that only their shape is looked at.
+    ``is_plain``: all their texts are printable, so that only their structure is checked.
     """
     if is_plain and are_sound(findings, MOST_TEXT):
         return [one if _has_fine_contents(one) else _taken(one) for one in findings]
@@ -77,7 +77,7 @@ def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
 
 
 def _has_fine_contents(finding: dict[str, Any]) -> bool:
-    """What are_sound does not look at."""
+    """Check the fields that are_sound does not check."""
     return (
         (finding["values"] is None or _are_values(finding["values"]))
         and (not finding["commands"] or _are_commands(finding["commands"]))
@@ -108,7 +108,7 @@ def _taken(finding: Any) -> dict[str, Any]:
     return found
 
 
-#: What is said of fields that are left out.
+#: Remark about omitted fields.
 _LEFT_OUT = "Hostproof left out of the host's answer what no control sends: {0}."
 
 

@@ -24,15 +24,15 @@ from .transport import shared_alarm, watched_output
 
 #: Bytes of both streams that a host may print. The largest answer is 48 MiB.
 MOST_OUTPUT = 64 << 20
-#: Bytes that a worker may grow meanwhile, where nobody counts what it reads. Ansible holds the
-#: largest answer several times over.
+#: Bytes that a worker may grow meanwhile if the kernel does not count its reads. Ansible holds
+#: several copies of the largest answer.
 MOST_GROWTH = 384 << 20
-#: Seconds for an answer; what a task has its host wait or measure comes on top.
+#: Seconds for an answer, in addition to the time for which a task waits or measures on the host.
 SECONDS = 7200.0
-#: A week: with more, nobody waits for the report.
+#: A week: a longer limit is useless.
 MOST_SECONDS = 604800
 
-#: Seconds between two looks: what is printed meanwhile is not bounded.
+#: Seconds between two checks; output between two checks is not limited.
 _TICK = 0.2
 
 #: getrusage(2) has KiB, on macOS bytes.
@@ -83,13 +83,13 @@ def _memory() -> int:
 
 
 def _read() -> int:
-    """Bytes that this thread has read from anywhere; 0 where no kernel counts them (macOS).
+    """Bytes that this thread has read; 0 if the kernel does not count them (macOS).
 
-    Of the process the kernel also tells what its children read: a module on this machine may read
-    a disk.
+    The counter of the process is unsuitable: it includes its children, and a module on this machine
+    may read a disk.
 
-    Ansible's ssh copies all that it has with each piece that comes: what does not fill the memory
-    fills the time.
+    Ansible's ssh connection copies all output with each new part. Large output therefore uses up
+    the time even if it fits in memory.
     """
     try:
         with open("/proc/thread-self/io", "rb") as stream:
@@ -108,9 +108,9 @@ def _end_all(trace: TracebackType | None) -> None:
 
 
 def _stopped(root: int) -> list[int]:
-    """A process and all below it, each stopped: none starts another one while we look.
+    """A process and its descendants, each stopped, so that none starts another one meanwhile.
 
-    Whoever's parent is gone belongs to nobody that is known, and sudo's are not ours to stop.
+    The origin of orphaned processes is unknown, and children of sudo cannot be stopped.
     """
     found: list[int] = []
     new = [root]

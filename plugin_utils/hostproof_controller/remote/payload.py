@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The code that travels to a host: built once per version of the sources, and kept by content.
 
-What goes down the connection is ``command`` (one line for a shell) and, on its standard input, the
-payload and the request. The payload is the same for all hosts of a task; the request is one host's.
+The connection transfers ``command`` (one line for a shell) and, on its standard input, the payload
+and the request. The payload is the same for all hosts of a task; the request is per host.
 """
 
 from __future__ import annotations
@@ -40,30 +40,30 @@ _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 TOO_OLD = "Hostproof needs Python 3.6 or newer: set ansible_python_interpreter; this is "
 
-#: What a host may answer, in bytes: as it comes, and when it is inflated.
+#: Maximum size of an answer in bytes: compressed, and decompressed.
 ANSWER_LIMIT = 48 * 1024 * 1024
 INFLATED_LIMIT = 96 * 1024 * 1024
 
 
 class NoAnswer(Exception):
-    """What came back holds no answer; the message says why, in a sentence."""
+    """The output contains no answer; the message is the reason, in a sentence."""
 
 
 class Answer(dict[str, Any]):
-    """What a host answered. ``plain``: every text of it is printable as it came."""
+    """The answer of a host. ``plain``: all its texts are printable."""
 
     plain = False
 
 
-#: What may follow a backslash in JSON where nothing is written out, and how many are looked at.
+#: Harmless characters after a backslash in JSON, and maximum number of backslashes to check.
 _HARMLESS = frozenset('"\\/nt')
 _MOST_ESCAPES = 2000
 
 
 def is_plain(text: str) -> bool:
-    """Whether every text in this ASCII JSON is printable: known without going through it.
+    """Whether all texts in this ASCII JSON are printable, by a fast check without parsing.
 
-    False where that cannot be seen so easily.
+    False if the fast check cannot decide.
     """
     if "\x7f" in text:
         return False
@@ -90,7 +90,7 @@ def command(interpreter: str, payload: bytes, compression: str) -> str:
         "import sys",
         "INPUT=getattr(sys.stdin,'buffer',sys.stdin)",
         f"if sys.version_info<(3,6): INPUT.read();sys.exit({TOO_OLD!r}+sys.version.split()[0])",
-        # With -c the working directory comes first, and whoever may write there would be imported.
+        # Python -c puts the working directory first: anyone with write access could add modules.
         "sys.path[:]=[p for p in sys.path if p]",
         f"d=INPUT.read({len(payload)})",
         f"try: import {compression}",
@@ -109,9 +109,10 @@ def request(
     diff: bool,
     compiled: tuple[str, str, str] | None = None,
 ) -> tuple[bytes, str]:
-    """What follows the payload, and the random mark that is on both sides of the answer.
+    """The request after the payload, and the random mark that encloses the answer.
 
-    A line of JSON, with the seconds in which the host will watch, and then the parameters, packed.
+    The request is a line of JSON with the seconds of measurement on the host, then the compressed
+    parameters.
     """
     mark = secrets.token_hex(16)
     asked = {
@@ -186,10 +187,10 @@ _MAGIC = importlib.util.MAGIC_NUMBER.hex()
 
 
 def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] | None:
-    """Where a Python like this one, on this machine, finds the payload compiled: the path, what
-    tells a Python's bytecode from others', and the content's SHA-256. None where nothing is kept.
+    """The compiled payload for the same Python on this machine: path, magic number of the bytecode,
+    and SHA-256 of the content. None if it is not cached.
 
-    Compiling takes a host longer than all that it is queried.
+    On a host, the compilation takes longer than the whole audit.
     """
     chosen = tuple(sorted(controls))
     found = _compiled(module, chosen)
@@ -204,7 +205,7 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
 
 @functools.cache
 def _compiled(module: str, chosen: tuple[str, ...]) -> tuple[str, str, str] | None:
-    """What is kept compiled already."""
+    """The compiled payload from the cache."""
     path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
     digest = cache.digest(path)
     return None if digest is None else (str(path), _MAGIC, digest.hex())

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host answered, validated where it arrives: nothing of it is believed to be well formed."""
+"""Validation of a host's answer on arrival: an answer is untrusted and may be malformed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Invalid(Exception):
 def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer's known keys with values of the right shape, every text of them printable.
 
-    Of a finding what is wrong is left out (host_findings.py).
+    Invalid fields of a finding are omitted (host_findings.py).
     """
     found = {key: answer[key] for key in KEYS[module] if key in answer}
     is_plain = bool(getattr(answer, "plain", False))
@@ -129,7 +129,7 @@ def _is_diff(value: Any) -> bool:
     )
 
 
-#: What keys must hold, and what to say where they do not.
+#: Required type of each key, and the error text for other types.
 _SHAPES = {
     "changed": (_is_bool, "neither true nor false"),
     "reboot_pending": (_is_bool, "neither true nor false"),

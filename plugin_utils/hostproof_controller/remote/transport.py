@@ -190,8 +190,11 @@ class Task(ActionBase):
             raise
 
     def run_module(self, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Have Ansible send a module and run it. ``module_output`` sees what it prints, except in
-        an asynchronous task: its result says where to look for the answer."""
+        """Send a module through Ansible and run it.
+
+        ``module_output`` gets its output. For an asynchronous task, the result contains the place
+        of the answer instead.
+        """
         return dict(
             self._execute_module(
                 module_name=name,

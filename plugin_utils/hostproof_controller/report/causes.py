@@ -31,7 +31,7 @@ from .verdict import NOT_READY, UNDETERMINED, UNREACHABLE, host_verdict
 
 Record = dict[str, Any]
 
-#: Of all hosts this number of actions are told, and this number of are tried for them.
+#: Number of actions that are shown for all hosts, and number of candidates that are tried.
 TOLD = 3
 _TRIED = 12
 
@@ -40,19 +40,19 @@ _MOST_ACTIONS = 2000
 _MOST_SETS = 5000
 _MOST_TEXT = 300
 
-#: Of what it is unknown how to find it out.
+#: Advice for a value without a known way to determine it.
 _NO_ADVICE = "none"
 
-#: What the loop that checks advises where a user may not read (checking.py).
+#: Fix of a finding about a denied permission (checking.py).
 DENIED = "run again with --become (root may read it)"
 
 _LIMIT = re.compile(r" --limit \S+")
-#: What needs attention.
+#: Statuses that need attention.
 UNWELL = (FAIL, ERROR, WARN)
 
 
 class Group(NamedTuple):
-    """A cause, and what goes away with it. All represent errors of one reason if it is one."""
+    """A cause and the findings that it also resolves, or all errors with the same reason."""
 
     cause: Record
     rests: list[Record]
@@ -84,8 +84,8 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
         )
         return DENIED if is_denied else str(error["why"])
 
-    # Of the errors of one reason the gravest is above the others; of those that need root one
-    # that states so.
+    # The most severe error of a reason is above the others. Among equal ones, one that reports
+    # missing root privileges is first.
     first_of: dict[str, Record] = {}
     for cause in sorted(errors, key=lambda one: (_severity(one), one["fix"] != DENIED)):
         first_of.setdefault(reason(cause), cause)
@@ -142,13 +142,13 @@ def _cause(finding: Record, by_check: dict[str, list[Record]]) -> Record | None:
 
 
 def _effect(finding: Record) -> int:
-    # What is not known can be asked again now, whenever a change would count.
+    # An unknown value can be read again at once, whenever a change would take effect.
     effect = "now" if finding["status"] == ERROR else finding["takes_effect"] or "now"
     return TAKES_EFFECT.index(effect)
 
 
 def _severity(finding: Record) -> int:
-    """The place of its severity: the gravest is 0."""
+    """Rank of the severity: 0 is the most severe."""
     return SEVERITIES.index(finding["severity"])
 
 
@@ -165,10 +165,10 @@ def _order(group: Group) -> tuple[Any, ...]:
 class Action(NamedTuple):
     """What fixes a cause on several hosts.
 
-    ``what`` is the advice as one host has it, or the command that does it for all; ``title`` and
-    ``check`` are of the gravest cause, ``checks`` how many causes it fixes, ``takes_effect`` from
-    when to when; ``kind`` is "command" or "check", or "unknown" where it shows what is not known;
-    ``hosts`` are the names of the ``on`` hosts.
+    ``what`` is the advice from one host, or the command for all hosts. ``title`` and ``check`` are
+    those of the most severe cause, ``checks`` is the number of causes that it fixes, and
+    ``takes_effect`` is the earliest and the latest time. ``kind`` is "command" or "check", or
+    "unknown" for an error. ``hosts`` are the names of the ``on`` hosts.
     """
 
     what: str
@@ -183,7 +183,7 @@ class Action(NamedTuple):
 
 
 class _Known:
-    """An action while the hosts are gone through."""
+    """An action while the hosts are read one after the other."""
 
     __slots__ = (
         "checks",
@@ -211,7 +211,7 @@ class _Known:
         self.checks.add(cause["check"])
         self.effects.add(_effect(cause))
         self.findings += 1 + len(group.rests)
-        # The title is that of the gravest, and of those that of which most goes away.
+        # Use the title of the most severe cause that resolves the most findings.
         grade = (*_urgency(cause), -len(group.rests))
         if not self.grade or grade < self.grade:
             self.grade = grade
@@ -232,7 +232,7 @@ class _Known:
 class First:
     """The three actions that make most hosts ready, found while all hosts pass once.
 
-    ``waiting`` is how many hosts are not ready, unreachable or undetermined.
+    ``waiting`` is the number of hosts that are not ready, unreachable or undetermined.
     """
 
     def __init__(self) -> None:
@@ -298,7 +298,7 @@ def shown_advice(cause: Record, command: str | None = None) -> str:
 
 
 def action_key(cause: Record) -> tuple[tuple[str, str], str | None]:
-    """What makes the remedies of two hosts one action, and the command that does it for both."""
+    """The key that equal fixes of several hosts share, and the command for all these hosts."""
     for line in cause["commands"]:
         if is_own(line):
             command = _LIMIT.sub("", line)

@@ -20,10 +20,10 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 _CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
 
-#: Of the lines that are written (docs/finding.schema.json); lines of schemas 1 and 2 are read too.
+#: Schema of written lines (docs/finding.schema.json); lines of schemas 1 and 2 are read too.
 SCHEMA = 3
 
-#: Texts that must be there, that may be null, and lists of texts.
+#: Required texts, texts that may be null, and lists of texts.
 _TEXTS = ("control", "check", "title", "why", "reference")
 _TEXTS_OR_NULL = (*LAYERS, "fix", "problem")
 _LISTS = ("evidence", "commands", "because_of")
@@ -40,7 +40,7 @@ _KEYS = _KEYS_2 | set(SINCE_3)
 _needed = itemgetter(*_TEXTS)
 _NAMES = tuple(sorted(_KEYS))
 _all_of = itemgetter(*_NAMES)
-#: The words that a finding may have which nobody waived.
+#: Permitted words of a finding without a waiver.
 _WORDS: dict[str, set[Any]] = {
     "status": {*STATUSES} - {WAIVED},
     "severity": {*SEVERITIES},
@@ -51,10 +51,11 @@ _VALUE_KINDS = (str, int, float, bool, type(None))
 
 
 def are_sound(findings: Sequence[Any], most: int) -> bool:
-    """Whether each is a finding that nobody waived, without a text outside of lists and values
-    of more than ``most`` characters. Field by field, which costs a third of what one by one does.
+    """Whether all are valid findings without a waiver, with texts of at most ``most`` characters.
 
-    Where it states no, problem_of_finding has the sentence, or finds that all is well.
+    Texts in lists and values may be longer. The check runs field by field, which takes a third of
+    the time of a check per finding. If it returns False, problem_of_finding returns the sentence,
+    or finds no problem.
     """
     try:
         if not all(one.keys() == _KEYS for one in findings):
@@ -112,7 +113,7 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
 def _are_texts(values: Iterable[Any]) -> bool:
     """ansible-core 2.16 marks the texts of a module's answer by a separate type.
 
-    The types are few, so that it costs less than asking each of the values.
+    There are few types, so that this is faster than a check of each value.
     """
     return all(issubclass(kind, str) for kind in {*map(type, values)})
 

@@ -29,12 +29,12 @@ from .verdict import (
     host_verdict,
 )
 
-#: What goes away with a cause is named where it is folded, up to this number of.
+#: Maximum number of dependent findings that the closed element of their cause lists.
 _RESTS_NAMED = 6
 
 
 class _Shown(NamedTuple):
-    """What the findings of one host show next to themselves.
+    """Data that the findings of one host show in addition to their own fields.
 
     ``anchors`` and ``figures`` are by the id() of their finding; ``readings`` are the ids of the
     readings by evidence key, ``elsewhere`` the keys that only findings.jsonl has.
@@ -51,9 +51,9 @@ _NOTHING = _Shown("", {}, {}, {}, set())
 
 
 def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> str:
-    """What needs attention, then what passed or does not apply, folded, then the evidence.
+    """Findings that need attention, then passed and skipped findings, folded, then evidence.
 
-    Without ``whole_evidence`` that of findings that passed stays in findings.jsonl.
+    Without ``whole_evidence``, the evidence of passed findings is only in findings.jsonl.
     """
     section = host_anchor(state.name)
     ordered = by_urgency(state.findings)
@@ -92,7 +92,7 @@ def plain_table(findings: Iterable[dict[str, Any]]) -> Any:
 
 
 def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
-    """What passed or does not apply, below one line."""
+    """Passed and skipped findings, folded into one line."""
     counts = count_statuses(quiet)
     label = ", ".join(
         f"{counts[status]} {words}"
@@ -103,7 +103,7 @@ def _folded(quiet: list[dict[str, Any]], shown: _Shown) -> Any:
 
 
 def when_recorded(state: HostState) -> str:
-    """What follows the instant of evaluation where the evidence is of another."""
+    """Text after the time of the audit if the evidence was recorded at another time."""
     instants = recorded_apart(state)
     if not instants:
         return ""
@@ -139,7 +139,7 @@ def _heading(
 
 
 def _group(group: Group, shown: _Shown) -> str:
-    """A cause, with what goes away with it folded below."""
+    """A cause, with the findings that it also resolves folded below."""
     rests: Any = ""
     if group.rests:
         count = len(group.rests)

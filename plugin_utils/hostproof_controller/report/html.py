@@ -46,10 +46,10 @@ ALL_IN_ONE = 100
 #: With more hosts than these a page has the evidence of findings that did not pass alone.
 WHOLE_EVIDENCE = 500
 
-#: So many causes are listed with how many hosts have each.
+#: Maximum number of causes in the list of causes with their hosts.
 MOST_CAUSES = 100
 
-#: Rows of the matrix that are laid out at once: a table of thousands takes a browser seconds.
+#: Rows of the matrix that are laid out at once: a browser needs seconds for thousands of rows.
 ROWS_AT_ONCE = 200
 
 #: With more hosts than these a cell of the matrix is a link only where it needs attention.
@@ -73,7 +73,7 @@ Link = Callable[[str], str]
 
 
 class Report(NamedTuple):
-    """What all pages of a report are made from; ``totals`` has seen all states."""
+    """Data of all pages of a report; ``totals`` covers the states of all hosts."""
 
     results: Results
     totals: Totals
@@ -187,7 +187,7 @@ def _first(results: Results, ready: int, actions: list[Action], link: Link, caus
 
 
 def _causes(totals: Totals, told: int) -> tuple[list[Action], int]:
-    """What hosts lack by cause, where there is more than what was told; and how many that are."""
+    """Causes on all hosts, if there are more than ``told``, and the number of causes."""
     found = totals.first.by_hosts()
     if totals.first.waiting < 2 or len(found) <= told:
         return [], 0
@@ -212,8 +212,7 @@ def _facts(results: Results, generated: str, strict: bool, totals: Totals) -> st
 
 
 def _recorded(results: Results, totals: Totals) -> str:
-    """From when to when evidence was recorded, and of how many hosts it was checked at another
-    time."""
+    """Period in which evidence was recorded, and number of hosts that were audited later."""
     if not totals.recorded:
         moments = sorted({moment(host.at) for host in results.tally.hosts})
         return " to ".join(dict.fromkeys([moments[0], moments[-1]])) if moments else "never"
@@ -245,7 +244,7 @@ def headline(results: Results) -> str:
 
 
 def _of_clusters(results: Results) -> str:
-    """What a cluster lacks does not show in its hosts."""
+    """Clusters that are not ready: verdicts of hosts do not include those of clusters."""
     bad = [name for name, verdict in results.clusters.items() if verdict in _BAD]
     if not bad:
         return ""
@@ -365,7 +364,7 @@ def _matrix_row(
 
 
 def _waived(totals: Totals) -> str:
-    """Who answers for what until when."""
+    """Rows of the waivers: check, owner and end."""
     if not totals.waived:
         return ""
     rows = [

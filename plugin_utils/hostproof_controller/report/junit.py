@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""report.xml: JUnit XML, one testsuite a host, one testcase a finding.
+"""report.xml: JUnit XML with one testsuite per host and one testcase per finding.
 
-``fail`` is a failure, ``error`` an error, ``skip`` and ``waived`` are skipped with the reason;
-``warn`` passes and says what it warns of in system-out.
+``fail`` is a failure and ``error`` an error. ``skip`` and ``waived`` are skipped with the reason.
+``warn`` passes, with the warning in system-out.
 """
 
 import html

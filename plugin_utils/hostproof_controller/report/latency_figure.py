@@ -82,7 +82,7 @@ def figures_of(state: HostState, findings: list[dict[str, Any]]) -> dict[int, Fi
 
 
 def heading(figure: Figure) -> str:
-    """What a figure shows, in a few words."""
+    """Short title of a figure."""
     probes = dict.fromkeys(one_line(one.probe) for one in _all_series(figure))
     words = ", ".join(probes) or "nothing that can be shown"
     return "Latency{0}: {1}".format(" before and after" if figure.pairs else "", words)

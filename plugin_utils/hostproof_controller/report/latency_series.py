@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Windows of a reading as the report shows them: in series, checked, and as words and numbers.
 
-A reading can come from a record that somebody edited, so nothing of it is taken on trust: what is
-no window is left out and said. Durations are microseconds.
+A reading can come from an edited record, so it is untrusted: invalid windows are omitted and
+reported. Durations are in microseconds.
 """
 
 import math
@@ -20,7 +20,7 @@ _MOST_OCTAVES = 50
 _MOST_BIN = 64 * _MOST_OCTAVES
 _MOST_COUNT = 1 << 62
 
-#: Lines of windows and of octaves that stand as text; findings.jsonl holds all.
+#: Maximum number of lines for windows and octaves in text form; findings.jsonl contains all.
 _LINES = 200
 
 _NUMBERS = ("started", "seconds", "minimum", "mean", "p50", "p90", "p99", "maximum")
@@ -29,7 +29,7 @@ _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 
 class Series(NamedTuple):
-    """Windows of one thing in the order in which they were taken. ``size`` is in bytes."""
+    """Windows of one measured object in the order of measurement. ``size`` is in bytes."""
 
     probe: str
     subject: str

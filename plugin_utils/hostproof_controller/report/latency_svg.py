@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The latencies before and after a change, drawn over one axis as inline SVG.
 
-The drawing has no script, no style and no id of its own. Its colours are classes of the page's
-style, so that dark screens and paper have their own. A colour never carries a meaning alone:
-"before" has dashes and hollow marks. A title and a description serve those who do not see it.
+The drawing contains no script, no style and no id. Its colours are classes of the page's style, so
+that they suit dark screens and print. Colour is never the only distinction: "before" also has
+dashes and hollow marks. Screen readers use the title and the description.
 """
 
 import html
@@ -114,9 +114,9 @@ def _merged(series: Series) -> Histogram | None:
 
 
 def _octave_parts(series: Series) -> list[tuple[float, float, float]]:
-    """What spans several octaves is spread over all of them: where in there it lies is unknown.
+    """Counts by octave. A count over several octaves is spread evenly, as its position is unknown.
 
-    Window by window, for another report may divide the same octaves.
+    Each window is processed separately, because windows may divide the octaves differently.
     """
     counts: dict[int, float] = {}
     for window in series.windows:

@@ -73,10 +73,10 @@ class _Row(NamedTuple):
 
 
 def figures_table(key: str, several: Sequence[Series]) -> Any:
-    """A line for each series: its figures, and how many I/Os, round trips or waits took how long.
+    """A line for each series: its figures, and the distribution of its I/Os, round trips or waits.
 
-    The number in a cell tells how many, its colour which share of the line. Where the source tells
-    no distribution, a bar reaches from the least to the largest latency.
+    The number in a cell is a count, and the colour is its share of the line. If the source has no
+    distribution, a bar covers the range from the lowest to the highest latency.
     """
     figures = [_figures(one) for one in several]
     columns = _filled_columns(figures)

@@ -122,7 +122,7 @@ class HostPages:
         return self
 
     def start(self) -> None:
-        """Write the pages in processes of their own, while the caller writes the other files."""
+        """Write the pages in separate processes, while the caller writes the other files."""
         count = min(os.cpu_count() or 1, _MOST_PROCESSES)
         for first in range(count):
             try:
@@ -162,7 +162,7 @@ class HostPages:
             raise self._failed(problem) from problem
 
     def replace(self) -> None:
-        """Put the pages where the index looks for them."""
+        """Move the pages to the directory that the index links to."""
         try:
             with suppress(FileExistsError):
                 os.mkdir(self._folder, 0o700)

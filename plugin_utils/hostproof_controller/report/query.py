@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """--query: what a JMESPath expression finds in the findings, bounded.
 
-An expression is a small program: a few characters can ask for more than a machine holds, and a few
-thousand brackets for more than an interpreter's stack. Both are rejected in a sentence.
+An expression is a small program. A few characters can request more memory than the machine has, and
+a few thousand brackets can overflow the interpreter's stack. Both are rejected with a message.
 """
 
 import difflib

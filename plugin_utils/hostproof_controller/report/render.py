@@ -282,7 +282,7 @@ class Draft:
     def __enter__(self) -> "Draft":
         folder, name = os.path.split(self.path)
         try:
-            # mkstemp makes the file with mode 0600.
+            # mkstemp creates a file with mode 0600.
             handle, self._draft = tempfile.mkstemp(prefix="." + name + ".", dir=folder or ".")
         except OSError as problem:
             raise self._failed(problem) from problem
@@ -314,7 +314,7 @@ class Draft:
         trace: TracebackType | None,
     ) -> None:
         if not self._replaced:
-            # What could not be written is thrown away here.
+            # Discard the rest of a file that could not be written.
             with suppress(OSError):
                 self._stream.close()
             os.unlink(self._draft)
@@ -333,7 +333,7 @@ def write_private(path: str, text: str, mode: int = 0o600) -> None:
 def _with_findings(
     state: HostState, findings: list[dict[str, Any]], added: list[dict[str, Any]]
 ) -> HostState:
-    """The host with its findings replaced one for one (old findings about waivers have gone)."""
+    """The host with each finding replaced, without old findings about waivers."""
     replacement = iter(findings)
     parts = [
         Part(part.line, [next(replacement) for f in part.findings if f["control"] != "waiver"])

@@ -39,10 +39,10 @@ from .waivers import WAIVERS_HOST
 #: The file of a report directory that everything else is rendered from.
 FINDINGS_FILE = "findings.jsonl"
 
-#: What states how a host was changed, not how it is: neither replaces the other.
+#: Checks of the effect of a change: their findings never replace those of the state, or vice versa.
 _ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
 
-#: Seconds that a run itself may need between the end of reading and the line that shows of it.
+#: Seconds that a run may need between its last read on a host and the line about that host.
 _MOMENT = 5
 
 #: Seconds by which the clocks of two controllers may differ.
@@ -64,7 +64,7 @@ _RESULT_KEYS = _RESULT_KEYS_1 | {"recorded_at"}
 #: Version of the checks. Older releases and results of other tools have none.
 _CATALOGUE = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,63}\Z")
 
-#: Bytes of one line. What twenty thousand findings with evidence take is a fraction of it.
+#: Maximum bytes of one line, many times the size of 20,000 findings with evidence.
 MOST_LINE = 256 * 1024 * 1024
 
 #: Bytes of a file whose lines stay in memory once they are decoded: some 350 hosts. Lines of a
@@ -297,7 +297,7 @@ class _Host(NamedTuple):
 
 
 class Hosts(Sequence[HostState]):
-    """The hosts of a report, each read when it is requested, and held by nobody but the file."""
+    """The hosts of a report. Each is read from the file on request and not kept in memory."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ class Hosts(Sequence[HostState]):
                 yield self[place]
 
     def called(self, name: str) -> "HostState | None":
-        """The host of that name; one that alone is so called without its domain, where none is."""
+        """The host with this name, or else the only host whose name without domain matches."""
         exact = [place for place, one in enumerate(self.names) if one == name]
         found = exact or [place for place, one in enumerate(self.names) if is_same(one, name)]
         return self[found[0]] if len(found) == 1 else None
@@ -443,7 +443,7 @@ class Results:
 
 
 class Reader(Protocol):
-    """What looks at every state of a report, and keeps of it what it needs."""
+    """An object that receives every host state of a report and collects data from it."""
 
     def add(self, state: HostState) -> Any: ...
 
@@ -596,7 +596,7 @@ def _no_number(name: str) -> Any:
 
 
 def _too_long(stream: Any, start: int) -> _Bad:
-    """A line that is not read: only its host is looked for, without holding it."""
+    """A line that is too long: only its host is read, without the whole line in memory."""
     while True:
         piece = stream.readline(1 << 20)
         if not piece or piece.endswith(b"\n"):
@@ -799,7 +799,7 @@ def _merge_host(host: str, entries: list[Entry]) -> _Host:
     for entry in entries:
         topics = entry.topics
         if entry.outcome == "judged":
-            # What an older line stated about the host as a whole, or about its waivers, is history.
+            # Older findings about the whole host or its waivers are obsolete.
             winners.pop("host", None)
             winners.pop("waiver", None)
             _forget_applies(winners, entry)
@@ -843,7 +843,7 @@ def _forget_applies(winners: dict[str, Entry], entry: Entry) -> None:
 
 
 def _topic(finding: dict[str, Any]) -> str:
-    """What a later line replaces of an earlier one: all of a control but what is of a change."""
+    """Findings with the same topic replace each other; those of a change have a separate topic."""
     if finding["check"] in _ABOUT_A_CHANGE:
         return str(finding["control"]) + " of a change"
     if finding["check"] == f"{finding['control']}.applied":
@@ -852,16 +852,16 @@ def _topic(finding: dict[str, Any]) -> str:
 
 
 def _has_no_before(finding: dict[str, Any]) -> bool:
-    """Whether this is what an audit states of a change: nothing, which replaces no comparison."""
+    """Whether an audit skipped the check of a change; this does not replace a comparison."""
     return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 
-#: By the command that whoever reads a report has.
+#: The command is one that every reader of a report has.
 _ASK_AGAIN = "./hostproof audit -i INVENTORY --limit {0} -vvv"
 
 
 def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
-    """The finding that a result without findings amounts to."""
+    """The error finding for a result without findings."""
     if line["outcome"] == "unreachable":
         check, actual = _REACHABLE, "no connection"
         fix = (
@@ -875,7 +875,7 @@ def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _about_run(results: Results) -> list[Part]:
-    """What the lines cannot say themselves: that some, or all, of them are missing."""
+    """Findings about the run: some or all lines are missing, which no line can report."""
     problems = []
     if not results.hosts and not results.about:
         fix = f"read what Ansible said above; {LISTS_HOSTS} lists the hosts"

@@ -12,8 +12,8 @@ from ansible.module_utils.hostproof.evaluate.finding import subject_of
 
 from ..layout import COLLECTION, IS_CHECKOUT, IS_COLLECTION
 
-#: What a terminal would obey, XML forbids or a reader could not see: control characters other
-#: than tab and newline, zero-width and direction marks, lone surrogates, non-characters.
+#: Characters that control a terminal, that XML forbids or that are invisible: control characters
+#: other than tab and newline, zero-width and direction marks, lone surrogates, non-characters.
 _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
@@ -37,7 +37,7 @@ def one_line(text: str) -> str:
 
 
 def heading_of(finding: dict[str, Any]) -> str:
-    """What a finding is called: its problem behind what it is about, or the title of the check."""
+    """Heading of a finding: subject and problem, or the title of the check."""
     problem: str | None = finding["problem"]
     if not problem:
         return str(finding["title"])
@@ -67,12 +67,12 @@ def as_typed(advice: str) -> str:
     return _BY_PLAYBOOK.sub(rf"ansible-playbook {COLLECTION}\1", advice)
 
 
-#: How somebody sees which hosts there are; without ./hostproof it is ansible-playbook's option too.
+#: Command that lists the hosts; ansible-playbook has the same option.
 LISTS_HOSTS = "./hostproof audit -i INVENTORY --list-hosts"
 
 
 def remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """The same function, which knows its answers to the short texts that come again and again."""
+    """The same function with a cache for short texts, which repeat often."""
     kept = lru_cache(maxsize=8192)(function)
 
     @wraps(function)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of all findings must be known before the first page is written, gathered host by host."""
+"""Totals over all findings, collected host by host before the first page is written."""
 
 from typing import Any, NamedTuple
 
@@ -25,8 +25,8 @@ from .text import heading_of
 class Totals:
     """What the head of a page states of all hosts. ``waived`` has the hosts of each waiver.
 
-    ``recorded`` are the first and the last instant of evidence that was not checked at once (None:
-    unknown), ``recorded_hosts`` of how many hosts it is.
+    ``recorded`` are the first and the last time of evidence that was checked later (None: unknown),
+    ``recorded_hosts`` is the number of hosts with such evidence.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class Cause:
             self.rows[key].links.append(Link(host, anchors[id(finding)], subject))
 
     def ordered(self) -> list[Row]:
-        """The cause, then what goes away with it, the gravest first."""
+        """The cause, then the findings that it also resolves, the most severe first."""
         return [
             row
             for _, row in sorted(
@@ -153,7 +153,7 @@ class Causes:
             self._known[key].hosts += 1
 
     def worst_first(self) -> list[Cause]:
-        """Failures before what is not known before warnings, each by how many hosts have it."""
+        """Failures, then errors, then warnings, each by the number of hosts, highest first."""
         return sorted(
             self._known.values(),
             key=lambda one: (STATUSES.index(one.status), -one.hosts, one.check),

@@ -125,12 +125,12 @@ def _are_skipped(findings: list[dict[str, Any]]) -> bool:
 
 
 class HostFacts(NamedTuple):
-    """What is known of a host when its findings have been put away.
+    """Summary of a host that remains in memory after its findings are released.
 
-    ``recorded_at`` is when the oldest of its evidence was read, None where that is not known.
-    ``controls`` are the statuses of its controls (worst_by_control), ``alike`` how many findings of
-    a control have that status. Hosts that are alike share all three dictionaries. ``cluster`` is
-    the name of the one that the host is a node of.
+    ``recorded_at`` is the time of its oldest evidence, None if unknown. ``controls`` are the
+    statuses of its controls (worst_by_control), ``alike`` is the number of findings of a control
+    with that status. Hosts with equal results share all three dictionaries. ``cluster`` is the name
+    of the cluster that the host is a node of.
     """
 
     name: str
@@ -263,7 +263,7 @@ def controls_of(results: Counted) -> list[str]:
 def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
     """The worst status of each control of one host.
 
-    What does not apply is neither good nor bad: ``skip`` shows where a control states nothing else.
+    ``skip`` is neither good nor bad: it is the status of a control only without other findings.
     """
     statuses: dict[str, list[str]] = {}
     for finding in findings:

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waivers: a warning or failure that somebody answers for, with a reason and an end.
+"""Waivers: a warning or failure that an owner accepts, with a reason and an end date.
 
-A waiver never hides a finding (it stays in every report as ``waived``) and never covers an
-``error``: what could not be determined cannot be accepted. The state of the waivers themselves is
-checked too, in findings of the control ``waiver``.
+A waiver never hides a finding (every report shows it as ``waived``) and never covers an ``error``:
+an undetermined value cannot be accepted. The state of the waivers themselves is checked too, in
+findings of the control ``waiver``.
 """
 
 import datetime
@@ -126,7 +126,7 @@ def parse_waivers(data: Any) -> list[Waiver]:
 class Applied:
     """The application of ``waivers``: it sees all findings once, then says of each what it is.
 
-    What an earlier application did is undone first, so that applying twice is applying once.
+    An earlier application is undone first, so that the operation is idempotent.
     """
 
     def __init__(
@@ -171,12 +171,12 @@ class Applied:
         return [_waived(host, finding, here) for finding in _bare(findings)]
 
     def _judge(self, waiver: Waiver, met: "_Met") -> list[tuple[str, dict[str, Any]]]:
-        """What must be said about one waiver, each with the host where it stands."""
+        """Findings about one waiver, each with the host that it is shown on."""
         days = (waiver.expires - self._today).days
         if waiver.check not in self._known and not waiver.check.startswith(OWN_CHECKS):
             return [(WAIVERS_HOST, _unknown_check(waiver))]
         if days < 0:
-            # Whoever reads the host's failure asks why the waiver did not cover it.
+            # The reader sees next to the host's failure why the waiver does not cover it.
             return [(host, _expired(waiver, days)) for host in met.covered or [WAIVERS_HOST]]
         if not met.covered:
             return [(WAIVERS_HOST, _matches_nothing(waiver, met))]
@@ -188,8 +188,8 @@ class Applied:
 
 
 class _Met:
-    """What a waiver met: hosts that it covers something of, how many it names, whether any of these
-    was checked."""
+    """Matches of a waiver: hosts with findings that it covers, the number of hosts that it names,
+    and whether any of these was audited."""
 
     def __init__(self, covered: list[str], hosts: int, judged: bool) -> None:
         self.covered = covered

@@ -1,4 +1,4 @@
-// What the index and the pages with findings share. It stands before the script of the page.
+// Common code of the index and of pages with findings, inserted before the script of the page.
 const all = (selector, node) => Array.from((node || document).querySelectorAll(selector));
 const lower = (text) => text.toLowerCase();
 
@@ -21,7 +21,7 @@ function goTo(id) {
 }
 addEventListener('hashchange', () => goTo(linked()));
 
-// Paper cannot unfold, and has all details only where they are wanted.
+// Printed pages cannot be unfolded. They contain all details only if the user selects this.
 let folded = [];
 addEventListener('beforeprint', () => {
   if (!document.body.classList.contains('all')) return;
@@ -33,7 +33,7 @@ addEventListener('afterprint', () => {
   folded = [];
 });
 
-// The filters. What they ask stands in the address, so that a view can be handed on.
+// The filters. The address of the page contains their values, so that a view can be shared.
 const form = document.getElementById('filter');
 const boxes = form ? all('input[name=status]', form) : [];
 // Not every page has all of them.
@@ -60,7 +60,7 @@ function toAddress(wanted) {
   try {
     history.replaceState(null, '', (text ? '?' + text : location.pathname) + location.hash);
   } catch (problem) {
-    // A browser that forbids it to pages from disk filters all the same.
+    // Some browsers forbid this on pages from disk; the filters work anyway.
   }
 }
 
@@ -73,7 +73,7 @@ function fromAddress() {
   form.elements.all.checked = query.get('all') === '1';
 }
 
-// Whether a finding is wanted; its text is read only where one asks for a text.
+// Whether a finding matches the filters; its text is read only if there is a text filter.
 function fits(fact, wanted) {
   return wanted.statuses.has(fact.status)
     && (!wanted.severity || fact.severity === wanted.severity)
@@ -82,7 +82,7 @@ function fits(fact, wanted) {
     && (!wanted.text || fact.text().includes(wanted.text));
 }
 
-// The matrix. Of many rows as many are laid out as one has asked for, by scrolling or by the button.
+// The matrix. Long tables are laid out in steps, as the user scrolls or presses the button.
 const rows = all('.m tbody tr');
 const names = new Map(rows.map((row) => [row, lower(row.cells[0].textContent)]));
 const heads = all('.m thead th');
@@ -175,8 +175,8 @@ function showCells(found) {
   });
 }
 
-// ``filter`` hides what is not wanted, of the rows too, and returns how many findings are left. It
-// adds them to the map that it gets.
+// ``filter`` hides findings and rows that do not match, adds the others to the map that it gets,
+// and returns their number.
 function startFilters(filter, hosts) {
   if (!form) return;
   const apply = () => {

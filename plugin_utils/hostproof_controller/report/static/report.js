@@ -44,7 +44,7 @@ function facts(finding) {
 
 function filterHost(section, wanted, found) {
   let count = 0;
-  // What goes away with a cause stands below it: what fits there keeps the cause in sight.
+  // A cause remains visible if a finding below it matches the filters.
   for (const finding of all(FINDINGS, section).reverse()) {
     const fit = fits(facts(finding), wanted);
     const below = finding.querySelector(':scope>tr>.d>.k>.g>tbody:not([hidden])');
