@@ -238,9 +238,9 @@ def test_ipv6(limit: int) -> None:
     ("limits", "status", "said"),
     [
         (LIMITS, "pass", ""),
-        ((9000, 9000, 1500, 9000), "fail", f"rejected by {GATE}, which takes 1500"),
+        ((9000, 9000, 1500, 9000), "fail", f"rejected by {GATE} (MTU 1500)"),
         ((9000, 9000, 9000, 1500), "fail", "lost silently, those of 1500 arrive"),
-        ((1500, 9000, 9000, 9000), "fail", "this host's eth1 takes only 1500 of 9000 bytes"),
+        ((1500, 9000, 9000, 9000), "fail", "eth1 of this host has MTU 1500, required is 9000"),
     ],
 )
 def test_the_control_says_the_same(

@@ -37,7 +37,7 @@ class TestWhichDevices:
         alone.running.clear()
         found = judged(alone)
         assert {one.status for one in found} == {"skip"}
-        assert all("interconnect_interfaces names none" in one.why for one in found)
+        assert all("interconnect_interfaces is not set" in one.why for one in found)
 
     def test_another_system_is_no_host_for_it(self):
         other = Machine()
@@ -181,7 +181,7 @@ class TestEndToEnd:
         node = Node().way(passed=0, hop="192.168.10.254", limit=1500, arrives=1500)
         found = one_of(node, "end_to_end", peers=PEERS)
         assert found.status == "fail"
-        assert "rejected by 192.168.10.254, which takes 1500; those of 1500 arrive" in found.why
+        assert "rejected by 192.168.10.254 (MTU 1500); those of 1500 arrive" in found.why
 
     def test_packets_that_vanish_are_told(self):
         found = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
@@ -191,13 +191,13 @@ class TestEndToEnd:
     def test_an_answer_in_pieces_is_no_proof_of_the_way_back(self):
         found = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)
         assert found.status == "fail"
-        assert "came in pieces of 1500" in found.why
+        assert "came in fragments of 1500" in found.why
 
     def test_a_kernel_that_does_not_tell_pieces_proves_no_way_back(self):
         node = Node().way(pieces="unknown")
         found = one_of(node, "end_to_end", peers=PEERS)
         assert found.status == "error"
-        assert "prove the way back from there" in found.why
+        assert "test the path back from there" in found.why
         node.way(pieces="unknown", passed=0, arrives=1500).evidence.clear()
         assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
 
@@ -210,7 +210,7 @@ class TestEndToEnd:
         node = Node().device("eth1", 1500).way(size=1500, arrives=1500)
         found = one_of(node, "end_to_end", peers=PEERS, mtu=9000)
         assert found.status == "fail"
-        assert "his host's eth1 takes only 1500 of 9000 bytes" in found.why
+        assert "th1 of this host has MTU 1500, required is 9000" in found.why
         # The peer says otherwise, and counts more.
         smaller = [{"address": PEER, "mtu": 1500}]
         assert one_of(node, "end_to_end", peers=smaller, mtu=9000).status == "pass"
@@ -223,7 +223,7 @@ class TestEndToEnd:
         node = Node().device("eth0", 9000).way(over="eth0")
         found = one_of(node, "end_to_end", peers=PEERS)
         assert found.status == "warn"
-        assert "he way there is eth0" in found.why
+        assert "he route uses eth0" in found.why
 
     def test_one_list_serves_all_nodes(self):
         node = Node().way("192.168.10.1", over="lo").way()

@@ -83,13 +83,13 @@ class Policy(NamedTuple):
     Default: setall
     """
     set_parameters: bool = flag()
-    """Let apply set C(filesystemio_options) in the spfile of instances that run with another. It is
-    in force from their next start on.
+    """Apply sets C(filesystemio_options) in the spfile of instances that run with another value. It
+    takes effect at their next start.
 
     Default: false
     """
     aio_max_nr: int = checked_by(_aio_max_nr, "raw")
-    """The least value of C(fs.aio-max-nr), the events that all contexts of the host may ask for.
+    """The minimum of C(fs.aio-max-nr), the limit of events in all AIO contexts of the host.
 
     C(documented) is 1048576 of the installation guides, C(mos) is 3145728 of My Oracle Support
     579108.1; or a number.
@@ -119,15 +119,15 @@ class Policy(NamedTuple):
     Default: 50
     """
     allow_cache_loss: bool = flag()
-    """Set a value that goes past the page cache also where that is larger than
-    C(async_io_cache_limit). After the next start the database reads from the storage what it
-    read from the cache.
+    """Set a value that bypasses the page cache even if the cache is larger than
+    C(async_io_cache_limit). After its next start the database reads from storage instead of from
+    the cache.
 
     Default: false
     """
     hdisk_queue_depth: int = whole_number(0, 4096)
-    """On AIX, the least C(queue_depth) of each hdisk; less is a warning. 12 is what NetApp's Host
-    Attachment Kit sets; ask the vendor of the storage.
+    """On AIX, the minimum of C(queue_depth) of each hdisk; a lower value is a warning. The Host
+    Attachment Kit of NetApp sets 12. For other storage, see the vendor's documentation.
 
     Default: 12
     """

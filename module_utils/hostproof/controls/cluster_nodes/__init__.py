@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cluster a host is a node of, and what should be the same on all of them. Only looks."""
+"""cluster_nodes: the cluster of a host, and traits that must be equal on all nodes. Read-only."""

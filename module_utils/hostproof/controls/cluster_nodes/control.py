@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cluster a host is a node of, and what should be the same on all of them. Only looks.
+"""cluster_nodes: the cluster of a host, and traits that must be equal on all nodes. Read-only.
 
-A host cannot say what its peers are: the comparison is made on the controller, from the findings.
+A host does not read its peers. The controller compares the findings of all nodes.
 """
 
 from ...evaluate.control import Control

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node is: everything that should be the same on each node of a cluster."""
+"""Traits of a node that must be equal on all nodes of a cluster."""
 
 import re
 from typing import Dict, NamedTuple, Optional, Tuple, Union
@@ -28,21 +28,21 @@ CLOCK_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource
 TIME_ZONE = "/etc/localtime"
 NODE = ["uname", "-n"]
 
-#: What disciplines a clock; Clusterware's own does where it finds no other (CTSS active mode).
+#: Time daemons. octssd.bin is the one of Clusterware (CTSS), active if there is no other daemon.
 TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
 _ZONES = "/zoneinfo/"
 _PATCH = re.compile(r"^\d+$")
 
-#: Owners of Oracle software by the names of Oracle's guides, and root.
+#: root, and the owners of Oracle software with the names from Oracle's installation guides.
 ACCOUNTS = ("root", "oracle", "grid")
 
-#: A trait of a node by its name: a number or a text, None where it has none.
+#: Traits by name. A value is a number or a text, or None if the node does not have the trait.
 Traits = Dict[str, Answer[Union[int, str, None]]]
 
 
 class Cluster(NamedTuple):
-    """``nodes`` are those that it has, by their own names; ``node`` is this one's."""
+    """``nodes`` are the names of all configured nodes, ``node`` is the name of this host."""
 
     name: str
     node: str
@@ -51,7 +51,7 @@ class Cluster(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``cluster`` is None where the host is in none."""
+    """``cluster`` is None if the host is not a node of a cluster."""
 
     cluster: Answer[Optional[Cluster]]
     software: Traits
@@ -87,7 +87,7 @@ def _read_cluster(host: Host, policy: Policy) -> Optional[Cluster]:
         return None
     name, nodes, evidence = policy.name, policy.expected, []
     if name is None or nodes is None:
-        # A name in the policy is enough: which nodes there are need not be known then.
+        # A name in the policy is enough: then an unreadable configuration is not an error.
         installed = attempt(_installed, host)
         if isinstance(installed, HostproofError):
             if name is None:
@@ -104,14 +104,14 @@ def _read_cluster(host: Host, policy: Policy) -> Optional[Cluster]:
 
 
 def _installed(host: Host) -> Optional[Tuple[crsconfig_params.Config, str]]:
-    """What Grid Infrastructure was configured with, and the evidence; None without a cluster."""
+    """The configuration of Grid Infrastructure and its evidence key. None without a cluster."""
     home = clusterware.read_home(host)
     if home is None:
         return None
     path = home + crsconfig_params.FILE
     text = nfs_files.read_text(host, path, record=crsconfig_params.kept)
     config = crsconfig_params.parse(text)
-    # Oracle Restart has the file, and no nodes in it.
+    # With Oracle Restart the file exists but contains no nodes.
     return (config, "command:cat " + path) if config.cluster and config.nodes else None
 
 
@@ -131,7 +131,7 @@ def _read_software(host: Host) -> Traits:
 
 
 def _read_patches(host: Host, home: str) -> str:
-    """Numbers of the patches whose inventory the home holds."""
+    """Numbers of the patches in the inventory of the home."""
     names = unless_absent(attempt(host.list_dir, home + "/inventory/oneoffs"), [])
     return ", ".join(sorted(name for name in names if _PATCH.match(name)))
 
@@ -166,7 +166,7 @@ def _read_network(host: Host) -> Traits:
 
 
 def _read_accounts(host: Host) -> Traits:
-    """Numbers and groups; None for an account that does not exist."""
+    """Uid, gid and groups of the account. None if it does not exist."""
     traits: Traits = {}
     for name in ACCOUNTS:
         found = attempt(lambda n=name: limits.read_accounts(host, [n]).get(n))

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cluster a host belongs to: the role's variables and their checks."""
+"""Cluster of the host and its nodes: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -18,11 +18,11 @@ def _name(given: PolicyValues, name: str) -> Optional[str]:
 
 
 class Policy(NamedTuple):
-    """``name`` is None where Clusterware is to say it, and "none" where the host is in none."""
+    """``name`` is None if it is read from Clusterware, "none" if the host is not in a cluster."""
 
     name: Optional[str] = checked_by(_name, "str")
-    """The cluster that this host is a node of, by a name of yours. C(auto) takes the name that Grid
-    Infrastructure was configured with; C(none) says that the host is in no cluster.
+    """Name of the cluster of this host. C(auto) uses the name in the configuration of Grid
+    Infrastructure. C(none) means that the host is not a node of a cluster.
 
     Default: auto
     """

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node states of itself. Which node is the odd one out only a whole run can tell: the
-controller compares the ``values`` of these findings when every host has answered, and its findings
-on the cluster are of the same checks (plugin_utils/hostproof_controller/cluster)."""
+"""Findings with the traits of a node. At the end of a run the controller compares their ``values``
+and reports differences as findings of the cluster with the same check ids
+(plugin_utils/hostproof_controller/cluster)."""
 
 from typing import Any, Dict, List
 
@@ -135,7 +135,7 @@ def check_results(_facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _said(traits: Traits, evidence: List[str]) -> Verdict:
-    """Its traits as values; those that are not known are null, and make it an error."""
+    """The traits as values. An unknown trait is null, and the finding is an error."""
     values: Dict[str, Any] = {}
     unknown: List[HostproofError] = []
     for name, answer in traits.items():

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the checks apply: on a node of a cluster."""
+"""The checks apply only to a node of a cluster."""
 
 from ...collect.answer import known
 from ...evaluate.checking import Skip
@@ -10,4 +10,4 @@ from .policy import Policy
 
 def applies(facts: Facts, _policy: Policy) -> None:
     if known(facts.cluster) is None:
-        raise Skip("This host is in no cluster: none is named, and Clusterware has none.")
+        raise Skip("Not a cluster node: the policy names no cluster, and Clusterware has none.")

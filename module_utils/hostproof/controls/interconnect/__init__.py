@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""interconnect: whether the private network of a cluster carries what its nodes send each other."""
+"""interconnect: MTU, bonds, subnets, paths and packet loss of a cluster's private network."""

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""interconnect: whether the private network of a cluster carries what its nodes send each other."""
+"""interconnect: MTU, bonds, subnets, paths and packet loss of a cluster's private network."""
 
 from ...evaluate.control import Control
 from . import rules_devices, rules_losses, rules_way

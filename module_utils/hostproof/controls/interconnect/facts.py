@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its interconnect: devices, bonds, ways to other nodes, what was lost."""
+"""Facts about the interconnect: devices, bonds, paths to other nodes, lost packets."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -21,7 +21,7 @@ FILTER_FILE = "file:" + _FILTER
 
 
 class Device(NamedTuple):
-    """A device of the interconnect. ``filter`` is the reverse path filter that counts for it."""
+    """A device of the interconnect. ``filter`` is its effective reverse path filter."""
 
     name: str
     what: str
@@ -35,7 +35,7 @@ class Device(NamedTuple):
 
 
 class Bond(NamedTuple):
-    """``mode`` as the kernel names it ("active-backup")."""
+    """``mode`` is the kernel's name of it, for example "active-backup"."""
 
     name: str
     mode: Answer[str]
@@ -43,8 +43,8 @@ class Bond(NamedTuple):
 
 
 class Route(NamedTuple):
-    """How packets go to a peer. ``own``: it is an address of this host. ``mtu`` is the device's,
-    ``size`` the bytes of a packet that is sent as the proof."""
+    """Route to a peer. ``own``: the peer is this host. ``mtu`` is the MTU of the device, ``size``
+    the size of the test packets in bytes."""
 
     device: str
     own: bool
@@ -54,16 +54,16 @@ class Route(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What both files counted in this number of seconds, by group ("Udp") and name."""
+    """Growth of the counters of both files in the time window, by group ("Udp") and name."""
 
     seconds: float
     counted: Dict[str, Dict[str, int]]
 
 
 class Facts(NamedTuple):
-    """``addresses`` are those of its devices, where there are several. ``routes`` and ``ways`` are
-    by the address of a peer; a way is only there where packets were sent. ``losses`` is None where
-    no window was to pass."""
+    """``addresses`` of the devices are read only if there are several devices. The keys of
+    ``routes`` and ``ways`` are addresses of peers. A way exists only if packets were sent.
+    ``losses`` is None if the time window is disabled."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
@@ -76,7 +76,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything; echoes are sent to peers that the policy names, and to nobody else."""
+    """Read all facts. ICMP echo requests are sent only to peers in the policy."""
     found = attempt(_read_devices, host, policy)
     routes = {one.address: attempt(_read_route, host, one, policy) for one in policy.peers}
     sizes = {
@@ -118,7 +118,7 @@ def _read_devices(host: Host, policy: Policy) -> List[Device]:
 
 
 def _read_addresses(host: Host, several: List[Device]) -> List[ip_addr.Address]:
-    """Without those that an interface or Clusterware gives itself (fe80::/10, 169.254.0.0/16)."""
+    """Addresses without link-local ones, also those of Clusterware (fe80::/10, 169.254.0.0/16)."""
     if len(several) < 2:
         return []
     names = [one.name for one in several]
@@ -137,7 +137,7 @@ def _read_bonds(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
 
 
 def _read_filter(host: Host, device: str) -> int:
-    """The kernel takes the larger of a device's own and that of all."""
+    """The kernel uses the larger value of the device's setting and of "all"."""
     return max(host.read_number(_FILTER.format(one)) for one in (device, "all"))
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the interconnect should be: the role's variables and their checks."""
+"""Requirements for the interconnect: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -23,7 +23,7 @@ NAME = "interconnect"
 
 AUTO = "auto"
 UNMANAGED = "unmanaged"
-#: Bytes: what IPv4 must take, and the longest that an Ethernet device of Linux can be set to.
+#: Minimum MTU of IPv4 and maximum MTU of an Ethernet device on Linux, in bytes.
 _LEAST, _MOST = 576, 65535
 
 _MODES = (
@@ -52,7 +52,7 @@ def _modes(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str,
 
 
 class Peer(NamedTuple):
-    """A node by an address of its interconnect. ``mtu`` None: that of the way's device here."""
+    """Another node. ``mtu`` None means the MTU of the local device that routes to it."""
 
     address: str = checked_by(_address, "str")
     mtu: Optional[int] = whole_number(_LEAST, _MOST).optional()
@@ -61,8 +61,8 @@ class Peer(NamedTuple):
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``interfaces`` None asks Clusterware; ``mtu`` None leaves it to the host; ``loopback_mtu``
-    None does not check it. ``losses_limit`` is per second.
+    ``interfaces`` None: read them from Clusterware. ``mtu`` None: any value, but equal on all
+    devices. ``loopback_mtu`` None: not checked. ``losses_limit`` is per second.
     """
 
     profile: Optional[Profile] = of_profile()
@@ -82,40 +82,40 @@ class Policy(NamedTuple):
     Default: none
     """
     interfaces: Optional[Tuple[str, ...]] = networks().none_for(AUTO)
-    """The devices of the interconnect, by name or by network such as C(192.168.10.0/24). C(auto)
-    asks Clusterware (C(oifcfg getif)) where it runs.
+    """The devices of the interconnect, by name or by network such as C(192.168.10.0/24). With
+    C(auto) they are read from Clusterware (C(oifcfg getif)) if it runs.
 
     Default: auto
     """
     mtu: Optional[int] = whole_number(_LEAST, _MOST).none_for(AUTO)
-    """The MTU that each of them must have, in bytes, such as C(9000). C(auto) wants the same of all
-    devices of this host, and proves the one that they have.
+    """The MTU that each device must have, in bytes, such as C(9000). C(auto) requires the same MTU
+    on all devices of this host, and tests packets of that size.
 
     Default: auto
     """
     peers: Tuple[Peer, ...] = entries(Peer)
-    """Other nodes that packets of the whole MTU are sent to, each with C(address), an IP address of
-    its interconnect, and C(mtu) where it is another than C(interconnect_mtu).
+    """Other nodes to which packets of the full MTU are sent. Each has C(address), an IP address of
+    its interconnect, and C(mtu) if it differs from C(interconnect_mtu).
 
-    One list serves all nodes, since an address of the host itself is skipped. Nothing is sent to
-    anybody else, and without a list nothing is sent.
+    The same list can be used on all nodes, because addresses of the host itself are skipped.
+    Packets are sent only to these addresses. Without a list no packets are sent.
 
     Default: []
     """
     bonding_modes: Tuple[str, ...] = names().then(_modes)
-    """The modes that a bond of the interconnect may have, as the kernel names them.
+    """Accepted modes of an interconnect bond, with the kernel's names.
 
     Default: [active-backup, 802.3ad]
     """
     loopback_mtu: Optional[int] = whole_number(_LEAST, 65536).none_for(UNMANAGED)
-    """The most that the loopback device should have on a node of a cluster, in bytes. C(unmanaged)
-    does not check it.
+    """Maximum MTU of the loopback device on a cluster node, in bytes. C(unmanaged) disables the
+    check.
 
     Default: 16436
     """
     losses_limit: float = decimal(0)
-    """Packets per second that may be lost of what is counted in the window, each kind by itself,
-    before a loss is a failure. Fewer are a warning.
+    """Maximum number of lost packets per second in the window, for each counter. A higher rate is a
+    failure, a lower one a warning.
 
     Default: 1
     """

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The devices: how long a frame they take, how their bonds fail over, and the loopback device."""
+"""Checks of the devices: MTU, subnets, bonds, and the loopback device."""
 
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
@@ -31,21 +31,21 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             PASS if here == policy.mtu else FAIL,
             f"It is {here}, and interconnect_mtu is {policy.mtu}.",
-            fix="set it on every node and on each switch port between them in one go, where the "
-            "network's configuration has it; prove it with interconnect_peers",
+            fix="set it at the same time in the network configuration of every node and on each "
+            "switch port between them; test it with interconnect_peers",
             desired=str(policy.mtu),
             running=str(here),
             values=values,
         )
     others = {other.name: known(other.mtu) for other in known(facts.devices) if other != one}
     if not others:
-        why = "interconnect_mtu is auto, and no other device of this host is to agree with it."
+        why = "interconnect_mtu is auto, and the host has no other interconnect device to compare."
         return Verdict(SKIP, why, running=str(here), values=values)
     told = ", ".join(f"{name} has {value}" for name, value in others.items())
     return Verdict(
         PASS if set(others.values()) == {here} else WARN,
-        f"It is {here}, and {told}: after a failover other frames are sent.",
-        fix="give all of them one MTU, and name it in interconnect_mtu",
+        f"It is {here}, and {told}: a failover changes the frame size.",
+        fix="set the same MTU on all devices, and in interconnect_mtu",
         desired="the same on all devices of the interconnect",
         running=f"{here}; {told}",
         values=values,
@@ -65,7 +65,7 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
 def subnets(facts: Facts, _policy: Policy) -> Verdict:
     names = [one.name for one in known(facts.devices)]
     if len(names) < 2:
-        raise Skip(f"{names[0]} alone is the interconnect.")
+        raise Skip(f"{names[0]} is the only interconnect device.")
     addresses = known(facts.addresses)
     shared = [
         f"{one.interface} ({one.network}) and {other.interface} ({other.network})"
@@ -76,14 +76,14 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
         and one.network.overlaps(other.network)
     ]
     bare = sorted(set(names) - {one.interface for one in addresses})
-    why = f"In one network are {'; '.join(shared)}." if shared else ""
+    why = f"These interfaces share a network: {'; '.join(shared)}." if shared else ""
     if bare:
         why += f" {', '.join(bare)} has no address."
     return Verdict(
         FAIL if shared else WARN if bare else PASS,
         why.strip(),
-        fix="give each private interface a separate network, the same on all nodes",
-        desired="a network for each",
+        fix="use a separate subnet for each private interface, the same on all nodes",
+        desired="a separate subnet for each interface",
         running=", ".join(f"{one.interface} {one.network}" for one in addresses) or "no address",
         evidence=[devices.ADDRESSES_KEY],
     )
@@ -102,22 +102,22 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
     each=BONDS,
 )
 def bonding(one: Bond, _facts: Facts, policy: Policy) -> Verdict:
-    """Members that are unlike or down: flow_control.bond_members_alike."""
+    """The members of the bond are checked by flow_control.bond_members_alike."""
     state = known_or_skip(one.state)
     mode = known(one.mode)
     good = mode in policy.bonding_modes
-    watched = "watches its links" if state.monitored else "does not watch its links"
+    watched = "link monitoring" if state.monitored else "no link monitoring"
     problems = []
     if not state.monitored:
-        problems.append("it watches its links neither by MII (miimon) nor by ARP")
+        problems.append("link monitoring is off, both MII (miimon) and ARP")
     if not good:
-        problems.append(f"its mode is {mode}, none of {', '.join(policy.bonding_modes)}")
+        problems.append(f"its mode is {mode}, not {' or '.join(policy.bonding_modes)}")
     why = "; ".join(problems)
     return Verdict(
         FAIL if not state.monitored else PASS if good else WARN,
         f"{why[:1].upper()}{why[1:]}.",
-        fix="give the bond one of these modes, and miimon=100",
-        desired=f"{' or '.join(policy.bonding_modes)}, watches its links",
+        fix="configure one of these modes, and miimon=100",
+        desired=f"{' or '.join(policy.bonding_modes)}, link monitoring",
         running=f"{mode}, {watched}",
         evidence=["file:/proc/net/bonding/" + one.name, _mode_key(one.name)],
         values={"mode": mode},
@@ -142,13 +142,13 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
     if policy.loopback_mtu is None:
         raise Skip("interconnect_loopback_mtu is unmanaged.")
     if not (policy.profile is not None and policy.profile.cluster) and not known(facts.cluster):
-        raise Skip("No cluster runs here, and no profile announces one.")
+        raise Skip("Clusterware does not run, and the profile is not one of a cluster node.")
     here = known(facts.loopback)
     return Verdict(
         PASS if here <= policy.loopback_mtu else WARN,
-        f"It is {here}, and Oracle's advice against ORA-27301 is {policy.loopback_mtu}.",
-        fix="first see kernel_parameters.memory (vm.min_free_kbytes); then set the MTU of lo, "
-        "also for the next reboot",
+        f"It is {here}. To avoid ORA-27301, {policy.loopback_mtu} is recommended.",
+        fix="fix kernel_parameters.memory (vm.min_free_kbytes) first; then set the MTU of lo now "
+        "and persistently",
         commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
         desired=f"at most {policy.loopback_mtu}",
         running=str(here),

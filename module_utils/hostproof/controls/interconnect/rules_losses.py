@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this host lost in the window, whatever the reason: rates, for totals are of long ago."""
+"""Checks of lost packets in the time window. Totals since boot are not checked: they are old."""
 
 from typing import Sequence
 
@@ -34,8 +34,8 @@ def reassembly(facts: Facts, policy: Policy) -> Verdict:
         policy,
         "Ip",
         ("ReasmFails",),
-        "packets were not put together",
-        "see kernel_parameters.reassembly (net.ipv4.ipfrag_high_thresh), and larger frames",
+        "packets were not reassembled",
+        "see kernel_parameters.reassembly (net.ipv4.ipfrag_high_thresh), and use a larger MTU",
         ("ReasmReqds",),
     )
 
@@ -57,8 +57,8 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
         policy,
         "Udp",
         ("RcvbufErrors", "SndbufErrors"),
-        "datagrams found no buffer",
-        "see kernel_parameters.socket_buffers, and whether processors are short",
+        "datagrams were dropped",
+        "see kernel_parameters.socket_buffers, and check the CPU load",
         ("InDatagrams",),
     )
 
@@ -76,7 +76,7 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
     because_of=("kernel_parameters.reverse_path",),
 )
 def reverse_path(facts: Facts, policy: Policy) -> Verdict:
-    """What a reboot sets, and how to set it: kernel_parameters.reverse_path."""
+    """kernel_parameters.reverse_path checks the persisted value and sets it."""
     filters = {one.name: known(one.filter) for one in known(facts.devices)}
     strict = [name for name, value in filters.items() if value == _STRICT]
     counted: Verdict = judged(
@@ -85,7 +85,7 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
         policy,
         "TcpExt",
         ("IPReversePathFilter",),
-        "packets were dropped by a filter",
+        "packets were dropped by a reverse path filter",
         "see kernel_parameters.reverse_path",
     )
     verdict = counted._replace(
@@ -101,7 +101,7 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
         return verdict._replace(status=FAIL, why=f"{why} devices of the interconnect.{dropped}")
     if counted.status == SKIP:
         return verdict._replace(status=PASS)
-    # The counter is of the whole host: without a strict filter here, another's drops them.
+    # The counter covers all interfaces. If no filter here is strict, another interface drops them.
     return verdict._replace(status=WARN) if counted.status == FAIL else verdict
 
 
@@ -123,7 +123,7 @@ def _judge(
     if missing:
         raise Unanswered(SAMPLE, f"{file} has no {group} {missing[0]}")
     if min(counted[name] for name in names) < 0:
-        raise Unanswered(SAMPLE, f"{group} of {file} was counted again in the window")
+        raise Unanswered(SAMPLE, f"the counters {group} of {file} were reset in the window")
     lost = sum(counted[name] for name in names)
     rate = lost / losses.seconds
     told = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ways to the other nodes: proven by what came back from there, never by what agents show."""
+"""Check of the paths to other nodes, by packets that return, not by the settings of devices."""
 
 from ...collect.answer import known
 from ...errors import Unanswered
@@ -34,34 +34,35 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     wanted = peer.mtu or policy.mtu or route.mtu
     problems = []
     if route.mtu < wanted:
-        problems.append(f"this host's {route.device} takes only {route.mtu} of {wanted} bytes")
+        problems.append(f"{route.device} of this host has MTU {route.mtu}, required is {wanted}")
     if not way.passed:
         problems.append(_where(way))
     elif way.pieces:
         problems.append(
-            f"the answer to {way.size} bytes came in pieces of {way.pieces}: the other node, or "
-            "the way back, takes less"
+            f"the answer to {way.size} bytes came in fragments of {way.pieces}: the other node or "
+            "the path back has a smaller MTU"
         )
     status = FAIL if problems else PASS
     private = [one.name for one in known(facts.devices)]
     if route.device not in private and not problems:
         status = WARN
         problems.append(
-            f"the way there is {route.device}, which is not of the interconnect "
+            f"the route uses {route.device}, which is not an interconnect device "
             f"({', '.join(private)})"
         )
     if way.passed and way.pieces is None and status != FAIL:
         raise Unanswered(
             KEY,
-            f"packets of {way.size} bytes arrive at {peer.address}, and this kernel does not say "
-            "whether its answers came in pieces: prove the way back from there",
+            f"packets of {way.size} bytes arrive at {peer.address}, but this kernel does not show "
+            "whether the answers were fragmented: test the path back from there",
         )
     why = "; ".join(problems)
     return Verdict(
         status,
         f"{why[:1].upper()}{why[1:]}.",
-        fix="give every port on the way the MTU of the nodes, or the nodes what all ports take",
-        desired=f"{wanted} bytes in one piece, both ways",
+        fix="set the MTU of the nodes on every switch port of the path, or a smaller MTU on all "
+        "nodes",
+        desired=f"{wanted} bytes without fragmentation in both directions",
         running=f"{route.device} {route.mtu}",
         in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
         evidence=[KEY, route.key],
@@ -69,13 +70,13 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _where(way: Way) -> str:
-    """ "packets of 9000 bytes are rejected by 192.0.2.1, which takes 1500"."""
+    """For example "packets of 9000 bytes are rejected by 192.0.2.1 (MTU 1500)"."""
     lost = f"packets of {way.size} bytes are"
     rest = f"those of {way.arrives} arrive"
     if way.hop:
-        takes = f", which takes {way.limit}" if way.limit else ""
-        return f"{lost} rejected by {way.hop}{takes}; {rest}"
+        limit = f" (MTU {way.limit})" if way.limit else ""
+        return f"{lost} rejected by {way.hop}{limit}; {rest}"
     return (
-        f"{lost} lost silently, {rest}: a switch port on the path, or the other node's "
-        "interface, takes less"
+        f"{lost} lost silently, {rest}: a switch port on the path or the other node's "
+        "interface has a smaller MTU"
     )

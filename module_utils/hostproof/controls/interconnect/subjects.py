@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of interconnect check: its devices, their bonds, and the ways to other nodes."""
+"""Subjects of the checks: interconnect devices, their bonds, and paths to other nodes."""
 
 from operator import attrgetter
 from typing import List
@@ -14,8 +14,7 @@ from .policy import Peer, Policy
 BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, "
 
 _NONE = (
-    "No interconnect is known: interconnect_interfaces names none, and no Clusterware runs here "
-    "that would."
+    "The interconnect is unknown: interconnect_interfaces is not set, and Clusterware does not run."
 )
 
 
@@ -38,9 +37,7 @@ def _bonds(facts: Facts, _policy: Policy) -> List[Bond]:
 
 def _peers(facts: Facts, policy: Policy) -> List[Peer]:
     if not policy.peers:
-        raise Skip(
-            "interconnect_peers names no other node: nothing is sent unless it is requested."
-        )
+        raise Skip("interconnect_peers is empty: packets are sent only to nodes in this list.")
     return list(policy.peers)
 
 

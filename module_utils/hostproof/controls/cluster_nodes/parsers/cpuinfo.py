@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/cpuinfo: which processors the kernel uses (proc(5); each architecture has its own rows)."""
+"""/proc/cpuinfo: processors that the kernel uses (proc(5); the rows depend on the architecture)."""
 
 import re
 from typing import Dict, NamedTuple
@@ -8,14 +8,14 @@ from typing import Dict, NamedTuple
 from ....errors import ParseError
 
 _WHAT = "cpuinfo"
-#: What names the model: x86; POWER; and what an ARM core has in its place.
+#: Rows with the model on x86, POWER and older ARM, and the rows that describe an ARM core.
 _MODELS = ("model name", "cpu", "Processor")
 _ARM = ("CPU implementer", "CPU part", "CPU variant", "CPU revision")
 _BLANKS = re.compile(r"\s+")
 
 
 class Processors(NamedTuple):
-    """``online`` is how many logical processors the kernel uses."""
+    """``online`` is the number of logical processors that the kernel uses."""
 
     model: str
     online: int

@@ -8,7 +8,7 @@ from ....errors import ParseError, kind_of
 
 
 class Driver(NamedTuple):
-    """``firmware`` is None where the driver shows none, as those of virtual machines do."""
+    """``firmware`` is None if the driver shows none, for example a driver of a virtual machine."""
 
     name: str
     version: str

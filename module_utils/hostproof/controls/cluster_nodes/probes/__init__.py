@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readings that only cluster_nodes uses."""
+"""Probes that only cluster_nodes uses."""

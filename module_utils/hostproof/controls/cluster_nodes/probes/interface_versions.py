@@ -1,10 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the network interfaces of a host are: MTU, driver, firmware, how a bond spreads packets.
+"""Network interfaces of a host: MTU, driver, firmware, bonding mode.
 
-Interfaces that represent a card, a bond or a VLAN; those that containers and bridges of virtual
-machines come and go with are nobody's interconnect. Source: kernel
-Documentation/ABI/testing/sysfs-class-net.
+Only cards, bonds and VLANs are read. Interfaces of containers and virtual machines are skipped,
+because they cannot be an interconnect. Source: kernel Documentation/ABI/testing/sysfs-class-net.
 """
 
 import re
@@ -17,13 +16,13 @@ from ....probes.net import devices
 from ....probes.net.devices import CLASS
 from ..parsers import ethtool_driver
 
-#: They come and go with containers and virtual machines, while somebody looks.
+#: Loopback, and interfaces that containers and virtual machines create and remove.
 _PASSING = re.compile(r"(lo$|veth|docker|podman|cni|br-|virbr|vnet|tap|tun|cali|flannel)")
 
 
 class Interface(NamedTuple):
-    """``mtu`` in bytes; ``driver`` of those with a card alone; ``bonding`` is the mode of a bond,
-    None of all else."""
+    """``mtu`` is in bytes. ``driver`` exists only with a card. ``bonding`` is the mode of a bond,
+    None for other interfaces."""
 
     name: str
     mtu: Answer[int]
@@ -33,7 +32,7 @@ class Interface(NamedTuple):
 
 
 def read(host: Host) -> List[Interface]:
-    """Every interface by name; Absent where the host has no /sys/class/net."""
+    """All interfaces, sorted by name. Absent if the host has no /sys/class/net."""
     found = []
     for name in host.list_dir(CLASS):
         if _PASSING.match(name):
