@@ -128,5 +128,5 @@ def check_audit(bare):
 def test_what_is_no_wheel_is_one_sentence(tmp_path, name):
     words = [sys.executable, ROOT / "packaging/build", "deb", tmp_path / name]
     done = subprocess.run(words, capture_output=True, text=True)
-    said = f"build: {tmp_path / name} is no wheel of Hostproof\n"
+    said = f"build: {tmp_path / name} is not a wheel of Hostproof\n"
     assert (done.returncode, done.stderr) == (1, said)
