@@ -24,6 +24,12 @@ BOOTED = 1795232265
 PAGES = {"LAB1": 129, "LAB2": 65}
 LISTENER_PID = 612
 NO_ROOT = "db04.example.com"
+#: What the sessions of an instance may take. The limit is new in 12.1.
+SESSIONS: Stored = (
+    ("*", "pga_aggregate_target", str(128 << 20)),
+    ("*", "processes", "80"),
+    ("*", "pga_aggregate_limit", str(512 << 20)),
+)
 ONLY: Stored = (("*", "use_large_pages", "ONLY"),)
 
 #: CONNECTION_RATE, and no address that it could reach.
@@ -155,8 +161,10 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
         values = oracle_packs.defaults(one.version)
         values |= {"sga_max_size": str(size), "sga_target": str(size), "spfile": spfile}
         values |= io_packs.PARAMETERS
+        sessions = SESSIONS if "pga_aggregate_limit" in values else SESSIONS[:2]
+        values |= {name: value for _sid, name, value in sessions}
         values |= {name: value for _sid, name, value in one.stored} | one.running
-        stored = (*one.stored, ("*", "sga_target", str(size)))
+        stored = (*one.stored, *sessions, ("*", "sga_target", str(size)))
         update = "19.21.0.0.0" if one.version.startswith("19.") else None
         answer = oracle_packs.answer(one.version, values, stored, trace, update)
         query = f"sqlplus {sid}: release and parameters"

@@ -83,9 +83,13 @@ def defaults(version: str) -> dict[str, str | None]:
         "sga_max_size": str(SGA),
         "sga_target": str(SGA),
         "spfile": SPFILE,
+        "pga_aggregate_target": str(GIB),
+        "processes": "300",
         "event": None,
         "compatible": ".".join(version.split(".")[:3]),
     }
+    if release >= (12, 1):
+        values["pga_aggregate_limit"] = str(2 * GIB)
     if release >= (11,):
         values["db_securefile"] = "PREFERRED" if release >= (12,) else "PERMITTED"
     if release >= (11, 2, 0, 2):

@@ -3,7 +3,7 @@
 """memory_pressure: swap, /dev/shm for automatic memory management, memory of NUMA nodes."""
 
 from ...evaluate.control import Control
-from . import rules_amount, rules_memory, rules_swap
+from . import rules_amount, rules_budget, rules_memory, rules_swap
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -17,6 +17,7 @@ CONTROL = Control(
     applies=applies,
     rules=(
         rules_amount.rules,
+        rules_budget.rules,
         rules_swap.rules,
         rules_memory.rules,
     ),

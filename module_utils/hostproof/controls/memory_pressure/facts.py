@@ -12,6 +12,7 @@ from ...parsers.nfs import fstab, mountinfo
 from ...probes.kernel import mounts as mount_table
 from ...probes.kernel import numa
 from ...probes.oracle import instances, next_start, oracle_homes, processes, releases
+from ...probes.oracle.instances import Instance
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import unit_files
 from .parsers import proc_swaps, vmstat
@@ -21,6 +22,7 @@ SWAPS = "/proc/swaps"
 FSTAB = "/etc/fstab"
 MOUNTS = mount_table.MOUNTINFO
 VMSTAT = "/proc/vmstat"
+MIN_FREE = "/proc/sys/vm/min_free_kbytes"
 SAMPLE = "swapping"
 #: Seconds that sqlplus may take.
 _SQLPLUS_SECONDS = 20.0
@@ -43,6 +45,7 @@ class Rates(NamedTuple):
 class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that replaces it.
 
+    ``databases`` run, ``stopped`` are those that oratab lists. ``min_free`` is in kB.
     ``swap_units`` are names of units that bring swap back. ``rates`` is None where no window is
     watched.
     """
@@ -57,6 +60,8 @@ class Facts(NamedTuple):
     rates: Answer[Optional[Rates]]
     mounts: Answer[List[mountinfo.Mount]]
     databases: Answer[List[Database]]
+    stopped: Answer[List[Database]]
+    min_free: Answer[int]
     nodes: Answer[List[numa.NodeMemory]]
     cmdline: Answer[List[Tuple[str, Optional[str]]]]
 
@@ -74,6 +79,8 @@ def read(host: Host, policy: Policy) -> Facts:
         rates=attempt(_read_rates, host, policy.window_seconds),
         mounts=attempt(mount_table.read_all, host),
         databases=attempt(_read_databases, host, policy),
+        stopped=attempt(_read_stopped, host, policy),
+        min_free=attempt(host.read_number, MIN_FREE),
         nodes=attempt(numa.read_memory, host),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
     )
@@ -120,11 +127,23 @@ def _read_rates(host: Host, seconds: float) -> Optional[Rates]:
 
 
 def _read_databases(host: Host, policy: Policy) -> List[Database]:
+    running, asking = _running(host, policy)
+    return [next_start.look_at(host, asking, sid, one) for sid, one in sorted(running.items())]
+
+
+def _read_stopped(host: Host, policy: Policy) -> List[Database]:
+    running, asking = _running(host, policy)
+    stopped = next_start.stopped_of_oratab(host, asking, running)
+    return [
+        next_start.look_at(host, asking, sid, None, home) for sid, home in sorted(stopped.items())
+    ]
+
+
+def _running(host: Host, policy: Policy) -> Tuple[Dict[str, Instance], next_start.Asking]:
     if not policy.ask_instances:
         raise Absent("policy", "memory_pressure_ask_instances is false")
     running = next_start.running_databases(instances.find_instances(host))
-    asking = next_start.Asking(_SQLPLUS_SECONDS, None)
-    return [next_start.look_at(host, asking, sid, one) for sid, one in sorted(running.items())]
+    return running, next_start.Asking(_SQLPLUS_SECONDS, None)
 
 
 def ordinary(facts: Facts) -> int:

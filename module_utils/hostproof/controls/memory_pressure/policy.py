@@ -11,7 +11,7 @@ from ...evaluate.profiles import Profile
 NAME = "memory_pressure"
 
 AUTO = "auto"
-SUBJECTS = ("swap_size", "swapped_processes", "dev_shm", "numa")
+SUBJECTS = ("budget", "swap_size", "swapped_processes", "dev_shm", "numa")
 
 
 def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
@@ -49,8 +49,8 @@ class Policy(NamedTuple):
     Default: true
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
-    """Checks that this host leaves out, of C(swap_size), C(swapped_processes), C(dev_shm) and
-    C(numa).
+    """Checks that this host leaves out, of C(budget), C(swap_size), C(swapped_processes),
+    C(dev_shm) and C(numa).
 
     Default: []
     """

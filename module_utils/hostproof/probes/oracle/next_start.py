@@ -51,6 +51,8 @@ PARAMETERS = (
     "sga_max_size",
     "sga_target",
 ) + POOLS
+#: The parameters that limit the memory of its sessions.
+SESSION_PARAMETERS = ("pga_aggregate_target", "pga_aggregate_limit", "processes")
 #: Those that decide how it does its input and output. Every control queries all parameters: one
 #: question has one place in the evidence.
 IO_PARAMETERS = ("filesystemio_options", "disk_asynch_io", "dbwr_io_slaves")
@@ -273,7 +275,7 @@ def _ask(
         raise Absent(key, f"{sid} does not run")
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
-    names = PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS + NAMES
+    names = PARAMETERS + SESSION_PARAMETERS + IO_PARAMETERS + WAIT_PARAMETERS + NAMES
     return parameters_probe.ask(host, known(target), names, asking.seconds)
 
 

@@ -1,0 +1,208 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of memory: what databases, kernel and page cache take if all limits are reached.
+
+Sources: Oracle Database Reference, PGA_AGGREGATE_LIMIT, PGA_AGGREGATE_TARGET and PROCESSES; ORAchk,
+"Verify database memory allocation is not greater than physical memory" (two times the target, three
+times for 11g); kernel Documentation/mm/page_tables.rst (8 bytes for each page); proc(5),
+/proc/meminfo.
+"""
+
+from typing import Callable, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import attempt, known
+from ...errors import HostproofError, Unanswered
+from ...parsers.kernel import meminfo
+from ...probes.oracle import instances, next_start
+from ...probes.oracle.next_start import Database
+from .facts import Facts
+
+PARTS = ("huge_pages", "sga", "pga", "processes", "kernel", "page_cache")
+
+_MIB, _GIB = 1 << 20, 1 << 30
+#: Stack, stack in the kernel and page tables of one process, without those of the SGA.
+_PROCESS = _MIB
+_PAGE, _ENTRY = 4096, 8
+#: The smallest limit of the PGA, and its part for each process.
+_PGA_LEAST, _PGA_OF_PROCESS = 2 * _GIB, 3 * _MIB
+#: Percent of memory for the page cache: files, programs and redo that is archived.
+_CACHE = 2
+
+
+class Taken(NamedTuple):
+    """What an instance takes: bytes, and the number of its processes.
+
+    ``huge`` and ``small`` are its SGA by pages."""
+
+    huge: int
+    small: int
+    pga: int
+    processes: int
+
+
+class Budget(NamedTuple):
+    """Bytes of each part in the order of PARTS."""
+
+    parts: Tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(self.parts)
+
+
+def running_budget(facts: Facts) -> Budget:
+    """With the instances that run."""
+    page = _page_size(facts)
+    return _budget(facts, [_running(one, page) for one in known(facts.databases)])
+
+
+def next_budget(facts: Facts) -> Budget:
+    """After the next start of these, and of the largest one that is down."""
+    taken = [_next(one) for one in known(facts.databases)]
+    down = [_next(one) for one in known(facts.stopped)]
+    taken += sorted(down, key=lambda one: one.huge + one.small + one.pga)[-1:]
+    # An SGA that finds too few huge pages gets ordinary ones.
+    lacking = max(sum(one.huge for one in taken) - _pool(facts), 0)
+    for number, one in enumerate(taken):
+        moved = min(lacking, one.huge)
+        taken[number] = one._replace(huge=one.huge - moved, small=one.small + moved)
+        lacking -= moved
+    return _budget(facts, taken)
+
+
+def _budget(facts: Facts, taken: List[Taken]) -> Budget:
+    page = _page_size(facts)
+    tables = sum(
+        one.processes * _ENTRY * (one.small // _PAGE + one.huge // page if page else 0)
+        for one in taken
+    )
+    processes = sum(one.processes for one in taken) * _PROCESS + tables
+    memory = known(facts.meminfo)
+    return Budget(
+        (
+            _pool(facts),
+            sum(one.small for one in taken),
+            sum(one.pga for one in taken),
+            processes,
+            _part("kernel", lambda: _kernel(facts)),
+            memory["MemTotal"] * _CACHE // 100,
+        )
+    )
+
+
+def _part(name: str, reading: Callable[[], int], of: str = "") -> int:
+    """A part, or the error that names the part that is unknown."""
+    answer = attempt(reading)
+    if isinstance(answer, HostproofError):
+        key = getattr(answer, "key", "file:/proc/meminfo")
+        owner = f" of {of}" if of else ""
+        raise Unanswered(key, f"the part {name}{owner} is unknown: {answer}")
+    return answer
+
+
+def _page_size(facts: Facts) -> int:
+    """Bytes of a huge page, 0 where the kernel has none."""
+    memory = known(facts.meminfo)
+    return meminfo.pool(memory).page_size if "Hugepagesize" in memory else 0
+
+
+def _pool(facts: Facts) -> int:
+    """Huge pages of all sizes, which nothing else can use."""
+    memory = known(facts.meminfo)
+    pool = memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)
+    return max(pool, memory.get("Hugetlb", 0))
+
+
+def _kernel(facts: Facts) -> int:
+    memory = known(facts.meminfo)
+    if "SUnreclaim" not in memory:
+        raise Unanswered("file:/proc/meminfo", "the kernel shows no SUnreclaim")
+    return memory["SUnreclaim"] + memory.get("Percpu", 0) + known(facts.min_free) * 1024
+
+
+# -- an instance ----------------------------------------------------------------------------------
+
+
+def _running(one: Database, page: int) -> Taken:
+    target = _part("sga", lambda: _amm(one, next_start.running_size), one.sid)
+    if target:
+        return Taken(0, target, 0, _processes(one, next_start.running_size))
+    return Taken(
+        huge=_part("huge_pages", lambda: _pages(one, page).huge, one.sid),
+        small=_part("sga", lambda: _pages(one, page).small, one.sid),
+        pga=_part("pga", lambda: _running_pga(one), one.sid),
+        processes=_processes(one, next_start.running_size),
+    )
+
+
+def _pages(one: Database, page: int) -> instances.SgaPages:
+    if one.running is None:
+        raise Unanswered("processes:pmon", f"{one.sid} does not run")
+    return instances.sga_pages(known(one.running.segments), page)
+
+
+def _running_pga(one: Database) -> int:
+    limit = next_start.running_size(one, "pga_aggregate_limit")
+    target = _told(one, "pga_aggregate_target")
+    return limit or target * _factor(one)
+
+
+def _told(one: Database, name: str) -> int:
+    size = next_start.running_size(one, name)
+    if size is None:
+        raise Unanswered(known(one.asked).key, f"{one.sid} does not tell {name}")
+    return size
+
+
+def _factor(one: Database) -> int:
+    """The PGA without a limit, as a multiple of its target."""
+    return 3 if known(one.version) < (12,) else 2
+
+
+def _next(one: Database) -> Taken:
+    processes = _processes(one, next_start.next_size)
+    target = _part("sga", lambda: _amm(one, next_start.next_size), one.sid)
+    if target:
+        return Taken(0, target, 0, processes)
+    sga = _part("sga", lambda: _next_sga(one), one.sid)
+    pga = _part("pga", lambda: _next_pga(one, sga, processes), one.sid)
+    refuses = _part("sga", lambda: int(next_start.refuses_large_pages(one)), one.sid)
+    return Taken(0 if refuses else sga, sga if refuses else 0, pga, processes)
+
+
+def _next_sga(one: Database) -> int:
+    coming = next_start.next_sga(one)
+    if not coming.exact:
+        raise Unanswered("policy", f"the next start of {one.sid} tells no size: {coming.source}")
+    return coming.size
+
+
+def _next_pga(one: Database, sga: int, processes: int) -> int:
+    limit = next_start.next_size(one, "pga_aggregate_limit")
+    target = next_start.next_size(one, "pga_aggregate_target")
+    if target is None:
+        target = max(sga // 5, 10 * _MIB)
+    if limit:
+        return limit
+    used = target * _factor(one)
+    if limit == 0 or known(one.version) < (12,):
+        return used
+    return max(used, _PGA_LEAST, processes * _PGA_OF_PROCESS)
+
+
+def _amm(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+    return max(size(one, name) or 0 for name in ("memory_target", "memory_max_target"))
+
+
+def _processes(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+    """The most processes; where no entry sets a number, the one in force stays."""
+    return _part("processes", lambda: _limit(one, size), one.sid)
+
+
+def _limit(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+    number = size(one, "processes")
+    if number is None and one.running is not None:
+        number = _told(one, "processes")
+    if number is None:
+        raise Unanswered("policy", f"no entry sets processes of {one.sid}, which does not run")
+    return number

@@ -1,0 +1,70 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Memory as one budget: everything that may be taken at once, against the memory of the host."""
+
+from typing import Dict, Union
+
+from ...collect.answer import known
+from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
+from ...evaluate.finding import FAIL, PASS
+from ...parsers.size import human
+from ...probes.oracle import next_start
+from .budget import PARTS, Budget, next_budget, running_budget
+from .facts import MIN_FREE, Facts
+from .policy import NAME, Policy
+from .subjects import skip_unmanaged
+
+rules = Rules(NAME)
+
+
+@rules.check(
+    "memory_pressure.budget",
+    "Memory covers the limits of all databases",
+    "Memory does not cover the limits of all databases",
+    severity="high",
+    takes_effect="instance_restart",
+    why="When the sessions use what they may, the host swaps or the OOM killer stops an instance.",
+    reference="Oracle Database Reference, PGA_AGGREGATE_LIMIT and PROCESSES; ORAchk, Verify "
+    "database memory allocation; kernel Documentation/mm/page_tables.rst",
+    because_of=("hugepages.sga_in_huge_pages", "hugepages.ram_share", "memory_pressure.physical"),
+)
+def budget(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("budget", policy)
+    databases = known_or_skip(facts.databases) + known(facts.stopped)
+    if not databases:
+        raise Skip("No database runs here, and oratab lists none.")
+    memory = known(facts.meminfo)["MemTotal"]
+    now, coming = running_budget(facts), next_budget(facts)
+    over = [
+        f"{when} {human(one.total)} are needed"
+        for when, one in (("now", now), ("at the next start", coming))
+        if one.total > memory
+    ]
+    return Verdict(
+        FAIL if over else PASS,
+        f"{'; '.join(over)}, and the host has {human(memory)}.".capitalize(),
+        fix="lower pga_aggregate_limit or processes, put the SGA in huge pages, reduce the pool of "
+        "huge pages to the SGAs, or add memory",
+        desired=f"at most {human(memory)}",
+        persisted=_text(coming),
+        running=_text(now),
+        evidence=["file:/proc/meminfo", "file:" + MIN_FREE]
+        + [key for one in databases for key in next_start.evidence_of(one)],
+        values=_values(memory, now, coming),
+        failing_layer=failing(running=now.total > memory, persisted=coming.total > memory),
+    )
+
+
+def _text(one: Budget) -> str:
+    parts = [
+        f"{name.replace('_', ' ')} {human(size)}" for name, size in zip(PARTS, one.parts) if size
+    ]
+    return f"{human(one.total)}: {', '.join(parts)}"
+
+
+def _values(memory: int, now: Budget, coming: Budget) -> Dict[str, Union[int, str]]:
+    """``now_PART`` and ``next_PART`` in bytes: the report draws bars from them."""
+    values: Dict[str, Union[int, str]] = {"memory": memory, "unit": "bytes"}
+    for when, one in (("now", now), ("next", coming)):
+        values.update({f"{when}_{name}": size for name, size in zip(PARTS, one.parts)})
+    return values
