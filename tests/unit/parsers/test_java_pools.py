@@ -111,6 +111,9 @@ def test_a_file_of_jboss_is_none_of_tomcat():
             tomcat_resources.parse(text)
 
 
+BOTH = {"maximumPoolSize": "5", "minimumIdle": "1"}
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -124,6 +127,8 @@ def test_a_file_of_jboss_is_none_of_tomcat():
             {"maximumPoolSize": "5\\", "minimumIdle": "1"},
         ),
         ("#maximumPoolSize=5\n!minimumIdle=1\njdbcUrl=x", {}),
+        # No line continues a comment.
+        ("# in C:\\\nmaximumPoolSize=5\n! in D:\\\nminimumIdle=1", BOTH),
         ("dataSource.user=x", {}),
     ],
 )

@@ -124,6 +124,14 @@ def test_top_events_of_awr_reports(name):
             assert one.average / 1000 == pytest.approx(row[3], abs=0.0006)
 
 
+def test_other_text_below_a_blank_line_ends_a_table():
+    text = fixture("awr-11.2.0.3-top-enq-hw.txt").rstrip("\n")
+    other = "The storage team moved the volume at noon."
+    assert awr.parse(f"{text}\n\n{other}\n").events == awr.parse(text + "\n").events
+    with pytest.raises(ParseError, match="does not match its columns"):
+        awr.parse(f"{text}\n{other}\n")
+
+
 def test_classes_and_shares_of_a_top_table():
     found = awr.parse(fixture("awr-11.2.0.3-top-enq-hw.txt")).events
     assert [(one.percent, one.wait_class) for one in found] == [
@@ -575,6 +583,17 @@ def test_slobs_other_files():
 def test_orion(name, mbps, iops):
     (run,) = orion.parse(fixture(name))
     assert (run.large_mbps, run.small_iops) == (mbps, iops)
+
+
+@pytest.mark.parametrize("edges", ["48 - 96", "128 - 64", "64 - 64", "0 - 33"])
+def test_a_bin_of_orion_that_is_no_power_of_2(edges):
+    low, high = edges.split(" - ")
+    line = "       64 - 128        us:"
+    other = f"{low:>9} - {high:<10} us:"
+    text = fixture("orion-19.3.txt")
+    assert line in text
+    with pytest.raises(ParseError, match=f"the histogram has the bin {edges}"):
+        orion.parse(text.replace(line, other))
 
 
 def test_latencies_of_orion_have_one_unit():

@@ -35,6 +35,13 @@ class TestLimits:
             proc_limits.parse("\n".join([*lines[:3], lines[3][:40]]))
         assert caught.value.line == 4
 
+    @pytest.mark.parametrize("name", ["Min processes", "max processes", "Max           "])
+    def test_a_row_of_another_name_is_an_error(self, fixture_text, name):
+        text = fixture_text("proc_limits/linux-6.18.txt")
+        assert "Max processes" in text
+        with pytest.raises(ParseError, match="not a limit"):
+            proc_limits.parse(text.replace("Max processes", name))
+
 
 class TestMaps:
     def test_the_segment_has_its_id_as_inode(self, fixture_text):
