@@ -469,6 +469,24 @@ def test_what_comes_after_a_link_file_must_go_first(plan):
     assert "70-pause.rules:1 sets tx on" in found.refusals[0].reason
 
 
+@pytest.mark.parametrize(
+    ("path", "later"),
+    [
+        ("/etc/udev/rules.d/70-pause.rules", False),
+        ("/usr/lib/udev/rules.d/70-pause.rules", False),
+        ("/etc/udev/rules.d/99-zz-pause.rules", True),
+    ],
+)
+def test_rules_of_an_old_systemd_run_by_the_names_of_their_files(plan, path, later):
+    host = storage_host()
+    host.command("udevadm --version", "239 (239-58.0.1.el8)\n").file("/usr/sbin/ethtool", "")
+    rule = 'ACTION=="add", SUBSYSTEM=="net", RUN+="/sbin/ethtool -A $name rx on tx on"\n'
+    host.file(path, rule)
+    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    refusals = plan(host).refusals
+    assert [f"{path}:1 sets tx on" in one.reason for one in refusals] == [True] * later
+
+
 def test_what_only_may_come_after_a_link_file_must_go_too(plan):
     host = storage_host()
     path = "/etc/udev/rules.d/70-pause.rules"

@@ -316,12 +316,14 @@ def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
     asked = {"rx": wanted.rx, "tx": wanted.tx}
     if wanted.autoneg in (ON, OFF) or target.autoneg is False:
         asked["autoneg"] = target.autoneg
-    own = (link_path(one.name), rule_path(one.name))
+    rule = rule_path(one.name)
+    own = (link_path(one.name), rule)
     for item in known(one.persisted.settings):
         if item.ignored or item.kind == LINK or item.place.rpartition(":")[0] in own:
             continue
         old = known(one.persisted.systemd) < FIRST_SYSTEMD
-        if old and item.kind == RULE and item.place < rule_path(one.name):
+        # udev runs rules in the order of their file names, whatever the directory.
+        if old and item.kind == RULE and _file_name(item.place) < _file_name(rule):
             continue  # Hostproof's rule runs later
         wrong = [
             f"{name} {on_off(bool(value))}"
@@ -335,6 +337,10 @@ def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
                 )
             )
     return reasons
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 _HEAD = (
