@@ -63,6 +63,11 @@ class TestChanges:
         later = {one.path: one.before for one in plan.at_boot}
         assert later["/sys/block/sda/queue/max_sectors_kb"] == "512"
 
+    def test_the_size_of_requests_alone(self):
+        plan = plan_of(recorded(), {"name": NAMED["name"], "max_sectors_kb": 256})
+        size = 'ATTR{queue/max_sectors_kb}="256"'
+        assert rules(plan) == HEADER + f'ACTION=="add", {OF_PATH}{size}\n'
+
     def test_the_scheduler_is_written_before_the_length_and_journaled_after_it(self):
         """A new scheduler brings a length of its own, and so does the old one on revert."""
         plan = plan_of(recorded(), {"name": "/dev/sda", "scheduler": ["none"], "nr_requests": 64})

@@ -86,6 +86,19 @@ class TestChanges:
         # The running kernel has not read it yet, and gets what the boot will set.
         assert values(plan)["fs.aio-max-nr"] == "3145728"
 
+    def test_a_drop_in_of_which_no_line_is_due(self):
+        """Another place sets everything: what an earlier apply wrote goes, the header stays."""
+        machine = stock()
+        after(machine, plan_of(machine, **SINGLE))
+        machine.file("/etc/sysctl.d/97-oracle.conf", machine.files[DROP_IN].removeprefix(HEADER))
+        machine.remove(DROP_IN)
+        assert plan_of(machine, **SINGLE).changes == []
+        machine.evidence.clear()
+        machine.file(DROP_IN, HEADER + "kernel.msgmni = 2878\n")
+        (change,) = plan_of(machine, **SINGLE).changes
+        assert isinstance(change, FileChange)
+        assert (change.path, change.content) == (DROP_IN, HEADER)
+
     def test_activation_at_reboot_leaves_the_running_kernel_alone(self):
         plan = plan_of(stock(), activation="reboot", **SINGLE)
         assert values(plan) == {}

@@ -93,10 +93,18 @@ class TestEdit:
             more="(QUEUESIZE = 512)"
         )
 
-    def test_queue_alone(self):
-        assert written(plan(running(OPEN), **wants(rate=None))) == LISTENER_ORA.format(
-            more="(QUEUESIZE = 512)"
-        )
+    @pytest.mark.parametrize("before", ["", "(QUEUESIZE = 128)", "(QUEUESIZE = 1024)"])
+    def test_queue_alone(self, before):
+        machine = running(LISTENER_ORA.format(more=before))
+        decided = plan(machine, **wants(rate=None))
+        assert written(decided) == LISTENER_ORA.format(more="(QUEUESIZE = 512)")
+        assert plan(running(written(decided)), **wants(rate=None)).changes == []
+
+    def test_the_rate_is_right_and_the_queue_is_not(self):
+        for before in ("(QUEUESIZE = 128)(RATE_LIMIT = 10)", "(RATE_LIMIT = 10)(QUEUESIZE=128)"):
+            decided = plan(running(LISTENER_ORA.format(more=before)), **wants())
+            after = before.replace("128", "512")
+            assert written(decided) == LISTENER_ORA.format(more=after)
 
     def test_ports_that_may_not_be_limited(self):
         more = "(RATE_LIMIT = 3))\n      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1522)"
@@ -179,6 +187,23 @@ class TestGuards:
         ((reason, _),) = self.refused(machine, **wants())
         assert reason.startswith(f"LISTENER is in {ADMIN}/more.ora (IFILE)")
 
+    @pytest.mark.parametrize(
+        ("more", "policy", "refusals"),
+        [
+            ("(RATE_LIMIT = 10)(QUEUESIZE = 512)", {}, 0),
+            ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {}, 1),
+            ("(RATE_LIMIT = 10)(QUEUESIZE = 128)", {"queuesize": None}, 0),
+            ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {}, 1),
+            ("(RATE_LIMIT = 9)(QUEUESIZE = 512)", {"rate": None}, 0),
+            ("(QUEUESIZE = 128)", {"rate": None}, 1),
+        ],
+    )
+    def test_what_an_ifile_sets_already(self, more, policy, refusals):
+        text = LISTENER_ORA.format(more=more)
+        machine = running(f"IFILE={ADMIN}/more.ora\n").ora(text, f"{ADMIN}/more.ora")
+        decided = plan(machine, **wants(**policy))
+        assert (decided.changes, len(decided.refusals)) == ([], refusals)
+
     def test_no_address_that_could_carry_it(self):
         ((reason, _),) = self.refused(running(OPEN.replace("TCP", "IPC")), **wants())
         assert "no TCP address" in reason
@@ -238,6 +263,8 @@ class TestListener:
         assert change.undo == change.make
         assert stop.argv == (f"{HOME}/bin/lsnrctl", "stop", "LISTENER")
         assert start.argv == (f"{HOME}/bin/lsnrctl", "start", "LISTENER")
+        # A listener that is down already makes stop end with 1, and then start must follow.
+        assert (stop.codes, start.codes) == ((0, 1), (0,))
         assert start.user == "oracle"
         assert start.environment == {
             "ORACLE_HOME": HOME,

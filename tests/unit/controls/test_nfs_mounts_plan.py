@@ -299,6 +299,9 @@ class TestOtherOwners:
         machine = nfs_packs.nfs_host()
         machine.file("/etc/auto.master", "/- /etc/auto.direct\n")
         machine.file("/etc/auto.direct", f"/u02 -{options} {SOURCE}\n")
+        return self.started(machine)
+
+    def started(self, machine: NfsMachine) -> NfsMachine:
         machine.link(
             "/etc/systemd/system/multi-user.target.wants/autofs.service",
             "/usr/lib/systemd/system/autofs.service",
@@ -318,6 +321,17 @@ class TestOtherOwners:
         decided = plan(machine, **listed(), remount_ok=True)
         assert (decided.changes, decided.refusals) == ([], [])
         assert decided.pending[0].endswith("stop what uses it, then: umount /u02.")
+
+    def test_a_mount_of_an_automounter_beneath_one_of_ours(self):
+        """Both go together, so apply makes neither."""
+        machine = drifted()
+        deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
+        machine.file("/etc/auto.master", "/- /etc/auto.direct\n")
+        machine.file("/etc/auto.direct", f"/u02/b -hard {SOURCE}/b\n")
+        self.started(machine).mount("/u02/b", SOURCE + "/b", superblock="0:45")
+        decided = plan(machine, wanted=[DATAFILES, deeper], remount_ok=True)
+        assert decided.changes == []
+        assert decided.pending[0].startswith("/u02 stays as it is mounted")
 
     def test_mount_that_nobody_looked_at_yet(self):
         machine = self.autofs("hard").other_mount("/u02", "autofs", "/etc/auto.direct")

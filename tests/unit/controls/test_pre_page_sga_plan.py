@@ -123,6 +123,23 @@ def test_up_to_11_2_true_is_for_this_instance_alone(stored, before, after):
     assert "sid='*'" not in change.make[0].stdin
 
 
+@pytest.mark.parametrize(
+    ("version", "stored", "wanted", "before", "after"),
+    [
+        ("19.0.0.0.0", (), False, "*=unset ORCL=unset", "*=FALSE ORCL=unset"),
+        ("19.0.0.0.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=FALSE ORCL=unset"),
+        ("11.2.0.4.0", (entry("TRUE", "ORCL"),), False, "*=unset ORCL=TRUE", "*=unset ORCL=unset"),
+        ("19.0.0.0.0", (entry("TRUE"),), False, "*=TRUE ORCL=unset", "*=FALSE ORCL=unset"),
+    ],
+)
+def test_what_the_default_of_the_release_gives_needs_no_entry(
+    version, stored, wanted, before, after
+):
+    machine = story(version, "huge", (*stored, ONLY))
+    (change,) = plan(machine, wanted=wanted).changes
+    assert (change.before, change.after) == (before, after)
+
+
 def test_since_12_1_true_needs_no_guard():
     planned = plan(story("12.1.0.2.0", "small", (entry("FALSE"),)), wanted=True)
     assert planned.refusals == [] and len(planned.changes) == 1
