@@ -145,7 +145,7 @@ def test_a_file_of_grid_infrastructure_is_refused_and_untouched(box, untouched):
     assert find(verified, "editable", "GRIDL")["status"] in ("warn", "fail")
     refused = box.play("apply", "-e", json.dumps(policy))
     assert refused.rc == 2
-    assert "belongs to Grid Infrastructure" in refused.output
+    assert "Grid Infrastructure manages listener.ora" in refused.output
     assert seen(box, GRID_FILE) == untouched["grid"]
 
 

@@ -122,7 +122,7 @@ class TestRuns:
         found = judge(machine, **wants())
         (finding,) = found["listener_runs"]
         assert finding.status == "fail"
-        assert finding.persisted == f"{FILE} names it"
+        assert finding.persisted == f"defined in {FILE}"
         assert {one.status for name, (one,) in found.items() if name != "listener_runs"} == {"skip"}
 
     def test_hidden_processes(self, judge):
@@ -179,7 +179,7 @@ class TestFile:
     def test_no_file_at_all(self, judge):
         found = judge(linux().listener(None).socket(1521, 128), **wants())
         assert found["config_file"][0].status == "pass"
-        assert "runs with defaults" in found["config_file"][0].persisted
+        assert "defaults are in use" in found["config_file"][0].persisted
         assert found["syntax"][0].status == "skip"
         assert found["rate"][0].status == "fail"
 
@@ -220,17 +220,17 @@ class TestRate:
         [
             ("(RATE_LIMIT=10)", "", "pass", ""),
             ("(rate_limit=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass", ""),
-            ("(RATE_LIMIT=20)", "", "fail", "tcp:1521 has 20 a second, not 10 a second."),
-            ("", "", "fail", "tcp:1521 has no limit, not 10 a second."),
+            ("(RATE_LIMIT=20)", "", "fail", "tcp:1521 has 20 per second, not 10 per second."),
+            ("", "", "fail", "tcp:1521 has no limit, not 10 per second."),
             ("", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
             ("(RATE_LIMIT=yes)", "", "fail", "tcp:1521 has no limit"),
             ("(RATE_LIMIT=no)", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
-            ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 a second"),
-            ("(RATE_LIMIT=maybe)", "", "error", "neither yes or no nor a number"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "no number"),
-            ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 a second."),
+            ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 per second"),
+            ("(RATE_LIMIT=maybe)", "", "error", "not yes, no or a number"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "not a number"),
+            ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 per second."),
             ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 with"),
-            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and what that"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and Oracle"),
             ("(RATE_LIMIT=10)(rate_limit=20)", "", "error", "RATE_LIMIT 2 times (10, 20)"),
             ("(RATE_LIMIT=10)(RATE_LIMIT=10)", "", "pass", ""),
         ],
@@ -266,7 +266,7 @@ class TestRate:
         assert one("rate", free, **wants()).status == "fail"
         limited = ready_host().ora(text.format("(RATE_LIMIT = 10)"))
         finding = one("rate", limited, **wants(ports=[1521]))
-        assert finding.why == "tcp:1522 has 10 a second, not no limit."
+        assert finding.why == "tcp:1522 has 10 per second, not no limit."
         assert "port 1599" in one("rate", free, **wants(ports=[1599])).why
 
     def test_no_limit_is_a_wish_too(self, one):
@@ -294,7 +294,7 @@ class TestRate:
         machine = ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n")
         finding = one("one_rate", machine)
         assert finding.status == "warn"
-        assert finding.why.startswith("CONNECTION_RATE_LISTENER=10 counts, not RATE_LIMIT=10")
+        assert finding.why.startswith("CONNECTION_RATE_LISTENER=10 overrides RATE_LIMIT=10")
 
     def test_manuals_disagree_about_several_endpoints(self, one):
         text = LISTENER_ORA.format(
@@ -320,7 +320,7 @@ class TestLoaded:
             machine.replaced[FILE] = moment
             finding = one("loaded", machine)
             assert finding.status == status, moment
-        assert "mv, cp -p and rsync -a" in finding.why
+        assert "mv, cp -p, rsync -a or chmod" in finding.why
         machine = ready_host().deny(f"command:stat -c %Z {FILE}")
         assert one("loaded", machine).status == "error"
 
@@ -368,7 +368,7 @@ class TestLoaded:
 class TestDrainTime:
     def test_the_pools_fit(self, one):
         finding = one("drain_time", ready_host(), **wants())
-        assert finding.persisted == "200 connections ÷ 10 a second = 20 s"
+        assert finding.persisted == "200 connections ÷ 10 per second = 20 s"
         assert finding.desired == "below 60 s (INBOUND_CONNECT_TIMEOUT) and 30 s (the pools)"
 
     def test_clients_give_up(self, one):
@@ -380,7 +380,7 @@ class TestDrainTime:
         assert finding.status == "fail"
         assert "pool shop waits 30 s" in finding.why
         assert "batch" not in finding.why
-        assert str(finding.fix).startswith("a rate of at least 12,")
+        assert str(finding.fix).startswith("set a rate of at least 12,")
 
     def test_edge(self, one):
         pools = [{"name": "shop", "connections": 300, "timeout_seconds": 30}]
@@ -449,7 +449,7 @@ class TestEditable:
         machine.file("/etc/oracle/olr.loc", f"crs_home={GRID}\n")
         finding = one("editable", machine)
         assert finding.status == "pass"
-        assert "Grid Infrastructure runs, in another home" in str(finding.persisted)
+        assert "Infrastructure, which runs in another home" in str(finding.persisted)
 
     def test_lines_of_the_agent_about_another_listener(self, one):
         text = LIMITED + AGENT.replace("LISTENER=", "LISTENER_SCAN1=")
@@ -477,7 +477,7 @@ class TestQueues:
         machine = linux().listener(OPEN).socket(1521, 128)
         finding = one("queue_size", machine, **wants(queuesize=None))
         assert finding.status == "warn"
-        assert "200 clients may come at once" in finding.why
+        assert "200 clients can connect at the same time" in finding.why
 
     def test_ss_is_missing(self, one):
         machine = ready_host()
@@ -488,7 +488,7 @@ class TestQueues:
         machine = linux().listener(LIMITED).socket(1521, 512, queued=513)
         finding = one("queue_overflows", machine)
         assert finding.status == "fail"
-        assert "513 wait, 512 fit" in finding.why
+        assert "513 connections wait, the limit is 512" in finding.why
 
     def test_dropped_meanwhile(self, one):
         finding = one("queue_overflows", ready_host().overflows(7, 19))
@@ -523,7 +523,7 @@ class TestDelayed:
         machine = ready_host().ora(OPEN).log(self.logged(50))
         finding = one("delayed", machine)
         assert finding.status == "warn"
-        assert "33.3 % of the connections" in finding.why
+        assert "33.3% of the connections" in finding.why
 
     def test_no_log(self, one):
         assert one("delayed", linux().listener(LIMITED)).status == "skip"

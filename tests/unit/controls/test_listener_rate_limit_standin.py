@@ -115,6 +115,6 @@ def test_file_that_the_listener_cannot_start_with_comes_back(setup):
 def test_grid_owned_file_is_refused_and_untouched(setup):
     text = setup.home.listener_ora.read_text().replace("  )\n", "  )\t# line added by Agent\n", 2)
     setup.home.listener_ora.write_text(text)
-    with pytest.raises(apply.Refused, match="belongs to Grid Infrastructure"):
+    with pytest.raises(apply.Refused, match="Grid Infrastructure manages listener.ora"):
         setup.apply(setup.plan())
     assert setup.home.listener_ora.read_text() == text

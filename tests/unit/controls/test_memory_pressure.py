@@ -67,7 +67,7 @@ class TestSwapSize:
     def test_huge_pages_are_taken_off_first(self, judge):
         machine = host().pool(28 * 1024, 0)
         found = judge(swap(machine, ("/dev/vda2", 8 << 20, 0)))["swap_size"]
-        assert found.desired == "at least 8.0 GiB: as much as 8.0 GiB memory without huge pages"
+        assert found.desired == "at least 8.0 GiB: equal to 8.0 GiB memory without huge pages"
         assert found.status == "pass"
 
     @pytest.mark.parametrize(("size", "status"), [(16609444, "pass"), (16609443, "warn")])
@@ -177,13 +177,13 @@ class TestSwapUsed:
         machine = process(swapping(host(), 25, 5), "/u01/bin/tnslsnr", 11, 2048)
         found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swapped_processes"]
         assert "tnslsnr LISTENER 2.0 MiB" in found.in_use
-        assert "3.0 GiB of 16.0 GiB swap in use, with 64.0 GiB ordinary memory" in found.in_use
+        assert "3.0 GiB of 16.0 GiB swap in use, 64.0 GiB memory without huge pages" in found.in_use
         assert found.running == "2.5 pages per second from swap, 0.5 to it"
 
     def test_without_a_window_only_the_processes_count(self, judge):
         machine = process(swapping(host(), 25, 5), "ora_pmon_A", 11, 0)
         found = judge(machine, window_seconds=0)["swapped_processes"]
-        assert (found.status, "not watched" in found.running) == ("pass", True)
+        assert (found.status, "not measured" in found.running) == ("pass", True)
 
     def test_a_process_that_may_not_be_seen(self, judge):
         machine = process(host(), "ora_pmon_A", 11, 0).deny("/proc/11/status")

@@ -77,7 +77,7 @@ def test_up_to_11_2_every_login_walks_the_sga(judge, version, pages):
     finding = judge(machine)["value"]
     assert (finding.status, finding.severity) == ("fail", "critical")
     touched = {"small": 4194304, "mixed": 4096 + 2097152}[pages]
-    assert f"Every login touches {touched} pages; in huge pages it would be 8192" in finding.why
+    assert f"Every login touches {touched} pages; with huge pages it would be 8192" in finding.why
 
 
 def test_up_to_11_2_huge_pages_make_it_cheap(judge):
@@ -112,7 +112,7 @@ def test_since_12_1_true_is_the_default_also_in_small_pages(judge, version):
 def test_since_12_1_false_only_moves_the_cost(judge):
     finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["value"]
     assert finding.status == "warn"
-    assert "it runs with FALSE" in finding.why
+    assert "The instance runs with FALSE" in finding.why
     assert finding.fix.startswith("as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE")
     assert finding.commands == ()
 
@@ -230,7 +230,7 @@ def test_lock_sga(judge, pages, memlock, stored, status, said):
         ("11.2.0.4-only", "11.2.0.4.0", "pass", ""),
         ("11.2.0.4-one-page-short", "11.2.0.4.0", "fail", "20480 of 20481 pages"),
         ("11.2.0.2-refused", "11.2.0.2.0", "fail", "0 of 601 pages"),
-        ("12.1-short", "12.1.0.2.0", "fail", "228357 pages of 4 KiB (892.0 MiB) took their place"),
+        ("12.1-short", "12.1.0.2.0", "fail", "228357 pages of 4 KiB (892.0 MiB) were used"),
         ("12.2-only", "12.2.0.1.0", "pass", ""),
         ("23ai-none", "23.0.0.0.0", "fail", "0 of 766 pages of 2.0 MiB"),
     ],
@@ -247,7 +247,7 @@ def test_an_alert_log_that_says_nothing_is_no_pass(judge):
     add_alert_log(machine := story(alert_log=None), "Starting ORACLE instance (normal)\nmore\n")
     finding = judge(machine)["granted_at_start"]
     assert finding.status == "error"
-    assert "says nothing of large pages" in finding.why
+    assert "no lines about large pages" in finding.why
     add_alert_log(machine := story(pages="small", alert_log=None), "no start in here\n")
     assert judge(machine)["granted_at_start"].status == "error"
 
@@ -256,7 +256,7 @@ def test_a_rotated_alert_log_is_skipped_where_pmon_proves_the_pages(judge):
     add_alert_log(machine := story(alert_log=None), "no start in here\n")
     finding = judge(machine)["granted_at_start"]
     assert finding.status == "skip"
-    assert "the pages are checked from pmon" in finding.why
+    assert "The pages of pmon are checked" in finding.why
     assert "file:/proc/2101/maps" in finding.evidence
     grep = f"grep -a -n -e ^Starting ORACLE instance {oracle_packs.ALERT_LOG}"
     machine = story(alert_log=None).command(grep, "", 2)
@@ -294,7 +294,7 @@ def test_an_entry_for_the_sid_beats_the_one_for_all(judge):
     stored = (("*", "pre_page_sga", "TRUE"), ("ORCL", "pre_page_sga", "FALSE"), ONLY)
     found = judge(story(stored=stored))
     assert found["one_value"].status == "warn"
-    assert "For ORCL counts: ORCL.pre_page_sga=FALSE" in found["one_value"].why
+    assert "Effective for ORCL: ORCL.pre_page_sga=FALSE" in found["one_value"].why
     assert found["value"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
 
 
@@ -317,12 +317,12 @@ def test_the_last_of_two_lines_counts(judge):
 def test_the_next_start_takes_another_file(judge):
     finding = judge(story(spfile=None))["parameter_file"]
     assert finding.status == "warn"
-    assert finding.why == f"It runs with a text file (pfile); a plain startup takes {SPFILE}."
+    assert finding.why == f"It runs with a text file (pfile); a plain startup uses {SPFILE}."
 
 
 def test_a_file_that_is_not_reached_is_named(judge):
     finding = judge(story().file(PFILE, "pre_page_sga=TRUE\n"))["parameter_file"]
-    assert (finding.status, finding.persisted) == ("pass", f"{SPFILE} (not reached: {PFILE})")
+    assert (finding.status, finding.persisted) == ("pass", f"{SPFILE} (ignored: {PFILE})")
 
 
 def test_an_spfile_in_asm_is_asked_for_by_the_instance(judge):
@@ -431,7 +431,7 @@ def test_a_release_with_too_few_numbers_is_asked_for(judge):
     listed = [{"sid": "ORCL", "home": oracle_packs.HOME, "version": "12"}]
     finding = judge(down(), instances=listed)["value"]
     assert (finding.status, finding.fix) == ("error", None)
-    assert "release 12 is not enough" in finding.why
+    assert "release 12 is not precise enough" in finding.why
 
 
 def test_what_oratab_leads_to_is_not_read_as_root(judge):

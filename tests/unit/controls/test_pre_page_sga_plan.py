@@ -157,7 +157,8 @@ def test_a_text_file_is_for_its_administrator():
 def test_an_instance_that_is_down_waits():
     planned = plan(down("19.0.0.0.0", (entry("FALSE"), ONLY)), wanted=True)
     assert (planned.changes, planned.refusals) == ([], [])
-    assert planned.pending[0].startswith("ORCL is down, and a spfile is changed by its instance")
+    text = "ORCL is down, and only the running instance can change its spfile"
+    assert planned.pending[0].startswith(text)
 
 
 def test_true_for_one_that_is_down_is_refused_all_the_same():
@@ -195,4 +196,4 @@ def test_unmanaged_plans_nothing():
 def test_a_host_without_an_instance():
     planned = plan(packs.linux())
     assert planned.changes == []
-    assert planned.pending == ["No instance is here whose parameters could be set."]
+    assert planned.pending == ["The host has no instance."]

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Listener rate limits: written where they count, known to the listener that runs, seen at work."""
+"""listener_rate_limit: connection rate limits of listeners, in the file, in use and in the log."""

@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The smallest edit of listener.ora that limits a listener as the policy requires, and whether the
-listener that runs knows it."""
+"""Minimal edit of listener.ora that sets the limits of the policy, and tests whether the running
+listener read the current file."""
 
 from typing import List
 
@@ -14,7 +14,7 @@ from ...probes.oracle.listeners import Listener, NetFile
 from .endpoints import FALSE, Endpoint, endpoint_of, endpoints, may_be_limited, wanted_rate
 from .policy import PROTOCOLS, WantedListener
 
-#: Seconds by which the clock may be off between a start (by boot time) and a file's time.
+#: Tolerance in seconds between the start time of a process and the time of a file.
 _CLOCK = 1.0
 
 
@@ -35,7 +35,7 @@ def is_as_wanted(listener: Listener, wanted: WantedListener) -> bool:
 
 
 def may_be_replaced(listener: Listener) -> List[str]:
-    """The files whose inodes changed after the start: replaced by another, or only chmod."""
+    """Files whose inode changed after the start of the listener (mv, cp -p, chmod)."""
     begun = known(listener.started) + _CLOCK
     moments = [(one.path, known(one.replaced)) for one in listener.files()]
     return [path for path, moment in moments if moment is not None and moment > begun]
@@ -49,7 +49,7 @@ def is_stale(listener: Listener) -> bool:
 def edited(
     listener: Listener, wanted: WantedListener, net: oracle_net.NetFile, main: NetFile
 ) -> oracle_net.NetFile:
-    """The file as the policy requires it; what is right already stays as it is written."""
+    """The file with the required settings. Settings that already match are not rewritten."""
     edits: List[Edit] = []
     for one in _endpoints_of(listener, net):
         if may_be_limited(one, wanted) or one.limit is not None:
@@ -75,7 +75,7 @@ def _endpoints_of(listener: Listener, net: oracle_net.NetFile) -> List[Endpoint]
 def _endpoint_edits(
     endpoint: Endpoint, wanted: WantedListener, net: oracle_net.NetFile
 ) -> List[Edit]:
-    """One edit at most of each of RATE_LIMIT and QUEUESIZE, which is at the end."""
+    """At most one edit of RATE_LIMIT and one of QUEUESIZE. A new QUEUESIZE is added at the end."""
     edits: List[Edit] = []
     limits, sizes = endpoint.pair.all("RATE_LIMIT"), endpoint.pair.all("QUEUESIZE")
     size = wanted.queuesize if may_be_limited(endpoint, wanted) else None
@@ -121,10 +121,10 @@ def _global_edits(
 def _check(
     listener: Listener, wanted: WantedListener, net: oracle_net.NetFile, main: NetFile
 ) -> None:
-    """An edit that does not do what it was made for is never written."""
+    """Raise if the edited file does not give the required rate."""
     for one in _endpoints_of(listener, net):
         if wanted.rate is not None and one.rate != wanted_rate(one, wanted):
             raise HostproofError(
-                f"{main.path}: the edit would give {one.name()} the rate {one.rate}, not "
-                f"{wanted_rate(one, wanted)}; nothing is written"
+                f"{main.path}: after the edit {one.name()} would have the rate {one.rate}, not "
+                f"{wanted_rate(one, wanted)}. The file was not changed."
             )

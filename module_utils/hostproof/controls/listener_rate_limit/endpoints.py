@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The addresses of a listener over which clients come, and the rate that counts at each."""
+"""TCP and TCPS endpoints of a listener, and their effective rate limits."""
 
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -11,7 +11,7 @@ from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import Listener
 from .policy import PROTOCOLS, WantedListener
 
-#: Seconds until a client that states nothing is dropped, unless INBOUND_CONNECT_TIMEOUT says so.
+#: Default of INBOUND_CONNECT_TIMEOUT in seconds.
 INBOUND_TIMEOUT = 60
 
 _TRUE = ("yes", "on", "true")
@@ -19,8 +19,8 @@ FALSE = ("no", "off", "false")
 
 
 class Endpoint(NamedTuple):
-    """An ADDRESS over which clients come. ``limit`` is the text of its RATE_LIMIT, ``rate`` what
-    counts: connections per second, None for no limit."""
+    """An ADDRESS for clients. ``limit`` is the text of its RATE_LIMIT, ``rate`` the effective limit
+    in connections per second, None for no limit."""
 
     protocol: str
     host: str
@@ -35,7 +35,7 @@ class Endpoint(NamedTuple):
 
 
 def global_rate(listener: Listener) -> Optional[int]:
-    """CONNECTION_RATE of the listener: the last one that stands, None if there is none."""
+    """CONNECTION_RATE of the listener. The last one in the file applies. None if it is not set."""
     found = listener.parameters("CONNECTION_RATE_" + listener.name)
     if not found:
         return None
@@ -43,14 +43,14 @@ def global_rate(listener: Listener) -> Optional[int]:
     if not rate:
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"{found[-1].name} is 0, and what that means is not documented: write 1 or more, or "
-            "none",
+            f"{found[-1].name} is 0, and Oracle does not document the meaning of 0: set it to 1 or "
+            "more, or remove it",
         )
     return rate
 
 
 def endpoints(listener: Listener) -> List[Endpoint]:
-    """The addresses of the listener over which clients come, with the rate that counts."""
+    """The endpoints of the listener with their effective rates."""
     found = []
     for parameter in listener.parameters(listener.name):
         for address in parameter.inside("ADDRESS"):
@@ -79,19 +79,19 @@ def endpoint_of(
 
 
 def _alike(pairs: List[oracle_net.Pair], listener: Listener) -> List[oracle_net.Pair]:
-    """Raises where an address has a keyword more than once with different values."""
+    """Raise if an address has a keyword more than once with different values."""
     values = [(one.value or "").lower() for one in pairs]
     if len(set(values)) > 1:
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            "an address has {0} {1} times ({2}), and which of them counts is not documented: leave "
-            "one".format(pairs[0].name, len(pairs), ", ".join(values)),
+            "an address has {0} {1} times ({2}), and Oracle does not document which one applies: "
+            "keep one of them".format(pairs[0].name, len(pairs), ", ".join(values)),
         )
     return pairs
 
 
 def twice_in_an_address(listener: Listener) -> List[str]:
-    """What an address of the listener has more than once of what is checked here."""
+    """RATE_LIMIT and QUEUESIZE, if an address of the listener has it more than once."""
     return [
         f"{name} in one address"
         for parameter in listener.parameters(listener.name)
@@ -102,7 +102,7 @@ def twice_in_an_address(listener: Listener) -> List[str]:
 
 
 def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Optional[int]:
-    """What one endpoint takes in a second: the total beats its own number."""
+    """Effective rate of an endpoint. CONNECTION_RATE (``total``) overrides its RATE_LIMIT."""
     if limit is None or limit.lower() in FALSE:
         return None
     if limit.lower() in _TRUE:
@@ -110,15 +110,15 @@ def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Opt
     if not limit.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"RATE_LIMIT is {kind_of(limit)}, neither yes or no nor a number",
+            f"RATE_LIMIT is {kind_of(limit)}, which is not yes, no or a number",
         )
     if not clipped(limit):
         # "Greater than 0, it is enforced at that endpoint" (Net Services Reference, RATE_LIMIT).
         if total is not None:
             raise Unanswered(
                 "command:cat " + known(listener.main).path,
-                f"RATE_LIMIT is 0 with CONNECTION_RATE_{listener.name}={total}, and which of "
-                "them counts is not documented: write yes or no",
+                f"RATE_LIMIT is 0 with CONNECTION_RATE_{listener.name}={total}, and Oracle does "
+                "not document which one applies: set RATE_LIMIT to yes or no",
             )
         return None
     return clipped(limit) if total is None else total
@@ -128,7 +128,7 @@ def _number(pair: oracle_net.Pair, listener: Listener) -> int:
     if pair.value is None or not pair.value.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"{pair.name} is {kind_of(pair.value or '')}, no number",
+            f"{pair.name} is {kind_of(pair.value or '')}, which is not a number",
         )
     return clipped(pair.value)
 
@@ -143,7 +143,7 @@ def may_be_limited(endpoint: Endpoint, wanted: WantedListener) -> bool:
 
 
 def wanted_rate(endpoint: Endpoint, wanted: WantedListener) -> Optional[int]:
-    """The rate that the policy requires here; None for no limit. Only where it manages the rate."""
+    """The required rate, None for no limit. Call it only if the policy manages the rate."""
     return (wanted.rate or None) if may_be_limited(endpoint, wanted) else None
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks and the plan need to know of a host; the only file here that checks one."""
+"""Facts for the checks and the plan. Only this file of the control reads from a host."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -26,14 +26,13 @@ NETSTAT = "/proc/net/netstat"
 SAMPLE = "listener_queues"
 SOCKETS = listening.KEY
 
-#: Clusterware's daemon runs in a cluster and with Oracle Restart, as ocssd.bin does; these run in a
-#: cluster only.
+#: ohasd.bin runs in a cluster and with Oracle Restart, crsd.bin and octssd.bin only in a cluster.
 CLUSTERWARE = r"(^|/)ohasd\.bin$"
 CLUSTER = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Overflows(NamedTuple):
-    """Connections of the whole host that found a full queue, in ``seconds`` and since boot."""
+    """Connections of the whole host dropped at a full queue, in ``seconds`` and since boot."""
 
     seconds: float
     dropped: int
@@ -41,7 +40,7 @@ class Overflows(NamedTuple):
 
 
 class Clusterware(NamedTuple):
-    """Whether Grid Infrastructure runs, whether with other hosts, and its home."""
+    """Grid Infrastructure. ``cluster`` is False for Oracle Restart."""
 
     runs: bool
     cluster: bool
@@ -49,11 +48,11 @@ class Clusterware(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """Facts of the host. An Answer can be the error of its reading.
 
-    ``logs`` and ``states`` are by pid; a state is what lsnrctl says of the start, read only where
-    the plan may restart the listener. ``definitions``: the files that name a listener of the
-    policy that does not run, by its name.
+    The keys of ``logs`` and ``states`` are pids. A state is the start date that lsnrctl shows. It
+    is read only if the plan may restart the listener. ``definitions`` are files that define a
+    listener of the policy that is not running, by name.
     """
 
     listeners: Answer[List[Listener]]
@@ -68,7 +67,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     listeners = attempt(probe.read_listeners, host)
     running = if_known(listeners, [])
     touched = [one for one in running if _may_be_touched(one, policy)]
@@ -95,7 +94,7 @@ def _find_definitions(host: Host, name: str, policy: Policy) -> List[str]:
 
 
 def _may_be_touched(listener: Listener, policy: Policy) -> bool:
-    """Whether the plan may restart it: only then it is queried, for that is a connection to it."""
+    """Whether the plan may restart the listener. Only then it is queried with lsnrctl."""
     if not policy.restart_ok:
         return False
     fitting = [one for one in policy.wanted or () if fits(one, listener)]
@@ -114,7 +113,7 @@ def fits(wanted: WantedListener, listener: Listener) -> bool:
 
 
 def look(listener: Listener) -> Command:
-    """Asks the listener itself when it was started: one connection to it."""
+    """The command that reads the start date from the listener. It opens one connection."""
     return listener.command(
         f"status of listener {listener.name} of {listener.home}",
         "status",
@@ -163,11 +162,11 @@ def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:
     return Overflows(sample.seconds, counts[1] - counts[0], counts[1])
 
 
-# -- what the facts mean ---------------------------------------------------------------------------
+# -- evaluation of facts ---------------------------------------------------------------------------
 
 
 def grid_reasons(listener: Listener, clusterware: Clusterware) -> List[str]:
-    """Why the file belongs to Grid Infrastructure, in words; empty if it does not."""
+    """Reasons why Grid Infrastructure manages the file. Empty if it does not."""
     reasons = []
     for one in listener.files():
         lines = probe.agent_lines(known(one.net), listener.name)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans the smallest edit of listener.ora that limits a listener as the policy requires."""
+"""Plans a minimal edit of listener.ora, and the restart or reload of the listener."""
 
 from typing import Dict, List, NamedTuple
 
@@ -19,12 +19,12 @@ from .remedy import INSTEAD, drain_problems, version_problem
 from .subjects import Subject, subjects
 
 _COMPLETED = "The command completed successfully"
-#: lsnrctl stop says this where nothing runs: what it was required is done.
+#: lsnrctl stop reports these errors if the listener is already down, which is not a failure.
 _STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the listeners as the policy requires; raises what it would guess."""
+    """Changes that make the listeners match the policy. Raises if required facts are unknown."""
     work = _Work()
     if policy.wanted is None:
         work.pending.append("listener_rate_limit_wanted is auto: nothing is changed.")
@@ -35,8 +35,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         if subject.listener is None:
             work.refusals.append(
                 Refusal(
-                    f"listener {subject.name} does not run, so the file that it reads is not "
-                    "known: start it, or take it out of listener_rate_limit_wanted",
+                    f"listener {subject.name} is not running, so its configuration file is not "
+                    "known: start it, or remove it from listener_rate_limit_wanted",
                     None,
                 )
             )
@@ -44,8 +44,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         if _is_ambiguous(subject, facts):
             work.refusals.append(
                 Refusal(
-                    f"several listeners have the name {subject.wanted.name}: give the home of the "
-                    "one that is meant",
+                    f"several listeners have the name {subject.wanted.name}: set home in "
+                    "listener_rate_limit_wanted",
                     None,
                 )
             )
@@ -55,13 +55,13 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def _is_ambiguous(subject: Subject, facts: Facts) -> bool:
-    """Whether the policy's name fits processes that somebody else may have given that name."""
+    """Whether several listeners have the name, and the policy does not give the home."""
     same = [one for one in known(facts.listeners) if one.name == subject.name]
     return subject.wanted is not None and subject.wanted.home is None and len(same) > 1
 
 
 class _Work:
-    """What the plan holds so far. Listeners of one file are edited one after the other."""
+    """The plan in progress. Listeners in the same file are edited one after the other."""
 
     def __init__(self) -> None:
         self.files: Dict[str, _Edited] = {}
@@ -79,7 +79,7 @@ class _Work:
 
 
 class _Edited(NamedTuple):
-    """``uid`` is who runs the listener: nobody has the file of another one changed."""
+    """``uid`` is the account of the listener. Listeners of two accounts cannot share a file."""
 
     before: str
     net: oracle_net.NetFile
@@ -101,7 +101,7 @@ def _plan_one(
         work.refusals.append(
             Refusal(
                 f"listener {subject.title} runs without a listener.ora ({main.path} does not "
-                "exist): write one with its addresses first",
+                "exist): create it with the listener's addresses first",
                 None,
             )
         )
@@ -112,7 +112,7 @@ def _plan_one(
     if current.uid != listener.uid:
         work.refusals.append(
             Refusal(
-                f"listeners of two accounts read {main.path}: give each a separate file",
+                f"listeners of two accounts read {main.path}: use a separate file for each",
                 None,
             )
         )
@@ -128,8 +128,8 @@ def _plan_one(
     if changed or is_stale(listener):
         if grid_reasons(listener, known(facts.clusterware)):
             work.pending.append(
-                f"{subject.title} was started before its file changed, and belongs to Grid "
-                "Infrastructure: srvctl stop and start listener"
+                f"{subject.title} was started before its file changed, and Grid Infrastructure "
+                "manages it: run srvctl stop listener and srvctl start listener"
             )
             return
         _plan_restart(subject, listener, facts, policy, changed, work)
@@ -152,7 +152,7 @@ def _guards(
     if problems and not policy.allow_drain_beyond_timeout:
         refusals.append(
             Refusal(
-                "{0}: with {1} a second clients give up and come again: {2}".format(
+                "{0}: with {1} connections per second clients time out and retry: {2}".format(
                     subject.title, wanted.rate, "; ".join(problems)
                 ),
                 "allow_drain_beyond_timeout",
@@ -169,15 +169,15 @@ def _file_guards(
     if reasons:
         return [
             Refusal(
-                "listener.ora of {0} belongs to Grid Infrastructure ({1}), which writes it "
-                "again: {2}".format(subject.title, "; ".join(reasons), INSTEAD),
+                "Grid Infrastructure manages listener.ora of {0} ({1}) and would overwrite the "
+                "change: {2}".format(subject.title, "; ".join(reasons), INSTEAD),
                 None,
             )
         ]
     if not endpoints(listener):
         return [
             Refusal(
-                f"{main.path} has no TCP address of {subject.title} that could carry a rate",
+                f"{main.path} has no TCP address of {subject.title} for a rate limit",
                 None,
             )
         ]
@@ -215,15 +215,15 @@ def _plan_restart(
     subject: Subject, listener: Listener, facts: Facts, policy: Policy, changed: bool, work: _Work
 ) -> None:
     unit = known(listener.unit)
-    waits = f"{subject.title} takes the change with its next start"
+    waits = f"{subject.title} uses the change after its next start"
     if policy.restart_ok and unit is None:
-        state = facts.states.get(listener.pid, Unanswered(PROCESSES, "no start of it was read"))
+        state = facts.states.get(listener.pid, Unanswered(PROCESSES, "its start was not read"))
         work.commands.append(_restart(listener, known(state)))
     elif policy.restart_ok:
         work.pending.append(f"{waits}: systemctl restart {unit} (it is a service)")
     elif policy.reload_ok and changed:
         work.commands.append(_reload(listener))
-        work.pending.append(waits + ": a reload reads no endpoint and no rate.")
+        work.pending.append(waits + ": a reload does not read endpoints and rates.")
     else:
         work.pending.append(
             f"{waits}: lsnrctl stop {listener.name} and lsnrctl start {listener.name} (sessions "
@@ -236,7 +236,7 @@ def _name(listener: Listener) -> str:
 
 
 def _restart(listener: Listener, started: str) -> CommandChange:
-    """The state is the time of its start, so a restart is told from none."""
+    """The state of the change is the start date, so that a restart changes the state."""
     steps = (_stop(listener), _start(listener))
     return CommandChange(_name(listener), started, None, look(listener), steps, steps)
 
@@ -247,12 +247,12 @@ def _stop(listener: Listener) -> Command:
 
 
 def _start(listener: Listener) -> Command:
-    """With the limits that the listener has now: its servers get them from it."""
+    """Start it with its current resource limits, because server processes inherit them."""
     one = listener.command("start " + _name(listener), "start", _COMPLETED)
     return one._replace(limits=known(listener.limits))
 
 
 def _reload(listener: Listener) -> CommandChange:
-    """Nothing tells whether a listener read its file again, so revert makes it do so once more."""
+    """Revert always reloads again, because a listener does not show whether it was reloaded."""
     step = listener.command("reload " + _name(listener), "reload", _COMPLETED)
     return CommandChange(_name(listener), None, None, look(listener), (step,), (step,))

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rate limits the listeners of a host should have: the role's variables and their checks."""
+"""Required rate limits of listeners: validated role variables."""
 
 import re
 from typing import NamedTuple, Optional, Tuple
@@ -21,12 +21,12 @@ from ...evaluate.policy import PolicyValues, is_whole
 
 NAME = "listener_rate_limit"
 
-#: Where the rate stands: an integer at each endpoint, or one CONNECTION_RATE_<listener> for all.
+#: Place of the rate: RATE_LIMIT at each endpoint, or one CONNECTION_RATE_<listener> for all.
 SCOPES = ("endpoint", "listener")
 
-#: The endpoints that can be limited: those over which clients come.
+#: Protocols of endpoints that can be limited.
 PROTOCOLS = ("tcp", "tcps", "sdp", "exadirect")
-#: Those of them that the kernel shows as sockets of TCP.
+#: Protocols whose endpoints are TCP sockets.
 OVER_TCP = PROTOCOLS[:2]
 
 _TWICE = "lists {0[0]} twice: give each of them its home"
@@ -57,7 +57,7 @@ def _ports(given: PolicyValues, name: str) -> Tuple[int, ...]:
 
 
 class Pool(NamedTuple):
-    """Clients that connect all at once: how many, and how long each waits for its connection."""
+    """Clients that connect at the same time: their number, and their timeout for a connection."""
 
     name: str = checked_by(lambda given, name: str(given[name]), "str")
     connections: int = whole_number(1, 1000000)
@@ -65,11 +65,11 @@ class Pool(NamedTuple):
 
 
 class WantedListener(NamedTuple):
-    """What one listener should be.
+    """Required settings of a listener.
 
-    ``name`` is in capitals. ``home`` tells listeners of one name apart. ``rate`` is connections
-    a second, None where it is not managed, 0 for no limit. ``ports`` are those that may be limited,
-    None for all. ``queuesize`` is None where it is not managed.
+    ``name`` is in upper case. ``home`` is required if listeners have the same name. ``rate`` is in
+    connections per second, 0 for no limit, None if it is not managed. ``ports`` are the limited
+    ports, None for all. ``queuesize`` is None if it is not managed.
     """
 
     name: str = checked_by(_name, "str")
@@ -94,7 +94,7 @@ def _cheap(given: PolicyValues, name: str, size_of_tail: int) -> int:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for "auto": what runs is checked by itself, and nothing is changed.
+    ``wanted`` is None for "auto": running listeners are checked, and nothing is changed.
     """
 
     wanted: Optional[Tuple[WantedListener, ...]] = entries(
@@ -114,8 +114,8 @@ class Policy(NamedTuple):
     Default: auto
     """
     oracle_homes: Tuple[str, ...] = checked_by(_homes, "list", elements="path")
-    """Oracle homes beyond those that C(oratab) and the inventory name, to look in for a listener
-    that does not run.
+    """Additional Oracle homes, besides those in C(oratab) and the inventory. Definitions of
+    listeners that are not running are searched there.
 
     Default: []
     """
@@ -127,8 +127,8 @@ class Policy(NamedTuple):
     Default: 10
     """
     log_tail: int = size().then(_cheap)
-    """Size of the end of each listener log that is read for connections that the limit delayed, up
-    to C(8M).
+    """Size of the part at the end of each listener log that is searched for delayed connections, at
+    most C(8M).
 
     Default: 1M
     """
@@ -138,35 +138,35 @@ class Policy(NamedTuple):
     Default: 5
     """
     reload_ok: bool = flag()
-    """Whether apply may have a listener read its file again (C(lsnrctl reload)) where it may not
-    restart it. Endpoints and their rate still wait for the next start, and services that
-    registered themselves are unknown until they do so again, up to a minute.
+    """Apply may reload a listener (C(lsnrctl reload)) if it may not restart it. Endpoints and rates
+    still take effect only at the next start. Services with dynamic registration are unavailable
+    until they register again, up to one minute.
 
     Default: false
     """
     restart_ok: bool = flag()
-    """Whether apply may stop and start a listener. Sessions stay; new logins are rejected until it
-    is back, and for services that register themselves up to a minute longer. One that systemd
-    keeps is left to systemd.
+    """Apply may stop and start a listener. Sessions remain. New connections fail until the listener
+    is up again, and for services with dynamic registration up to one minute longer. A listener
+    that is a systemd unit is not restarted.
 
     Default: false
     """
     allow_drain_beyond_timeout: bool = flag()
-    """Accept a rate at which clients of a pool give up before it is their turn (they come again,
-    and the queue never ends).
+    """Accept a rate at which clients of a pool time out before they are served. They connect again,
+    and the queue never empties.
 
     Default: false
     """
     allow_leaking_version: bool = flag()
-    """Accept a limit on a release whose listener leaks memory when it limits (before 11.2.0.4), or
-    in a cluster of 11gR2.
+    """Accept a limit on a release whose listener leaks memory if the limit is reached (before
+    11.2.0.4), or in a cluster of 11gR2.
 
     Default: false
     """
 
 
 def _one_of_a_name(policy: Policy, given: PolicyValues) -> Policy:
-    """Without a home it is every listener of the name, so no other may have the name."""
+    """Raise if names are ambiguous. An entry without a home matches all listeners of its name."""
     listeners = policy.wanted or ()
     of_all_homes = {one.name for one in listeners if one.home is None}
     for name in sorted({one.name for one in listeners if one.home is not None} & of_all_homes):

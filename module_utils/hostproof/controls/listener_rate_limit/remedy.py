@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be done, and what apply would reject: a fix never proposes that."""
+"""Fixes of findings. A fix never proposes a change that apply would reject."""
 
 from typing import List, Optional, Tuple
 
@@ -16,11 +16,11 @@ from .subjects import Subject
 LEAK_FIXED = (11, 2, 0, 4)
 
 
-#: What can be done where Grid Infrastructure owns the listener.
+#: Fix for a listener that Grid Infrastructure manages.
 INSTEAD = (
     "run a listener of the database home on a separate port, with its own listener.ora and "
-    "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and send the "
-    "pools there; or let the pools fill slowly, or share sessions (DRCP)"
+    "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and connect the "
+    "pools to it; or fill the pools slowly, or share sessions (DRCP)"
 )
 
 
@@ -31,15 +31,15 @@ def version_problem(release: Tuple[int, ...], cluster: bool) -> Tuple[str, str]:
         return FAIL, f"RATE_LIMIT is not supported in a cluster of 11gR2 ({text})."
     if release < LEAK_FIXED:
         return WARN, (
-            f"The listener of release {text} loses memory each time that the limit is reached (bug "
-            "16409926, fixed in 11.2.0.4 and 12.1.0.1), and may stop to take connections (MOS "
+            f"The listener of release {text} leaks memory each time that the limit is reached (bug "
+            "16409926, fixed in 11.2.0.4 and 12.1.0.1), and can stop accepting connections (MOS "
             "1085546.1)."
         )
     return PASS, ""
 
 
 def drain_problems(rate: int, subject: Subject, listener: Listener) -> Tuple[List[str], float]:
-    """Who gives up before the burst is served, in words, and the seconds that it takes."""
+    """Texts about timeouts shorter than a connection burst, and the seconds that a burst takes."""
     pools = subject.pools
     drain = drain_seconds(rate, tuple(pool.connections for pool in pools))
     inbound = inbound_timeout(listener)
@@ -67,24 +67,24 @@ def least_rate(subject: Subject, listener: Listener) -> int:
 def why_refused(
     subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
 ) -> Optional[str]:
-    """What to do where apply would reject: a fix never proposes that. None where it would not."""
+    """The fix if apply would reject the change. None if it would not."""
     clusterware = if_known(facts.clusterware, None)
     release = if_known(listener.release, None)
     if clusterware is None or (wanted.rate and release is None):
-        return "find out what could not be determined, then apply the policy"
+        return "resolve the errors of this control, then apply the policy"
     if grid_reasons(listener, clusterware):
         return INSTEAD
     ports = {one.port for one in endpoints(listener)}
     if not ports or set(wanted.ports or ()) - ports:
-        return "write the addresses that must be limited into the file, then apply the policy"
+        return "add the addresses that must be limited to the file, then apply the policy"
     if not wanted.rate or release is None:
         return None
     status, why = version_problem(release, clusterware.cluster)
     if status != PASS and not policy.allow_leaking_version:
-        return "upgrade, or take the risk with listener_rate_limit_allow_leaking_version: " + why
+        return "upgrade, or accept the risk with listener_rate_limit_allow_leaking_version: " + why
     problems, _drain = drain_problems(wanted.rate, subject, listener)
     if problems and not policy.allow_drain_beyond_timeout:
-        return "a rate of at least {0}, or take the risk with {1}: {2}".format(
+        return "set a rate of at least {0}, or accept the risk with {1}: {2}".format(
             least_rate(subject, listener),
             "listener_rate_limit_allow_drain_beyond_timeout",
             "; ".join(problems),

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The listener, the file that it reads, and whether it knows what is there."""
+"""Checks of the listener process, its configuration file, and whether it read the current file."""
 
 import time
 from typing import List, Optional
@@ -36,15 +36,15 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     defined: Optional[str] = None
     if listener is None:
         places = known(facts.definitions.get(subject.name, []))
-        defined = "{0} names it".format(", ".join(places)) if places else "no listener.ora names it"
+        defined = "defined in " + ", ".join(places) if places else "not defined in a listener.ora"
     return Verdict(
         FAIL if listener is None else PASS,
         desired=None if subject.wanted is None else f"listener {subject.name}",
         persisted=defined,
-        running="does not run"
+        running="not running"
         if listener is None
         else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
-        fix="start it with the lsnrctl of its home, as its owner, or take it out of "
+        fix="start it with the lsnrctl of its home, as its owner, or remove it from "
         "listener_rate_limit_wanted",
         commands=[shell.line("lsnrctl", "start", subject.name)],
         evidence=[probe.PROCESSES],
@@ -69,15 +69,15 @@ def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     others = known(listener.others)
     text = f"{main.path} ({listener.why_there})"
     if isinstance(main.text, Absent):
-        text = f"none: {main.path} does not exist, so it runs with defaults"
+        text = f"none: {main.path} does not exist, so defaults are in use"
     else:
         known(main.text)
     return Verdict(
         WARN if others else PASS,
         persisted=text,
-        why="Parameters of {0} are in {1} too, which it does not read: editing them there "
+        why="Parameters of {0} are also in {1}, which the listener does not read. A change there "
         "has no effect.".format(listener.name, ", ".join(others)),
-        fix="take {0} out of {1}".format(listener.name, ", ".join(others)),
+        fix="remove {0} from {1}".format(listener.name, ", ".join(others)),
         evidence=file_keys(listener),
     )
 
@@ -97,16 +97,16 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     main = known(listener.main)
     if isinstance(main.net, Absent):
-        raise Skip("There is no listener.ora: it runs with defaults.")
+        raise Skip("There is no listener.ora: defaults are in use.")
     try:
         count = sum(len(known(one.net).parameters) for one in listener.files())
     except ParseError as problem:
         return Verdict(
             FAIL,
             persisted=str(problem),
-            why="The file cannot be read to its end, and so may the listener find when it starts: "
+            why="The file cannot be parsed, and the next start of the listener may fail: "
             f"{problem}.",
-            fix="correct it there; hostproof does not write to a file that it cannot read",
+            fix="correct the syntax; Hostproof does not change a file that it cannot parse",
             evidence=file_keys(listener),
         )
     return Verdict(
@@ -142,7 +142,7 @@ def duplicate_parameters(subject: Subject, _facts: Facts, _policy: Policy) -> Ve
     return Verdict(
         WARN if twice else PASS,
         persisted="twice: " + ", ".join(twice) if twice else "each once",
-        fix="leave one of them in " + known(listener.main).path,
+        fix="keep one of them in " + known(listener.main).path,
         evidence=file_keys(listener),
     )
 
@@ -167,7 +167,7 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     started = known(listener.started)
     files = [(known(one.changed), one.path) for one in listener.files()]
     if not files:
-        raise Skip("There is no listener.ora that could have changed.")
+        raise Skip("There is no listener.ora.")
     changed, path = max(files)
     stale = is_stale(listener)
     silent = [] if stale else _not_listening(listener, facts)
@@ -175,43 +175,42 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         return Verdict(
             FAIL,
             persisted=", ".join(one.name() for one in silent),
-            running="no socket listens there",
-            why=f"Nobody listens on {', '.join(one.name() for one in silent)}: the listener was "
-            "started with another file, or could not open that port.",
-            fix="see the listener's log; then restart it in a quiet minute",
+            running="no listening socket",
+            why=f"No process listens on {', '.join(one.name() for one in silent)}: the listener "
+            "was started with another file, or could not open that port.",
+            fix="check the log of the listener; then restart it in a maintenance window",
             commands=_restart_commands(listener),
             evidence=file_keys(listener) + [SOCKETS],
         )
     replaced = [] if stale else may_be_replaced(listener)
     if (stale or replaced) and grid_reasons(listener, known(facts.clusterware)):
-        raise Skip("The agent of Grid Infrastructure writes this file while listeners run.")
+        raise Skip("The agent of Grid Infrastructure changes this file while listeners run.")
     if replaced:
         return Verdict(
             WARN,
-            persisted=f"{', '.join(replaced)}: replaced or given other rights after the start",
+            persisted=f"{', '.join(replaced)}: replaced, or its mode changed, after the start",
             running=f"started {_utc(started)}",
-            why=f"The inode of {', '.join(replaced)} changed after the start of the listener, and "
-            "the time of its content is older: mv, cp -p and rsync -a do that, and chmod.",
-            fix="if the content is another than at the start, restart the listener in a quiet "
-            "minute",
+            why=f"The inode of {', '.join(replaced)} changed after the start of the listener, but "
+            "its modification time is older. Causes are mv, cp -p, rsync -a or chmod.",
+            fix="if the content changed since the start, restart the listener in a maintenance "
+            "window",
             evidence=file_keys(listener),
         )
     return Verdict(
         FAIL if stale else PASS,
         persisted=f"{path} changed {_utc(changed)}",
         running=f"started {_utc(started)}",
-        why=f"The listener was started {_span(changed - started)} before {path} changed: it does "
-        "not know its current content, and a reload reads no endpoint and no rate.",
-        fix="restart it in a maintenance window: sessions remain, and no new connection "
-        "is possible in that time; or "
-        "listener_rate_limit_restart_ok: true, and apply the policy",
+        why=f"The listener was started {_span(changed - started)} before {path} changed: it uses "
+        "the old content. A reload does not read endpoints and rates.",
+        fix="restart it in a maintenance window (sessions remain, new connections are not possible "
+        "during the restart); or set listener_rate_limit_restart_ok: true and apply the policy",
         commands=_restart_commands(listener),
         evidence=file_keys(listener),
     )
 
 
 def _not_listening(listener: Listener, facts: Facts) -> List[Endpoint]:
-    """The endpoints over TCP in the file whose port no socket of this host has."""
+    """TCP endpoints of the file without a listening socket on the host."""
     ones = [one for one in endpoints(listener) if one.port and one.protocol in OVER_TCP]
     ports = {one.port for one in known(facts.sockets)} if ones else set()
     return [one for one in ones if one.port not in ports]

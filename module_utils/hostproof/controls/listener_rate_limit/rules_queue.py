@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What waits before the listener: queues, and connections that were delayed."""
+"""Checks of backlog queues, and of connections that were delayed or dropped."""
 
 from typing import List, Optional
 
@@ -42,7 +42,8 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     problems = [problem for one in ones for problem in _too_short(one, wanted, most, sockets)]
     burst = sum(pool.connections for pool in subject.pools)
     warnings = [
-        f"{burst} clients may come at once, and the queue of {one.name()} takes {live.backlog}"
+        f"{burst} clients can connect at the same time, and the queue of {one.name()} is "
+        f"{live.backlog}"
         for one, live in [(one, _socket_of(one, sockets)) for one in ones]
         if live is not None and burst > live.backlog + 1
     ]
@@ -56,8 +57,8 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             ", ".join(_socket_text(one, sockets) for one in ones), most
         ),
         why="; ".join(problems + warnings) + ".",
-        fix="queuesize in listener_rate_limit_wanted, net.core.somaxconn of at least as much, and "
-        "a restart of the listener",
+        fix="set queuesize in listener_rate_limit_wanted and at least the same net.core.somaxconn, "
+        "and restart the listener",
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
     )
 
@@ -65,7 +66,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 def _too_short(
     one: Endpoint, wanted: Optional[WantedListener], most: int, sockets: List[Listening]
 ) -> List[str]:
-    """What makes the queue of an endpoint another than the policy, or the file itself, wants."""
+    """Texts about differences of the queue of an endpoint from the policy or from its file."""
     problems: List[str] = []
     managed = wanted.queuesize if wanted is not None and may_be_limited(one, wanted) else None
     if managed is not None and one.queuesize != managed:
@@ -84,7 +85,7 @@ def _too_short(
 
 
 def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listening]:
-    """The socket of the port; the one with the shortest queue where several addresses listen."""
+    """The listening socket of the port. With several addresses, the one with the shortest queue."""
     if endpoint.protocol not in OVER_TCP:
         return None
     ours = [one for one in sockets if one.port == endpoint.port]
@@ -115,7 +116,7 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)
     log = unless_absent(facts.logs[listener.pid], None)
     if log is None:
-        raise Skip("There is no listener.log: logging is off, or the listener took no connection.")
+        raise Skip("There is no listener.log: logging is off, or no client has connected.")
     seen = known(log)
     minutes = seen.seconds() / 60.0
     share = 100.0 * seen.delayed / max(1, seen.established + seen.delayed)
@@ -125,15 +126,15 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if seen.delayed and share > policy.delayed_warn_percent:
         status = WARN
         why = (
-            f"The limit was reached {seen.delayed} times ({seen.delayed / minutes:.1f} a minute, "
-            f"{share:.1f} % of the connections, at most {policy.delayed_warn_percent:g} % is "
-            "expected): it is too low for the load, or clients connect too often."
+            f"The limit was reached {seen.delayed} times ({seen.delayed / minutes:.1f} per minute, "
+            f"{share:.1f}% of the connections, limit {policy.delayed_warn_percent:g}%): it is too "
+            "low for the load, or clients connect too often."
         )
     elif not seen.delayed and not limited:
-        raise Skip("Nothing is limited.")
+        raise Skip("No rate limit is set.")
     return Verdict(
         status,
-        desired=f"at most {policy.delayed_warn_percent:g} % of the connections",
+        desired=f"at most {policy.delayed_warn_percent:g}% of the connections",
         in_use=f"{seen.delayed} times TNS-01158 and {seen.established} connections in "
         f"{minutes:.0f} minutes, at most {seen.busiest} in one second",
         values={
@@ -142,7 +143,7 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             "delayed_percent": round(share, 2),
         },
         why=why,
-        fix="a higher rate, or pools that keep their connections",
+        fix="set a higher rate, or use pools that keep their connections",
         evidence=list(facts.log_keys[listener.pid]),
     )
 
@@ -168,20 +169,20 @@ def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if full:
         status = FAIL
         why = (
-            f"The queue of port {full[0].port} is full now: {full[0].queued} wait, "
-            f"{full[0].backlog} fit."
+            f"The queue of port {full[0].port} is full now: {full[0].queued} connections wait, the "
+            f"limit is {full[0].backlog}."
         )
     elif counted.dropped:
         status = WARN
         why = (
-            f"{counted.dropped} connections of this host found a full queue in "
-            f"{counted.seconds:g} s; the kernel does not tell of which port."
+            f"{counted.dropped} connections to this host were dropped at a full queue in "
+            f"{counted.seconds:g} s. The kernel does not show the port."
         )
     return Verdict(
         status,
         in_use=f"{counted.dropped} in {counted.seconds:g} s, {counted.since_boot} since boot (the "
         "whole host)",
         why=why,
-        fix="a longer queue (queuesize, net.core.somaxconn), or pools that do not fill at once",
+        fix="set a longer queue (queuesize, net.core.somaxconn), or fill the pools slowly",
         evidence=["sample:" + SAMPLE, SOCKETS],
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rate that counts, and whether the listener may be limited at all."""
+"""Checks of the effective rate, and whether the listener supports a rate limit."""
 
 from typing import List, Optional
 
@@ -46,7 +46,7 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             for one in wrong
         ]
         + [f"no address has port {port}" for port in missing]
-        + ([] if ones else ["the file has no TCP address that could be limited"])
+        + ([] if ones else ["the file has no TCP address to limit"])
     )
     refusal = why_refused(subject, listener, wanted, facts, policy) if why else None
     return Verdict(
@@ -65,11 +65,11 @@ def _wanted_text(wanted: WantedListener) -> str:
         return "no limit"
     where = "each endpoint" if wanted.scope == "endpoint" else "the listener"
     ports = "" if wanted.ports is None else " of port " + ", ".join(map(str, wanted.ports))
-    return f"{wanted.rate} a second at {where}{ports}"
+    return f"{wanted.rate} per second at {where}{ports}"
 
 
 def _rate_text(rate: Optional[int]) -> str:
-    return "no limit" if rate is None else f"{rate} a second"
+    return "no limit" if rate is None else f"{rate} per second"
 
 
 def _endpoints_text(ones: List[Endpoint]) -> str:
@@ -100,18 +100,15 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     why: Optional[str] = None
     if total is not None and not limited:
         why = (
-            f"CONNECTION_RATE_{listener.name} is {total}, and no address has RATE_LIMIT: nothing "
-            "is limited."
+            f"CONNECTION_RATE_{listener.name} is {total}, but no address has RATE_LIMIT: "
+            "connections are not limited."
         )
     elif unbound and (unbound[0].limit or "").isdecimal():
-        why = (
-            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}: only a number above 0 "
-            "limits."
-        )
+        why = f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}: a limit must be above 0."
     elif unbound:
         why = (
-            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, and there is no "
-            f"CONNECTION_RATE_{listener.name}: nothing is limited."
+            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, but "
+            f"CONNECTION_RATE_{listener.name} is not set: connections are not limited."
         )
     elif not limited:
         return Verdict(SKIP, "The file has no rate.", values={"rate_per_second": 0})
@@ -120,8 +117,8 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([one.rate or 0 for one in limited] or [0])},
         why=why,
-        fix="give each address that must be limited (RATE_LIMIT=number), or list the listener "
-        "in listener_rate_limit_wanted and apply it",
+        fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
+        "listener_rate_limit_wanted and apply the policy",
         evidence=file_keys(listener),
     )
 
@@ -156,19 +153,19 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     why: Optional[str] = None
     if total is not None and numbers:
         why = (
-            f"CONNECTION_RATE_{listener.name}={total} counts, not RATE_LIMIT={numbers[0].limit} "
-            f"at {numbers[0].name()}."
+            f"CONNECTION_RATE_{listener.name}={total} overrides RATE_LIMIT={numbers[0].limit} at "
+            f"{numbers[0].name()}."
         )
     elif total is not None and len(limited) > 1:
         why = (
             f"CONNECTION_RATE_{listener.name}={total} is one rate for {len(limited)} endpoints: "
-            "older manuals mean all of them together, newer ones each of them."
+            "in older manuals it applies to all of them together, in newer ones to each."
         )
     return Verdict(
         PASS if why is None else WARN,
         persisted=_written_text(ones, total, listener),
         why=why,
-        fix="a number at each address and no CONNECTION_RATE (scope: endpoint)",
+        fix="set a number at each address and remove CONNECTION_RATE (scope: endpoint)",
         evidence=file_keys(listener),
     )
 
@@ -193,17 +190,17 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     if wanted is not None and wanted.rate is not None:
         rates = [wanted.rate] if wanted.rate else []
     if not rates:
-        raise Skip("There is no limit, so no client waits.")
+        raise Skip("No rate limit is set, so clients do not wait.")
     problems, drain = drain_problems(min(rates), subject, listener)
     return Verdict(
         FAIL if problems else PASS,
         desired=f"below {inbound_timeout(listener)} s (INBOUND_CONNECT_TIMEOUT) and "
         f"{min(pool.timeout_seconds for pool in pools)} s (the pools)",
-        persisted=f"{sum(pool.connections for pool in pools)} connections ÷ {min(rates)} a second "
-        f"= {drain:g} s",
+        persisted=f"{sum(pool.connections for pool in pools)} connections ÷ {min(rates)} per "
+        f"second = {drain:g} s",
         why="; ".join(problems) + ".",
-        fix=f"a rate of at least {least_rate(subject, listener)}, or longer timeouts, or pools "
-        "that do not fill at once",
+        fix=f"set a rate of at least {least_rate(subject, listener)}, or longer timeouts, or fill "
+        "the pools slowly",
         evidence=file_keys(listener),
     )
 
@@ -225,16 +222,16 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     rates = [one.rate for one in endpoints(listener) if one.rate]
     wants = subject.wanted is not None and bool(subject.wanted.rate)
     if not rates and not wants:
-        raise Skip("Nothing is limited, and the policy requires no limit.")
+        raise Skip("No rate limit is set, and the policy requires none.")
     release = known(listener.release)
     status, why = version_problem(release, known(facts.clusterware).cluster)
     return Verdict(
         status,
         running="release " + ".".join(str(number) for number in release),
         why=why,
-        fix="upgrade to 12.1 or later, or take the limit out"
+        fix="upgrade to 12.1 or later, or remove the limit"
         if release >= LEAK_FIXED
-        else "upgrade to 11.2.0.4, 12.1 or later, or take the limit out",
+        else "upgrade to 11.2.0.4, 12.1 or later, or remove the limit",
         evidence=["command:release of lsnrctl in " + listener.home],
     )
 
@@ -257,13 +254,13 @@ def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     reasons = grid_reasons(listener, clusterware)
     text = "; ".join(reasons)
     if not reasons:
-        text = "written by its administrator"
+        text = "not managed by Grid Infrastructure"
         if clusterware.runs:
-            text += "; Grid Infrastructure runs, in another home"
+            text += ", which runs in another home"
     return Verdict(
         WARN if reasons else PASS,
         persisted=text,
-        why=f"{text}. Hostproof does not edit it: the agent would write it again.",
+        why=f"{text}. Hostproof does not edit the file, because the agent would overwrite it.",
         fix=INSTEAD,
         evidence=file_keys(listener) + ["processes:ohasd"],
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of listener_rate_limit check one by one: the listeners, with their names."""
+"""Subjects of the checks: the listeners with their names."""
 
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -17,7 +17,7 @@ PAPER = "Oracle white paper, Oracle Net Listener Connection Rate Limiter"
 
 
 class Subject(NamedTuple):
-    """A listener to check: what is required of it, and what runs, if anything."""
+    """A listener to check: its requirements, and its process if it runs."""
 
     name: str
     wanted: Optional[WantedListener]
@@ -30,7 +30,7 @@ class Subject(NamedTuple):
 
 
 def subjects(facts: Facts, policy: Policy) -> List[Subject]:
-    """Those that the policy lists, or else those that run; raises what is unknown of them."""
+    """Listeners of the policy, or running ones with "auto". Raises if processes are unknown."""
     there = known(facts.listeners)
     if policy.wanted is None:
         return [Subject(one.name, None, one, _title(one, there)) for one in there]
@@ -45,7 +45,7 @@ def subjects(facts: Facts, policy: Policy) -> List[Subject]:
 
 
 def _title(listener: Listener, there: List[Listener]) -> str:
-    """Its name, and its home where the name only does not tell it from others."""
+    """The name, and the home if another listener has the same name."""
     same = [one for one in there if one.name == listener.name]
     return listener.name if len(same) == 1 else f"{listener.name} ({listener.home})"
 
@@ -53,7 +53,7 @@ def _title(listener: Listener, there: List[Listener]) -> str:
 def _found(facts: Facts, policy: Policy) -> List[Subject]:
     found = subjects(facts, policy)
     if not found:
-        raise Skip("No listener runs here, and the policy lists none.", [probe.PROCESSES])
+        raise Skip("No listener is running, and the policy lists none.", [probe.PROCESSES])
     return found
 
 
@@ -62,7 +62,7 @@ LISTENERS = Subjects(_found, name=lambda subject: str(subject.title))
 
 def running(subject: Subject) -> Listener:
     if subject.listener is None:
-        raise Skip("The listener does not run.", [probe.PROCESSES])
+        raise Skip("The listener is not running.", [probe.PROCESSES])
     return subject.listener
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its memory: swap and who is in it, /dev/shm, nodes."""
+"""Facts about memory: swap areas, swapped processes, /dev/shm, NUMA nodes."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -24,30 +24,30 @@ MOUNTS = mount_table.MOUNTINFO
 VMSTAT = "/proc/vmstat"
 MIN_FREE = "/proc/sys/vm/min_free_kbytes"
 SAMPLE = "swapping"
-#: Seconds that sqlplus may take.
+#: Time limit of sqlplus in seconds.
 _SQLPLUS_SECONDS = 20.0
 
 
 class Swapped(NamedTuple):
-    """How much of a process is in swap: bytes."""
+    """Swapped-out memory of a process in bytes."""
 
     name: str
     swap: Answer[int]
 
 
 class Rates(NamedTuple):
-    """Pages a second that came from swap and went there, in a window."""
+    """Pages per second that were read from swap and written to it in the time window."""
 
     read: float
     written: float
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """Facts of the host. An Answer can be the error of its reading.
 
-    ``databases`` run, ``stopped`` are those that oratab lists. ``min_free`` is in kB.
-    ``swap_units`` are names of units that bring swap back. ``rates`` is None where no window is
-    watched.
+    ``databases`` are running ones, ``stopped`` other ones in oratab. ``min_free`` is in kB.
+    ``swap_units`` are names of systemd units that activate swap at boot. ``rates`` is None if the
+    time window is disabled.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -67,7 +67,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
@@ -99,7 +99,7 @@ def _read_swap_units(host: Host) -> List[str]:
 def _read_swapped(host: Host) -> List[Swapped]:
     found = attempt(processes.read_with_writers, host)
     if isinstance(found, Unanswered):
-        # Recordings of earlier releases have fewer processes.
+        # Recordings of older Hostproof releases have fewer processes.
         found = processes.read(host)
     return [Swapped(one.name, attempt(_swap_of, host, one.process.pid)) for one in known(found)]
 
@@ -147,7 +147,7 @@ def _running(host: Host, policy: Policy) -> Tuple[Dict[str, Instance], next_star
 
 
 def ordinary(facts: Facts) -> int:
-    """Bytes of memory without huge pages, which nothing else can use."""
+    """Bytes of memory without the huge page pool."""
     memory = known(facts.meminfo)
     return int(
         memory["MemTotal"] - memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)

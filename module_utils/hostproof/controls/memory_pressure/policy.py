@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Swap size and exceptions: the role's variables and their checks."""
+"""Swap size and exceptions: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -24,7 +24,7 @@ def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``swap`` is bytes, None for "auto": by memory.
+    ``swap`` is in bytes. None means "auto": the size depends on memory.
     """
 
     profile: Optional[Profile] = of_profile()
@@ -43,20 +43,20 @@ class Policy(NamedTuple):
     Default: auto
     """
     ask_instances: bool = flag()
-    """Ask each running database, as its owner with sqlplus, whether it has C(memory_target).
-    Without it C(/dev/shm) is not checked.
+    """Query C(memory_target) of each running database, as its owner with sqlplus. If C(false),
+    C(/dev/shm) is not checked.
 
     Default: true
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
-    """Checks that this host leaves out, of C(budget), C(swap_size), C(swapped_processes),
-    C(dev_shm) and C(numa).
+    """Checks that are skipped on this host: C(budget), C(swap_size), C(swapped_processes),
+    C(dev_shm) or C(numa).
 
     Default: []
     """
     window_seconds: float = window()
-    """Seconds to watch what needs rates, here how many pages come from swap and go there. All
-    controls share one window; C(0) disables it.
+    """Time window in seconds to measure rates, here the pages per second read from and written to
+    swap. All controls share one window; C(0) disables it.
 
     Default: 10
     """

@@ -14,7 +14,7 @@ rules = Rules(NAME)
 
 _GIB = 1 << 30
 _GRID, _DATABASE = 8 * _GIB, 1 * _GIB
-#: Percent of the minimum that firmware and kernel may reserve. CVU 23.26.1 passes 7.75 GiB.
+#: Percentage of the minimum that firmware and kernel can reserve. CVU 23.26.1 accepts 7.75 GiB.
 _TOLERANCE = 5
 _LEAST_AVAILABLE = 50 << 20
 #: Percent of memory.
@@ -43,7 +43,7 @@ def physical(facts: Facts, policy: Policy) -> Verdict:
         PASS if total * 100 >= least * (100 - _TOLERANCE) else FAIL,
         f"The host has {human(total)}, and {purpose} needs {human(least)}.",
         fix="add memory to the host or to the virtual machine",
-        desired=f"at least {human(least)} for {purpose}, {_TOLERANCE} percent less is tolerated",
+        desired=f"at least {human(least)} for {purpose}, tolerance {_TOLERANCE}%",
         running=human(total),
         evidence=[_MEMINFO],
         values={"wanted": least, "running": total, "unit": "bytes"},
@@ -72,9 +72,9 @@ def available(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if free < _LEAST_AVAILABLE else WARN if free < wanted else PASS,
         f"{human(free)} of {human(memory['MemTotal'])} are available.",
-        fix="find who takes the memory (ps -eo pid,rss,args --sort=-rss), and give back unused "
-        "huge pages",
-        desired=f"at least {human(wanted)} ({_ENOUGH_AVAILABLE} percent of memory)",
+        fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss), and free "
+        "unused huge pages",
+        desired=f"at least {human(wanted)} ({_ENOUGH_AVAILABLE}% of memory)",
         running=human(free),
         evidence=[_MEMINFO],
         values={"wanted": wanted, "running": free, "unit": "bytes"},

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memory that is not where it is needed: a small /dev/shm, a node that is used up."""
+"""Checks of the size of /dev/shm and of free memory on NUMA nodes."""
 
 import re
 from typing import List, Optional, Tuple
@@ -22,8 +22,8 @@ rules = Rules(NAME)
 
 _SHM = "/dev/shm"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-#: Percent of a node's memory that is free or cache, below which it is used up, and of the host's
-#: above which it need not be.
+#: Percentages of memory that is free or cache. A node is exhausted below the first one. That is a
+#: finding if the host is above the second one.
 _USED_UP, _PLENTY = 1, 10
 
 
@@ -43,7 +43,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     targets = [(one.sid, target_of(one)) for one in known_or_skip(facts.databases)]
     taken = [(sid, target) for sid, target in targets if target]
     if not taken:
-        raise Skip("No instance that runs has memory_target: the size of /dev/shm does not matter.")
+        raise Skip("No running instance has memory_target, so /dev/shm can have any size.")
     need = sum(target for _sid, target in taken)
     now, options = _mounted(facts)
     coming, place = _at_boot(facts)
@@ -53,12 +53,12 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     if coming < need:
         problems.append(f"it will have {human(coming)} after a reboot")
     if "noexec" in options:
-        problems.append("it is mounted with noexec")
+        problems.append("it is mounted noexec")
     return Verdict(
         FAIL if problems else PASS,
-        why=f"{'; '.join(problems)}, and the instances take {human(need)}.",
-        fix=f"set size= of {_SHM} in {FSTAB} and mount -o remount {_SHM}, which no instance "
-        "notices; or leave automatic memory management, which excludes huge pages",
+        why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
+        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}, which does not "
+        "affect instances; or disable automatic memory management, which excludes huge pages",
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         persisted=f"{human(coming)} ({place})",
         running=human(now),
@@ -69,7 +69,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
 
 
 def target_of(database: Database) -> int:
-    """The most that an instance may take, by what runs and by what its next start takes."""
+    """Maximum memory of an instance, by its running values and those of its next start."""
     names = ("memory_target", "memory_max_target")
     sizes = [next_start.running_size(database, name) for name in names]
     sizes += [next_start.next_size(database, name) for name in names]
@@ -77,11 +77,11 @@ def target_of(database: Database) -> int:
 
 
 def _mounted(facts: Facts) -> Tuple[int, List[str]]:
-    """(bytes, options); the kernel names no size that is its own, half of memory."""
+    """(bytes, options). Without a size option the size is half of memory."""
     found = [one for one in known(facts.mounts) if one.path == _SHM]
     if not found:
         return 0, []
-    # The last one hides those below it.
+    # The last mount hides earlier ones.
     mount = found[-1]
     return _size_of(mount.super_options, facts), mount.options.split(",")
 
@@ -90,7 +90,7 @@ def _at_boot(facts: Facts) -> Tuple[int, str]:
     for entry in reversed(known(facts.fstab)):
         if entry.path == _SHM:
             return _size_of(entry.options, facts), f"{FSTAB}:{entry.line}"
-    return _size_of("", facts), "no line of fstab, so half of memory"
+    return _size_of("", facts), "not in fstab: half of memory"
 
 
 def _size_of(options: str, facts: Facts) -> int:
@@ -100,9 +100,9 @@ def _size_of(options: str, facts: Facts) -> int:
         return memory // 2
     match = re.match(r"(\d+)([kmgt%]?)\Z", sizes[-1].lower())
     if match is None:
-        raise ParseError("size of tmpfs", f"{kind_of(sizes[-1])} is none")
+        raise ParseError("size of tmpfs", f"{kind_of(sizes[-1])} is not a size")
     number, unit = clipped(match.group(1)), match.group(2)
-    # tmpfs(5): 0 is not a limit, which is all of memory.
+    # tmpfs(5): 0 means no limit, which is the whole memory.
     if unit == "%":
         return memory * number // 100
     return number * _UNITS[unit] or memory
@@ -129,10 +129,10 @@ def numa(facts: Facts, policy: Policy) -> Verdict:
     short = [one.name for one in nodes if one.free * 100 < one.total * _USED_UP]
     return Verdict(
         WARN if short and has_plenty else PASS,
-        why=f"{', '.join(short)} has less than {_USED_UP} percent free, the host {human(free)}.",
-        fix="spread what is bound to that node: huge pages (hugepages.numa_split), an instance "
-        "that numactl or CPUAffinity= starts; or give the instance more nodes",
-        desired=f"{_USED_UP} percent of each node free, where {_PLENTY} of the host are",
+        why=f"{', '.join(short)} has less than {_USED_UP}% free, the host has {human(free)}.",
+        fix="distribute the memory of that node: huge pages (hugepages.numa_split), instances that "
+        "are started with numactl or CPUAffinity=; or bind the instance to more nodes",
+        desired=f"at least {_USED_UP}% of each node free if {_PLENTY}% of the host are free",
         running=", ".join(f"{one.name} {human(one.free)} of {human(one.total)}" for one in nodes),
         evidence=[one.key for one in nodes] + ["file:/proc/cmdline"],
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Swap: how large Oracle's documents require it, and whether the database is in it."""
+"""Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
 from typing import List, Tuple
 
@@ -17,22 +17,22 @@ from .subjects import skip_unmanaged
 rules = Rules(NAME)
 
 _GIB = 1 << 30
-#: Percent by which areas are smaller than they were made: their first page, and rounding.
+#: Tolerance in percent: an area is smaller than its device by a page and by rounding.
 _TOLERANCE = 1
 _BOOK = "Oracle Database Installation Guide for Linux, Server Hardware Checklist (swap space)"
 
 
 def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
-    """(bytes, how they came about), by memory without huge pages."""
+    """(bytes, reason). It depends on memory without huge pages."""
     if policy.swap is not None:
         return policy.swap, "memory_pressure_swap"
     memory = ordinary(facts)
     told = f"{human(memory)} memory without huge pages"
     if memory > 16 * _GIB:
-        return 16 * _GIB, f"16 GiB, for there are {told}"
+        return 16 * _GIB, f"16 GiB, because the host has {told}"
     if memory > 2 * _GIB:
-        return memory, f"as much as {told}"
-    return memory * 3 // 2, f"one and a half times {told}"
+        return memory, f"equal to {told}"
+    return memory * 3 // 2, f"1.5 times {told}"
 
 
 @rules.check(
@@ -54,14 +54,14 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     again = lines + list(known(facts.swap_units))
     problems = []
     if on_disk * 100 < wanted * (100 - _TOLERANCE):
-        problems.append(f"{human(on_disk)} are less than {human(wanted)}")
+        problems.append(f"{human(on_disk)} is less than {human(wanted)}")
     if on_disk and not again:
-        problems.append("neither fstab nor a unit brings it back after a reboot")
+        problems.append("neither fstab nor a systemd unit activates it at boot")
     return Verdict(
         WARN if problems else PASS,
         why=f"{'; '.join(problems)}.",
-        fix="add a swap area (mkswap, swapon) with its line in /etc/fstab; where the host must "
-        "have less, say so in memory_pressure_swap",
+        fix="add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
+        "memory_pressure_swap",
         desired=f"at least {human(wanted)}: {how}",
         persisted=", ".join(again) or "nothing",
         running=", ".join(_text(one) for one in areas) or "no swap",
@@ -83,7 +83,7 @@ def _swap_lines(facts: Facts) -> List[fstab.Entry]:
 
 
 def _is_in_memory(area: proc_swaps.Area) -> bool:
-    """zram is memory that is compressed, and no room next to memory."""
+    """zram is compressed memory and does not add space to memory."""
     return area.path.startswith("/dev/zram")
 
 
@@ -112,20 +112,20 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     status = PASS
     if swapped or busy:
         status = FAIL if swapped and busy else WARN
-    running = "not watched: hostproof_window_seconds is 0"
+    running = "not measured: hostproof_window_seconds is 0"
     if rates is not None:
         running = f"{rates.read:.1f} pages per second from swap, {rates.written:.1f} to it"
     used = f"{human(sum(one.used for one in areas))} of {human(sum(one.size for one in areas))}"
     return Verdict(
         status,
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
-        fix="find who takes the memory (ps -eo pid,rss,args --sort=-rss), give back huge pages "
-        "that are unused, lower vm.swappiness; swapped memory returns when it is used, or "
-        "at a restart",
+        fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss), free unused "
+        "huge pages, lower vm.swappiness; swapped memory is read back when it is used, or at a "
+        "restart",
         desired="no process of an instance or a listener in swap",
         running=running,
-        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, with "
-        f"{human(ordinary(facts))} ordinary memory",
+        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, "
+        f"{human(ordinary(facts))} memory without huge pages",
         evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
         failing_layer="in_use",
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which hosts the rules of memory_pressure are."""
+"""Hosts to which the checks of memory_pressure apply."""
 
 from ...collect.answer import known
 from ...errors import Absent
@@ -15,11 +15,11 @@ def applies(facts: Facts, policy: Policy) -> None:
     known(facts.meminfo)
     if policy.profile is None and policy.swap is None and not facts.software.is_there():
         raise Skip(
-            "No Oracle software is on this host, and neither hostproof_profile nor "
-            "memory_pressure_swap announces any."
+            "The host has no Oracle software, and neither hostproof_profile nor "
+            "memory_pressure_swap is set."
         )
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:
     if name in policy.unmanaged:
-        raise Skip(f"memory_pressure_unmanaged names {name}.")
+        raise Skip(f"{name} is in memory_pressure_unmanaged.")

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""pre_page_sga: whether an instance touches its SGA page by page, when, and in which pages."""
+"""pre_page_sga: parameters and page sizes that decide how an instance touches its SGA pages."""
 
 from ...evaluate.control import Control
 from . import rules_logon, rules_parameters, rules_start

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its instances: their parameters, their pages, their last start."""
+"""Facts about instances: parameters, page sizes of the SGA, last start in the alert log."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -17,7 +17,7 @@ from .policy import Policy, WantedInstance
 
 
 class Subject(NamedTuple):
-    """An instance to check. What could not be read holds the error instead (answer.py)."""
+    """An instance to check. An Answer can be the error of its reading (answer.py)."""
 
     listed: bool
     database: Database
@@ -46,14 +46,14 @@ class Subject(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. ``pool`` tells the size of a huge page."""
+    """Facts of the host. ``pool`` contains the size of a huge page."""
 
     pool: Answer[meminfo.Pool]
     subjects: Answer[List[Subject]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     return Facts(
         pool=attempt(lambda: meminfo.pool(meminfo.parse(host.read_text("/proc/meminfo")))),
         subjects=attempt(_read_subjects, host, policy),
@@ -61,7 +61,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 def _read_subjects(host: Host, policy: Policy) -> List[Subject]:
-    """The databases that run, and those that the policy or oratab lists. ASM takes no part."""
+    """Running databases, and those that the policy or oratab lists. ASM instances are excluded."""
     running = next_start.running_databases(instances_probe.find_instances(host))
     listed = _listed(host, policy, running)
     sids = sorted(set(running) | set(listed))
@@ -69,7 +69,7 @@ def _read_subjects(host: Host, policy: Policy) -> List[Subject]:
 
 
 def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[str, WantedInstance]:
-    """What the policy lists; for "auto" what oratab lists and has a home that is there."""
+    """Instances of the policy. With "auto" those in oratab whose home exists."""
     if policy.instances is not None:
         return {instance.sid: instance for instance in policy.instances}
     homes = next_start.listed_in_oratab(host, _asking(policy), running)
@@ -104,6 +104,6 @@ def _look_at(
 
 
 def evidence_of(subject: Subject) -> Tuple[str, ...]:
-    """The keys of what an instance was checked by."""
+    """The evidence keys of an instance."""
     keys = () if subject.running is None else subject.running.evidence()
     return keys + next_start.evidence_of(subject.database)

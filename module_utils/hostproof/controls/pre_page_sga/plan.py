@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans pre_page_sga in the spfile of instances that run. No instance is ever restarted."""
+"""Plans pre_page_sga in the spfile of running instances. Instances are not restarted."""
 
 from typing import List, Optional
 
@@ -31,7 +31,7 @@ _NAME = "pre_page_sga"
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """The changes that make the next start as the policy requires; raises what it would guess."""
+    """Changes for the next start of instances. Raises if required facts are unknown."""
     changes: List[Change] = []
     refusals: List[Refusal] = []
     pending: List[str] = []
@@ -39,7 +39,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan(changes, refusals, ["pre_page_sga_wanted is unmanaged."], [])
     subjects = known(facts.subjects)
     if not subjects:
-        pending.append("No instance is here whose parameters could be set.")
+        pending.append("The host has no instance.")
     for subject in subjects:
         _plan_one(subject, facts, policy, changes, refusals, pending)
     return Plan(changes, refusals, pending, [])
@@ -47,11 +47,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 _DEPRECATED = (
     "{0} is release {1}, in which pre_page_sga is deprecated (since 19.22 and in 23ai) and must "
-    "not be set: take its entries out (ALTER SYSTEM RESET) and set pre_page_sga_wanted to auto"
+    "not be set: remove its entries (ALTER SYSTEM RESET) and set pre_page_sga_wanted to auto"
 )
 _TEXT_FILE = (
-    "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} manually, or give it "
-    "a spfile (CREATE SPFILE FROM PFILE)"
+    "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} manually, or create a "
+    "spfile (CREATE SPFILE FROM PFILE)"
 )
 
 
@@ -80,8 +80,8 @@ def _plan_one(
         refusals.extend(_guard(subject, facts, policy))
     if subject.running is None:
         pending.append(
-            f"{subject.sid} is down, and a spfile is changed by its instance alone: start it, "
-            f"then apply again (next start: pre_page_sga {coming}, wanted {wanted})."
+            f"{subject.sid} is down, and only the running instance can change its spfile: start it "
+            f"and apply again (next start: pre_page_sga {coming}, required {wanted})."
         )
         return
     asked = known(subject.asked)
@@ -93,7 +93,7 @@ def _plan_one(
     before = entries_of(stored, _NAME, subject.sid)
     for_all = dict(before)[pfile.ALL]
     if wanted == TRUE and walks_at_each_login(asked.version):
-        # Only this instance's pages are known: those on other nodes do not get TRUE from here.
+        # Only the pages of this instance are known, so TRUE is not set for other nodes.
         after = [before[0], (subject.sid, TRUE)]
     else:
         if for_all is not None or default(_NAME, asked.version) != wanted:
@@ -107,7 +107,7 @@ def _plan_one(
 
 
 def _wanted(subject: Subject, facts: Facts, policy: Policy, coming: str) -> str:
-    """The value for the next start. "auto" leaves what the release and the pages allow."""
+    """The value for the next start. "auto" keeps a value that fits the release and the pages."""
     if policy.wanted != AUTO:
         return policy.wanted
     walks = walks_at_each_login(known(subject.version))
@@ -122,7 +122,7 @@ def _all_huge(subject: Subject, facts: Facts) -> bool:
 
 
 def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
-    """TRUE on a release in which every login walks the SGA."""
+    """Rejections of TRUE on a release in which every login touches the whole SGA."""
     version = known(subject.version)
     if not walks_at_each_login(version):
         return []
@@ -134,7 +134,7 @@ def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
     return [
         Refusal(
             f"{subject.sid} has its whole SGA in huge pages now, but use_large_pages is not ONLY: "
-            "after a start with a short pool every login would walk 4 KiB pages",
+            "after a start with a too small pool, every login would touch 4 KiB pages",
             "allow_small_pages_at_next_start",
         )
     ]
@@ -142,11 +142,11 @@ def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
 
 def _reason(subject: Subject, facts: Facts) -> str:
     pages = pages_now(subject, facts)
-    lies: Optional[str] = "it is down, so its pages are not known"
+    pages_in: Optional[str] = "it is down, so its pages are not known"
     if pages is not None:
-        lies = pages_text(pages, known(facts.pool).page_size)
+        pages_in = pages_text(pages, known(facts.pool).page_size)
     return (
         f"{subject.sid} is release {release(known(subject.version))}, in which every login "
-        f"touches every page of the SGA, and it is not wholly in huge pages ({lies}): "
-        "pre_page_sga=TRUE would make each login take seconds"
+        f"touches every page of the SGA, and not the whole SGA is in huge pages ({pages_in}): "
+        "with pre_page_sga=TRUE each login would take seconds"
     )

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the instances of a host should take their SGA: the role's variables and their checks."""
+"""Required parameters of instances: validated role variables."""
 
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -23,7 +23,7 @@ UNMANAGED = "unmanaged"
 
 
 def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
-    """ "11.2.0.4", "19", "23ai": 11.2 and 12.1 differ, so older ones need their second number."""
+    """A release such as "11.2.0.4", "19" or "23ai". Old ones need the second number of it."""
     release = oracle_release(given[name])
     if release is None:
         raise given.error(name, f"{given[name]!r} must be a release such as 19 or 11.2.0.4")
@@ -31,7 +31,7 @@ def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
 
 
 class WantedInstance(NamedTuple):
-    """An instance to check. ``home``, ``version`` and ``alert_log`` are None where the host states.
+    """An instance to check. ``home``, ``version`` and ``alert_log`` None: read them from the host.
 
     ``version`` has as many numbers as were given: (11, 2, 0, 4) or (19,).
     """
@@ -43,7 +43,7 @@ class WantedInstance(NamedTuple):
 
 
 def _value(*choices: str) -> Any:
-    """A value of a parameter in any case: YAML makes a truth value of TRUE."""
+    """A value of a parameter in upper or lower case. YAML converts TRUE to a boolean."""
 
     def read(given: PolicyValues, name: str) -> str:
         text = str(given[name])
@@ -58,16 +58,16 @@ def _value(*choices: str) -> Any:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``instances`` is None for "auto": those that run and those of oratab. ``wanted``,
+    ``instances`` is None for "auto": running ones and those in oratab. ``wanted``,
     ``use_large_pages`` and ``lock_sga`` are a value of the parameter, "auto" or "unmanaged".
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)
-    """The databases to check in addition to running ones, each with C(sid); optionally C(home),
-    C(version) (such as C(19) or C(11.2.0.4)) and C(alert_log), where the host itself does not
-    tell them.
+    """The databases to check in addition to running ones, each with C(sid). C(home), C(version)
+    (such as C(19) or C(11.2.0.4)) and C(alert_log) are required only if they cannot be read from
+    the host.
 
-    C(auto) takes those of C(oratab) that have a parameter file.
+    C(auto) uses those in C(oratab) that have a parameter file.
 
     Default: auto
     """
@@ -83,18 +83,17 @@ class Policy(NamedTuple):
     Default: auto
     """
     use_large_pages: str = _value(AUTO, "ONLY", "TRUE", "AUTO_ONLY", UNMANAGED)
-    """What C(use_large_pages) must be. C(auto), C(only), C(true), C(auto_only) or C(unmanaged), in
-    any case.
+    """Required C(use_large_pages): C(auto), C(only), C(true), C(auto_only) or C(unmanaged), in
+    upper or lower case.
 
     C(auto) accepts C(ONLY), and C(TRUE) while the whole SGA is in huge pages.
 
     Default: auto
     """
     lock_sga: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
-    """What C(lock_sga) must be. C(auto), C(true), C(false) or C(unmanaged), in any case.
+    """Required C(lock_sga): C(auto), C(true), C(false) or C(unmanaged), in upper or lower case.
 
-    C(auto) accepts both, and checks whether it fits the pages of the SGA, C(memory_target) and
-    memlock.
+    C(auto) accepts both values if they fit the page size of the SGA, C(memory_target) and memlock.
 
     Default: auto
     """

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The duration of the local logon that an audit makes, with the page size of the SGA."""
+"""Check of the duration of a local logon of the audit."""
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Unanswered
@@ -44,8 +44,8 @@ def logon_time(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         f"The logon and the queries of the audit took {asked.seconds:.3g} s; {told}."
         if slow
         else None,
-        fix="put the whole SGA into huge pages, and follow pre_page_sga.value; else check the load "
-        "of the CPU",
+        fix="use huge pages for the whole SGA, and fix pre_page_sga.value; otherwise check the CPU "
+        "load",
         desired=f"below {_SLOW:g} s",
         in_use=f"{asked.seconds:.3g} s; {told}",
         values={"logon_seconds": round(asked.seconds, 3)},

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The parameters that decide by which pages an instance takes its SGA, and when it touches them."""
+"""Checks of parameters that decide the page size of the SGA, and when its pages are touched."""
 
 from typing import List, Optional, Sequence, Tuple
 
@@ -37,7 +37,7 @@ from .values import (
 
 rules = Rules(NAME)
 
-#: Status, and the sentence that states why; None leaves the check's own.
+#: Status and problem. With None the problem text of the check is used.
 Grade = Tuple[str, Optional[str]]
 
 MEMORY_TARGETS = ("memory_target", "memory_max_target")
@@ -64,7 +64,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         raise Skip("pre_page_sga_wanted is unmanaged.")
     version = known(subject.version)
     own = pfile.for_instance(next_entries(subject.database), "pre_page_sga", subject.sid)
-    # Where nothing sets it and nobody wants it set, it does not matter whether that is deprecated.
+    # Deprecation matters only if the parameter is set, or if the policy requires a value.
     if (own or policy.wanted != AUTO) and is_deprecated(version):
         return _judge_deprecated(subject, facts, policy, own)
     at_each_login = walks_at_each_login(version)
@@ -95,7 +95,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _contradicts(value: Optional[str], policy: Policy, at_each_login: bool) -> bool:
-    """Whether this value of pre_page_sga is the reason of a finding."""
+    """Whether this value of pre_page_sga causes a finding."""
     if at_each_login and policy.wanted in (AUTO, TRUE):
         return value == TRUE
     return value == FALSE if policy.wanted == AUTO else value not in (None, policy.wanted)
@@ -104,9 +104,9 @@ def _contradicts(value: Optional[str], policy: Policy, at_each_login: bool) -> b
 def _judge_deprecated(
     subject: Subject, facts: Facts, policy: Policy, own: List[pfile.Entry]
 ) -> Verdict:
-    """Since 19.22 the parameter should stand nowhere, whatever its value."""
+    """Since 19.22 the parameter should not be set at all."""
     version = known(subject.version)
-    why = "Deprecated since 19.22 and in 23ai: setting it brings little and can create problems."
+    why = "Deprecated since 19.22 and in 23ai: it has little benefit and can cause problems."
     fix = []
     if own:
         fix.append(
@@ -134,7 +134,7 @@ def _judge_deprecated(
 
 
 def _pages_layer(subject: Subject, facts: Facts) -> Optional[str]:
-    """The SGA by its pages, where the grade does not rest on it: shown if known."""
+    """Text of the SGA's page sizes for the in_use layer. It does not affect the status."""
     pages = attempt(pages_now, subject, facts)
     if pages is None:
         return None
@@ -146,7 +146,7 @@ def _pages_layer(subject: Subject, facts: Facts) -> Optional[str]:
 def _grade_wanted(
     policy: Policy, version: Tuple[int, ...], running: Optional[str], coming: str
 ) -> Grade:
-    """Against the policy, or the default of the release."""
+    """Compare with the policy, or with the default of the release."""
     if policy.wanted != AUTO:
         wrong = [value for value in (running, coming) if value not in (None, policy.wanted)]
         if wrong:
@@ -157,15 +157,15 @@ def _grade_wanted(
         return PASS, None
     if not walks_at_each_login(version) and FALSE in (running, coming):
         return WARN, (
-            "Since 12.1 the default is TRUE and costs one walk by a background process; it "
-            f"{_now_and_then(running, coming)}, so the first sessions after a start pay for each "
-            "page."
+            "Since 12.1 the default is TRUE, and a background process touches the pages once. The "
+            f"instance {_now_and_then(running, coming)}, so the first sessions after a start touch "
+            "them and are slow."
         )
     return PASS, None
 
 
 def _grade_walk(subject: Subject, facts: Facts, running: Optional[str], coming: str) -> Grade:
-    """Releases in which every login touches every page: how many pages are that?"""
+    """Grade of releases in which every login touches every page, by the number of pages."""
     if TRUE not in (running, coming):
         return PASS, None
     pages = pages_now(subject, facts)
@@ -174,32 +174,32 @@ def _grade_walk(subject: Subject, facts: Facts, running: Optional[str], coming: 
     if not wholly_huge(pages):
         page = known(facts.pool).page_size
         small, huge = walk(pages, page)
-        return FAIL, "Every login {0} {1} pages; in huge pages it would be {2}: {3}.".format(
+        return FAIL, "Every login {0} {1} pages; with huge pages it would be {2}: {3}.".format(
             "touches" if running == TRUE else "will touch", small, huge, pages_text(pages, page)
         )
     if coming == TRUE and not _takes_only_huge_pages(subject):
         return WARN, (
-            "All is in huge pages now, but use_large_pages is not ONLY: a start with a short pool "
-            "makes every login walk 4 KiB pages."
+            "The whole SGA is in huge pages now, but use_large_pages is not ONLY: after a start "
+            "with a too small pool, every login touches 4 KiB pages."
         )
     return PASS, None
 
 
 def _grade_walk_of_last_start(subject: Subject) -> Grade:
-    """An instance that is down: what the next start will get is not known, only what may be."""
+    """Grade of an instance that is down, by its last start and use_large_pages."""
     if _takes_only_huge_pages(subject):
         return PASS, None
     short = [one for one in known(subject.last_start).large if is_short(one)]
     if short or not known(subject.last_start).large:
-        return FAIL, "It is down; its last start did not get all of the SGA in huge pages."
+        return FAIL, "It is down. At its last start not the whole SGA was in huge pages."
     return WARN, (
-        "It is down; its last start got all of the SGA in huge pages, but use_large_pages is not "
-        "ONLY: a start with a short pool makes every login walk 4 KiB pages."
+        "It is down. At its last start the whole SGA was in huge pages, but use_large_pages is not "
+        "ONLY: after a start with a too small pool, every login touches 4 KiB pages."
     )
 
 
 def _takes_only_huge_pages(subject: Subject) -> bool:
-    """Whether the next start takes huge pages for the whole SGA, or does not happen."""
+    """Whether the next start either uses huge pages for the whole SGA or fails."""
     if not has_use_large_pages(known(subject.version)):
         return False
     return next_value(subject, "use_large_pages") in ("ONLY", "AUTO_ONLY")
@@ -226,7 +226,7 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     elif not _contradicts(next_value(subject, "pre_page_sga"), policy, at_each_login):
         return f"restart {subject.sid}"
     if policy.wanted == AUTO and not at_each_login:
-        # The default needs no entry, and since 19.22 no entry is what Oracle requires.
+        # The default needs no entry. Since 19.22 Oracle recommends to set no entry.
         return (
             "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry"
             + restart
@@ -234,7 +234,7 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     if policy.wanted == AUTO and next_value(subject, "pre_page_sga") == TRUE:
         pages = if_known(attempt(pages_now, subject, facts), None)
         if pages is not None and wholly_huge(pages):
-            # TRUE with all in huge pages was measured as the best; ONLY keeps it so.
+            # TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it.
             how = change_of_parameter(subject.database, "use_large_pages", "ONLY")
             return f"keep pre_page_sga=TRUE, and {how}"
     value = policy.wanted if policy.wanted != AUTO else FALSE
@@ -244,7 +244,7 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
     return f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'" + restart
 
 
-# -- what decides with it -------------------------------------------------------------------------
+# -- related parameters ---------------------------------------------------------------------------
 
 
 @rules.check(
@@ -271,7 +271,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     wrong = []
     for value, when, layer in (
         (running, "It runs with", "running"),
-        (coming, "The next start takes", "persisted"),
+        (coming, "The next start uses", "persisted"),
     ):
         if value is not None:
             one = _grade_large_pages(value, when, policy, version)
@@ -280,7 +280,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.use_large_pages == AUTO and grade[0] == PASS and TRUE in (running, coming):
         pages = pages_now(subject, facts)
         if pages is not None and not wholly_huge(pages):
-            grade = WARN, "With TRUE it silently fell back to 4 KiB pages."
+            grade = WARN, "With TRUE the instance silently fell back to 4 KiB pages."
     return Verdict(
         grade[0],
         why=grade[1],
@@ -297,7 +297,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
-    """ONLY with memory_target ends the start (ORA-27138), so that goes first."""
+    """Steps of the fix. With memory_target, ONLY prevents the start (ORA-27138): reset it first."""
     value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
     steps = ["size the pool (control hugepages)"]
     used = [name for name in MEMORY_TARGETS if next_value(subject, name) != "0"]
@@ -322,19 +322,19 @@ def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int
     if value not in known_values:
         raise Unanswered("policy", f"use_large_pages is {kind_of(value)}")
     if value == "AUTO_ONLY" and version < AUTO_ONLY_SINCE:
-        return FAIL, said + ", which no release before 19c knows: the instance will not start."
+        return FAIL, said + ", which exists only since 19c: the instance will not start."
     if policy.use_large_pages != AUTO:
         if value == policy.use_large_pages:
             return PASS, None
         return FAIL, f"{said}, the policy requires {policy.use_large_pages}."
     if value == FALSE:
-        return FAIL, said + ": no huge page is ever taken."
+        return FAIL, said + ": huge pages are never used."
     if value == "AUTO":
         return WARN, said + ": later releases and updates reject it (ORA-27107) and do not start."
     if value == "AUTO_ONLY":
         return WARN, said + (
-            ": the pages are requested at each start, which fails where memory is fragmented or "
-            "several instances start at once; Oracle advises ONLY."
+            ": the pages are requested at each start. That fails if memory is fragmented or "
+            "several instances start at the same time. Oracle recommends ONLY."
         )
     return PASS, None
 
@@ -414,7 +414,7 @@ def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=grade[1],
         fix=change_of_parameter(subject.database, "lock_sga", _wanted_lock(policy))
         + f"; then restart {subject.sid}",
-        desired="FALSE, huge pages are locked anyway"
+        desired="FALSE, because huge pages are always locked"
         if policy.lock_sga == AUTO
         else policy.lock_sga,
         persisted=next_text(subject, "lock_sga"),

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the last start of an instance got, and what its next start will change."""
+"""Checks of the huge pages of the last start, and of changes at the next start."""
 
 from typing import List, Optional, Tuple
 
@@ -34,9 +34,9 @@ from .values import (
 
 rules = Rules(NAME)
 
-_DOWN = "It does not run."
+_DOWN = "It is not running."
 _STATIC = ("pre_page_sga", "use_large_pages", "lock_sga")
-#: What an instance makes of the others where nothing sets it.
+#: Parameters that an instance derives from others if they are not set.
 _DERIVED = ("memory_max_target", "sga_max_size")
 
 
@@ -57,11 +57,11 @@ _DERIVED = ("memory_max_target", "sga_max_size")
 def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     version = known(subject.version)
     if not has_use_large_pages(version):
-        reason = f"Release {release(version)} does not tell large pages in the alert log."
+        reason = f"Release {release(version)} does not write large pages to the alert log."
         raise Skip(reason)
     pages = if_known(attempt(pages_now, subject, facts), None)
     if isinstance(subject.last_start, NoStart) and pages is not None and wholly_huge(pages):
-        reason = "The alert log does not reach back to the start; the pages are checked from pmon."
+        reason = "The last start is not in the alert log. The pages of pmon are checked instead."
         raise Skip(reason)
     start = known(subject.last_start)
     path = known(subject.alert_log)
@@ -70,13 +70,13 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             raise Skip("The last start requested no huge pages.")
         raise Unanswered(
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
-            f"{path} says nothing of large pages after the last start",
+            f"{path} has no lines about large pages after the last start",
         )
     unclear = [one for one in start.large if one.asked is None]
     if unclear:
         raise Unanswered(
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
-            f"{path} tells {unclear[0].granted} granted pages, but not the number of "
+            f"{path} contains the number of granted pages ({unclear[0].granted}), but not of "
             "requested pages",
         )
     short = [one for one in start.large if is_short(one)]
@@ -86,7 +86,7 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         if start.ordinary is not None:
             why += (
                 f" {start.ordinary.granted} pages of 4 KiB "
-                f"({human(start.ordinary.granted * SMALL_PAGE)}) took their place."
+                f"({human(start.ordinary.granted * SMALL_PAGE)}) were used instead."
             )
     return Verdict(
         FAIL if short else PASS,
@@ -114,7 +114,7 @@ def _granted_text(page: PageSize) -> str:
 
 
 def _asks_for_none(subject: Subject) -> bool:
-    """An instance whose parameters forbid huge pages, in force or at the next start."""
+    """Whether parameters of the instance disable huge pages."""
     if subject.running is not None:
         return (
             running_value(subject, "use_large_pages") == FALSE
@@ -153,31 +153,29 @@ def pending_restart(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=why if refused is None else f"The next start fails: {refused}.",
         fix="correct the entries, as SYSDBA with SCOPE=SPFILE"
         if refused
-        else f"restart {subject.sid} in a window where it can be watched, or set the old value "
-        "again",
-        desired="as it runs",
+        else f"restart {subject.sid} in a maintenance window, or set the old value again",
+        desired="the running values",
         persisted=", ".join(then) or refused or "the same",
         running="down"
         if subject.running is None
-        else ", ".join(now) or f"as {next_place(subject.database)} says",
+        else ", ".join(now) or f"as in {next_place(subject.database)}",
         failing_layer="persisted",
     )
 
 
 def _with_sga(why: str, subject: Subject) -> str:
-    """Says by how much the SGA grows: that is what the pool of huge pages must have."""
+    """Add the growth of the SGA, because the huge page pool must cover it."""
     now = running_sga(subject.database) or 0
     coming = grows_to(now, next_sga(subject.database))
     if not coming:
         return why
     return (
-        f"{why} Its SGA grows from {human(now)} to {human(coming)}: hugepages.pool_covers_sga "
-        "says if that fits."
+        f"{why} Its SGA grows from {human(now)} to {human(coming)}: see hugepages.pool_covers_sga."
     )
 
 
 def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]:
-    """The names that the next start changes, what they are, and what they will be."""
+    """Names of parameters that the next start changes, texts of their old and new values."""
     version = known(subject.version)
     names = [name for name in _STATIC if name != "use_large_pages" or has_use_large_pages(version)]
     if version[0] >= 11:
@@ -190,7 +188,7 @@ def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]
         return changes, now, then
     for name in names:
         running, coming = running_value(subject, name), next_value(subject, name)
-        # What nothing sets may have been derived from others at the start.
+        # A parameter that is not set can have been derived from others at the start.
         derived = (
             pfile.effective(next_entries(subject.database), name, subject.sid) is None
             or name == "sga_max_size"
@@ -241,7 +239,7 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         WARN if several else PASS,
         why="More than one entry: {0}.{1}".format(
             "; ".join(several),
-            " For {0} counts: {1}.".format(
+            " Effective for {0}: {1}.".format(
                 subject.sid, ", ".join(_entry_text(one) for one in wins if one is not None)
             )
             if wins
@@ -283,15 +281,12 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     used = asked.spfile or "a text file (pfile)"
     if isinstance(subject.file, Absent):
         if asked.spfile is not None and asked.spfile.startswith("+"):
-            why = (
-                "Its dbs directory names no file; Clusterware starts it with what it has "
-                "registered."
-            )
+            why = "Its dbs directory has no file; Clusterware starts it with the registered one."
             return Verdict(SKIP, why=why, running=used)
         return Verdict(
             WARN,
             why=f"A plain startup finds no parameter file: {subject.file}.",
-            fix="put initSID.ora with SPFILE='{0}' into the dbs directory of the home".format(
+            fix="create initSID.ora with SPFILE='{0}' in the dbs directory of the home".format(
                 asked.spfile or "PATH"
             ),
             desired="the file in use",
@@ -300,7 +295,7 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         )
     in_asm = (asked.spfile or "").startswith("+")
     if in_asm and isinstance(subject.file, Unanswered) and str(asked.spfile) in str(subject.file):
-        # What the file leads to only the instance can read, and it is what it was started with.
+        # The file points to a spfile in ASM, which only the instance can read. It is in use now.
         return Verdict(PASS, persisted=asked.spfile, running=used)
     file = known(subject.file)
     same = asked.spfile in (file.path, file.source)
@@ -308,10 +303,10 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         same = not file.source.rpartition("/")[2].startswith("spfile")
     return Verdict(
         PASS if same else WARN,
-        why=f"It runs with {used}; a plain startup takes {file.source}.",
-        fix="remove the file that is not meant, or CREATE SPFILE FROM MEMORY and restart",
+        why=f"It runs with {used}; a plain startup uses {file.source}.",
+        fix="remove the wrong file, or run CREATE SPFILE FROM MEMORY and restart",
         desired="the file in use",
         persisted=file.source
-        + (" (not reached: {0})".format(", ".join(file.unused)) if file.unused else ""),
+        + (" (ignored: {0})".format(", ".join(file.unused)) if file.unused else ""),
         running=used,
     )

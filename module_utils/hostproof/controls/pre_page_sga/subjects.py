@@ -1,7 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of pre_page_sga check one by one: the instances, with the SID before the
-title."""
+"""Subjects of the checks: the instances by SID."""
 
 from typing import List
 
@@ -22,7 +21,7 @@ def _instances(facts: Facts, _policy: Policy) -> List[Subject]:
 
 INSTANCES = Subjects(
     _instances,
-    none="No instance runs here, and neither pre_page_sga_instances nor oratab lists one.",
+    none="No instance is running, and neither pre_page_sga_instances nor oratab lists one.",
     name=lambda subject: str(subject.sid),
     evidence=evidence_of,
 )

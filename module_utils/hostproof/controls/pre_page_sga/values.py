@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the parameters of an instance are worth: now, at the next start, by default, by release."""
+"""Values of parameters of an instance: running, at the next start, default of the release."""
 
 from typing import Optional, Tuple
 
@@ -15,9 +15,9 @@ from ...probes.oracle.next_start import SIZES, bytes_of, next_entries, next_plac
 from ...probes.oracle.oracle_parameters import Version
 from .facts import Facts, Subject
 
-#: Since this release a background process touches the SGA once; before, every process did.
+#: Since this release a background process touches the SGA once. In older ones every process does.
 ONCE_SINCE = (12, 1)
-#: use_large_pages exists since.
+#: First release with use_large_pages.
 LARGE_PAGES_SINCE = (11, 2, 0, 2)
 AUTO_ONLY_SINCE = (19,)
 #: pre_page_sga is deprecated since this release update of 19c, and since 23ai. Oracle Database
@@ -30,7 +30,7 @@ SMALL_PAGE = 4096
 
 
 def walks_at_each_login(version: Version) -> bool:
-    """Whether pre_page_sga makes every process that starts touch the SGA."""
+    """Whether every new process touches the SGA with pre_page_sga=TRUE."""
     return not _at_least(version, ONCE_SINCE)
 
 
@@ -39,24 +39,24 @@ def has_use_large_pages(version: Version) -> bool:
 
 
 def is_deprecated(version: Version) -> bool:
-    """Whether pre_page_sga should not be set; Unanswered where 19c does not tell its update."""
+    """Whether pre_page_sga should not be set. Unanswered for 19c without a release update."""
     if version[0] != DEPRECATED_SINCE[0]:
         return version[0] >= DEPRECATED_MAJOR
     if not any(version[1:]):
         raise Unanswered(
             "policy",
-            f"release {release(version)} tells no release update, and pre_page_sga is deprecated "
-            "since 19.22: give it in pre_page_sga_instances, such as version 19.21",
+            f"the release update of {release(version)} is not known, and pre_page_sga is "
+            "deprecated since 19.22: set version in pre_page_sga_instances, for example 19.21",
         )
     return version >= DEPRECATED_SINCE
 
 
 def _at_least(version: Version, floor: Version) -> bool:
-    """Raises Unanswered where the release has too few numbers to tell ("11")."""
+    """Unanswered if the release has too few numbers to compare, such as "11"."""
     if len(version) < len(floor) and version == floor[: len(version)]:
         raise Unanswered(
             "policy",
-            "release {0} is not enough to check: give it as {1}".format(
+            "release {0} is not precise enough: set it to a release such as {1}".format(
                 release(version), "11.2.0.4 or 12.1"
             ),
         )
@@ -68,14 +68,14 @@ def release(version: Version) -> str:
 
 
 def default(name: str, version: Version) -> str:
-    """What an instance takes where nothing sets the parameter."""
+    """Default value of the parameter."""
     if name == "pre_page_sga":
         return FALSE if walks_at_each_login(version) else TRUE
     return {"use_large_pages": TRUE, "lock_sga": FALSE}.get(name, "0")
 
 
 def running_value(subject: Subject, name: str) -> Optional[str]:
-    """What is in force, None for an instance that is down; raises what is unknown."""
+    """The running value, None if the instance is down. Raises if it is unknown."""
     if subject.running is None:
         return None
     asked = known(subject.asked)
@@ -85,7 +85,7 @@ def running_value(subject: Subject, name: str) -> Optional[str]:
 
 
 def next_value(subject: Subject, name: str) -> str:
-    """What the next start takes; raises what is unknown."""
+    """The value at the next start. Raises if it is unknown."""
     entry = pfile.effective(next_entries(subject.database), name, subject.sid)
     if entry is None:
         return default(name, known(subject.version))
@@ -93,7 +93,7 @@ def next_value(subject: Subject, name: str) -> str:
 
 
 def next_text(subject: Subject, name: str) -> str:
-    """The persisted layer: the value, and which entry wins."""
+    """Text of the persisted layer: the value and the effective entry."""
     entry = pfile.effective(next_entries(subject.database), name, subject.sid)
     if entry is None:
         return f"{default(name, known(subject.version))} (default, nothing sets it)"
@@ -102,12 +102,12 @@ def next_text(subject: Subject, name: str) -> str:
 
 
 def _normal(name: str, value: str) -> str:
-    """A value as it compares: TRUE and FALSE in capitals, sizes in bytes."""
+    """A value for comparison: words in upper case, sizes in bytes."""
     return str(bytes_of(name, value)) if name in SIZES else value.upper()
 
 
 def shown(name: str, value: Optional[str]) -> Optional[str]:
-    """A value for people."""
+    """A value for display."""
     if value is None or name not in SIZES or value == "0":
         return value
     return human(clipped(value))
@@ -117,7 +117,7 @@ def shown(name: str, value: Optional[str]) -> Optional[str]:
 
 
 def pages_now(subject: Subject, facts: Facts) -> Optional[SgaPages]:
-    """The SGA by its pages, None for an instance that is down; raises what is unknown."""
+    """Page sizes of the SGA, None if the instance is down. Raises if they are unknown."""
     if subject.running is None:
         return None
     return sga_pages(known(subject.running.segments), known(facts.pool).page_size)
@@ -146,6 +146,6 @@ def pages_text(pages: SgaPages, page: int) -> str:
 
 
 def walk(pages: SgaPages, page: int) -> Tuple[int, int]:
-    """Pages that a process touches: as the SGA lies, and if it was in huge pages."""
+    """Number of pages that a process touches: now, and if the whole SGA was in huge pages."""
     total = pages.huge + pages.small
     return pages.huge // page + pages.small // SMALL_PAGE, -(-total // page)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/swaps: the swap areas that are in use (proc(5))."""
+"""/proc/swaps: active swap areas (proc(5))."""
 
 from typing import List, NamedTuple
 
@@ -20,7 +20,7 @@ class Area(NamedTuple):
 
 
 def parse(text: str) -> List[Area]:
-    """Every area; none is legal. The kernel writes blanks of a path as octal escapes."""
+    """All areas. An empty list is valid. In paths the kernel escapes spaces in octal."""
     lines = text.splitlines()
     if not lines or lines[0].split()[:2] != ["Filename", "Type"]:
         raise ParseError(_WHAT, "there is no header line")

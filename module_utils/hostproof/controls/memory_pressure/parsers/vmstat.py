@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/proc/vmstat: counters of the kernel's memory management since the reboot (proc(5))."""
+"""/proc/vmstat: counters of the kernel's memory management since boot (proc(5))."""
 
 from typing import Dict
 
@@ -9,7 +9,7 @@ from ....parsers.number import integer
 
 
 def parse(text: str) -> Dict[str, int]:
-    """Each counter by its name."""
+    """Counters by name."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition(" ")
