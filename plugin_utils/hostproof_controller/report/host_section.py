@@ -17,6 +17,7 @@ from .causes import Group, by_page, by_urgency, groups_of
 from .evidence import shown_readings
 from .host_state import HostState
 from .latency_figure import Figure, content, figures_of, heading
+from .memory_bars import memory_bars
 from .store import recorded_apart
 from .templating import moment, parts
 from .text import fix_of, heading_of, one_line, printable
@@ -180,6 +181,7 @@ def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
             f"<tbody class={STATUS_CLASSES[status]}",
             f' id="{escape(anchor)}">' if anchor else ">",
             _words(said, fix_of(finding), figure is not None),
+            memory_bars(finding),
             "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
             rests,
             _citations(links) if links else "",
