@@ -173,9 +173,7 @@ def test_a_name_that_has_no_credentials_is_refused(tmp_path):
         addresses=[{"address": "a", "credentials": "fliers"}],
         credentials=CREDENTIALS,
     )
-    assert answer["msg"] == (
-        "addresses a: there are no credentials with its name, or none that can be used"
-    )
+    assert answer["msg"] == "addresses a: the named credentials do not exist or cannot be used"
 
 
 def test_wrong_named_credentials_are_told_without_them(tmp_path):

@@ -65,7 +65,7 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
         "addresses",
         "192.0.2.1",
         {"address": "b", "credentials": "c"},
-        "with its name",
+        "the named credentials do not exist",
     ),
 ]
 NAMED: list[tuple[str, str, dict[str, Any], str]] = [

@@ -165,7 +165,7 @@ class TestWhoIsAsked:
         for port in (1161, 1162):
             host.agent(ADDRESS, Agent.of("netapp-7mode"), port=port)
         found = judge(host, addresses=addresses)
-        mounted = [one for one in found["mount_options"] if "Nothing is mounted" not in one.why]
+        mounted = [one for one in found["mount_options"] if "has no mounts" not in one.why]
         assert [one.title.partition(": ")[0] for one in mounted] == [of_mounts]
         assert len(found["identified"]) == 2
 
@@ -190,13 +190,13 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("errors", "status", "fix"),
         [
-            ("Timeout: No Response from x.\n", "error", "open UDP port 161"),
-            ("snmpget: Timeout\n", "error", "open UDP port 161"),
+            ("Timeout: No Response from x.\n", "error", "allow UDP port 161"),
+            ("snmpget: Timeout\n", "error", "allow UDP port 161"),
             ("snmpget: Unknown user name\n", "fail", "set the user"),
             ("snmpget: Authentication failure\n", "fail", "set passphrase and protocol"),
             ("snmpget: Unsupported security level\n", "fail", "set the level"),
             ("snmpget: Unknown host (x)\n", "error", "correct the name"),
-            ("snmpget: what\n", "error", f"ask {ADDRESS} manually"),
+            ("snmpget: what\n", "error", f"of {ADDRESS} manually with snmpget"),
         ],
     )
     def test_none(self, judge, errors, status, fix):
@@ -384,7 +384,7 @@ class TestDatabaseHost:
 
     def test_without_a_server_no_trace_is_read(self, judge):
         host = plain_host()
-        assert "no storage that the database would ask" in only(judge(host)["snmp_trace"]).why
+        assert "no storage that the database would query" in only(judge(host)["snmp_trace"]).why
         assert not [key for key in host.evidence if TRACES in key]
 
     def test_a_trace_folder_on_a_dead_server_blocks_nothing(self, judge, traced):
@@ -436,7 +436,7 @@ class TestDatabaseHost:
     def test_library_that_could_not_be_loaded(self, judge, traced):
         finding = only(judge(traced(self.SETUP))["snmp_trace"])
         assert finding.status == "fail"
-        assert "it still cannot" in finding.why
+        assert "library is still not found" in finding.why
 
     @pytest.mark.parametrize(("server", "status"), [(ADDRESS, "warn"), ("10.10.10.60", "fail")])
     def test_server_that_did_not_answer(self, judge, traced, server, status):
@@ -459,8 +459,8 @@ class TestMountOptions:
     @pytest.mark.parametrize(
         ("options", "status", "text"),
         [
-            (GOOD, "pass", "so on 1 mounts"),
-            (GOOD.replace("vers=3", "vers=4.1"), "pass", "so on 1 mounts"),
+            (GOOD, "pass", "as desired on 1 mounts"),
+            (GOOD.replace("vers=3", "vers=4.1"), "pass", "as desired on 1 mounts"),
             (GOOD.replace("vers=3", "vers=4.0"), "warn", "/u02: vers 4.0"),
             (GOOD.replace("hard", "soft"), "warn", "/u02: recovery soft"),
             (GOOD.replace("timeo=600", "timeo=14"), "warn", "/u02: timeo 14"),
@@ -485,12 +485,15 @@ class TestMountOptions:
     def test_who_gives_no_advice_of_its_own(self, judge, name):
         finding = only(judge(mounting(GOOD, Agent.of(name)))["mount_options"])
         assert finding.status == "skip"
-        assert "nfs_mounts checks them" in finding.why
+        assert "see nfs_mounts" in finding.why
 
     def test_nothing_is_mounted_from_an_array(self, judge):
         host = plain_host().agent("array", Agent.of("ontap-cluster"))
         finding = only(judge(host, addresses=["array"])["mount_options"])
-        assert (finding.status, finding.why) == ("skip", "Nothing is mounted from it here.")
+        assert (finding.status, finding.why) == (
+            "skip",
+            "This host has no mounts from this server.",
+        )
 
     def test_the_products_are_those_of_the_rules(self):
         known = {family["product"] for family in FAMILIES}
@@ -545,7 +548,7 @@ class TestFlowControl:
             ("ontap-cluster", "NetApp: no flow control on storage ports"),
             ("netapp-7mode", "NetApp: no flow control on storage ports"),
             ("zfs-7420", "has no EtherLike-MIB"),
-            ("synology", "tells nothing about the flow control"),
+            ("synology", "does not report the flow control"),
         ],
     )
     def test_an_agent_that_does_not_tell(self, judge, name, text):
@@ -1051,7 +1054,7 @@ class TestParts:
         assert finding.status == "fail"
         assert finding.running.startswith("disks 1.7.2: unhealthy, disks 1.7.3: off-line")
         assert finding.values == {"bad": 1, "warn": 1, "good": 1}
-        assert "Not all of it is known" in finding.why
+        assert "Some states could not be determined" in finding.why
 
     @pytest.mark.parametrize(
         ("name", "good", "bad", "check", "status"),
@@ -1320,12 +1323,12 @@ class TestPolicy:
             ({"addresses": ["a:b"]}, "'a:b' is not a hostname or IP address"),
             ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
             ({"addresses": ["a:-1"]}, "a:-1: port must be 1 to 65535"),
-            ({"addresses": [{"address": "a:1161", "port": 1}]}, "a:1161: has a port twice"),
-            ({"addresses": [{"port": 1}]}, "must be an address or have address"),
+            ({"addresses": [{"address": "a:1161", "port": 1}]}, "a:1161: the port is set twice"),
+            ({"addresses": [{"port": 1}]}, "must be an address, or a dictionary with address"),
             ({"addresses": [{"address": "a", "port": 70000}]}, "a: port must be 1 to 65535"),
             (
                 {"addresses": [{"address": "a", "credentials": "x"}]},
-                "storage_type_addresses a: there are no credentials with its name",
+                "storage_type_addresses a: the named credentials do not exist",
             ),
             ({"credentials": []}, "storage_type_credentials must be a dictionary"),
             ({"credentials": {}}, "must have the name default"),
@@ -1572,7 +1575,7 @@ class TestCutShort:
         host = database_host(interfaces(5, 5))
         host.later[f"udp:{ADDRESS}:161"] = interfaces(900, 5)
         finding = only(judge(host)["discards"])
-        assert (finding.status, "did not move" in finding.why) == ("error", True)
+        assert (finding.status, "did not advance" in finding.why) == ("error", True)
 
     def test_an_interface_that_the_second_reading_lacks(self, judge):
         host = database_host(interfaces(5, 5))
@@ -1651,12 +1654,12 @@ class TestLayout:
 
     def test_says_what_and_what_to_do(self, judge):
         one = self.one(judge, self.HIGH.format(6, 4))
-        assert "/vol/u02 6, high by its own message (3 is good, up to 10)" in str(one.why)
-        assert "only where it is read sequentially" in str(one.fix)
+        assert "/vol/u02 6, reported as high (3 is good, 10 is worst)" in str(one.why)
+        assert "only if the file is read sequentially" in str(one.fix)
 
     def test_without_a_log(self, judge):
         one = only(judge(plain_host())["layout"])
-        assert (one.status, "names no log of a filer" in str(one.why)) == ("skip", True)
+        assert (one.status, "storage_type_ems_logs is empty" in str(one.why)) == ("skip", True)
 
     def test_an_agent_that_was_asked_tells_the_media(self, judge):
         host = database_host(Agent.of("netapp-7mode"))
@@ -1747,4 +1750,7 @@ class TestConsole:
         found = judge(plain_host())
         for check in ("read_ahead", "aggregates"):
             one = only(found[check])
-            assert (one.status, "names no file" in str(one.why)) == ("skip", True)
+            assert (one.status, "storage_type_filer_outputs is empty" in str(one.why)) == (
+                "skip",
+                True,
+            )

@@ -163,20 +163,20 @@ WRONG = [
     (changed("known_by", 0, "engine", to=True), "engine must be an enterprise number"),
     (changed("known_by", 0, "sure", to="very"), "sure must be one of"),
     (changed("known_by", 0, "oid", to="e.1"), "has unknown oid"),
-    (changed("model", 0, "form", to="{0.__class__}"), "form may hold"),
+    (changed("model", 0, "form", to="{0.__class__}"), "form may contain"),
     (changed("model", 0, "form", to="{1}"), "pattern must have a group"),
     (changed("model", 0, "rows", to="first"), "rows must be one of"),
     (changed("model", 0, "names", to={"1": 2}), "names must be a text"),
-    (changed("version", 0, "more", to=["e.1"] * 5), "more must be a list of 4"),
-    (changed("serial", to=["e.1.0"] * 7), "serial must be a list of 6"),
-    (changed("health", to={}), "health must be a list of 32"),
+    (changed("version", 0, "more", to=["e.1"] * 5), "more must be a list of at most 4"),
+    (changed("serial", to=["e.1.0"] * 7), "serial must be a list of at most 6"),
+    (changed("health", to={}), "health must be a list of at most 32"),
     (changed("health", 0, "part", to="fan"), "health 1: part must be one of system, disks,"),
     (changed("health", 0, "at", to="sysDescr.x"), "health 1: at must be an OID"),
     (changed("health", 0, "at", to="unit.type"), "health 1: at must be an OID (1.3.6..., e.789"),
     (changed("health", 0, "good", to=["1"]), "health 1: good must be a dictionary of 64"),
     (changed("health", 0, "good", to={}), "health 1: must have good values and bad or warn"),
     (changed("health", 0, "good", to={1: "ok"}), "health 1: good must be a text"),
-    (changed("health", 0, "warn", to={"3": "old"}), "bad has '3', which means something else"),
+    (changed("health", 0, "warn", to={"3": "old"}), "bad has '3', which another state has"),
     (changed("health", 0, "worn", to={}), "health 1: has unknown worn"),
     (changed("health", 0, "counts", to="disks"), "health 1: counts is for system or disks"),
     (changed("health", 1, "part", to="battery"), "health 2: counts is for system or disks"),
@@ -207,7 +207,7 @@ def test_what_is_wrong_is_told(definition, why):
 
 @pytest.mark.parametrize("value", [{}, "file.yml", None, [MINE] * 101])
 def test_only_a_bounded_list_of_definitions_is_one(value):
-    with pytest.raises(ValueError, match="definitions must be a list of 100 at most"):
+    with pytest.raises(ValueError, match="definitions must be a list of at most 100"):
         read_definitions(value)
 
 

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage a host's database really is on, and what follows for Oracle. Only looks.
+"""Identifies the storage of the host's database and checks its state and its Oracle features.
 
-The servers of the host's NFS mounts are queried over SNMP from the host itself, as the database
-asks them; management addresses of SAN storage come from the policy. Sources: Oracle ZFS Storage
+The control is read-only. The host itself queries the servers of its NFS mounts over SNMP, as the
+database does. The policy lists the management addresses of SAN storage. Sources: Oracle ZFS Storage
 Appliance Administration Guide, "Configuring for Oracle Database Clients"; Oracle Database
 Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
 """
@@ -23,7 +23,7 @@ from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .snmp import snmp_targets
 
-#: The check that needs the entry of the policy for the SNMP queries of the database.
+#: The check that needs the credentials ``database`` of the policy.
 NEEDS_ALL = {"credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
 
 CONTROL = Control(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage the host's database is on, as it and its agents show it."""
+"""Facts about the storage of the database, from the host and from the SNMP agents."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -22,13 +22,12 @@ from .snmp.storage_definitions import Part
 from .snmp.storage_health import Health
 from .snmp.storage_match import Catalogue
 
-#: Agents that are queried at the same time: this number of that silent ones wait side by side.
+#: Number of agents that are queried in parallel. Timeouts of silent agents then overlap.
 _AT_ONCE = 32
 
 
 class Mount(NamedTuple):
-    """A mount of a server: the directory that it exports, where it is, and its options in
-    force."""
+    """An NFS mount: exported directory, mount point, and options in effect."""
 
     export: str
     path: str
@@ -36,7 +35,7 @@ class Mount(NamedTuple):
 
 
 class Server(NamedTuple):
-    """One address, what it is, and how it fares. ``mounts`` are what is mounted from it."""
+    """One address with its product and health. ``mounts`` are the NFS mounts from it."""
 
     target: str
     mounts: Tuple[Mount, ...]
@@ -49,7 +48,7 @@ class Server(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it."""
+    """The facts of the host. An Answer is a value or the error that replaces it."""
 
     exports: Answer[Dict[str, Tuple[Mount, ...]]]
     servers: List[Server]
@@ -61,7 +60,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Ask every server; the second reading of the counters comes last, so that time passes."""
+    """Query every server. The second reading of the counters is last, after the sample window."""
     exports = attempt(read_exports, host) if policy.nfs_servers else {}
     cells = attempt(database_snmp.read_cells, host)
     homes = if_known(attempt(oracle_homes.read_homes, host, ()), [])
@@ -71,7 +70,7 @@ def read(host: Host, policy: Policy) -> Facts:
         policy.target(address)._replace(patience=snmp.Patience(policy.agent_seconds, deadline))
         for address, _mounted in agents
     ]
-    # Reading the families takes longer than all else where there is nobody to ask.
+    # Loading the product families is slow, so they are loaded only if an agent is queried.
     catalogue = storage_match.catalogue_of(policy.definitions) if agents else None
     servers = storage_agent.in_parallel(
         lambda number: _read_server(host, policy, catalogue, targets[number], agents[number][1]),
@@ -100,18 +99,18 @@ def _read_layouts(host: Host, file: str) -> List[ontap_ems.Layout]:
 
 
 def read_exports(host: Host) -> Dict[str, Tuple[Mount, ...]]:
-    """Server's address to what is mounted from it."""
+    """The address of each NFS server, and the mounts from it."""
     system = nfs_mounted.read_system(host)
     mounted = nfs_mounted.read_mounted(host, system)
     exports: Dict[str, Tuple[Mount, ...]] = {}
     for mount in mounted:
-        name, _, folder = mount.source.rpartition(":/")
+        name, _, directory = mount.source.rpartition(":/")
         address = re.search(r"(?:^|,)addr=([^,]+)", mount.options)
         server = address.group(1) if address else name.strip("[]")
         if server:
             settings = attempt(_settings, mount.options, system)
-            found = Mount("/" + folder, mount.path, settings)
-            exports[server] = exports.get(server, ()) + (found,)
+            exported = Mount("/" + directory, mount.path, settings)
+            exports[server] = exports.get(server, ()) + (exported,)
     return exports
 
 
@@ -122,29 +121,29 @@ def _settings(options: str, system: str) -> Dict[str, str]:
 def _addresses_of(
     policy: Policy, exports: Dict[str, Tuple[Mount, ...]], cells: List[str]
 ) -> List[Tuple[Address, Tuple[Mount, ...]]]:
-    """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell.
+    """The agents to query: NFS servers and the policy's addresses, without Exadata cells.
 
-    Several agents may answer on one address; what is mounted from it belongs to one of them
-    (``_of_mounts``). An agent without credentials is not queried: those of the policy
-    cannot be used, which is a finding."""
+    Several agents may run on one address. The mounts are assigned to one of them
+    (``_of_mounts``). An agent without usable credentials is not queried; a finding reports the
+    unusable entry of the policy."""
     listed: Dict[str, List[Address]] = {}
-    for one in policy.addresses:
-        listed.setdefault(one.address, []).append(one)
-    found: List[Tuple[Address, Tuple[Mount, ...]]] = []
+    for address in policy.addresses:
+        listed.setdefault(address.address, []).append(address)
+    agents: List[Tuple[Address, Tuple[Mount, ...]]] = []
     for server in sorted(exports):
         entries = listed.pop(server, [Address(server)])
         serves = _of_mounts(entries, policy.port)
-        found += [(one, exports[server] if one is serves else ()) for one in entries]
-    found += [(one, ()) for name in sorted(listed) for one in listed[name]]
+        agents += [(entry, exports[server] if entry is serves else ()) for entry in entries]
+    agents += [(entry, ()) for name in sorted(listed) for entry in listed[name]]
     return [
         (address, mounted)
-        for address, mounted in found
+        for address, mounted in agents
         if address.address not in cells and address.credentials in policy.credentials
     ]
 
 
 def _of_mounts(entries: List[Address], usual_port: int) -> Address:
-    """Of several agents on an NFS server's address the one at the usual port, else the first."""
+    """The agent on an NFS server's address: the one at the usual port, otherwise the first."""
     usual = (one for one in entries if one.port in (None, usual_port))
     return next(usual, entries[0])
 
@@ -158,7 +157,7 @@ def _read_server(
 ) -> Server:
     storage = storage_agent.look_at(host, target, policy.of_database, catalogue)
     health = None
-    # What no rule knows may well be storage, and what NFS is mounted from is storage of this host.
+    # An unknown agent may be storage. A server of an NFS mount is always storage of this host.
     maybe = storage_rules.STORAGE_ROLES + (storage_rules.UNKNOWN,)
     if storage.outcome != NO_ANSWER and (storage.role in maybe or mounts):
         parts: Tuple[Part, ...] = ()

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which storage to ask and how, and its limits: the role's variables and their checks.
+"""The role's variables: addresses, credentials and limits of the storage, with validation.
 
-Credentials are secrets: what is said of them never holds a value.
+Credentials are secrets: error messages never contain their values.
 """
 
 from typing import Dict, NamedTuple, Tuple
@@ -40,7 +40,7 @@ def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
 
 
 def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
-    """Each of them asks with credentials that there are; one agent is queried in one way."""
+    """The addresses. Each must use defined credentials, and an agent must not be listed twice."""
     names = sorted(_credentials(given, "credentials"))
     usual = ("None", str(given["port"]))
     return given.entries(
@@ -63,7 +63,7 @@ def _media(given: PolicyValues, name: str) -> Dict[str, str]:
 
 
 def _definitions(given: PolicyValues, name: str) -> Tuple[Rule, ...]:
-    """Families of storage of the user's own, which come before those of the house."""
+    """The user's own storage families, which precede the built-in ones."""
     try:
         return storage_definitions.read_definitions(given[name])
     except ValueError as problem:
@@ -85,7 +85,7 @@ def _address(given: PolicyValues, name: str) -> str:
 
 
 class FilerFile(NamedTuple):
-    """A file of this host that holds what the filer at ``address`` wrote."""
+    """A file on this host with output of the filer at ``address``."""
 
     file: str = absolute_path()
     address: str = checked_by(_address, "str")
@@ -107,14 +107,14 @@ class Policy(NamedTuple):
     Default: []
     """
     definitions: Tuple[Rule, ...] = checked_by(_definitions, "list", elements="raw")
-    """Families of storage of your own, which come before those that are known here, each a
-    dictionary as docs/controls/storage_type.md and docs/storage_definitions.schema.json describe
-    it. A file of them is read on the controller, with C(-e @FILE) or a lookup.
+    """Your own storage families, which precede the built-in ones. Each is a dictionary as described
+    in docs/controls/storage_type.md and docs/storage_definitions.schema.json. Load a file of them
+    on the controller with C(-e @FILE) or a lookup.
 
     Default: []
     """
     port: int = whole_number(1, 65535)
-    """The UDP port of every address that names none.
+    """The UDP port of each address without its own port.
 
     Default: 161
     """
@@ -124,18 +124,18 @@ class Policy(NamedTuple):
     Default: 2
     """
     retries: int = whole_number(0, 10)
-    """Tries after the first.
+    """Number of retries after the first try.
 
     Default: 1
     """
     agent_seconds: float = decimal(1, 3600)
-    """Seconds that all questions to one agent may take together; what is not answered by then is
+    """Time limit in seconds for all queries to one agent. Checks without an answer by then are
     C(error).
 
     Default: 60
     """
     agents_seconds: float = decimal(1, 3600)
-    """Seconds after which no agent is waited for any longer; what is not answered by then is
+    """Time limit in seconds for all agents together. Checks without an answer by then are
     C(error).
 
     Default: 120
@@ -160,19 +160,19 @@ class Policy(NamedTuple):
     Default: false
     """
     space_warn: int = whole_number(0, 100)
-    """From this fill on, in percent, an aggregate, pool or volume is a warning; C(0) is 90 for
-    flash and 85 for disks or unknown media, and 98 for volumes.
+    """Use in percent at which an aggregate, pool or volume is a warning. C(0) is 90 for flash, 85
+    for disks or unknown media, and 98 for volumes.
 
     Default: 0
     """
     space_critical: int = whole_number(0, 100)
-    """From this fill on, in percent, an aggregate or pool is a failure; C(0) is 98 for flash or
-    unknown media and 90 for disks.
+    """Use in percent at which an aggregate or pool is a failure. C(0) is 98 for flash or unknown
+    media, and 90 for disks.
 
     Default: 0
     """
     media: Dict[str, str] = checked_by(_media, "dict")
-    """Address to C(ssd) or C(hdd), of storage whose model does not tell which it has.
+    """Media (C(ssd) or C(hdd)) by address, for storage whose model does not determine it.
 
     Default: {}
     """
@@ -188,19 +188,19 @@ class Policy(NamedTuple):
     Default: 0
     """
     cpu_limit: int = whole_number(1, 100)
-    """From this share of busy time on, in percent, the storage's processors are a warning.
+    """CPU load of the storage in percent that is a warning.
 
     Default: 80
     """
     failed_disks_limit: int = whole_number()
-    """Failed disks that the storage may have, where its agent counts them (NETAPP-MIB
-    diskFailedCount). Any of them takes redundancy away, so none is the default.
+    """Number of failed disks that is still accepted, if the agent counts them (NETAPP-MIB
+    diskFailedCount). The default is 0 because each failed disk reduces redundancy.
 
     Default: 0
     """
     rebuilding_limit: int = whole_number()
-    """Disks that may be rebuilt at a time before it is a warning, where the agent counts them
-    (NETAPP-MIB diskReconstructingCount).
+    """Number of disks in a rebuild that is not yet a warning, if the agent counts them (NETAPP-MIB
+    diskReconstructingCount).
 
     Default: 0
     """
@@ -210,8 +210,9 @@ class Policy(NamedTuple):
     Default: /u01/app/oracle/diag/rdbms
     """
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
-    """Name to how to ask. C(default) is for every address that names none, C(database) for the
-    database's own question (SNMPv1, community C(public) unless its oranfstab says otherwise).
+    """SNMP credentials by name. C(default) is for every address without C(credentials).
+    C(database) is for the query of the database (SNMPv1; community C(public) unless the oranfstab
+    of the database sets another one).
     Each has C(version) (C(1), C(2c), C(3)), C(community), or C(user), C(level),
     C(auth_protocol), C(auth_passphrase), C(priv_protocol), C(priv_passphrase), C(context).
 
@@ -226,7 +227,7 @@ class Policy(NamedTuple):
 
     @property
     def of_database(self) -> Credentials:
-        """What the database requires with: its own entry, or else public."""
+        """The credentials of the database: entry C(database), otherwise community public."""
         return snmp_targets.oracle_credentials(self.credentials, storage_agent.ORACLE_CREDENTIALS)
 
 

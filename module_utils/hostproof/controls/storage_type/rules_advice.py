@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What vendors of storage advise: options of mounts, and flow control of ports."""
+"""Checks of the storage vendor's recommendations: mount options and flow control of ports."""
 
 from typing import List
 
@@ -31,11 +31,11 @@ rules = Rules(NAME)
 def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     need_answer(server)
     if not server.mounts:
-        raise Skip("Nothing is mounted from it here.")
+        raise Skip("This host has no mounts from this server.")
     advice = storage_advice.advice_of(server.storage.product)
     if advice is None or not advice.requirements:
         raise Skip(
-            f"No advice for mounts of {server.storage.title} is known here: nfs_mounts checks them."
+            f"No vendor advice for mounts of {server.storage.title} is known: see nfs_mounts."
         )
     unlike: List[str] = []
     small: List[int] = []
@@ -51,12 +51,12 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     transfers = storage_advice.judge_transfers(small)
     return Verdict(
         (FAIL if transfers.refused else WARN) if unlike else PASS,
-        why=f"The storage is {server.storage.title}, and {len(unlike)} of {len(server.mounts)} "
-        f"mounts of it differ from what is advised for it.{transfers.why}",
+        why=f"The storage is {server.storage.title}, and {len(unlike)} of its "
+        f"{len(server.mounts)} mounts differ from the vendor's advice.{transfers.why}",
         fix="set the options in nfs_mounts_wanted (or fstab), then unmount and mount; see "
-        "nfs_mounts for what the files need" + transfers.fix,
+        "nfs_mounts for the options that the files need" + transfers.fix,
         desired=", ".join(one.text for one in advice.requirements),
-        running="; ".join(unlike) or f"so on {len(server.mounts)} mounts",
+        running="; ".join(unlike) or f"as desired on {len(server.mounts)} mounts",
         evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
         reference=advice.source,
     )
@@ -77,25 +77,25 @@ def flow_control(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     health = health_of(server)
     advice = storage_advice.advice_of(server.storage.product)
     if isinstance(health.ports, Absent):
-        said = "; " + advice.flow_control if advice is not None else ""
-        raise Skip(f"{health.ports}{said}.")
+        text = "; " + advice.flow_control if advice is not None else ""
+        raise Skip(f"{health.ports}{text}.")
     ports = known(health.ports)
     obeying = sorted(name for name, state in ports.found.items() if state in ("receive", "full"))
     unknown = sorted(name for name, state in ports.found.items() if not state)
     verdict = Verdict(PASS)
     if obeying:
-        why = "{0} of {1} ports obey pause frames ({2}): one slow host then pauses all.".format(
+        why = "{0} of {1} ports obey PAUSE frames ({2}).".format(
             len(obeying), len(ports.found), ", ".join(obeying[:5])
         )
         verdict = Verdict(WARN, why)
     elif unknown:
         names = ", ".join(unknown[:5])
         verdict = undetermined(
-            HostproofError(f"the agent does not say what flow control {names} has")
+            HostproofError(f"the agent does not report the flow control of {names}")
         )
     return verdict._replace(
         fix="network port modify -node NODE -port PORT -flowcontrol-admin none (the link goes down "
-        "for a moment), and the same on the switch port; the host's end is its own",
+        "for a moment), and disable it on the switch port; flow_control checks the host",
         desired="none or send",
         running=", ".join(
             "{0} {1}".format(name, state or "unknown")

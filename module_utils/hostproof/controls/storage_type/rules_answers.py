@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the storage answers, what it is, and what the database may do with it."""
+"""Checks of the SNMP answer of the storage, its product, and Hybrid Columnar Compression."""
 
 from ...collect import shell
 from ...errors import HostproofError
@@ -17,23 +17,23 @@ rules = Rules(NAME)
 
 _FIXES = {
     snmp.CLOSED: "enable the SNMP service of the storage for this host",
-    snmp.SILENT: "enable the SNMP service of the storage for this host and open UDP port {0} on "
-    "the way",
-    snmp.REFUSED: "set storage_type_credentials to what the storage accepts, and allow this host "
-    "there",
-    snmp.USER: "set the user in storage_type_credentials to one that the storage has",
+    snmp.SILENT: "enable the SNMP service of the storage for this host, and allow UDP port {0} in "
+    "every firewall between them",
+    snmp.REFUSED: "set storage_type_credentials to valid credentials of the storage, and allow "
+    "this host there",
+    snmp.USER: "set the user in storage_type_credentials to an existing SNMP user of the storage",
     snmp.PASSPHRASE: "set passphrase and protocol in storage_type_credentials as on the storage",
     snmp.LEVEL: "set the level in storage_type_credentials as on the storage",
     snmp.NAME: "correct the name in storage_type_addresses, or the name service",
     snmp.TOOL: "install net-snmp-utils on this host (Debian, Ubuntu: snmp)",
-    snmp.FAILED: "ask {1} manually with snmpget for its sysDescr (1.3.6.1.2.1.1.1.0)",
+    snmp.FAILED: "query sysDescr (1.3.6.1.2.1.1.1.0) of {1} manually with snmpget",
 }
 
 
 _INSTALL_TOOL = shell.line("dnf", "install", "net-snmp-utils")
 
 
-#: What is known about an agent that does not answer us: it is there, or it is not.
+#: Reasons that prove that an agent is running but rejects the query.
 _REFUSALS = (snmp.REFUSED, snmp.USER, snmp.PASSPHRASE, snmp.LEVEL)
 
 
@@ -84,26 +84,26 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     storage = server.storage
     need_answer(server)
     status, why = PASS, None
-    fix = "compare with what the storage is, and correct storage_type_addresses"
+    fix = "compare with the real product, and correct storage_type_addresses"
     if storage.role == storage_rules.UNKNOWN:
         status = ERROR
-        why = f"It is {storage.why[0]}: whether it is storage, and which, could not be determined."
+        why = f"The product could not be determined: {storage.why[0]}. It may be storage."
         fix = (
-            "tell what it is: write a definition of it (storage_type_definitions) from what the "
-            "finding names, and until then check its space, ports and mounts manually"
+            "add a definition of the product to storage_type_definitions (the finding lists the "
+            "values of the agent); until then, check its space, ports and mounts manually"
         )
     elif storage.role == storage_rules.NOT_STORAGE:
-        status, why = WARN, "An agent answers that is no storage: is this the right address?"
+        status, why = WARN, "The agent is not a storage system: check the address."
     elif storage.contradictions:
         status = WARN
         why = "The agent contradicts itself: it is {0} {1}, and {2}.".format(
             storage.vendor, storage.product, " and ".join(storage.contradictions)
         )
-        fix = "query the storage at its real address: a proxy may answer instead"
+        fix = "query the storage system directly, because a proxy may have answered"
     elif storage.sure == storage_rules.WEAK:
         status, why = (
             WARN,
-            "This is a guess: the agent gives no OID of a product that is known here.",
+            "This is a guess: the agent has no OID of a known product.",
         )
     serial = f", serial {storage.serial}" if storage.serial else ""
     return Verdict(
@@ -114,7 +114,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
             storage.title,
             serial,
             storage.role.replace("_", " "),
-            storage.sure or "not sure",
+            storage.sure or "uncertain",
             "; ".join(storage.why),
         ),
         evidence=storage.evidence,
@@ -148,8 +148,8 @@ def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     elif features.hcc == SIMULATOR:
         verdict = verdict._replace(status=WARN)
     return verdict._replace(
-        fix=f"let the appliance at {server.target} answer SNMPv1 requests of this host for "
-        f"{storage_rules.ORACLE_PRODUCT}, with the community that the database uses",
+        fix=f"configure the appliance at {server.target} to answer SNMPv1 requests of this host "
+        f"for {storage_rules.ORACLE_PRODUCT} with the community that the database uses",
         desired="eligible" if policy.require_hcc else None,
         running="{0} ({1}); OISP {2}; Direct NFS {3}".format(
             features.hcc.replace("_", " "), features.hcc_why, features.oisp, features.direct_nfs

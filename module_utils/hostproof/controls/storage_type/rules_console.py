@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What saved output of a 7-Mode filer states of read-ahead and of the space of aggregates."""
+"""Checks of read-ahead and aggregate space, from saved output of a 7-Mode filer."""
 
 from typing import Iterable, List, Tuple
 
@@ -29,7 +29,7 @@ def _outputs(facts: Facts, _policy: Policy) -> List[_Output]:
 
 OUTPUTS = Subjects(
     _outputs,
-    none="storage_type_filer_outputs names no file.",
+    none="storage_type_filer_outputs is empty.",
     name=lambda output: str(output[0].address),
     evidence=lambda output: ("file:" + output[0].file,),
 )
@@ -64,8 +64,8 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
     if scattered and not media and not minimal:
         raise Unanswered(
             key,
-            "storage_type_media does not say whether {0} has disks or flash, and the filer "
-            "measured fragments in {1}".format(entry.address, ", ".join(scattered[:5])),
+            "storage_type_media does not define the media of {0}, and the filer measured "
+            "fragmentation in {1}".format(entry.address, ", ".join(scattered[:5])),
         )
     if missing and not minimal and not scattered:
         raise Unanswered(key, "vol options does not print minra for " + ", ".join(missing[:5]))
@@ -74,7 +74,7 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
         reasons.append("minra is on for {0}.".format(", ".join(minimal[:5])))
     if scattered:
         reasons.append(
-            "The filer measured fragments (storage_type.layout), and read_realloc is off for "
+            "The filer measured fragmentation (storage_type.layout), and read_realloc is off for "
             "{0}.".format(", ".join(scattered[:5]))
         )
     return Verdict(
@@ -87,7 +87,7 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
         )
         if reasons
         else None,
-        desired="minra=off; read_realloc=on where the filer measured fragments",
+        desired="minra=off; read_realloc=on where the filer measured fragmentation",
         running=", ".join(
             "{0}: minra={1}, read_realloc={2}".format(
                 one, options[one].get("minra", "unknown"), options[one].get("read_realloc", "-")
@@ -98,7 +98,7 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]:
-    """The volumes of the filer in which it measured fragments itself."""
+    """The volumes in which the filer measured fragmentation."""
     paths = [
         layout.path + "/"
         for log, layouts in facts.layouts

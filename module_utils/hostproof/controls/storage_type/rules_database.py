@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the database can ask the storage at all: its library, and what its traces say."""
+"""Checks of the SNMP queries of the database: its SNMP library and its trace files."""
 
 from typing import List
 
@@ -20,10 +20,10 @@ rules = Rules(NAME)
 
 
 def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:
-    """The servers for which the database's question matters: it may have the features.
+    """The servers that may have the features for which the database queries SNMP.
 
-    An appliance may answer on another address than it serves NFS from, so one that is known to
-    have them counts wherever it was queried. Of the rest only NFS servers do.
+    A known appliance counts at any address, because it may serve NFS at another address. Unknown
+    servers count only if they serve NFS to this host, or if the policy requires HCC.
     """
     return [
         server
@@ -49,25 +49,28 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
     known(facts.exports)
     maybe = _that_the_database_asks(facts, policy)
     if not maybe:
-        raise Skip("No storage of this host could have the features that need it.")
+        raise Skip("No storage of this host can have the features that need this library.")
     library = known(facts.library)
     if library.path is not None:
         return Verdict(PASS, running=library.path, evidence=library.evidence)
     if library.broken:
-        text = "{0} leads to no file".format(" and ".join(library.broken))
+        text = "{0} is a broken link".format(" and ".join(library.broken))
     elif library.versions:
-        text = "only {0} is there, without the name {1}".format(
+        text = "only {0} exists, without the symlink {1}".format(
             ", ".join(library.versions), database_snmp.LIBRARY
         )
     else:
-        text = f"no {database_snmp.LIBRARY} is there"
-    fix = "install net-snmp's library and its name without a number, then restart the instance"
+        text = f"{database_snmp.LIBRARY} does not exist"
+    fix = (
+        f"install the net-snmp library and the {database_snmp.LIBRARY} symlink, then restart the "
+        "instance"
+    )
     command = shell.line("dnf", "install", "net-snmp-libs", "net-snmp-devel")
     if library.versions:
-        fix = "make the link, then restart the instance"
-        there = library.versions[0]
-        link = "{0}/{1}".format(there.rpartition("/")[0], database_snmp.LIBRARY)
-        command = shell.line("ln", "-sfn", there, link)
+        fix = "create the symlink, then restart the instance"
+        file = library.versions[0]
+        link = "{0}/{1}".format(file.rpartition("/")[0], database_snmp.LIBRARY)
+        command = shell.line("ln", "-sfn", file, link)
     mounts = any(server.exports for server in facts.servers)
     needed = policy.require_hcc or any(
         mounts and server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in maybe
@@ -96,12 +99,12 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
 def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_folder))]
     if not facts.servers and not isinstance(facts.exports, HostproofError):
-        raise Skip("There is no storage that the database would ask.")
+        raise Skip("There is no storage that the database would query over SNMP.")
     if isinstance(facts.trace, Absent):
-        raise Skip(f"There is no {policy.trace_folder} on this host.")
+        raise Skip(f"{policy.trace_folder} does not exist on this host.")
     trace = known(facts.trace)
     if not trace:
-        return [Verdict(PASS, running="no such line", evidence=evidence)]
+        return [Verdict(PASS, running="no SNMP errors", evidence=evidence)]
     loads = isinstance(facts.library, database_snmp.Library) and facts.library.path is not None
     verdicts = []
     setup = [line for line in trace if not line.server]
@@ -119,11 +122,11 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
 
 
 def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[str]) -> Verdict:
-    now = "it can now: restart the instance" if loads else "it still cannot"
+    now = "The library is now found." if loads else "The library is still not found."
     return Verdict(
         WARN if loads else FAIL,
         why="A database writer could not load libnetsnmp.so (skgnfs_setup_snmp) when its instance "
-        f"started; {now}.",
+        f"started. {now}",
         fix="restart the instance" if loads else "see storage_type.snmp_library",
         running=_trace_text(lines),
         evidence=evidence,
@@ -133,10 +136,10 @@ def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[st
 def _judge_query(
     server: str, lines: List[database_snmp.Line], answers: bool, evidence: List[str]
 ) -> Verdict:
-    now = "it answers us now: restart the instance" if answers else "it does not answer us either"
+    now = "It answers Hostproof now." if answers else "It does not answer Hostproof either."
     return Verdict(
         WARN if answers else FAIL,
-        why=f"A database writer got no answer over SNMP (skgnfs_query_snmp) from {server}; {now}.",
+        why=f"A database writer got no SNMP answer (skgnfs_query_snmp) from {server}. {now}",
         fix="restart the instance" if answers else "see storage_type.agent_answers",
         of=server,
         running=_trace_text(lines),

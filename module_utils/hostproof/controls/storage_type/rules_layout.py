@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How files are on the disks of a filer, as it measured that itself and said so in its EMS."""
+"""Check of the fragmentation of files on a filer, from the measurements in its EMS log."""
 
 from typing import List, Tuple
 
@@ -16,8 +16,8 @@ from .snmp import snmp_targets, storage_rules
 
 rules = Rules(NAME)
 
-#: From here on a filer reallocates where it does so (the threshold of the messages that have one);
-#: 3 is what it stated of a LUN that lay well.
+#: The default threshold of a filer for reallocation, as in messages with a threshold. A filer
+#: reported 3 for a LUN without fragmentation.
 _THRESHOLD = 4
 
 _Log = Tuple[FilerFile, Answer[List[Layout]]]
@@ -29,7 +29,7 @@ def _logs(facts: Facts, _policy: Policy) -> List[_Log]:
 
 LOGS = Subjects(
     _logs,
-    none="storage_type_ems_logs names no log of a filer.",
+    none="storage_type_ems_logs is empty.",
     name=lambda log: str(log[0].address),
     evidence=lambda log: ("file:" + log[0].file,),
 )
@@ -51,28 +51,31 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
     entry, layouts = log[0], known(log[1])
     if not layouts:
         raise Skip(
-            f"{entry.file} has no message wafl.reallocate.check: the filer measured nothing "
-            "(reallocate measure -o VOLUME on 7-Mode, volume reallocation measure on ONTAP 9).",
+            f"{entry.file} has no message wafl.reallocate.check: the filer has not measured "
+            "fragmentation (7-Mode: reallocate measure -o VOLUME; ONTAP 9: volume reallocation "
+            "measure).",
             ["file:" + entry.file],
         )
     media = media_at(entry.address, facts, policy)
     if media == storage_rules.SSD:
-        raise Skip("It is on flash, which has no seek time.", ["file:" + entry.file])
+        raise Skip("The filer uses flash, which has no seek time.", ["file:" + entry.file])
     bad = [one for one in layouts if is_fragmented(one)]
-    told = ", ".join(_said(one) for one in (bad or layouts)[:5])
+    measured = ", ".join(_text(one) for one in (bad or layouts)[:5])
     if bad and not media:
         raise Unanswered(
             "file:" + entry.file,
-            f"{told}: this only matters on disks, and storage_type_media does "
+            f"{measured}: this matters only on disks, and storage_type_media does "
             f"not define the media of {entry.address}",
         )
     return Verdict(
         WARN if bad else PASS,
-        why=f"The filer measured fragmentation: {told} (3 is good, up to 10)." if bad else None,
-        fix="only where it is read sequentially (full scans, backups): read_realloc on its volume, "
-        "or a reallocate in a quiet night; snapshots that are there keep their own copies",
+        why=f"The filer measured fragmentation: {measured} (3 is good, 10 is worst)."
+        if bad
+        else None,
+        fix="only if the file is read sequentially (full scans, backups): set read_realloc on its "
+        "volume, or run reallocate at a time of low load; existing snapshots keep their own copies",
         desired=f"below {_THRESHOLD}, or the threshold of the message, and no message of hot spots",
-        running=told,
+        running=measured,
     )
 
 
@@ -80,8 +83,8 @@ def is_fragmented(one: Layout) -> bool:
     return one.high or one.value >= _threshold(one)
 
 
-def _said(one: Layout) -> str:
-    return f"{one.path} {one.value}" + (", high by its own message" if one.high else "")
+def _text(one: Layout) -> str:
+    return f"{one.path} {one.value}" + (", reported as high" if one.high else "")
 
 
 def _threshold(one: Layout) -> int:
@@ -89,13 +92,13 @@ def _threshold(one: Layout) -> int:
 
 
 def media_at(address: str, facts: Facts, policy: Policy) -> str:
-    """ "" where it is unknown: no agent need have answered where the policy shows."""
-    told = {
+    """The media of the storage, "" if unknown. An entry of the policy needs no SNMP answer."""
+    media = {
         media_of(server, policy)
         for server in facts.servers
         if address in (server.target, snmp_targets.bare_address(server.target))
     }
-    if not told:
+    if not media:
         return media_by_policy(address, policy) or ""
-    # Several agents on one address, which may be of different media.
-    return told.pop() if len(told) == 1 else ""
+    # Several agents on one address may have different media.
+    return media.pop() if len(media) == 1 else ""

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the storage loses and how busy it is."""
+"""Checks of discarded packets and of the CPU load of the storage."""
 
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import PASS, WARN
@@ -32,16 +32,16 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     lost = storage_health.losses(before, after)
     bad = [one for one in lost if max(one.received, one.sent) > policy.discards_limit]
     seconds = storage_health.seconds_between(before, after)
-    said = ", ".join(
+    losses = ", ".join(
         f"{one.interface}: {one.received} received, {one.sent} sent" for one in (bad or lost)[:5]
     )
     return Verdict(
         WARN if bad else PASS,
         why=f"{len(bad)} interfaces discarded packets within {seconds:.1f} s.",
-        fix="check for differences of speed or flow control between filer, switch and host",
+        fix="check speed and flow control of filer, switch and host for differences",
         desired=f"at most {policy.discards_limit} in a sample",
         running="{0} on {1} interfaces within {2:.1f} s".format(
-            said or "none", len(after.discards), seconds
+            losses or "none", len(after.discards), seconds
         ),
         evidence=before.evidence + after.evidence,
     )
@@ -62,8 +62,8 @@ def cpu_busy(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     load = known_or_skip(health_of(server).load)
     return Verdict(
         WARN if load.percent >= policy.cpu_limit else PASS,
-        why=f"The processors are busy {load.percent} percent of the time.",
-        fix="move load away; the limit is storage_type_cpu_limit",
+        why=f"The CPU load is {load.percent} percent.",
+        fix="move load to other storage; the limit is storage_type_cpu_limit",
         desired=f"below {policy.cpu_limit} percent",
         running=f"{load.percent} percent",
         evidence=load.evidence,

@@ -1,7 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the storage states of its parts, where its MIB has an object for it
-(storage_families.py)."""
+"""Checks of the components of the storage, from the health objects in storage_families.py."""
 
 from typing import Dict, List, Tuple
 
@@ -113,48 +112,48 @@ def rebuild(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict:
-    """Of several objects the worst counts; what is unknown is never well."""
-    told = [one for one in health_of(server).parts if one.part.part == part]
-    if not told:
+    """The verdict of a component. The worst object counts; an unknown state is never a pass."""
+    objects = [one for one in health_of(server).parts if one.part.part == part]
+    if not objects:
         raise Skip(_not_available(server, part))
     states: Dict[str, List[str]] = {}
-    unheard: List[HostproofError] = []
-    for one in told:
+    unknown: List[HostproofError] = []
+    for one in objects:
         if isinstance(one.rows, HostproofError):
-            unheard += [] if isinstance(one.rows, Absent) else [one.rows]
+            unknown += [] if isinstance(one.rows, Absent) else [one.rows]
             continue
         for row, value in one.rows.items():
             state, text = _state(one.part, value, most)
             text = f"{part} {row}: {text}" if row else text
             if not state:
-                why = f"the agent reports {text}, which is neither good nor bad ({one.part.source})"
-                unheard.append(Unanswered(one.evidence, why))
+                why = f"the agent reports {text}, whose meaning is unknown ({one.part.source})"
+                unknown.append(Unanswered(one.evidence, why))
             states.setdefault(state, []).append(text)
-    evidence = list(dict.fromkeys(one.evidence for one in told))
+    evidence = list(dict.fromkeys(one.evidence for one in objects))
     bad, worn = states.get(definitions.BAD, []), states.get(definitions.WORN, [])
-    if unheard and not bad and not worn:
-        raise unheard[0]
+    if unknown and not bad and not worn:
+        raise unknown[0]
     good = states.get(definitions.GOOD, [])
     if not bad and not worn and not good:
-        said = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "nothing of it"
-        raise Skip(f"Not available: the agent reports {said[:200]}.", evidence)
-    why = f"{len(bad)} bad and {len(worn)} to look after, of {len(bad + worn + good)} told."
-    if unheard:
-        why += f" Not all of it is known: {unheard[0]}"
+        reported = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "no state"
+        raise Skip(f"Not available: the agent reports {reported[:200]}.", evidence)
+    why = f"{len(bad)} bad and {len(worn)} degraded, of {len(bad + worn + good)} reported."
+    if unknown:
+        why += f" Some states could not be determined: {unknown[0]}"
     return Verdict(
         FAIL if bad else WARN if worn else PASS,
         why=why,
-        fix="check the storage itself" + (f"; the limit is storage_type_{limit}" if limit else ""),
-        desired=f"at most {most}" if any(one.part.counts for one in told) else "good",
+        fix="check the storage system" + (f"; the limit is storage_type_{limit}" if limit else ""),
+        desired=f"at most {most}" if any(one.part.counts for one in objects) else "good",
         running=", ".join((bad + worn + good)[:5]),
         values={"bad": len(bad), "warn": len(worn), "good": len(good)},
         evidence=evidence,
-        reference="; ".join(dict.fromkeys(one.part.source for one in told)),
+        reference="; ".join(dict.fromkeys(one.part.source for one in objects)),
     )
 
 
 def _state(part: Part, value: str, most: int) -> Tuple[str, str]:
-    """(one of STATES, "" for what is none of them; text for people)."""
+    """The state (one of STATES, "" if unknown) and its text for messages."""
     if not part.counts:
         state, word = part.means.get(value, ("", repr(value[:60])))
         return state, word
@@ -167,5 +166,5 @@ def _state(part: Part, value: str, most: int) -> Tuple[str, str]:
 
 def _not_available(server: Server, part: str) -> str:
     if server.storage.outcome != RECOGNISED:
-        return "No definition matches the product, so the object of its agent is unknown."
-    return f"Not available: no object of {server.storage.title} is known for it ({part})."
+        return "No definition matches the product, so its health objects are unknown."
+    return f"Not available: no object of {server.storage.title} with this state is known ({part})."

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How full the storage is, by what it is made of."""
+"""Check of the free space of the storage. The limits depend on the media."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -24,36 +24,36 @@ CAPACITY = (
 
 
 class Limits(NamedTuple):
-    """Percent used from which on a pool is a warning and a failure, and for people why."""
+    """Use in percent at which a pool is a warning and a failure, and the origin of the limits."""
 
     warn: int
     critical: int
     text: str
 
 
-#: NetApp, Oracle Database on ONTAP, capacity limits: 10% free on flash, where nothing slows down
-#: before it is full, and 15% on disks, which are slower from 10% on. Where the media is not known
-#: the warning is that of disks, and the failure that of both.
+#: NetApp, Oracle Database on ONTAP, capacity limits. Flash needs 10% free space and is not slower
+#: before it is full. Disks need 15% and are slower below 10%. For unknown media, the warning limit
+#: is that of disks and the failure limit that of flash, so a failure is right for both.
 _BY_MEDIA = {
     storage_rules.SSD: Limits(90, 98, "flash"),
     storage_rules.HDD: Limits(85, 90, "disks"),
-    "": Limits(85, 98, "media not known: storage_type_media names it"),
+    "": Limits(85, 98, "media unknown: set storage_type_media"),
 }
 
 
-#: Percent from which on a FlexVol is a warning where the policy names none: it has no room left,
-#: even if its aggregate has.
+#: Use in percent at which a FlexVol is a warning if the policy sets no limit. The volume is full
+#: even if its aggregate has free space.
 _NO_ROOM = 98
 
 
-#: Measured on 7-Mode with disks, part I (2011): no loss of sequential reads below this.
+#: Part I (2011), measured on 7-Mode with disks: below this use, sequential reads are not slower.
 _SANE_ON_DISKS = 70
 
 
-#: WAFL performance VS sequential reads, part III (2011): the filer itself measured the fragments,
-#: and they were gone after reads with read_realloc. Of disks only: flash has no heads to move.
+#: WAFL performance VS sequential reads, part III (2011): the filer measured the fragmentation, and
+#: reads with read_realloc removed it. This applies to disks only, because flash has no seek time.
 _FRAGMENTS = (
-    "; where it is read sequentially (full scans, backups), let the filer measure its layout "
+    "; if the volume is read sequentially (full scans, backups), measure its layout on the filer "
     "(reallocate measure -o VOLUME; EMS then reports wafl.reallocate.check.value, 3 is good), and "
     "consider read_realloc: on disks only, never on AFF"
 )
@@ -64,7 +64,7 @@ _FULL_BY_DESIGN = re.compile(
 )
 
 
-#: Bytes: a file system of a machine that is smaller than this is the machine's own.
+#: In bytes. A smaller file system of a server belongs to its operating system.
 _SYSTEM_SIZE = 10 << 30
 
 
@@ -83,9 +83,9 @@ _SYSTEM_SIZE = 10 << 30
 def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     volumes = known_or_skip(health_of(server).volumes)
     shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
-    untold = [name for name in volumes.untold if _counts(name, volumes, server)]
-    if not shown and not untold:
-        raise Skip("The agent reports nothing about the volumes that are mounted here.")
+    unreported = [name for name in volumes.untold if _counts(name, volumes, server)]
+    if not shown and not unreported:
+        raise Skip("The agent does not report the volumes that are mounted on this host.")
     media = media_of(server, policy)
     limits = limits_of(media, policy)
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
@@ -96,10 +96,10 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     if volume_reasons:
         status = WARN if status == PASS else status
         reasons += volume_reasons
-    if status == PASS and untold:
+    if status == PASS and unreported:
         raise Unanswered(
             volumes.evidence[0],
-            "the agent does not tell how full {0} is".format(", ".join(untold[:5])),
+            "the agent does not report the use of {0}".format(", ".join(unreported[:5])),
         )
     running = ", ".join(_volume_text(one) for one in shown[:5])
     if status == PASS and not pools:
@@ -111,7 +111,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         status,
         why=" ".join(reasons),
         fix="add disks to the aggregate or pool, move data away, or enlarge the volume; "
-        "storage_type_media says what the storage is made of"
+        "storage_type_media sets the media of the storage"
         + (_FRAGMENTS if carved and media == storage_rules.HDD else ""),
         desired="below {0} percent, {1} at most ({2})".format(*limits)
         + (f"; volumes below {volume_limit} percent" if carved else ""),
@@ -126,14 +126,14 @@ def media_by_policy(target: str, policy: Policy) -> Optional[str]:
 
 
 def media_of(server: Server, policy: Policy) -> str:
-    """ "" where it is unknown."""
-    given = media_by_policy(server.target, policy)
-    if given:
-        return given
+    """The media of the storage, "" if unknown."""
+    configured = media_by_policy(server.target, policy)
+    if configured:
+        return configured
     storage = server.storage
     if storage.product in storage_rules.BEFORE_FLASH:
         return storage_rules.HDD
-    # The nodes of a cluster may be of several models.
+    # The nodes of a cluster may have different models.
     models = (storage.model or "").split(", ")
     if storage.product in storage_rules.FLASH_PRODUCTS or all(
         re.match(storage_rules.ALL_FLASH, model) for model in models
@@ -154,7 +154,7 @@ def limits_of(media: str, policy: Policy) -> Limits:
 def _judge_pools(
     pools: List[Volume], carved: List[Volume], limits: Limits, server: Server
 ) -> Tuple[str, List[str]]:
-    """Status and reasons of what the disks themselves are measured by."""
+    """Status and reasons of the aggregates and pools."""
     full = [one for one in pools if one.percent >= limits.warn]
     if not full:
         return PASS, []
@@ -162,7 +162,7 @@ def _judge_pools(
         len(full), len(pools), "are" if len(full) > 1 else "is", limits.warn, limits.text
     )
     critical = [one for one in full if one.percent >= limits.critical]
-    # What stands unused in volumes is free as well, and only the filer knows in which aggregate.
+    # Unused space in volumes is also free, but only the filer knows the aggregate it belongs to.
     unused = sum(one.size * (1 - one.percent / 100.0) for one in carved if one.size)
     certain = []
     for one in critical:
@@ -175,15 +175,15 @@ def _judge_pools(
     if certain:
         return FAIL, [why]
     if any(one.kind == storage_rules.AGGREGATE for one in full):
-        why += " Thick volumes and LUNs make an aggregate look full, and what they do not use yet "
-        why += "is free as well: check the filer (storage aggregate show-space)."
+        why += " Thick volumes and LUNs reserve space that they do not use yet, so the aggregate "
+        why += "may have free space: check the filer (storage aggregate show-space)."
     return WARN, [why]
 
 
 def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int) -> List[str]:
-    """Reasons for a warning about FlexVols; empty where there is none.
+    """Reasons for a warning about FlexVols.
 
-    A volume that is not mounted here counts as well: it may hold a LUN of this host.
+    A volume that is not mounted on this host also counts, because it may contain a LUN of it.
     """
     mounted = [one for one in volumes if _is_mounted(one.name, server)]
     full = [one for one in volumes if one.percent >= limit]
@@ -191,22 +191,22 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
     here = [one for one in full if one in mounted]
     if here:
         reasons.append(
-            f"{_names(here)} is mounted here and is at {limit} percent or more: a volume without "
-            "room takes no new data."
+            f"{_names(here)} is mounted here and is at {limit} percent or more: a full volume "
+            "accepts no new data."
         )
     elsewhere = [one for one in full if one not in mounted]
     if elsewhere:
         reasons.append(
-            f"{_names(elsewhere)} is at {limit} percent or more and is not mounted here: it may "
-            "hold a LUN of this host. A full volume slows sequential reads on disks, whatever "
-            "is free in its aggregate. Space-reserved LUNs fill a volume by design: check the "
-            "filer (lun show)."
+            f"{_names(elsewhere)} is at {limit} percent or more and is not mounted here, but may "
+            "contain a LUN of this host. A full volume on disks slows sequential reads, even if "
+            "its aggregate has free space. Space-reserved LUNs fill a volume by design: check "
+            "the filer (lun show)."
         )
     slow = [one for one in mounted if one.percent >= _SANE_ON_DISKS and one not in full]
     if slow and media == storage_rules.HDD:
         reasons.append(
             f"{_names(slow)} is mounted here, is on disks and is at {_SANE_ON_DISKS} percent or "
-            "more, where sequential reads were measured to slow down."
+            "more: measurements show slower sequential reads at this use."
         )
     return reasons
 
@@ -226,9 +226,10 @@ def _volume_text(volume: Volume) -> str:
 
 
 def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume]:
-    """Nothing full by design; of a machine's file systems those that hold what is mounted here.
+    """The volumes to check: not those that are full by design.
 
-    Where a filer's exports have other names than its file systems, the large ones count.
+    A server's file system counts only if this host mounts a directory of it. If the
+    exports of a filer have other names than its file systems, the large file systems count.
     """
     kept = [one for one in volumes.found if _counts(one.name, volumes, server)]
     if not volumes.generic:
@@ -244,15 +245,15 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:
-    """Not what is full by design.
+    """Whether a volume must be checked. Volumes that are full by design are not.
 
-    Of a machine's file systems without numbers only those count that hold a mount of this host. A
-    pool, an aggregate or a volume without numbers may hold its data.
+    A server's file system without reported use counts only if this host mounts a directory of it. A
+    pool, aggregate or volume without reported use always counts, because it may contain its data.
     """
     if _FULL_BY_DESIGN.search(name):
         return False
     return not (name in volumes.untold and volumes.generic) or _is_mounted(name, server)
 
 
-def _holds(folder: str, path: str) -> bool:
-    return folder.startswith("/") and (path + "/").startswith(folder.rstrip("/") + "/")
+def _holds(directory: str, path: str) -> bool:
+    return directory.startswith("/") and (path + "/").startswith(directory.rstrip("/") + "/")

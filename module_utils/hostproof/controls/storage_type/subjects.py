@@ -1,7 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the rules of storage_type check one by one: the addresses, which are before the
-title."""
+"""The subjects of the rules of storage_type: one finding per address of a storage system."""
 
 from typing import List
 
@@ -24,16 +23,16 @@ def _servers(facts: Facts, _policy: Policy) -> List[Server]:
         return facts.servers
     known(facts.exports)
     if isinstance(facts.cells, HostproofError):
-        raise Skip("This host mounts no NFS, and storage_type_addresses names no other storage.")
+        raise Skip("This host has no NFS mounts, and storage_type_addresses is empty.")
     raise Skip(
-        f"The storage of this host is Exadata ({len(facts.cells)} cells): its cells answer no SNMP "
-        "request, and compression there comes from the cells themselves.",
+        f"The storage of this host is Exadata ({len(facts.cells)} cells): cells do not answer SNMP "
+        "requests, and they support Hybrid Columnar Compression themselves.",
         ["file:" + database_snmp.CELLS],
     )
 
 
 def _agents(facts: Facts, policy: Policy) -> List[Server]:
-    """Tools that are missing are missing once, on the host."""
+    """The servers. A missing SNMP tool is reported once, not for each server."""
     servers = _servers(facts, policy)
     without = [server for server in servers if server.storage.reason == snmp.TOOL]
     return [server for server in servers if server not in without[1:]]
@@ -55,5 +54,5 @@ def need_answer(server: Server) -> None:
 def health_of(server: Server) -> Health:
     need_answer(server)
     if server.health is None:
-        raise Skip("It is not storage of this host.")
+        raise Skip("This address is not storage of this host.")
     return server.health

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Formats that only storage_type uses."""
+"""Parsers of formats that only storage_type reads."""

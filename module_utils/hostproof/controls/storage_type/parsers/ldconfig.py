@@ -15,7 +15,7 @@ _ROW = re.compile(r"\t(\S+) \(([^)]*)\) => (/.*)$")
 
 
 class Library(NamedTuple):
-    """``flags`` name the kind of program that it is for, such as "libc6,x86-64"."""
+    """``flags`` is the ABI of the library, such as "libc6,x86-64"."""
 
     name: str
     flags: str
@@ -26,13 +26,13 @@ def parse(text: str) -> List[Library]:
     """The libraries, in the linker's order."""
     lines = text.split("\n")
     if " libs found in cache " not in lines[0]:
-        raise ParseError(_WHAT, "does not begin with the number of libraries", 1)
-    found = []
+        raise ParseError(_WHAT, "does not start with the number of libraries", 1)
+    libraries = []
     for number, line in enumerate(lines[1:], 2):
         if not line.startswith("\t"):
             continue
         match = _ROW.match(line)
         if match is None:
             raise ParseError(_WHAT, f"{kind_of(line)} is not a library", number)
-        found.append(Library(*match.groups()))
-    return found
+        libraries.append(Library(*match.groups()))
+    return libraries

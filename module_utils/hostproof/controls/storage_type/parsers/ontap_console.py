@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Saved output of Data ONTAP 7-Mode commands: ``vol options VOLUME`` and ``df -Ag``.
 
-Each command is before its output on a separate line, behind the prompt of the filer. Source
+Each command is on a separate line before its output, after the prompt of the filer. Source
 of both formats: WAFL performance VS sequential reads, part I (2011), Data ONTAP 7.3.2.
 """
 
@@ -20,12 +20,12 @@ _OPTION = re.compile(r"([a-z][a-z0-9_]{0,60})=([^\s,]{1,200})\Z")
 _HEADER = ["Aggregate", "total", "used", "avail", "capacity"]
 _SIZE = r"[0-9]{1,15}(?:\.[0-9]{1,3})?(?:[KMGTP]?B)?"
 _ROW = re.compile(rf"(\S{{1,255}})\s+({_SIZE})\s+({_SIZE})\s+-?({_SIZE})\s+([0-9]{{1,3}}|---)%\Z")
-#: More volumes and aggregates than a filer has.
+#: Limit of volumes and aggregates. No filer has more.
 MOST = 2000
 
 
 class Aggregate(NamedTuple):
-    """``percent`` is how full it is; sizes are texts as the filer printed them."""
+    """``percent`` is the use in percent. Sizes are texts as the filer printed them."""
 
     name: str
     total: str
@@ -41,10 +41,10 @@ class Console(NamedTuple):
 
 
 def parse(text: str) -> Console:
-    """What the commands printed, the last output of a volume or an aggregate.
+    """The output of the commands. The last output of each volume and aggregate counts.
 
-    ParseError if the text has neither command, or output that is not understood: it may be the
-    one that matters.
+    ParseError if the text has neither command, or if an output cannot be parsed: it may contain the
+    decisive value.
     """
     volumes: Dict[str, Dict[str, str]] = {}
     aggregates: Dict[str, Aggregate] = {}
@@ -60,13 +60,13 @@ def parse(text: str) -> Console:
     if not volumes and not aggregates:
         raise ParseError(
             _WHAT,
-            "has neither 'vol options VOLUME' nor 'df -Ag' behind a prompt such as 'filer1>'",
+            "has neither 'vol options VOLUME' nor 'df -Ag' after a prompt such as 'filer1>'",
         )
     return Console(volumes, list(aggregates.values()))
 
 
 def kept(text: str) -> str:
-    """What evidence holds: the two commands and their output, without what else was typed."""
+    """The text for the evidence: the two commands and their output, without other commands."""
     lines: Dict[int, str] = {}
     for number, command, output in _outputs(text):
         if _VOL_OPTIONS.match(command) or _DF.match(command):
@@ -76,17 +76,17 @@ def kept(text: str) -> str:
 
 
 def _outputs(text: str) -> List[Tuple[int, str, Dict[int, str]]]:
-    """Each command with its line number, and the lines that it printed by their numbers."""
-    found: List[Tuple[int, str, Dict[int, str]]] = []
+    """Line number, command, and output lines (by line number) of each command."""
+    outputs: List[Tuple[int, str, Dict[int, str]]] = []
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         command = _COMMAND.match(line[:500])
         if command:
-            found.append((number, " ".join(command.group(1).split()), {}))
+            outputs.append((number, " ".join(command.group(1).split()), {}))
         elif line.strip() in ("", ">") or re.match(r"\s*[\w.():-]{0,80}\*?>\s*\Z", line[:500]):
             continue
-        elif found:
-            found[-1][2][number] = line
-    return found
+        elif outputs:
+            outputs[-1][2][number] = line
+    return outputs
 
 
 def _options(lines: Dict[int, str], command: int) -> Dict[str, str]:
@@ -105,8 +105,8 @@ def _options(lines: Dict[int, str], command: int) -> Dict[str, str]:
 def _aggregates(lines: Dict[int, str], command: int) -> List[Aggregate]:
     rows = list(lines.items())
     if not rows or rows[0][1].split() != _HEADER:
-        raise ParseError(_WHAT, "df -A must begin with " + " ".join(_HEADER), command)
-    found = []
+        raise ParseError(_WHAT, "df -A must start with " + " ".join(_HEADER), command)
+    aggregates = []
     for number, line in rows[1:]:
         row = _ROW.match(line.strip())
         if row is None:
@@ -115,8 +115,8 @@ def _aggregates(lines: Dict[int, str], command: int) -> List[Aggregate]:
         if name.endswith("/.snapshot"):
             continue
         if percent == "---":
-            raise ParseError(_WHAT, f"df -A does not say how full {name} is", number)
-        found.append(Aggregate(name, total, used, int(percent)))
-    if not found:
+            raise ParseError(_WHAT, f"df -A does not show the use of {name}", number)
+        aggregates.append(Aggregate(name, total, used, int(percent)))
+    if not aggregates:
         raise ParseError(_WHAT, "df -A lists no aggregate", command)
-    return found
+    return aggregates

@@ -1,12 +1,12 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of a filer's EMS (syslog of Data ONTAP) on how a file, LUN or volume is on its disks.
+"""EMS messages of a filer (Data ONTAP syslog) about fragmentation of a file, LUN or volume.
 
 Sources: WAFL performance VS sequential reads, part III (2011), wafl.reallocate.check.value; NetApp
 Knowledge Base, "What does the hotspot value indicate in reallocate measure", which shows
 wafl.reallocate.check.high with hotspot and threshold; Data ONTAP 8.2 7-Mode System Administration,
-"Performing a measure-only reallocation scan": a hot spot alone makes a filer state so, below the
-threshold too.
+"Performing a measure-only reallocation scan": a hot spot causes this message even below the
+threshold.
 """
 
 import re
@@ -21,15 +21,15 @@ _LINE = re.compile(
     r"(?:measurement )?check on '([^'\n]{1,1024})' is ([0-9]{1,3})\b"
     r"(?:[^(\n]{0,80}\(threshold ([0-9]{1,3})\))?"
 )
-#: Messages that are read; who measures more has a file for each night.
+#: Limit of the messages in a file. For more measurements, rotate the log.
 MOST = 10000
 
 
 class Layout(NamedTuple):
-    """``value`` is 3 or less (well) to 10, ``threshold`` what the filer reallocates from, if told.
+    """``value`` is from 3 or less (good) to 10. ``threshold`` is the filer's limit for
+    reallocation, if the message contains it.
 
-    ``high`` is whether the filer itself says that it must be reallocated: for its value, or for a
-    part of it that lies far worse."""
+    ``high``: the filer recommends reallocation, because of the value or of a hot spot."""
 
     path: str
     value: int
@@ -38,11 +38,11 @@ class Layout(NamedTuple):
 
 
 def parse(text: str) -> List[Layout]:
-    """The last message of each path, in the order of the paths' first ones.
+    """The last message of each path, in the order of the first messages.
 
-    ParseError for a message of this kind that is not understood: it may be the one that matters.
+    ParseError if a message of this type cannot be parsed: it may contain the decisive value.
     """
-    found: Dict[str, Layout] = {}
+    layouts: Dict[str, Layout] = {}
     read = 0
     for number, line in enumerate(text.split("\n"), 1):
         if _EVENT not in line:
@@ -54,12 +54,12 @@ def parse(text: str) -> List[Layout]:
         if read > MOST:
             raise ParseError(_WHAT, f"more than {MOST} of {_EVENT}*: give a file of the last days")
         event, path, value, threshold = match.groups()
-        told = None if threshold is None else int(threshold)
-        found[path] = Layout(path, int(value), told, event != "value")
-    return list(found.values())
+        limit = None if threshold is None else int(threshold)
+        layouts[path] = Layout(path, int(value), limit, event != "value")
+    return list(layouts.values())
 
 
 def kept(text: str) -> str:
-    """What evidence holds of a log that shows of much else: the lines that ``parse`` takes."""
+    """The text for the evidence: only the lines that ``parse`` reads."""
     lines = [line.strip()[-2000:] for line in text.split("\n") if _EVENT in line]
     return "".join(line + "\n" for line in lines[: MOST + 1])

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The database host's side: how Oracle requires storage over SNMP, and whether it can.
+"""Facts on the database host: the SNMP library of the database, and its trace files.
 
-The database writer loads ``libnetsnmp.so`` by that very name and asks the NFS server; both leave
-lines in its trace file. Sources: Oracle Database Installation Guide, "Enabling HCC on Direct NFS
-Client"; M. Przepiorowski, "HCC on non-Exadata - How Oracle is detecting storage type" (2012), for
-the trace lines; ld.so(8) for where a name is searched for."""
+The database writer loads ``libnetsnmp.so`` by exactly this name and queries the NFS server. Both
+steps write lines to its trace file. Sources: Oracle Database Installation Guide, "Enabling HCC on
+Direct NFS Client"; M. Przepiorowski, "HCC on non-Exadata - How Oracle is detecting storage type"
+(2012), for the trace lines; ld.so(8) for the search path."""
 
 import re
 from typing import List, NamedTuple, Optional, Tuple
@@ -18,15 +18,16 @@ from ....probes.oracle.oracle_homes import OracleHome
 from ..parsers import ldconfig
 
 LIBRARY = "libnetsnmp.so"
-#: Where a 64-bit program finds a name that is not in the linker's cache, on EL and SUSE.
+#: Directories that a 64-bit program searches after the linker's cache, on EL and SUSE.
 FOLDERS = ("/lib64", "/usr/lib64")
 LDCONFIG = ["ldconfig", "-p"]
-#: Exists where the storage is Exadata: its cells send traps and answer no GET.
+#: Exists on Exadata, whose cells send traps but do not answer GET requests.
 CELLS = "/etc/oracle/cell/network-config/cellip.ora"
 
 
 class Library(NamedTuple):
-    """``path`` is what the name leads to. ``versions`` are files that only lack the name."""
+    """``path`` is the library. ``broken`` are links without a target. ``versions`` are library
+    files without the symlink."""
 
     path: Optional[str]
     broken: Tuple[str, ...]
@@ -35,7 +36,7 @@ class Library(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a trace file. ``server`` is the one that did not answer, "" for the library."""
+    """A line of a trace file. ``server`` did not answer; "" if the library was not loaded."""
 
     path: str
     text: str
@@ -43,8 +44,8 @@ class Line(NamedTuple):
 
 
 def read_library(host: Host, homes: List[OracleHome]) -> Library:
-    """Where the database finds libnetsnmp.so: lib/ of its home, the linker's cache and
-    directories."""
+    """The libnetsnmp.so that the database finds: in lib/ of its home, in the linker's cache, or in
+    the linker's directories."""
     places = []
     broken = []
     for home in homes:
@@ -54,7 +55,7 @@ def read_library(host: Host, homes: List[OracleHome]) -> Library:
     cached = attempt(_read_cache, host)
     libraries = if_known(cached, [])
     for path in [one.path for one in libraries if one.name == LIBRARY] + [
-        f"{folder}/{LIBRARY}" for folder in FOLDERS
+        f"{directory}/{LIBRARY}" for directory in FOLDERS
     ]:
         target = attempt(host.real_path, path)
         if isinstance(target, Absent):
@@ -95,7 +96,7 @@ _SETUP = re.compile(r"skgnfs_setup_snmp\S{0,100} (.*)$")
 _QUERY = re.compile(r"skgnfs_query_snmp\S{0,100} (.*?)(?: for server (\S+))?$")
 
 
-def trace_argv(folder: str) -> List[str]:
+def trace_argv(directory: str) -> List[str]:
     return [
         "grep",
         "-r",
@@ -105,19 +106,19 @@ def trace_argv(folder: str) -> List[str]:
         "5",
         "--include=*_dbw*.trc",
         "skgnfs_(setup|query)_snmp",
-        folder,
+        directory,
     ]
 
 
-def read_trace(host: Host, folder: str) -> List[Line]:
-    """What the database writers wrote about SNMP, some lines a file; Absent without the
-    directory."""
-    nfs_files.real_path(host, folder)
-    argv = trace_argv(folder)
-    output = host.run_as_reader(argv, [folder], 60.0)
+def read_trace(host: Host, directory: str) -> List[Line]:
+    """The first lines about SNMP in each trace file of a database writer. Absent if the directory
+    does not exist."""
+    nfs_files.real_path(host, directory)
+    argv = trace_argv(directory)
+    output = host.run_as_reader(argv, [directory], 60.0)
     if output.rc not in (0, 1) and not output.stdout:
         raise Unanswered(
-            "command:" + " ".join(argv), f"{folder} could not be searched for trace lines"
+            "command:" + " ".join(argv), f"{directory} could not be searched for trace lines"
         )
     lines = []
     for row in output.stdout.splitlines():
@@ -131,6 +132,6 @@ def read_trace(host: Host, folder: str) -> List[Line]:
 
 
 def read_cells(host: Host) -> List[str]:
-    """The addresses of the Exadata cells that this host uses; Absent where it uses none."""
+    """The addresses of the Exadata cells that this host uses. Absent without Exadata storage."""
     lines = re.findall(r'cell\s*=\s*"?([^"\s]+)', host.read_text(CELLS))
     return [address for line in lines for address in line.split(";") if address]

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose an enterprise number is (IANA, Private Enterprise Numbers), of those that are met where
-storage is searched for: makers of storage, servers, switches, printers and power supplies.
+"""Vendors by enterprise number (IANA, Private Enterprise Numbers): the vendors of storage, servers,
+switches, printers and power supplies.
 
-The whole list has 60,000 and would be larger than all that travels. What a maker makes is told
-where it makes nothing else, as far as agents answer: a role of storage, or what is none.
+The complete list has 60,000 entries and is too large to send to a host. If all SNMP agents of a
+vendor are one type of device, the list also has this type: a storage role or another device.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,8 @@ from .storage_rules import NOT_STORAGE, STORAGE_ROLES, UNKNOWN
 
 
 class Maker(NamedTuple):
-    """``name`` is "" for a number that is not in the list; ``kind`` is what all of it is, or ""."""
+    """``name`` is "" for a number that is not in the list. ``kind`` is the type of all devices of
+    the vendor, or ""."""
 
     number: int
     name: str
@@ -35,7 +36,7 @@ def maker_of(number: int) -> Maker:
     return Maker(number, "", "")
 
 
-#: Number, what the maker makes ("-": several things), and its name.
+#: Enterprise number, type of device ("-": several types), and name of the vendor.
 _MAKERS = """\
 2 - IBM
 9 - Cisco

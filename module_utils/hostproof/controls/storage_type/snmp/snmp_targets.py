@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom to ask over SNMP and how, as people write it down: addresses, and credentials by name.
+"""Reads SNMP targets from variables: addresses, and credentials by name.
 
-The control and the module take the same words. Every ValueError says what is wrong where, and
-never what a secret holds.
+The control and the module use the same format. Every ValueError names the entry and its defect, but
+never the value of a secret.
 """
 
 import re
@@ -13,14 +13,14 @@ from ....evaluate.policy import is_whole
 from ....snmp import tools as snmp
 from ....snmp.tools import Credentials, Target
 
-#: Names of credentials: for every address that names none, and for the database's own question.
+#: Names of credentials: for addresses without ``credentials``, and for the database's own query.
 DEFAULT, DATABASE = "default", "database"
 
 _WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):(-?[0-9]+)\Z")
 
 
 class Address(NamedTuple):
-    """Whom to ask. ``port`` None is the usual one; ``credentials`` is a name."""
+    """The address of an agent. ``port`` None: the default port. ``credentials`` is a name."""
 
     address: str
     port: Optional[int] = None
@@ -34,7 +34,7 @@ def bare_address(name: str) -> str:
 
 
 def credentials_by_name(value: Any) -> Dict[str, Credentials]:
-    """Credentials from {name: plain values}; the name DEFAULT must be there."""
+    """Credentials from {name: plain values}. The name DEFAULT is required."""
     check_names_of_credentials(value)
     return {str(name): credentials_of(str(name), one) for name, one in value.items()}
 
@@ -47,7 +47,7 @@ def check_names_of_credentials(value: Any) -> None:
 
 
 def credentials_of(name: str, value: Any) -> Credentials:
-    """Those of one name; what is said of them never holds a value."""
+    """The credentials with this name. Error messages never contain their values."""
     if not isinstance(value, dict):
         raise ValueError(f"{name}: must be a dictionary")
     try:
@@ -60,7 +60,7 @@ def credentials_of(name: str, value: Any) -> Credentials:
 
 
 def addresses_from(value: Any, names: Sequence[str]) -> Tuple[Address, ...]:
-    """Addresses from a list of texts and dictionaries; ``names`` are those of the credentials."""
+    """Addresses from a list of texts and dictionaries. ``names``: the names of the credentials."""
     if not isinstance(value, (list, tuple)):
         raise ValueError("must be a list of addresses")
     return tuple(address_of(item, names) for item in value)
@@ -72,20 +72,18 @@ def address_of(item: Any, names: Sequence[str]) -> Address:
     unknown = sorted(set(map(str, entry)) - {"address", "port", "credentials"})
     if unknown or not entry.get("address"):
         raise ValueError(
-            f"has {sorted(map(str, entry))!r}, which must be an address or have address, and may "
-            "have port and credentials (a name)"
+            f"must be an address, or a dictionary with address and optionally port and credentials "
+            f"(a name), not with {sorted(map(str, entry))!r}"
         )
     text = str(entry["address"])
     name = str(entry.get("credentials") or DEFAULT)
     if name not in names:
-        raise ValueError(
-            f"{text}: there are no credentials with its name, or none that can be used"
-        )
+        raise ValueError(f"{text}: the named credentials do not exist or cannot be used")
     written = _WITH_PORT.match(text)
     bare, port = text, entry.get("port")
     if written is not None:
         if port is not None:
-            raise ValueError(f"{text}: has a port twice")
+            raise ValueError(f"{text}: the port is set twice")
         bare, port = written.group(1) or written.group(2), written.group(3)
     elif text.startswith("[") and text.endswith("]"):
         bare = text[1:-1]
@@ -97,11 +95,11 @@ def address_of(item: Any, names: Sequence[str]) -> Address:
 def target_of(
     address: Address, credentials: Dict[str, Credentials], port: int, timeout: float, retries: int
 ) -> Target:
-    """The agent at ``address``; ``port`` is that of every address that names none."""
+    """The agent at ``address``. ``port`` is the default port."""
     how = credentials[address.credentials]
     return Target(address.address, address.port or port, how, timeout, retries)
 
 
 def oracle_credentials(credentials: Dict[str, Credentials], usual: Credentials) -> Credentials:
-    """What the database requires with: its own entry, or else ``usual``."""
+    """The credentials of the database: entry DATABASE, otherwise ``usual``."""
     return credentials.get(DATABASE, usual)

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the machine behind an SNMP agent is: storage, a server, something else, or unknown.
+"""Identifies the system behind an SNMP agent: storage, server, another device, or unknown.
 
-One GET requests what every agent has and what Oracle itself requests. An agent that this does not
-identify is checked further. One more request reads the details of a product (storage_families.py).
-Before an agent is unknown, its chassis, its unit and its enterprise number are requested.
-Nothing is decided by an answer that did not come."""
+The first GET reads the objects that every agent has, and the object that Oracle queries. If this
+does not identify the agent, more objects are read. One more request reads the details of a product
+(storage_families.py). Before an agent is reported as unknown, its chassis, its unit and its
+enterprise number are read. A missing answer never proves anything."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -35,14 +35,14 @@ _LONGEST, _LOOKED_AT = 120, 255
 #: Hybrid Columnar Compression, as the database would decide.
 ELIGIBLE, SIMULATOR, NOT_ELIGIBLE = "eligible", "simulator", "not_eligible"
 
-#: What the database requires with unless its oranfstab says otherwise.
+#: The credentials of the database, unless its oranfstab sets others.
 ORACLE_CREDENTIALS = Credentials("1", "public")
 
 _PRODUCT_NAME = "sunAkInfoProduct"
 
 
 class Features(NamedTuple):
-    """What follows for Oracle. ``hcc`` is one of the words above or UNKNOWN; the rest too."""
+    """Oracle features of the storage. ``hcc`` is one of the words above or UNKNOWN."""
 
     hcc: str
     hcc_why: str
@@ -51,9 +51,9 @@ class Features(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """What is known of one address. ``reason`` is one of snmp.REASONS where nobody answered.
+    """The result for one address. ``reason`` is one of snmp.REASONS if no agent answered.
 
-    ``contradictions`` are the other products and makers that the same agent names.
+    ``contradictions`` are other products and vendors that the same agent reports.
     """
 
     address: str
@@ -73,7 +73,7 @@ class Storage(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is, for people: "NetApp ONTAP FAS8200 9.3P7"."""
+        """The product in messages, for example "NetApp ONTAP FAS8200 9.3P7"."""
         words = (self.vendor, self.product, self.model, self.version)
         return " ".join(word for word in words if word) or self.role.replace("_", " ")
 
@@ -90,7 +90,7 @@ def look_at(
     oracle: Credentials = ORACLE_CREDENTIALS,
     catalogue: Optional[Catalogue] = None,
 ) -> Storage:
-    """Ask the agent what it is. ``oracle`` is how the database requires."""
+    """Identify the agent. ``oracle`` are the credentials of the database."""
     catalogue = catalogue or match.catalogue_of(())
     try:
         values = snmp.get(host, target, snmp.FIRST, match.PROBE)
@@ -105,14 +105,14 @@ def look_at(
         if found is None:
             return _other(agent, looked)
     known = details.read_details(agent, found[0])
-    # What it states of itself may show another product of the same vendor.
+    # The details may identify another product of the same vendor.
     again = match.recognise(values, catalogue)
     if again is not None and again[0] is not found[0]:
         found, known = again, details.read_details(agent, again[0])
     rule, way = found
     features = _features(host, target, rule, values, oracle, agent.evidence)
     if looked is None:
-        # Asked last: an agent that this silences has told all else before.
+        # This request is last, because some agents stop answering after it.
         looked = agent.following("further", catalogue.further) is not None
     others = match.contradictions(values, catalogue, rule)
     if others:
@@ -145,7 +145,7 @@ def look_at(
 
 
 def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
-    """Ask for all that a clue may hold on to; False where some of it did not come."""
+    """Read all objects that a clue may use. False if an answer is missing."""
     looked = agent.following("further", catalogue.further) is not None
     columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS]
     if any(match.rows_at(column, agent.values) for column in columns):
@@ -156,17 +156,16 @@ def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
 
 
 def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) -> List[T]:
-    """``look`` at each item, ``at_once`` at a time; the answers are in the order of the items."""
+    """Call ``look`` for the items, ``at_once`` in parallel. Results are in the order of items."""
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         return list(pool.map(look, items))
 
 
-# -- what it is else ------------------------------------------------------------------------------
+# -- agents without a matching rule ---------------------------------------------------------------
 
 
 def _other(agent: Agent, looked: bool) -> Storage:
-    """An agent that answers and that no rule knows; ``looked``: also when it was queried
-    further."""
+    """The result for an agent without a matching rule. ``looked``: it answered all requests."""
     values = agent.values
     maker = _maker(values)
     role, product, sure = _classify(values, maker)
@@ -190,14 +189,14 @@ def _other(agent: Agent, looked: bool) -> Storage:
         version=said["chassis.version"] or said["chassis.firmware"],
         serial=said["chassis.serial"],
         sure=sure,
-        why=why or ("it answers, with neither sysDescr nor sysObjectID",),
+        why=why or ("it answers, but without sysDescr and sysObjectID",),
         reason=None,
         features=_features_of_other(role, values),
         evidence=tuple(agent.evidence),
     )
 
 
-#: What an agent that no rule knows is queried, for people and for who writes a definition of it.
+#: Objects that are shown for an agent without a matching rule, as input for a new definition.
 _SAID = (rules.OBJECT, rules.DESCRIPTION, *rules.OF_CHASSIS, *rules.OF_UNIT, *rules.SAID_BY_ANY)
 
 
@@ -207,9 +206,10 @@ def _said(name: str, values: Values) -> Optional[str]:
 
 
 def _maker(values: Values) -> enterprises.Maker:
-    """Whose the agent is: by its sysObjectID, or its engine ID where that is an operating system's.
+    """The vendor of the agent, from its sysObjectID. If that is an operating system's, from its
+    engine ID.
 
-    The number is 0 where neither says it.
+    The number is 0 if neither contains it.
     """
     oid = match.object_id(values)
     if _is_vendors_own(oid):
@@ -227,14 +227,14 @@ def _whose(maker: enterprises.Maker) -> str:
     return "an agent of {0}, product unknown".format(named or f"enterprise {maker.number}")
 
 
-#: Rows of an unknown agent's own subtree that are kept, and that are told.
+#: Rows of an unknown agent's vendor subtree: number that is kept, and number that is shown.
 _KEPT, _TOLD = 200, 5
 
 
 def _own_subtree(agent: Agent, maker: enterprises.Maker) -> Tuple[str, ...]:
-    """How the vendor's own subtree begins, so that a definition can be written from the answer.
+    """The first rows of the vendor's subtree, as input for a new definition.
 
-    What was queried and answered is in the evidence, which a recording keeps.
+    The evidence, and thus a recording, contains the query and its answer.
     """
     if not maker.number:
         return ()
@@ -258,10 +258,10 @@ def _features_of_other(role: str, values: Values) -> Features:
 
 
 def _classify(values: Values, maker: enterprises.Maker) -> Tuple[str, Optional[str], Optional[str]]:
-    """(role, product, how sure) of an agent that no rule knows.
+    """(role, product, confidence) of an agent without a matching rule.
 
-    A vendor's number that is in no rule shows nothing, unless the vendor makes nothing else: it
-    may well be storage.
+    The vendor's enterprise number decides only if the vendor makes one type of product. Otherwise
+    the agent may be storage.
     """
     oid = match.object_id(values)
     description = values.get(rules.DESCRIPTION)
@@ -289,7 +289,7 @@ def _is_below(oid: str, root: str) -> bool:
 
 
 def _is_vendors_own(oid: str) -> bool:
-    """A sysObjectID of a vendor that is no operating system's: a Linux inside something."""
+    """Whether the sysObjectID is a vendor's and not an operating system's (an embedded Linux)."""
     systems = (root for root, _system in rules.OPERATING_SYSTEMS)
     return _is_below(oid, rules.ENTERPRISES) and not any(_is_below(oid, one) for one in systems)
 
@@ -299,7 +299,7 @@ def _serves_nfs(oid: str) -> bool:
 
 
 def _say(clue: Clue, values: Values) -> str:
-    """A clue for people: which OID said what."""
+    """A clue in messages: the OID and its value."""
     if clue.kind == ENGINE:
         return f"snmpEngineID ({rules.ENGINE_ID}) has enterprise number {clue.pattern}"
     return _say_value(rules.OBJECT if clue.kind == OBJECT_ID else clue.oid, values)
@@ -320,19 +320,19 @@ def _say_value(oid: str, values: Values) -> str:
 def ask_as_oracle(
     host: Host, target: Target, credentials: Credentials
 ) -> Tuple[str, str, Tuple[str, ...]]:
-    """(hcc, why, evidence): the database's own question, one SNMPv1 GET of one object."""
+    """(hcc, why, evidence) from the same query as the database's: one SNMPv1 GET of one object."""
     asking = target._replace(credentials=credentials._replace(version="1"))
     evidence = (snmp.key_of(asking, "oracle"),)
     try:
         values = snmp.get(host, asking, "oracle", [rules.ORACLE_PRODUCT])
     except HostError as problem:
-        return UNKNOWN, f"the database's own question has no answer: {problem}", evidence
+        return UNKNOWN, f"the query of the database has no answer: {problem}", evidence
     hcc, why = judge_product(values.get(rules.ORACLE_PRODUCT))
     return hcc, why, evidence
 
 
 def judge_product(value: Optional[Value]) -> Tuple[str, str]:
-    """(hcc, why) from what the agent states of its product: eligible by its complete name only."""
+    """(hcc, why) from the product name of the agent. Only a complete known name is eligible."""
     if value is None:
         return NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}"
     text = printable(value.text)
@@ -342,7 +342,7 @@ def judge_product(value: Optional[Value]) -> Tuple[str, str]:
     if re.search(rules.ORACLE_SIMULATOR, text):
         return SIMULATOR, said + ": the simulator, which the database does not accept"
     if text not in rules.ORACLE_NAMES:
-        return UNKNOWN, said + ", which is the name of no ZFS Storage Appliance known here"
+        return UNKNOWN, said + ", which is not the name of a known ZFS Storage Appliance"
     return ELIGIBLE, said
 
 
@@ -373,7 +373,7 @@ def _features(
 
 
 def _silent(host: Host, target: Target, problem: snmp.NoAnswer, oracle: Credentials) -> Storage:
-    """Nobody answered: say why as far as SNMP tells, and whether the database gets an answer."""
+    """The result without an answer: its reason, and whether the database gets an answer."""
     silence = snmp.explain(host, target, problem)
     features = Features(UNKNOWN, "no answer", UNKNOWN, UNKNOWN)
     evidence = silence.evidence

@@ -1,13 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a definition of a family of storage may say, and its check.
+"""The format of a definition of a storage family, and its validation.
 
-docs/storage_definitions.schema.json says the same.
+docs/storage_definitions.schema.json describes the same format.
 
-A definition is data as JSON carries it: by which values of an agent the family is known, where its
-model, version and serial number stand, and which document states so. The house's own are in
-storage_families.py, and a user's are read here too: they are bounded, and no pattern of theirs can
-take long (``_checked_pattern``).
+A definition is JSON data: the values of an agent that identify the family, the objects with its
+model, version and serial number, and the document that describes them. storage_families.py has the
+built-in definitions. Definitions of the user are validated here too: their size is limited, and so
+is the run time of their patterns (``_checked_pattern``).
 """
 
 import re
@@ -33,11 +33,11 @@ OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = CLUES = (
     "engine",
 )
 
-#: Which rows of a column tell: all must say the same, each tells of its own part ("A, B"), or the
-#: first that the pattern takes does, whatever the others say.
+#: Use of the rows of a column: all rows must be equal, each row is a separate part ("A, B"), or
+#: only the first row that matches the pattern counts.
 ALIKE, EACH, ANY = ROWS = ("alike", "each", "any")
 
-#: What an object of health tells of, what its value means, and of which of them some are counted.
+#: Parts of a storage system with health objects, states of a part, and parts with counters.
 SYSTEM, DISKS, CONTROLLERS, PATHS, BATTERY, REBUILD = PARTS = (
     "system",
     "disks",
@@ -51,12 +51,12 @@ COUNTED = (SYSTEM, DISKS, REBUILD)
 
 
 class Clue(NamedTuple):
-    """Something that is true of an agent.
+    """A condition on the values of an agent.
 
     ``kind`` OBJECT_ID: sysObjectID is ``oid`` or below it. TEXT: the value matches ``pattern``;
     OTHER_TEXT: it does not. ANSWERS: there is a value. NOTHING: there is none, or an empty one.
     ENGINE: the engine ID has the enterprise number ``pattern``. An ``oid`` that ends with a dot is
-    a column or a subtree. The text of sysDescr has "-" where a host's own name stood (OWN_NAMES).
+    a column or a subtree. sysDescr has "-" in place of the hostname (OWN_NAMES).
     """
 
     kind: str
@@ -65,17 +65,17 @@ class Clue(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Clues that must all be true, and how sure they make it."""
+    """Clues that must all be true, and the resulting confidence."""
 
     sure: str
     clues: Tuple[Clue, ...]
 
 
 class Place(NamedTuple):
-    """Where a detail stands: the groups of ``pattern`` in the value, put into ``form``.
+    """The source of a detail: the groups of ``pattern`` in the value, inserted into ``form``.
 
-    An ``oid`` that ends with a dot is a column; ``rows`` says what its rows tell. Several objects
-    (``more``) are joined by dots. Where there are ``names``, the value is looked up there.
+    An ``oid`` that ends with a dot is a column; ``rows`` is the use of its rows. Several objects
+    (``more``) are joined by dots. ``names`` maps the value to a name.
     """
 
     oid: str
@@ -87,12 +87,12 @@ class Place(NamedTuple):
 
 
 class Part(NamedTuple):
-    """An object or a column that shows how one of PARTS is.
+    """An object or a column with the state of one of PARTS.
 
-    ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
-    the number itself counts something bad, ``counts`` says what, and the policy how many may be.
-    ``unless`` is an object, or a column with the same rows, and the values (none: any) with which a
-    row does not count (no partner is configured); ("", ()) where every row counts.
+    ``means`` maps each value (as text) to one of STATES and to the word of the MIB. If the value is
+    a number of failed parts, ``counts`` names them, and the policy sets the limit. ``unless`` is an
+    object, or a column with the same rows, and its values (none: any value) that exclude a row,
+    for example if no partner is configured. ("", ()) excludes no row.
     """
 
     part: str
@@ -115,9 +115,9 @@ class Rule(NamedTuple):
     health: Tuple[Part, ...] = ()
 
 
-#: Characters of a value that are checked: sysDescr is no longer (RFC 3418, DisplayString).
+#: Number of characters of a value that are matched, the maximum of sysDescr (RFC 3418).
 LOOKED_AT = 255
-#: What a list, a text and all of a definition may hold at most.
+#: Limits of definitions, lists and texts.
 MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES = 100, 16, 6, 64
 MOST_MORE, MOST_PARTS = 4, 32
 _LONGEST_TEXT, _LONGEST_PATTERN, _LONGEST_OID = 300, 160, 160
@@ -133,7 +133,7 @@ _OF_PLACE = ("at", "pattern", "form", "names", "rows", "more")
 
 
 def read_definitions(values: Any) -> Tuple[Rule, ...]:
-    """Rules from definitions, in their order; ValueError says which one is wrong and why."""
+    """Rules from definitions, in their order. ValueError names the definition and its defect."""
     found = []
     for number, value in enumerate(_list(values, MOST_DEFINITIONS, "definitions"), 1):
         with_name = f"definition {number}"
@@ -170,7 +170,7 @@ def _rule(value: Any) -> Rule:
     )
 
 
-# -- by what it is known --------------------------------------------------------------------------
+# -- clues ----------------------------------------------------------------------------------------
 
 
 def _way(value: Any) -> Way:
@@ -203,7 +203,7 @@ def _clue(name: str, value: Any) -> Clue:
     return Clue(name, _oid(value, name), "")
 
 
-# -- where its details stand ----------------------------------------------------------------------
+# -- details --------------------------------------------------------------------------------------
 
 
 def _place(value: Any) -> Place:
@@ -212,10 +212,10 @@ def _place(value: Any) -> Place:
     compiled = re.compile(_checked_pattern(pattern, starts=False))
     form = _text(given.get("form", "{0}"), "form")
     if re.sub(r"\{[0-9]\}", "", form).strip("{}") != re.sub(r"\{[0-9]\}", "", form):
-        raise ValueError("form may hold {0}, {1} and so on, and text")
+        raise ValueError("form may contain text and {0}, {1} and so on")
     asked = [int(number) for number in re.findall(r"\{([0-9])\}", form)]
     if not asked or max(asked) >= compiled.groups:
-        raise ValueError("pattern must have a group for each of form's")
+        raise ValueError("pattern must have a group for each placeholder of form")
     names = given.get("names", {})
     if not isinstance(names, dict) or len(names) > MOST_NAMES:
         raise ValueError(f"names must be a dictionary of {MOST_NAMES} at most")
@@ -233,7 +233,7 @@ def _place(value: Any) -> Place:
     )
 
 
-# -- where it shows its health --------------------------------------------------------------------
+# -- health ---------------------------------------------------------------------------------------
 
 
 def _part(value: Any) -> Part:
@@ -248,7 +248,7 @@ def _part(value: Any) -> Part:
             raise ValueError(f"{state} must be a dictionary of {MOST_NAMES} at most")
         for key, word in words.items():
             if _text(key, state) in means:
-                raise ValueError(f"{state} has {key!r}, which means something else already")
+                raise ValueError(f"{state} has {key!r}, which another state has already")
             means[key] = (state, _text(word, state))
     if "counts" in given and (means or part not in COUNTED):
         raise ValueError("counts is for {0}, without good or bad".format(" or ".join(COUNTED)))
@@ -280,7 +280,7 @@ def _numeric_oid(value: Any, name: str) -> str:
 
 
 def _oid(value: Any, name: str) -> str:
-    """An object of "1.3....", "e.789..." (below enterprises), or a name of PLACES.
+    """The OID of "1.3....", "e.789..." (below enterprises), or a name of PLACES.
 
     A column or a subtree ends with a dot.
     """
@@ -296,20 +296,20 @@ def _oid(value: Any, name: str) -> str:
 
 # -- patterns -------------------------------------------------------------------------------------
 
-#: Number of ways of matching a pattern may try at most, by what its parts allow on a value of
-#: LOOKED_AT characters: three repetitions of 2^8 ways each, and one choice.
+#: Limit of the backtracking of a pattern, as a power of 2. On a value of LOOKED_AT characters, this
+#: allows three repetitions with 2^8 positions each, and one choice.
 _MOST_BITS = 8 * 3 + 1
 _ESCAPES = "dDwWsSb"
-#: Brackets without brackets in them, but escaped ones.
+#: A character class without unescaped brackets in it.
 _CLASS = re.compile(r"\[\^?(?:[^\[\]\\]|\\[^A-Za-z0-9]|\\[dDwWsS])+\]")
 
 
 def _checked_pattern(pattern: Any, starts: bool = True) -> str:
-    """A pattern whose time is bounded whatever it is matched against; ValueError for any other.
+    """A pattern with a bounded run time for every value. ValueError for any other pattern.
 
-    Repeated groups, which make a match exponential, are not allowed, nor are counted repetitions,
-    references and lookarounds. What is left tries as many ways as its repetitions and choices
-    multiply to.
+    Repeated groups are rejected, because they can need exponential time. Counted repetitions,
+    references and lookarounds are also rejected. The run time of the remaining patterns is the
+    product of their repetitions and choices.
     """
     if not isinstance(pattern, str) or not 0 < len(pattern) <= _LONGEST_PATTERN:
         raise ValueError(f"a pattern must be a text of 1 to {_LONGEST_PATTERN} characters")
@@ -322,12 +322,12 @@ def _checked_pattern(pattern: Any, starts: bool = True) -> str:
     try:
         re.compile(pattern)
     except re.error as problem:
-        raise ValueError(f"the pattern {pattern!r} is none: {problem}") from problem
+        raise ValueError(f"the pattern {pattern!r} is not valid: {problem}") from problem
     return pattern
 
 
 def _bits_of(pattern: str) -> List[int]:
-    """What each part may add to the ways of matching, as a power of 2."""
+    """The backtracking of each part of the pattern, as a power of 2."""
     bits: List[int] = []
     before, at, depth = "", 0, 0
     while at < len(pattern):
@@ -338,18 +338,18 @@ def _bits_of(pattern: str) -> List[int]:
                 raise ValueError(f"the pattern {pattern!r} may not use \\{follows}")
             sign, step = "", 2
         elif sign == "[":
-            # What is in brackets is one character, whatever it holds.
+            # A character class matches one character.
             match = _CLASS.match(pattern, at)
             if match is None:
-                raise ValueError(f"the pattern {pattern!r} has brackets that are not closed, or [")
+                raise ValueError(f"the pattern {pattern!r} has unclosed brackets, or [ in brackets")
             sign, step = "", match.end() - at
         elif sign == "(" and pattern[at + 1 : at + 2] == "?":
             if pattern[at + 2 : at + 3] != ":":
-                raise ValueError(f"the pattern {pattern!r} may use no (? but (?:")
+                raise ValueError(f"the pattern {pattern!r} may use only (?: of the (? groups")
             step = 3
         elif sign in "*+{":
             if before == ")" or sign == "{":
-                raise ValueError(f"the pattern {pattern!r} may not repeat a group, or count")
+                raise ValueError(f"the pattern {pattern!r} may not repeat a group or use {{}}")
             bits.append(8)
         elif sign == "|" and not depth:
             raise ValueError(f"the pattern {pattern!r} must have its choices in (?:...)")
@@ -365,7 +365,7 @@ def _bits_of(pattern: str) -> List[int]:
 
 
 def _fields(value: Any, needed: Sequence[str], may: Sequence[str]) -> Dict[str, Any]:
-    """The dictionary, if it has what it needs and nothing unknown."""
+    """The dictionary, if it has the required keys and no unknown ones."""
     if not isinstance(value, dict):
         raise ValueError("must be a dictionary with {0}".format(", ".join(needed or may)))
     missing = [name for name in needed if name not in value]
@@ -378,7 +378,7 @@ def _fields(value: Any, needed: Sequence[str], may: Sequence[str]) -> Dict[str, 
 
 def _list(value: Any, most: int, name: str) -> List[Any]:
     if not isinstance(value, (list, tuple)) or len(value) > most:
-        raise ValueError(f"{name} must be a list of {most} at most")
+        raise ValueError(f"{name} must be a list of at most {most} items")
     return list(value)
 
 

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Model, version and serial number, from objects whose meaning is documented.
+"""Model, version and serial number, from documented objects.
 
-The first row of a table is not the table: rows that differ tell nothing, unless the definition says
-that each tells of a separate part (the nodes of a cluster). Of ENTITY-MIB the row of the chassis
-counts, of FCMGMT-MIB that of the storage itself.
+The first row of a table is not representative. Rows with different values are ignored, unless the
+definition states that each row is a separate part (the nodes of a cluster). In ENTITY-MIB, the row
+of the chassis counts; in FCMGMT-MIB, the row of the storage.
 """
 
 import re
@@ -20,14 +20,13 @@ from . import storage_rules as rules
 from .storage_definitions import ANY, EACH, LOOKED_AT, Place, Rule
 from .storage_match import before, rows_at, value_at
 
-#: Rows of a column that are required, and how many differing ones are told.
+#: Limit of the rows that are read from a column.
 _MOST_ROWS = 16
 _LONGEST = 120
 
 
 class Agent(NamedTuple):
-    """One agent, and what it stated so far. ``whole`` are the columns that were read to their
-    end."""
+    """One agent, and its values so far. ``whole`` are the columns that were read completely."""
 
     host: Host
     target: Target
@@ -37,18 +36,18 @@ class Agent(NamedTuple):
 
     def get(self, question: str, oids: Sequence[str]) -> Values:
         self.evidence.append(snmp.key_of(self.target, question))
-        found = if_known(attempt(snmp.get, self.host, self.target, question, oids), {})
-        self.values.update(found)
-        return found
+        values = if_known(attempt(snmp.get, self.host, self.target, question, oids), {})
+        self.values.update(values)
+        return values
 
     def following(self, question: str, oids: Sequence[str]) -> Optional[Values]:
-        """What comes next behind each; None where not all of it came, so that nothing is absent."""
+        """The next value after each OID. None if an answer is missing, so absence is unknown."""
         self.evidence.append(snmp.key_of(self.target, question))
         answer = attempt(snmp.following, self.host, self.target, question, oids)
-        found = snmp.what_came(answer)
-        # At its end an agent repeats the OID of the request, without a value.
-        self.values.update({oid: one for oid, one in found.items() if one is not None})
-        return None if isinstance(answer, HostproofError) else found
+        values = snmp.what_came(answer)
+        # At the end of its tree, an agent repeats the OID of the request without a value.
+        self.values.update({oid: value for oid, value in values.items() if value is not None})
+        return None if isinstance(answer, HostproofError) else values
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -57,9 +56,9 @@ class Agent(NamedTuple):
 def read_rows(
     agent: Agent, question: str, columns: Sequence[str], enough: Callable[[], bool] = bool
 ) -> None:
-    """Ask for all rows of the columns side by side, _MOST_ROWS at most, until it is ``enough``.
+    """Read the rows of all columns in parallel, at most _MOST_ROWS, until ``enough`` is true.
 
-    A column that has more, or that the agent gave up in, is not whole.
+    A column with more rows, or with a missing answer, is not whole.
     """
     last = {column: before(column) for column in columns}
     for number in range(_MOST_ROWS + 1):
@@ -94,7 +93,7 @@ def read_chassis(agent: Agent) -> None:
 
 
 def _only_row(agent: Agent) -> Optional[str]:
-    """The row of ENTITY-MIB where no row has a class and there is but one: that is the whole."""
+    """The only row of ENTITY-MIB, if the table has exactly one row: it is the whole device."""
     columns = list(rules.OF_CHASSIS.values())
     read_rows(agent, "entities", columns)
     rows = {row for column in columns for row in rows_at(column, agent.values)}
@@ -102,7 +101,7 @@ def _only_row(agent: Agent) -> Optional[str]:
 
 
 def read_unit(agent: Agent) -> None:
-    """The row of FCMGMT-MIB that represents the whole: the storage before its switches and HBAs."""
+    """The row of FCMGMT-MIB for the whole device: storage is preferred to switches and HBAs."""
     if "unit.type" in agent.values:
         return
     read_rows(agent, "unit", [rules.UNIT_TYPE])
@@ -113,12 +112,12 @@ def read_unit(agent: Agent) -> None:
 
 
 def _name(agent: Agent, question: str, columns: Dict[str, str], row: Optional[str]) -> None:
-    """Give the values of a row their names (storage_rules.PLACES), None where there is none."""
-    found: Values = {}
+    """Store the values of a row under their names (storage_rules.PLACES), None if missing."""
+    values: Values = {}
     if row is not None:
-        found = agent.get(question, [column + row for column in columns.values()])
+        values = agent.get(question, [column + row for column in columns.values()])
     for name, column in columns.items():
-        agent.values[name] = found.get(column + (row or ""))
+        agent.values[name] = values.get(column + (row or ""))
 
 
 # -- details --------------------------------------------------------------------------------------
@@ -131,18 +130,17 @@ class Details(NamedTuple):
 
 
 def read_details(agent: Agent, rule: Rule) -> Details:
-    """One GET for all objects, and more only where what it stated is not enough.
+    """Read all objects with one GET, and more objects only if a detail is still missing.
 
-    An agent that does not answer these keeps its model, version or serial number to itself; what
-    it is stays known.
+    Without an answer, the model, version or serial number is unknown. The product remains known.
     """
     objects = [oid for oid in _open(agent, rule) if not oid.endswith(".") and oid[0].isdigit()]
     if objects:
         agent.get("details", objects)
-    wanted = _open(agent, rule)
-    if any(oid in rules.OF_CHASSIS for oid in wanted):
+    missing = _open(agent, rule)
+    if any(oid in rules.OF_CHASSIS for oid in missing):
         read_chassis(agent)
-    if any(oid in rules.OF_UNIT for oid in wanted):
+    if any(oid in rules.OF_UNIT for oid in missing):
         read_unit(agent)
     columns = [oid for oid in _open(agent, rule) if oid.endswith(".")]
     if columns:
@@ -153,7 +151,7 @@ def read_details(agent: Agent, rule: Rule) -> Details:
 
 
 def _open(agent: Agent, rule: Rule) -> List[str]:
-    """The OIDs of the details that are not known yet."""
+    """The OIDs of the details that are still missing."""
     asked: List[str] = []
     for places in (rule.model, rule.version, rule.serial):
         for place in places:
@@ -168,9 +166,9 @@ def _was_asked(oid: str, agent: Agent) -> bool:
 
 
 def _first(places: Sequence[Place], agent: Agent) -> Optional[str]:
-    """What the first place says that states something."""
-    told = (_told(place, agent) for place in places)
-    return next((text for text in told if text is not None), None)
+    """The detail from the first place that has a value."""
+    texts = (_told(place, agent) for place in places)
+    return next((text for text in texts if text is not None), None)
 
 
 def _told(place: Place, agent: Agent) -> Optional[str]:
@@ -185,17 +183,17 @@ def _told(place: Place, agent: Agent) -> Optional[str]:
 
 
 def _parts_of(place: Place, oid: str, agent: Agent) -> List[str]:
-    """What the object says, or the different things that the rows of a column say."""
+    """The text of the object, or the different texts in the rows of the column."""
     if not oid.endswith("."):
         values = [value_at(oid, agent.values)]
     elif oid in agent.whole or place.rows == ANY:
         values = list(rows_at(oid, agent.values).values())
     else:
         values = []
-    told = (_read(place, value) for value in values if value is not None)
+    texts = (_read(place, value) for value in values if value is not None)
     if place.rows == ANY:
-        return [text for text in told if text is not None][:1]
-    return list(dict.fromkeys(text for text in told if text is not None))
+        return [text for text in texts if text is not None][:1]
+    return list(dict.fromkeys(text for text in texts if text is not None))
 
 
 def _read(place: Place, value: Value) -> Optional[str]:
@@ -211,19 +209,19 @@ def _read(place: Place, value: Value) -> Optional[str]:
     return place.form.format(*groups)
 
 
-#: What agents state where they have nothing to say, and what published records are masked with.
+#: Placeholders of agents for a missing value, and masks in published records.
 _EMPTY = re.compile(
     r"(?:<.*>|unknown|n/?a|none|null|empty|not (?:specified|available|applicable|set)|undefined|"
     r"to be filled.*|default string|0+|[Ff]{4,}|[Xx]+|[-?*. ]+)?$",
     re.IGNORECASE,
 )
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
-#: A number that was filled up to its width.
+#: A number that is padded with zeros.
 _PADDED = re.compile(r"^0{4,}(?=[1-9][0-9]*$)")
 
 
 def plain(value: Value) -> str:
-    """One line, without the quotes and the backslash that some agents put around a value."""
+    """The value in one line, without the quotes and the backslash that some agents add."""
     text = printable(value.text)
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1].strip()
@@ -231,5 +229,5 @@ def plain(value: Value) -> str:
 
 
 def _normal(text: str) -> str:
-    """Without what fills a field up (blanks, "#", zeros before a number) and with plain dashes."""
+    """The text without padding (blanks, "#", leading zeros) and with ASCII dashes."""
     return _PADDED.sub("", _DASHES.sub("-", text).strip().strip("#").strip())

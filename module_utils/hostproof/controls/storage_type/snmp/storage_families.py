@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The families of storage that are known over SNMP: one record each, and nothing but data.
+"""The built-in storage families: one data record per family.
 
-Each is as JSON could hold it, in the form that storage_definitions.py reads and that
-docs/storage_definitions.schema.json describes, so a user's own definitions look the same. "e." is
-1.3.6.1.4.1 (enterprises). The first family that holds wins, so a product comes before what it is
-built on. To add one: a record here, and one of an agent in tests/fixtures/storage_type.
+Each record has the format of docs/storage_definitions.schema.json, which storage_definitions.py
+reads. A user's own definitions have the same format. "e." is 1.3.6.1.4.1 (enterprises). The first
+matching family wins, so a product precedes the product that it is based on. To add a family, add a
+record here and the answers of an agent to tests/fixtures/storage_type.
 """
 
 from typing import Any, Dict, List
@@ -13,7 +13,7 @@ from typing import Any, Dict, List
 from . import storage_states as states
 
 #: sysDescr of these arrays is their SCSI INQUIRY data: vendor, product, revision. The revision is
-#: the version of the controller firmware, "0852" for 08.52.
+#: the firmware version of the controller: "0852" is 08.52.
 _INQUIRY_REVISION = {
     "at": "sysDescr",
     "pattern": r"\S\s+(\d\d)(\d\d)$",
@@ -748,7 +748,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "product": "QuantaStor",
         "role": "san",
         "known_by": [{"answers": "e.39324.1.1.9.1.1.18.0"}],
-        # No health: of the states in tables 7, 48, 49 and 51 only the good one is public.
+        # No health objects: only the good state in tables 7, 48, 49 and 51 is documented.
         "source": "QUANTASTOR-SYS-STATS MIB",
     },
     {
@@ -994,12 +994,12 @@ FAMILIES: List[Dict[str, Any]] = [
             },
         ],
         "version": [
-            # SoftwareVersion; the version of the agent is before it (1.1.0).
+            # SoftwareVersion. The version of the agent precedes it (1.1.0).
             {"at": "e.5127.1.1.1.1.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
             {"at": "e.5127.1.1.1.2.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
             {"at": "e.5127.1.1.1.6.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
             {"at": "e.5127.1.1.1.8.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
-            # Of other models: the version of the agent has no build in parentheses.
+            # Other models. The version of the agent has no build in parentheses.
             {"at": "e.5127.1.1.1.", "pattern": r"^(\d+\.\d+\.\d+) \(", "rows": "any"},
         ],
         "source": (

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How full, how busy and how lossy a filer is, as far as its agent shows.
+"""Space, CPU load and discarded packets of a storage system, from its SNMP agent.
 
-Where the numbers stand is in storage_rules.py. Discards are counters since the agent started, so
-only the difference of two readings says something about now.
+storage_rules.py lists the objects. Discards are counted since the agent started, so only the
+difference of two readings shows the current state.
 """
 
 import re
@@ -18,12 +18,13 @@ from ....snmp.tools import Target, Values, printable
 from . import storage_rules as rules
 from .storage_definitions import Part
 
-#: Counter32 starts again at 0 behind this (RFC 2578).
+#: Counter32 wraps to 0 at this value (RFC 2578).
 _COUNTER32 = 2**32
 
 
 class Volume(NamedTuple):
-    """``percent`` of it is used; ``size`` in bytes, None where the agent shows only the share.
+    """``percent`` is the use in percent. ``size`` is in bytes, None if the agent does not report
+    it.
 
     ``kind`` is one of storage_rules.VOLUME_KINDS.
     """
@@ -35,9 +36,9 @@ class Volume(NamedTuple):
 
 
 class Volumes(NamedTuple):
-    """``generic``: every file system of the machine, also those that nobody keeps data on.
+    """``generic``: all file systems of the server, including those of its operating system.
 
-    ``untold`` are the names of those that the agent has and tells no fill of.
+    ``untold`` are the names of volumes whose use the agent does not report.
     """
 
     found: List[Volume]
@@ -48,7 +49,7 @@ class Volumes(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """Discards by interface, in and out, and the agent's clock (hundredths of a second)."""
+    """Discards per interface (in, out), and the agent's uptime in hundredths of a second."""
 
     discards: Dict[str, Tuple[int, int]]
     uptime: int
@@ -56,7 +57,7 @@ class Counters(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What an interface discarded between two readings."""
+    """Packets that an interface discarded between two readings."""
 
     interface: str
     received: int
@@ -64,21 +65,21 @@ class Loss(NamedTuple):
 
 
 class Ports(NamedTuple):
-    """Flow control by "node:port": a word of storage_rules.FLOW_CONTROL, "" where it is unknown."""
+    """Flow control by "node:port": a word of storage_rules.FLOW_CONTROL, "" if unknown."""
 
     found: Dict[str, str]
     evidence: Tuple[str, ...]
 
 
 class Load(NamedTuple):
-    """Percent of the time that the processors were busy."""
+    """CPU load in percent."""
 
     percent: int
     evidence: Tuple[str, ...]
 
 
 def read_volumes(host: Host, target: Target, product: str) -> Volumes:
-    """The fill of the first table that the agent has; Absent if it has none."""
+    """The volumes of the first table that the agent has. Absent if it has none."""
     key = snmp.key_of(target, "volumes")
     for number, table in rules.VOLUMES_IN_TURN:
         if table.product not in ("", product):
@@ -96,7 +97,7 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
             part = "{0} {1}".format(question, oid.rpartition(".")[2])
             values.update(snmp.walk(host, target, part, oid, rows))
         if table.units and all(_is_text(values.get(table.units + row)) for row in rows):
-            # Another MIB at the same place: TRUENAS-MIB has the health of pools there.
+            # Another MIB uses the same OID: TRUENAS-MIB has the health of pools there.
             continue
         found = [one for one in (_volume(table, name, values) for name in names) if one]
         untold = tuple(_text(values[name]) for name in names if _is_untold(table, name, values))
@@ -104,7 +105,7 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
             parts = ["name"] + [oid.rpartition(".")[2] for oid in asked]
             evidence = tuple(snmp.key_of(target, f"{question} {part}") for part in parts)
             return Volumes(found, table.source, not table.product, evidence, untold)
-    raise Absent(key, f"{target.name} tells nothing about its volumes")
+    raise Absent(key, f"{target.name} does not report its volumes")
 
 
 def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
@@ -135,7 +136,7 @@ def _is_meant(table: rules.Volumes, row: str, values: Values) -> bool:
 
 
 def _is_untold(table: rules.Volumes, oid: str, values: Values) -> bool:
-    """Whether a number of the row is missing, or is none that can be; a size of 0 is told."""
+    """Whether a number of the row is missing or invalid. A size of 0 is valid."""
     row = oid[len(table.name) :]
     if not _is_meant(table, row, values):
         return False
@@ -155,7 +156,7 @@ def _kind(table: rules.Volumes, name: str, form: Optional[int]) -> str:
 
 
 def read_counters(host: Host, target: Target, product: str, question: str) -> Counters:
-    """Discards of every interface; Absent if the agent does not count them."""
+    """The discards of every interface. Absent if the agent does not count them."""
     clock = snmp.get(host, target, question + " clock", [rules.UPTIME])
     uptime = _number(clock.get(rules.UPTIME))
     tables = rules.INTERFACES if product in rules.INTERFACE_PRODUCTS else rules.INTERFACES[1:]
@@ -177,34 +178,34 @@ def read_counters(host: Host, target: Target, product: str, question: str) -> Co
         if discards and uptime is None:
             raise Unanswered(
                 snmp.key_of(target, question + " clock"),
-                f"{target.name} gives no sysUpTime, so its counters give no rate",
+                f"{target.name} has no sysUpTime, so the rate of its counters is unknown",
             )
         if discards and uptime is not None:
             evidence = tuple(snmp.key_of(target, key) for key in keys[1:])
             return Counters(discards, uptime, evidence)
     raise Absent(
         snmp.key_of(target, question + " clock"),
-        f"{target.name} tells nothing about discarded packets",
+        f"{target.name} does not report discarded packets",
     )
 
 
 def losses(before: Counters, after: Counters) -> List[Loss]:
-    """What was discarded between the two; Unanswered where that is unknown.
+    """The discards between two readings. Unanswered if they are unknown.
 
-    By the agent's clock: where it went back the agent started again, and where it stands still
-    it is unknown whether the agent checked its counters again."""
+    A lower uptime of the agent means that it was restarted. With an unchanged uptime, it is unknown
+    whether the agent updated its counters."""
     if after.uptime < before.uptime:
         raise Unanswered(after.evidence[0], "the agent was restarted between the two readings")
     if after.uptime == before.uptime:
         raise Unanswered(
             after.evidence[0],
-            "the agent's clock (sysUpTime) did not move between the two readings: no rate",
+            "the agent's clock (sysUpTime) did not advance between the two readings",
         )
-    gone = sorted(set(before.discards) - set(after.discards))
-    if gone:
+    missing = sorted(set(before.discards) - set(after.discards))
+    if missing:
         raise Unanswered(
             after.evidence[0],
-            "the second reading lacks what the first has: {0}".format(", ".join(gone[:5])),
+            "the second reading does not contain {0}".format(", ".join(missing[:5])),
         )
     found = []
     for name, (received, sent) in sorted(after.discards.items()):
@@ -225,7 +226,7 @@ def _difference(before: int, after: int) -> int:
 
 
 def read_load(host: Host, target: Target) -> Load:
-    """How busy the processors are; Absent if the agent does not tell."""
+    """The CPU load. Absent if the agent does not report it."""
     values = snmp.get(host, target, "load", [rules.CPU_BUSY, rules.CPU_IDLE])
     evidence = (snmp.key_of(target, "load"),)
     busy, idle = _number(values.get(rules.CPU_BUSY)), _number(values.get(rules.CPU_IDLE))
@@ -237,12 +238,12 @@ def read_load(host: Host, target: Target) -> Load:
         loads = [load for load in map(_number, rows.values()) if load is not None]
         busy = sum(loads) // len(loads) if loads else None
     if busy is None or not 0 <= busy <= 100:
-        raise Absent(evidence[0], f"{target.name} tells nothing about its processors")
+        raise Absent(evidence[0], f"{target.name} does not report its CPU load")
     return Load(busy, evidence)
 
 
 def read_ports(host: Host, target: Target, product: str) -> Ports:
-    """The flow control of every data port; Absent if the agent does not tell."""
+    """The flow control of every data port. Absent if the agent does not report it."""
     questions = ("ports node", "ports name", "ports flow control")
     columns = (rules.PORT_NODE, rules.PORT_NAME, rules.PORT_FLOW_CONTROL)
     found = {}
@@ -260,14 +261,14 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
     if not found:
         raise Absent(
             "snmp:" + target.name,
-            f"{target.name} tells nothing about the flow control of its ports",
+            f"{target.name} does not report the flow control of its ports",
         )
     return Ports(found, tuple(snmp.key_of(target, question) for question in questions))
 
 
 class Told(NamedTuple):
-    """What the agent states of a part: row to value ("" is the row of an object). Absent: it states
-    that it has no such object.
+    """The values of a health object by row ("" for an object without rows). Absent: the agent
+    reported that it has no such object.
     """
 
     part: Part
@@ -276,7 +277,7 @@ class Told(NamedTuple):
 
 
 def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told, ...]:
-    """One GET for all objects, and a walk for each column."""
+    """Read all objects with one GET, and each column with a walk."""
     asked = [oid for part in parts for oid in (part.oid, part.unless[0])]
     objects = list(dict.fromkeys(oid for oid in asked if oid and not oid.endswith(".")))
     answer = attempt(snmp.get, host, target, "health", objects) if objects else {}
@@ -297,16 +298,16 @@ def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told,
 
 
 def _that_count(part: Part, read: Dict[str, Answer[Dict[str, str]]]) -> Answer[Dict[str, str]]:
-    """The rows of the part but those that its ``unless`` takes out; none where no row is left."""
+    """The rows of the part without those that its ``unless`` excludes."""
     rows, (other, values) = read[part.oid], part.unless
     conditions = read.get(other)
     if not other or isinstance(rows, HostproofError) or not isinstance(conditions, dict):
         return rows
-    told = {row: conditions.get(row if other.endswith(".") else "") for row in rows}
+    states = {row: conditions.get(row if other.endswith(".") else "") for row in rows}
     return {
         row: value
         for row, value in rows.items()
-        if told[row] is None or (values and told[row] not in values)
+        if states[row] is None or (values and states[row] not in values)
     }
 
 
@@ -327,7 +328,7 @@ def _object(target: Target, answer: Answer[Values], oid: str) -> Dict[str, str]:
 
 
 class Health(NamedTuple):
-    """Each an answer, or the error that replaces it."""
+    """The health of a storage system. Each field is a value or the error that replaces it."""
 
     volumes: Answer[Volumes]
     before: Answer[Counters]
@@ -338,7 +339,7 @@ class Health(NamedTuple):
 
 
 def read_first(host: Host, target: Target, product: str, parts: Sequence[Part] = ()) -> Health:
-    """Everything but the second reading of the counters (``read_again``)."""
+    """All facts except the second reading of the counters (``read_again``)."""
     return Health(
         volumes=attempt(read_volumes, host, target, product),
         before=attempt(read_counters, host, target, product, "discards"),

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which family an agent's answers are of, and what has to be requested to tell."""
+"""Matches an agent's answers to a product family, and lists the objects to read for this."""
 
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
@@ -15,16 +15,16 @@ from . import storage_rules as rules
 from .storage_definitions import Clue, Part, Rule, Way
 from .storage_families import FAMILIES
 
-#: What every agent is queried first.
+#: The objects of the first query to every agent.
 PROBE = (rules.DESCRIPTION, rules.OBJECT, rules.ENGINE_ID, rules.ORACLE_PRODUCT)
 
 
 class Catalogue(NamedTuple):
-    """Families in the order in which they are tried.
+    """Product families, in the order in which they are tried.
 
-    ``ways`` are all of theirs with the first clue of each, ``columns`` the columns and subtrees
-    among these clues, and ``further`` what to ask an agent that states too little: just before
-    every object that a clue looks for.
+    ``ways`` has every way of every family with its first clue. ``columns`` are the columns and
+    subtrees among these clues. ``further`` are the OIDs for a GETNEXT to an agent that is not
+    identified yet: each precedes an object that a clue needs.
     """
 
     ways: Tuple[Tuple[Rule, Way, Clue], ...]
@@ -34,7 +34,7 @@ class Catalogue(NamedTuple):
 
 
 def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
-    """The families of the house, and before them a user's own."""
+    """The user's own families, then the built-in ones."""
     if not _HOUSE:
         _HOUSE.extend(definitions.read_definitions(FAMILIES))
     ways = tuple((rule, way, way.clues[0]) for rule in (*rules_of_user, *_HOUSE) for way in rule.by)
@@ -43,14 +43,14 @@ def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
     return Catalogue(ways, tuple(sorted(first)), further, tuple(rules_of_user))
 
 
-#: Read once, and only where an agent is queried at all.
+#: The built-in families. They are loaded once, and only if an agent is queried.
 _HOUSE: List[Rule] = []
 
 
 def health_of(
     catalogue: Catalogue, vendor: Optional[str], product: Optional[str]
 ) -> Tuple[Part, ...]:
-    """What the family of that name shows of its health, () where no object of it is known."""
+    """The health objects of a product family, () if none is known."""
     rules_of = (rule for rule, _way, _clue in catalogue.ways if rule.vendor == vendor)
     return next((rule.health for rule in rules_of if rule.product == product), ())
 
@@ -79,10 +79,10 @@ def before(oid: str) -> str:
 
 
 class _Seen(NamedTuple):
-    """What an agent stated, with what many rules ask for worked out once.
+    """The values of an agent, with the derived values that many rules need.
 
-    ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
-    name that people gave the host.
+    ``roots`` are its sysObjectID and all OIDs above it. ``description`` is sysDescr without the
+    hostname.
     """
 
     roots: Set[str]
@@ -92,21 +92,21 @@ class _Seen(NamedTuple):
 
 
 def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
-    """The first rule that holds for what the agent stated, and the surest way in which it holds."""
-    found: Optional[Tuple[Rule, Way]] = None
+    """The first matching rule, and its matching way with the highest confidence."""
+    best: Optional[Tuple[Rule, Way]] = None
     for rule, way in _holding(values, catalogue):
-        if found is not None and found[0] is not rule:
+        if best is not None and best[0] is not rule:
             break
-        if found is None or rules.SURE.index(way.sure) < rules.SURE.index(found[1].sure):
-            found = rule, way
-    return found
+        if best is None or rules.SURE.index(way.sure) < rules.SURE.index(best[1].sure):
+            best = rule, way
+    return best
 
 
 def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, Way]]:
-    """The ways that hold, in their order.
+    """The matching ways, in their order.
 
-    This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
-    passed over by a look into a set. A sysObjectID that is no OID makes nothing more than a guess.
+    This runs for every agent of a fleet. A set lookup therefore skips each way whose first clue has
+    no value. If sysObjectID is not an OID, the match is only a guess.
     """
     claimed = values.get(rules.OBJECT)
     arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
@@ -125,7 +125,7 @@ def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, Way]]
             yield rule, way._replace(sure=rules.WEAK) if by_object and not is_oid else way
 
 
-#: An OID has no more (RFC 2578, section 3.5).
+#: The highest number of arcs of an OID (RFC 2578, section 3.5).
 _MOST_ARCS = 128
 
 
@@ -133,10 +133,10 @@ _MOST_ARCS = 128
 
 
 def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[str, ...]:
-    """What else the agent states that it is, for people; () where all of it fits the rule.
+    """Values of the agent that contradict the rule, as texts for messages.
 
-    Another family whose objects it has, and the sysObjectID of another maker. An operating system
-    is not an other maker: most filers are a Linux or a FreeBSD inside.
+    Objects of another family, or the sysObjectID of another vendor. The sysObjectID of an operating
+    system is not a contradiction, because most filers run Linux or FreeBSD.
     """
     if rule in catalogue.of_user:
         return ()
@@ -155,7 +155,7 @@ def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[st
 
 
 def _is_kin(rule: Rule, other: Rule) -> bool:
-    """Whether one agent may well be both: the same maker's objects, or goods that many sell."""
+    """Whether one agent may match both rules: same vendor, or a product that many vendors sell."""
     if rule is other or rules.ANY_VENDOR in (rule.vendor, other.vendor):
         return True
     if rule.role == other.role and rule.role in rules.SOLD_BY_MANY:
@@ -169,7 +169,7 @@ def _is_kin(rule: Rule, other: Rule) -> bool:
 
 
 def _may_have(rule: Rule, number: int, oid: str, makers: Set[str]) -> bool:
-    """Whether an agent of that rule may have a sysObjectID below this number of these makers."""
+    """Whether an agent of the rule may have a sysObjectID with this number of these vendors."""
     if rule.vendor == rules.ANY_VENDOR or rule.role in rules.SOLD_BY_MANY:
         return True
     if any(oid == root or oid.startswith(root + ".") for root, _name in rules.OPERATING_SYSTEMS):
@@ -181,27 +181,27 @@ def _may_have(rule: Rule, number: int, oid: str, makers: Set[str]) -> bool:
 
 
 def _known_numbers(rule: Rule) -> Set[int]:
-    """The enterprise numbers by which a family is known."""
+    """The enterprise numbers in the clues of a family."""
     clues = [clue for way in rule.by for clue in way.clues]
     found = {clipped(clue.pattern) for clue in clues if clue.kind == definitions.ENGINE}
     return (found | {_enterprise_in(clue.oid) for clue in clues}) - {0}
 
 
 def _enterprise_in(oid: str) -> int:
-    """The enterprise number that an OID is below, 0 for none."""
+    """The enterprise number in an OID, 0 if it has none."""
     first = oid[len(rules.E) :].partition(".")[0] if oid.startswith(rules.E) else ""
     return clipped(first) if first.isdecimal() else 0
 
 
 def _short(vendor: str) -> str:
-    """A maker by one name, also where its number was given to another name of it."""
+    """One name per vendor, also for vendors that were renamed or acquired."""
     first = vendor.partition(" ")[0]
     return rules.OTHER_NAMES.get(first, first)
 
 
 # -- clues ----------------------------------------------------------------------------------------
 
-#: Clues that may hold where there is no value.
+#: Clues that may match without a value.
 _WITHOUT_VALUE = (definitions.ENGINE, definitions.NOTHING, definitions.OTHER_TEXT)
 
 
@@ -225,7 +225,7 @@ _OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)
 
 
 def described(values: Values) -> str:
-    """sysDescr with "-" where the host's own name stood."""
+    """sysDescr with "-" in place of the hostname."""
     value = values.get(rules.DESCRIPTION)
     text = "" if value is None else value.text
     for pattern in _OWN_NAMES:
@@ -236,14 +236,14 @@ def described(values: Values) -> str:
 
 
 def value_at(oid: str, values: Values) -> Optional[Value]:
-    """The value of an object, or the first that has one in a column ("….")."""
+    """The value of an object, or the first value in a column ("….")."""
     if not oid.endswith("."):
         return values.get(oid)
     return next(iter(rows_at(oid, values).values()), None)
 
 
 def rows_at(column: str, values: Values) -> Dict[str, Value]:
-    """What is behind the column in each OID, and the value there, as far as it is known."""
+    """Row index and value of each known row of the column."""
     return {
         name[len(column) :]: value
         for name, value in values.items()
@@ -252,7 +252,7 @@ def rows_at(column: str, values: Values) -> Dict[str, Value]:
 
 
 def object_id(values: Values) -> str:
-    """sysObjectID, "" where the agent has none or it is not an OID."""
+    """sysObjectID, or "" if the agent has none or it is not an OID."""
     value = values.get(rules.OBJECT)
     return value.text.lstrip(".") if value is not None and value.kind == "oid" else ""
 

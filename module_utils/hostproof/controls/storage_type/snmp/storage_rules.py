@@ -1,7 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words in which storage is told from other things over SNMP, and the OIDs that any agent may
-have. By which of them a product is known is in storage_families.py.
+"""Roles and OIDs to distinguish storage from other devices over SNMP.
+
+storage_families.py defines the products and the OIDs that identify them.
 """
 
 from typing import NamedTuple
@@ -12,14 +13,14 @@ NAS, SAN, BACKUP, TAPE, SAN_SWITCH = STORAGE_ROLES = ("nas", "san", "backup", "t
 SERVER, NOT_STORAGE, UNKNOWN = "server", "not_storage", "unknown"
 ROLES = STORAGE_ROLES + (SERVER, NOT_STORAGE, UNKNOWN)
 
-#: How sure: the product's own OID answered; its text or enterprise number says so; a guess.
+#: Confidence: from an OID of the product; from its text or enterprise number; a guess.
 CERTAIN, LIKELY, WEAK = SURE = ("certain", "likely", "weak")
 
-#: Of a family that a standard tells, whoever made it.
+#: Vendor of a family that is identified by the MIB of a standard.
 ANY_VENDOR = "unknown vendor"
-#: Roles in which one product is sold under many names, with the objects of several of them.
+#: Roles in which one product has several brand names, and an agent has the objects of several.
 SOLD_BY_MANY = (TAPE, SAN_SWITCH)
-#: Products that are one thing inside, or of which one agent may have the objects of both.
+#: Products with the same technology: one agent may have the objects of all products in a set.
 SAME_INSIDE = (
     {"N series", "ONTAP", "Data ONTAP 7-Mode", "ThinkSystem DM"},
     {"MSA", "PowerVault ME4", "Exos/AssuredSAN"},
@@ -27,7 +28,7 @@ SAME_INSIDE = (
     {"TrueNAS", "FreeNAS"},
     {"Celvin NAS", "Turbo NAS"},
 )
-#: Names of makers that are another maker today, by their first word.
+#: Vendors that belong to another vendor today, by the first word of their name.
 OTHER_NAMES = {
     "EMC": "Dell",
     "Compellent": "Dell",
@@ -56,11 +57,11 @@ ENTITY_CLASS, CHASSIS = ENTITY + "5.", 3
 #: FCMGMT-MIB (Fibre Alliance) connUnitTable, indexed by World Wide Name.
 UNIT = "1.3.6.1.3.94.1.6.1."
 UNIT_TYPE = UNIT + "3."
-#: connUnitType of what represents the whole agent, best first: storage-subsystem, nas,
+#: Values of connUnitType for the whole device, in order of preference: storage-subsystem, nas,
 #: storage-device, storage-access-device, switch, hub, gateway, hba, host.
 UNIT_TYPES = (11, 17, 9, 14, 4, 3, 5, 7, 10)
 
-#: What is read of the chassis and of the unit, under names that are no OIDs, to their columns.
+#: Names for the objects of the chassis and of the unit, with their columns.
 OF_CHASSIS = {
     "chassis.text": ENTITY + "2.",
     "chassis.name": ENTITY + "7.",
@@ -70,7 +71,7 @@ OF_CHASSIS = {
     "chassis.vendor": ENTITY + "12.",
     "chassis.model": ENTITY + "13.",
 }
-#: Of these at least one has rows where an agent has ENTITY-MIB.
+#: An agent with ENTITY-MIB has rows in at least one of these columns.
 SHOW_A_CHASSIS = ("chassis.text", "chassis.serial", "chassis.vendor", "chassis.model")
 OF_UNIT = {
     "unit.type": UNIT_TYPE,
@@ -82,17 +83,17 @@ OF_UNIT = {
 PLACES = {"sysDescr": DESCRIPTION, "sysObjectID": OBJECT}
 PLACES.update((name, name) for name in (*OF_CHASSIS, *OF_UNIT))
 
-#: What every agent may say of itself beyond that: hrDeviceDescr (RFC 2790).
+#: Another object that any agent may have: hrDeviceDescr (RFC 2790).
 SAID_BY_ANY = ("1.3.6.1.2.1.25.3.2.1.3.",)
 
-#: tcpListenerProcess (RFC 4022): what follows this is port 2049 where the agent serves NFS.
+#: tcpListenerProcess (RFC 4022): on an NFS server, the next OID after this one is port 2049.
 BEFORE_NFS = (
     "1.3.6.1.2.1.6.20.1.4.1.4.0.0.0.0.2048",
     "1.3.6.1.2.1.6.20.1.4.2.16.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.2048",
 )
 
-#: The name that people gave a host, where it is in sysDescr. net-snmp has ``uname -a`` there
-#: unless it is told otherwise. A name proves nothing: a proxy may be called "rubrik".
+#: The hostname in sysDescr. By default, net-snmp returns ``uname -a``. A hostname proves nothing: a
+#: proxy may be called "rubrik".
 OWN_NAMES = (
     r"^(?:AIX|CYGWIN\S*|Darwin|DragonFly|FreeBSD|GNU/kFreeBSD|HP-UX|IRIX(?:64)?|Linux|NetBSD|OpenBSD|"
     r"OSF1|SCO_SV|SunOS|UnixWare|VMkernel) (\S+)(?= |$)",
@@ -121,13 +122,13 @@ NAMES = {
     SAID_BY_ANY[0]: "hrDeviceDescr",
 }
 
-# -- Oracle's own question ------------------------------------------------------------------------
+# -- query of the database ------------------------------------------------------------------------
 
-#: What the database requires, with SNMPv1, before it allows Hybrid Columnar Compression on NFS.
+#: The database reads this object with SNMPv1 before it allows Hybrid Columnar Compression on NFS.
 #: Oracle ZFS Storage Appliance Administration Guide, "Configuring for Oracle Database Clients".
 ORACLE_PRODUCT = E + "42.2.225.1.4.2.0"
-#: "Sun Storage 7410" (Database Installation Guide, "Enabling HCC on Direct NFS Client"), "Sun ZFS
-#: Storage 7420" and "Oracle ZFS Storage ..." are the prefixes, old and new.
+#: Old and new prefixes: "Sun Storage 7410" (Database Installation Guide, "Enabling HCC on Direct
+#: NFS Client"), "Sun ZFS Storage 7420", "Oracle ZFS Storage ...".
 ORACLE_PREFIX = r"^(?:Sun|Oracle) (?:ZFS )?Storage\b"
 #: The complete names of products. Oracle Database Installation Guide
 #: ("Sun Storage 7410"); documentation of the Sun ZFS Storage 7000 and of the Oracle ZFS Storage
@@ -146,12 +147,13 @@ ORACLE_NAMES = frozenset(
     for model in models
     for form in ("{0}", "Appliance {0}", "{0} Appliance", "Appliance")
 ) | {_RACKED + "HE", _RACKED + "MR"}
-#: The simulator is an appliance, and no compression for it (bug 13362079, 11.2.0.3.1 and later).
+#: The simulator is an appliance, but the database rejects compression on it (bug 13362079,
+#: 11.2.0.3.1 and later).
 ORACLE_SIMULATOR = r"VirtualBox|VMware|Simulator"
 
-# -- what is no storage ---------------------------------------------------------------------------
+# -- devices other than storage -------------------------------------------------------------------
 
-#: sysObjectID of the agents of operating systems: anything can hide behind these.
+#: sysObjectID of the agents of operating systems. Any type of device may use these agents.
 OPERATING_SYSTEMS = (
     (E + "8072.3.2.1", "HP-UX"),
     (E + "8072.3.2.2", "SunOS 4"),
@@ -177,8 +179,8 @@ OPERATING_SYSTEMS = (
     (E + "6876.4", "VMware ESX"),
 )
 
-#: sysObjectID of what is known to be something else (enterprise numbers of IANA; for ILOM Oracle's
-#: guide, for iDRAC and iLO their vendors' MIBs). A vendor that stands nowhere here is unknown.
+#: sysObjectID of other devices (enterprise numbers of IANA; Oracle's guide for ILOM; the vendors'
+#: MIBs for iDRAC and iLO). A vendor that is not listed here is unknown.
 OTHER_PRODUCTS = (
     (E + "42.2.200", "ILOM"),
     (E + "674.10892.2", "DRAC"),
@@ -194,7 +196,7 @@ OTHER_PRODUCTS = (
     (E + "11.2.3.9", "printer"),
 )
 
-#: sysDescr of operating systems, where sysObjectID is missing or says nothing.
+#: sysDescr of operating systems, if sysObjectID is missing or does not identify one.
 SYSTEM_TEXTS = (
     (r"^Linux ", "Linux"),
     (r"^FreeBSD |\bFreeBSD \d", "FreeBSD"),
@@ -213,10 +215,10 @@ SYSTEM_TEXTS = (
 class Volumes(NamedTuple):
     """A table of volumes or file systems: columns (without the last dot) of one agent.
 
-    ``size``, and ``used`` or ``free``, count in ``unit`` bytes, or in the column ``units``;
-    ``percent`` stands instead of them. Only rows whose ``kind`` column matches ``kinds`` count.
-    ``product`` is that of the rule, "" for every agent. ``form`` is the column that shows volumes
-    from what they are in (VOLUME_FORMS), "" where there is no such difference.
+    ``size``, and ``used`` or ``free``, are in units of ``unit`` bytes, or of the column ``units``.
+    ``percent`` replaces them. Only rows whose ``kind`` column matches ``kinds`` count. ``product``
+    is the product of the rule, "" for every agent. ``form`` is the column that distinguishes
+    volumes from aggregates (VOLUME_FORMS), "" without such a distinction.
     """
 
     product: str
@@ -233,16 +235,16 @@ class Volumes(NamedTuple):
     form: str = ""
 
 
-#: What is measured by how full its disks are (an aggregate, a traditional volume), what is carved
-#: out of that and may be full by design, and a pool or file system of any other storage.
+#: An aggregate or traditional volume consists of disks. A flexible volume is part of an aggregate
+#: and may be full by design. A pool is a pool or file system of any other storage.
 AGGREGATE, FLEXIBLE, POOL = VOLUME_KINDS = ("aggregate", "volume", "pool")
 #: dfType: traditional, flexible, aggregate, striped aggregate, striped volume.
 VOLUME_FORMS = {1: AGGREGATE, 2: FLEXIBLE, 3: AGGREGATE, 4: AGGREGATE, 5: FLEXIBLE}
 
-#: Media, and the models of storage that has one kind alone.
+#: Media, and the models with only flash.
 SSD, HDD = MEDIA = ("ssd", "hdd")
 ALL_FLASH = r"^(?:AFF|ASA)[- ]?\w|^FAS500f"
-#: Clustered ONTAP's flash is younger than these.
+#: These products are older than all-flash models.
 BEFORE_FLASH = ("Data ONTAP 7-Mode", "N series")
 FLASH_PRODUCTS = ("FlashArray", "FlashBlade")
 
@@ -261,7 +263,7 @@ _ETERNUS = E + "211.1.21.1.{0}.14.5.2.1."
 _IFS = E + "12124.1."
 _HOST_STORAGE = "1.3.6.1.2.1.25.2.3.1."
 
-#: Recordings name them by their place: a new one is added at the end.
+#: Recordings refer to a table by its index. Add new tables at the end.
 VOLUMES = (
     *(
         Volumes(
@@ -317,7 +319,7 @@ VOLUMES = (
         kind=_HOST_STORAGE + "2",
         kinds=r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
     ),
-    # ifsTotalBytes and ifsAvailableBytes: what the virtual hot spare keeps is not there to be used.
+    # ifsTotalBytes and ifsAvailableBytes: the space of the virtual hot spare is not available.
     Volumes(
         "Isilon OneFS",
         _IFS + "1.1",
@@ -325,7 +327,7 @@ VOLUMES = (
         size=_IFS + "3.1",
         free=_IFS + "3.3",
     ),
-    # The MIB tells no unit of pools: centreon-plugins' one.
+    # The MIB does not define the unit of pools. This is the unit of centreon-plugins.
     Volumes(
         "OceanStor",
         _OCEANSTOR + "23.4.2.1.2",
@@ -361,7 +363,7 @@ VOLUMES = (
         "LEFTHAND-NETWORKS-NSM-CLUSTERING-MIB clusClusterTable",
         percent=_LEFTHAND + "32",
     ),
-    # Thin provisioning pools, which have numbers for names; in MB, as Checkmk reads them.
+    # Thin provisioning pools. Their names are numbers; sizes are in MB, as Checkmk reads them.
     *(
         Volumes(
             "ETERNUS DX/AF",
@@ -384,7 +386,7 @@ VOLUMES = (
     ),
 )
 
-#: Those of a product before that of every agent, and the newer before the older.
+#: Tables of a product precede the generic table, and new tables precede old ones.
 VOLUMES_IN_TURN = sorted(enumerate(VOLUMES), key=lambda one: (not one[1].product, -one[0]))
 
 #: Interfaces: (name, discarded in, discarded out), the first table that has rows.
@@ -392,18 +394,18 @@ INTERFACES = (
     (E + "789.1.22.1.2.1.2", E + "789.1.22.1.2.1.28", E + "789.1.22.1.2.1.34"),
     ("1.3.6.1.2.1.2.2.1.2", "1.3.6.1.2.1.2.2.1.13", "1.3.6.1.2.1.2.2.1.19"),
 )
-#: NETAPP-MIB netportTable: node, port, and the flow control that the port has now.
+#: NETAPP-MIB netportTable: node, port, and current flow control of the port.
 PORT_NODE, PORT_NAME = E + "789.1.22.2.1.1", E + "789.1.22.2.1.2"
 PORT_FLOW_CONTROL = E + "789.1.22.2.1.24"
 PORT_PRODUCTS = ("ONTAP", "ThinkSystem DM")
-#: What that states; anything else is unknown.
+#: Values of PORT_FLOW_CONTROL. Other values are unknown.
 FLOW_CONTROL = {1: "none", 2: "receive", 3: "send", 4: "full"}
-#: Ports that carry no data: ONTAP's management port of a node.
+#: Ports without data traffic: the management port of an ONTAP node.
 PORTS_WITHOUT_DATA = ("e0M",)
 
 INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series", "ThinkSystem DM")
 
-#: Objects with the percentage of time that the processors are busy, or idle.
+#: Objects with the busy and the idle time of the processors in percent.
 CPU_BUSY, CPU_IDLE = E + "789.1.2.1.3.0", E + "2021.11.11.0"
-#: hrProcessorLoad (RFC 2790): one row a processor.
+#: hrProcessorLoad (RFC 2790): one row per processor.
 CPU_LOADS = "1.3.6.1.2.1.25.3.3.1.2"

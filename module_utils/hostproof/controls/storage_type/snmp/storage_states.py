@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the agents of storage state of their parts: data, in the form that "health" of a definition
-has (docs/storage_definitions.schema.json). storage_families.py says whose they are.
+"""Health objects of storage agents, as data in the format of "health" in a definition
+(docs/storage_definitions.schema.json). storage_families.py assigns them to products.
 
-Numbers are those of the vendor's MIB, which names them; what is good and what is bad about them is
-our reading. A value that stands nowhere, as "unknown" does not, is an error and never well. A row
-of ``none`` (an empty bay) does not count.
+The values and their names are from the vendor's MIB. Their classification as good or bad is ours. A
+value that is not listed, such as "unknown", is an error and never a pass. A row with a value of
+``none`` (an empty bay) does not count.
 """
 
 from typing import Any, Dict, List
@@ -14,12 +14,12 @@ _States = List[Dict[str, Any]]
 
 
 def _of(start: str, mib: str, words: Dict[str, Any], *rows: str) -> _States:
-    """A record for each row, "part, number behind start, name of the object"."""
-    found = []
+    """A record for each row ("part, OID after start, name of the object")."""
+    records = []
     for row in rows:
         part, at, name = row.split()
-        found.append(dict(words, part=part, at=start + at, source=f"{mib} {name}"))
-    return found
+        records.append(dict(words, part=part, at=start + at, source=f"{mib} {name}"))
+    return records
 
 
 #: The values of miscGlobalStatus, and of productIDGlobalStatus; of ScStatus.
@@ -45,7 +45,7 @@ _INTERCONNECT = {
     "bad": {"2": "interconnect down"},
 }
 
-#: What Data ONTAP tells of itself: 7-Mode, and clustered where an address has it.
+#: Data ONTAP 7-Mode, and clustered ONTAP if the address has these objects.
 ONTAP: _States = [
     dict(_GLOBAL, part="system", at="e.789.1.2.2.4.0", source="NETAPP-MIB miscGlobalStatus"),
     {
@@ -99,7 +99,7 @@ ONTAP: _States = [
     },
 ]
 
-#: Of MSA and ME4: the unit is the whole storage.
+#: MSA and ME4. The unit is the whole storage system.
 UNITS: _States = [
     {
         "part": "system",
@@ -120,7 +120,7 @@ CLUSTERED_ONTAP: _States = [
         at="e.789.1.2.2.36.1.2.",
         source="NETAPP-MIB cDOTMiscGlobalStatus",
     ),
-    # One row for each node; a node without an interconnect has no partner.
+    # One row per node. A node without an interconnect has no partner.
     {
         "part": "controllers",
         "at": "e.789.1.21.2.1.4.",
@@ -187,7 +187,7 @@ COMPELLENT: _States = [
         at="e.674.11000.2000.500.1.2.14.1.3.",
         source="DELL-STORAGE-SC-MIB scDiskStatus",
     ),
-    # A disk that is up and not healthy must be replaced.
+    # A disk that is up but not healthy must be replaced.
     {
         "part": "disks",
         "at": "e.674.11000.2000.500.1.2.14.1.5.",
@@ -311,7 +311,7 @@ DISKSTATION: _States = [
         "source": "SYNOLOGY-DISK-MIB diskHealthStatus",
     },
     {
-        # Creating, moving and checking takes no redundancy away; unknown (21) is not a word.
+        # Creating, moving and checking do not reduce redundancy. Unknown (21) is not listed.
         "part": "system",
         "at": "e.6574.3.1.1.3.",
         "good": dict(
@@ -399,8 +399,8 @@ DATA_DOMAIN: _States = [
     },
 ]
 
-#: hwInfo...HealthStatus has no words in its MIB: they are those of hwStorageControllerHealthStatus,
-#: and what centreon-plugins reads there. 8, 9, 10, 14 and 15 say nothing of health.
+#: The MIB does not name the values of hwInfo...HealthStatus. The names are from
+#: hwStorageControllerHealthStatus and from centreon-plugins. 8, 9, 10, 14 and 15 are not health.
 _HUAWEI = {
     "good": {"1": "normal"},
     "warn": {
@@ -454,7 +454,7 @@ _ETERNUS = {
     "warn": {"3": "warning", "5": "under maintenance"},
     "bad": {"2": "abnormal"},
 }
-#: The same numbers in each generation of models (Checkmk); the MIB at hand is that of 150.
+#: All generations of models have the same values (Checkmk). The available MIB is that of 150.
 _ETERNUS_MODELS = ("60", "100", "101", "150", "153")
 ETERNUS = (
     _of(
@@ -571,7 +571,7 @@ NIMBLE = _of(
     "system 10. volOnline",
 )
 
-#: Its fault manager's: no row and a count of 0 where nothing is faulty.
+#: Objects of the fault manager. Without a fault, the table is empty and the count is 0.
 ZFS_APPLIANCE: _States = [
     {
         "part": "system",
@@ -604,7 +604,7 @@ MD3 = _of(
     "system 7.0 ssStorageArrayNeedsAttention",
 )
 
-#: The text of the MIB was not at hand: as Checkmk and centreon-plugins read it.
+#: The MIB was not available. These are the values of Checkmk and centreon-plugins.
 HNAS: _States = [
     {
         "part": "disks",
@@ -712,7 +712,7 @@ BUFFALO: _States = [
     *_of("e.5227.27.1.", "BUFFALO-NAS-MIB", _OK_2, "system 8.1.2. nasRPSUStatus"),
 ]
 
-#: Hexadecimal in the MIB. 128 to 143, other devices, are not words.
+#: The MIB has hexadecimal values. 128 to 143 (other devices) are not listed.
 INFORTREND: _States = [
     {
         "part": "disks",
@@ -745,7 +745,7 @@ INFORTREND: _States = [
         "source": "IFT-SNMP-MIB ldFailedDrvCnt",
     },
     {
-        # Bit 6: its data are not synced; bit 7: off-line.
+        # Bit 6: data not synchronized; bit 7: offline.
         "part": "system",
         "at": "e.1714.1.1.2.1.6.",
         "good": {"0": "good", "2": "initializing"},
@@ -765,7 +765,7 @@ INFORTREND: _States = [
     },
 ]
 
-#: OperationalStatus of CIM, as SNIA-SML-MIB has it.
+#: OperationalStatus of CIM, with the values of SNIA-SML-MIB.
 _CIM = {
     "good": {"2": "ok", "8": "starting", "11": "in service", "17": "completed"},
     "warn": {
@@ -811,7 +811,7 @@ _RAS = {
     "warn": {"3": "degraded", "4": "warning"},
     "bad": {"2": "failed"},
 }
-#: What each of these libraries has, behind its own number (Checkmk, centreon-plugins).
+#: Objects of each of these libraries, below its own OID (Checkmk, centreon-plugins).
 _RAS_PARTS = (
     "system {0}1.0 powerStatus",
     "system {0}2.0 coolingStatus",
@@ -913,8 +913,8 @@ MDS: _States = [
     },
 ]
 
-#: The older FREENAS-MIB, which goes on to column 15, has numbers for the states in column 7, and in
-#: column 3 what TRUENAS-MIB has the health in: the size of a block.
+#: The older FREENAS-MIB (15 columns) has numeric states in column 7. Its column 3 is the block
+#: size; in TRUENAS-MIB, column 3 is the health.
 _ZPOOL = {
     "ONLINE": "on-line",
     "DEGRADED": "degraded",
