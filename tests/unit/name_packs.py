@@ -96,6 +96,7 @@ def node(machine: packs.Machine | None = None) -> packs.Machine:
     machine.file("/etc/oracle/olr.loc", f"olrconfig_loc={GRID}/cdata/x.olr\ncrs_home={GRID}\n")
     machine.file(f"{GRID}/crs/install/crsconfig_params", PARAMS)
     machine.command("ip -o addr show", ADDRESSES)
+    machine.command("ip -4 -o route show exact 169.254.0.0/16", "")
     for name, number in MEMBERS.items():
         named(machine, name, f"192.0.2.{number}", canonical=f"{name}.example.com")
     named(machine, SCAN, *THREE)

@@ -3,7 +3,7 @@
 """names: whether a host and its cluster are found by name, where they are, and by whom."""
 
 from ...evaluate.control import Control
-from . import rules_cluster, rules_files, rules_hosts, rules_own
+from . import rules_cluster, rules_files, rules_hosts, rules_own, rules_zeroconf
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -20,5 +20,6 @@ CONTROL = Control(
         rules_hosts.rules,
         rules_files.rules,
         rules_cluster.rules,
+        rules_zeroconf.rules,
     ),
 )

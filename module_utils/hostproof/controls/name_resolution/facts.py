@@ -19,6 +19,8 @@ from .parsers.dns_message import Reply
 from .policy import MOST, Policy
 from .probes import name_service
 from .probes.name_service import Found
+from .probes.zeroconf import Zeroconf
+from .probes.zeroconf import read as read_zeroconf
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 STATIC = "/etc/hostname"
@@ -75,6 +77,7 @@ class Facts(NamedTuple):
     back: Dict[str, Answer[Tuple[str, ...]]] = {}
     asked: Dict[str, Tuple[str, ...]] = {}
     replies: Dict[Tuple[str, str], Answer[Reply]] = {}
+    zeroconf: Zeroconf = Zeroconf((), 0, (), False)
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -112,6 +115,7 @@ def read(host: Host, policy: Policy) -> Facts:
         back=name_service.look_back(host, addresses[:8]),
         asked=asked,
         replies=name_service.ask_servers(host, servers, questions),
+        zeroconf=read_zeroconf(host),
     )
 
 

@@ -23,6 +23,7 @@ SUBJECTS = (
     "name_servers",
     "scan",
     "cluster_names",
+    "zeroconf",
 )
 #: More names than a cluster has; each one is a process for a moment.
 MOST = 64
@@ -85,8 +86,8 @@ class Policy(NamedTuple):
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
     """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
-    C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan)
-    and C(cluster_names).
+    C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan),
+    C(cluster_names) and C(zeroconf).
 
     Default: []
     """

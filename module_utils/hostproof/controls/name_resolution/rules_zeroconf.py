@@ -1,0 +1,71 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Zero configuration networking, which Clusterware does itself: multicast DNS and HAIP."""
+
+from typing import List
+
+from ...collect.answer import if_known, known
+from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import Facts
+from .policy import NAME, Policy
+from .probes import zeroconf
+from .subjects import listed, skip_unmanaged
+
+rules = Rules(NAME)
+
+
+@rules.check(
+    "name_resolution.zeroconf",
+    "avahi-daemon is off and 169.254.0.0/16 has no route",
+    "avahi-daemon or a route to 169.254.0.0/16 disturbs the cluster",
+    severity="high",
+    takes_effect="now",
+    why="After a failure of the private network the node does not join the cluster again while "
+    "avahi-daemon runs. The route sends packets to HAIP addresses over another interface.",
+    reference="My Oracle Support 1501093.1 (avahi-daemon), 1161144.1 (NOZEROCONF); CVU tasks "
+    "zeroconf check and avahi-daemon",
+)
+def zeroconf_off(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("zeroconf", policy)
+    if not _is_node(facts, policy):
+        raise Skip("This host is not a node of a cluster.")
+    one = facts.zeroconf
+    enabled, daemons = if_known(one.enabled, ()), if_known(one.daemons, 0)
+    routes, adds = if_known(one.routes, ()), if_known(one.script, False)
+    faults: List[str] = []
+    if daemons:
+        faults.append("avahi-daemon runs")
+    if enabled:
+        faults.append(f"avahi-daemon starts after reboot ({listed(enabled)})")
+    remarks = [f"{listed(routes)} has the route 169.254.0.0/16"] if routes else []
+    if adds:
+        remarks.append(f"{zeroconf.SYSCONFIG} does not set NOZEROCONF, so network scripts add it")
+    verdict = Verdict(
+        FAIL if faults else WARN if remarks else PASS,
+        f"{'; '.join(faults + remarks)}.",
+        fix=f"stop and disable both units of avahi-daemon; set NOZEROCONF=yes in "
+        f"{zeroconf.SYSCONFIG} where network scripts start interfaces, and delete the route",
+        commands=_commands(bool(faults), len(routes)),
+        desired="no avahi-daemon, no route",
+        persisted=f"{listed(enabled, 'no unit')} enabled; "
+        f"{'route at the start of an interface' if adds else 'no route'}",
+        running=f"{daemons} processes; {listed(routes, 'no')} route",
+        evidence=[f"command:systemctl is-enabled {unit}" for unit in zeroconf.UNITS]
+        + ["processes:" + zeroconf.PROCESSES, "command:" + " ".join(zeroconf.ROUTE)]
+        + ["file:" + zeroconf.SYSCONFIG],
+        failing_layer=failing(running=bool(daemons or routes), persisted=bool(enabled or adds)),
+    )
+    layers = [("units", one.enabled), ("processes", one.daemons)]
+    return by_layers(verdict, [*layers, ("routes", one.routes), ("NOZEROCONF", one.script)])
+
+
+def _is_node(facts: Facts, policy: Policy) -> bool:
+    if policy.profile is not None and policy.profile.cluster or policy.scan or policy.cluster:
+        return True
+    return known(facts.cluster).name is not None
+
+
+def _commands(is_avahi: bool, routes: int) -> List[str]:
+    found = ["systemctl disable --now " + " ".join(reversed(zeroconf.UNITS))] if is_avahi else []
+    return found + ["ip route del 169.254.0.0/16 scope link proto boot"] * min(routes, 8)
