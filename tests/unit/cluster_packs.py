@@ -29,6 +29,15 @@ CLUSTER_NAME=rac1
 NODE_NAME_LIST={0}
 """
 NODES = ("db1", "db2", "db3", "db4")
+#: As iproute2 prints it: a public and a private address, HAIP, and an address of its own network.
+ADDRESSES = """\
+1: lo    inet 127.0.0.1/8 scope host lo\\       valid_lft forever preferred_lft forever
+2: eth0    inet 192.0.2.{0}/24 brd 192.0.2.255 scope global eth0\\       valid_lft forever preferred_lft forever
+2: eth0    inet6 fe80::5054:ff:fe00:{0}/64 scope link \\       valid_lft forever preferred_lft forever
+2: eth0    inet6 2001:db8::{0}/128 scope global \\       valid_lft forever preferred_lft forever
+3: eth1    inet 10.0.0.{0}/{1} brd 10.0.0.255 scope global eth1\\       valid_lft forever preferred_lft forever
+3: eth1    inet 169.254.7.{0}/19 brd 169.254.31.255 scope global eth1:1\\       valid_lft forever preferred_lft forever
+"""  # noqa: E501
 
 
 def node(
@@ -40,12 +49,16 @@ def node(
     memory_kib: int = 64 << 20,
     patches: tuple[str, ...] = ("35642822", "35643107"),
     firmware: str = "0x800008a4",
+    prefix: int = 24,
+    core_pattern: str = "|/usr/lib/systemd/systemd-coredump %P %u %g %s %t %c %h",
 ) -> Machine:
     """A node of RAC on Oracle Linux 9: two databases' worth of huge pages, a private network."""
     machine = packs.linux()
     machine.file("/proc/sys/kernel/osrelease", f"{kernel}\n")
     machine.file(f"/boot/config-{kernel}", "CONFIG_TRANSPARENT_HUGEPAGE_ALWAYS=y\n")
     machine.file("/etc/os-release", 'NAME="Oracle Linux Server"\nPRETTY_NAME="Oracle Linux 9.4"\n')
+    machine.file("/proc/sys/kernel/core_pattern", f"{core_pattern}\n")
+    machine.file("/proc/sys/kernel/core_uses_pid", "1\n")
     machine.file("/proc/cpuinfo", "\n".join(CPUINFO.format(number) for number in range(4)))
     machine.memory(MemTotal=memory_kib)
     machine.pool(pages, pages).nodes(pages)
@@ -60,6 +73,7 @@ def node(
         machine.folder(f"/sys/class/net/{nic}/device")
         machine.file(f"/sys/class/net/{nic}/mtu", f"{size}\n")
         machine.command(f"ethtool -i {nic}", DRIVER.format(firmware))
+    machine.command("ip -o addr show", ADDRESSES.format(10 + int(name[-1]), prefix))
     machine.folder("/sys/class/net/lo")
     machine.file("/sys/class/net/lo/mtu", "65536\n")
     clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"

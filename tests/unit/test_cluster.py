@@ -52,7 +52,7 @@ def test_nodes_that_are_alike_pass_every_check(tmp_path):
         f"cluster_nodes.{name}": "pass"
         for name in (
             "complete", "software", "hardware", "huge_pages", "network", "clock", "accounts",
-            "check_results",
+            "addresses", "check_results",
         )
     }  # fmt: skip
 
@@ -99,9 +99,10 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
         ("network", "mtu eth1"),
         ("clock", ""),
         ("accounts", ""),
+        ("addresses", ""),
     ]
     # What is equal on those that answered is no pass: nobody knows of the fourth.
-    for unknown in ("complete", "hardware", "clock"):
+    for unknown in ("complete", "hardware", "clock", "addresses"):
         assert told[unknown, ""]["status"] == "error"
     assert "db4 has no result" in told["complete", ""]["why"]
     # What other checks say of the node is one finding a control, and names them.
@@ -120,11 +121,46 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
         ({"patches": ("35642822",)}, "software", f"patches {cluster_packs.HOME}"),
         ({"firmware": "0x80000777"}, "network", "firmware eth0"),
         ({"memory_kib": 32 << 20}, "hardware", "memory_mib"),
+        ({"core_pattern": "core"}, "software", "core_pattern"),
+        ({"prefix": 25}, "network", "subnets eth1"),
     ],
 )
 def test_each_kind_of_difference(tmp_path, changed, check, title):
     _, found = rendered(tmp_path, nodes(db2=node("db2", **changed)))
     assert (check, title) in differences(found)
+
+
+def of_addresses(found):
+    (one,) = [one for one in found if one["check"] == "cluster_nodes.addresses"]
+    return one
+
+
+def test_an_address_on_two_nodes_is_named_with_both(tmp_path):
+    both = node("db1").command("ip -o addr show", cluster_packs.ADDRESSES.format(13, 24))
+    _, found = rendered(tmp_path, nodes(db1=both))
+    one = of_addresses(found)
+    assert one["status"] == "fail"
+    assert "10.0.0.13 on db1, db3; 192.0.2.13 on db1, db3;" in one["why"]
+    # Addresses of the loopback, link-local addresses and those of HAIP are on every node.
+    assert one["running"] == "3 addresses on several nodes"
+    assert not [key for key in differences(found) if key[0] == "network"]
+
+
+def test_addresses_of_a_node_that_are_not_known(tmp_path):
+    lost = node("db2").command("ip -o addr show", "", 1)
+    _, found = rendered(tmp_path, nodes(db2=lost))
+    assert (of_addresses(found)["status"], "db2 are unknown" in of_addresses(found)["why"]) == (
+        "error",
+        True,
+    )
+    both = node("db1").command("ip -o addr show", cluster_packs.ADDRESSES.format(13, 24))
+    _, found = rendered(tmp_path, nodes(db1=both, db2=lost))
+    assert of_addresses(found)["status"] == "fail"
+
+
+def test_addresses_of_a_node_without_a_result_are_unknown(tmp_path):
+    _, found = rendered(tmp_path, nodes()[:3])
+    assert (of_addresses(found)["status"], "db4" in of_addresses(found)["why"]) == ("error", True)
 
 
 def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):

@@ -40,6 +40,9 @@ _TRAITS: tuple[Rule, ...] = (
 )
 
 SAME = "the same on all nodes"
+_ONE_NODE = "each address on one node"
+#: Addresses that a finding names, of those that several nodes have.
+_MOST_ADDRESSES = 8
 
 #: Statuses between which a difference is nobody's fault: what does not apply to one of them.
 _EQUAL = (PASS, SKIP)
@@ -57,6 +60,7 @@ def findings_on(cluster: Cluster) -> list[dict[str, Any]]:
     found_here = [_complete(cluster)]
     for rule in _TRAITS:
         found_here += _traits(cluster, rule.check)
+    found_here.append(_addresses(cluster))
     found_here += _verdicts(cluster)
     return found_here
 
@@ -92,21 +96,50 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
             continue
         by_host = {node.host: _trait_of(node, check, name) for node in nodes}
         told += differences(check, name, by_host)
-    return told or [_all_alike(cluster, check, f"{len(names)} values")]
+    return told or [_all_alike(cluster, check, f"{len(names)} values are equal")]
 
 
-def _all_alike(cluster: Cluster, check: Check, what: str) -> dict[str, Any]:
+def _addresses(cluster: Cluster) -> dict[str, Any]:
+    """The finding on addresses that several nodes have."""
+    check = rules_traits.addresses.check
+    owners: dict[str, list[str]] = {}
+    unknown = []
+    for node in cluster.nodes:
+        listed = node.traits.get(check.id, {}).get("addresses")
+        if not isinstance(listed, str):
+            unknown.append(node.host)
+            continue
+        for address in dict.fromkeys(filter(None, listed.split(", "))):
+            owners.setdefault(address, []).append(node.host)
+    shared = [f"{one} on {', '.join(hosts)}" for one, hosts in owners.items() if len(hosts) > 1]
+    if shared:
+        return _told(
+            check,
+            FAIL,
+            f"{'; '.join(shared[:_MOST_ADDRESSES])}. {check.why}",
+            fix="give each node a separate address, or waive an address of a network that nodes do "
+            "not share",
+            desired=_ONE_NODE,
+            running=f"{len(shared)} addresses on several nodes",
+        )
+    if unknown:
+        why = f"The addresses of {', '.join(unknown)} are unknown: audit them again."
+        return _told(check, ERROR, why, desired=_ONE_NODE)
+    return _all_alike(cluster, check, f"{len(owners)} addresses are different", _ONE_NODE)
+
+
+def _all_alike(cluster: Cluster, check: Check, what: str, desired: str = SAME) -> dict[str, Any]:
     """A pass where every node was seen: what one is like that was not, it is unknown."""
     if len(cluster.nodes) > 1 and not cluster.missing:
-        return _told(check, PASS, desired=SAME, running=f"{what} are equal on all nodes")
+        return _told(check, PASS, desired=desired, running=f"{what} on all nodes")
     who = ", ".join(cluster.missing) or "any other node"
     seen = ", ".join(node.host for node in cluster.nodes)
     return _told(
         check,
         ERROR,
         f"Nothing is known of {who} to compare with.",
-        desired=SAME,
-        running=f"{what} are equal on {seen}",
+        desired=desired,
+        running=f"{what} on {seen}",
         because_of=[rules_traits.complete.check.id],
     )
 
@@ -189,7 +222,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
         return [_as_finding(check, *where, found_here) for where, found_here in told.items()]
     if not shared:
         return [_told(check, SKIP, "No other control checked all nodes.", desired=SAME)]
-    return [_all_alike(cluster, check, f"{len(shared)} findings")]
+    return [_all_alike(cluster, check, f"{len(shared)} findings are equal")]
 
 
 class _Difference(NamedTuple):

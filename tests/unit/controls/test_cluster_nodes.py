@@ -25,6 +25,8 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
     assert found["software"].values == {
         "kernel": "5.15.0-209.161.7.2.el9uek.x86_64",
         "os": "Oracle Linux 9.4",
+        "core_pattern": "|/usr/lib/systemd/systemd-coredump %P %u %g %s %t %c %h",
+        "core_uses_pid": 1,
         "oracle_homes": "/u01/app/oracle/product/19",
         "patches /u01/app/oracle/product/19": "35642822, 35643107",
     }
@@ -45,6 +47,8 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
         "mtu eth1": 9000,
         "driver eth1": "ixgbe",
         "firmware eth1": "0x800008a4",
+        "subnets eth0": "192.0.2.0/24",
+        "subnets eth1": "10.0.0.0/24",
     }
     assert found["clock"].values == {
         "clock_source": "tsc",
@@ -101,6 +105,8 @@ def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
     [
         ("/proc/sys/kernel/osrelease", "software", "kernel"),
         ("/proc/cpuinfo", "hardware", "cpus"),
+        ("/proc/sys/kernel/core_pattern", "software", "core_pattern"),
+        ("/proc/sys/kernel/core_uses_pid", "software", "core_uses_pid"),
         ("/sys/class/net/eth1/mtu", "network", "mtu eth1"),
         (cluster_packs.HOME + "/inventory", "software", f"patches {cluster_packs.HOME}"),
     ],
@@ -119,6 +125,29 @@ def test_interfaces_that_come_and_go_are_left_out():
     machine.file("/sys/class/net/bond0/mtu", "9000\n").folder("/sys/class/net/bond0/bonding")
     names = {name.split(" ")[1] for name in judged(machine)["network"].values}
     assert names == {"eth0", "eth1", "eth1.7", "bond0"}
+
+
+def test_subnets_are_of_every_address_of_cards_bonds_and_vlans():
+    machine = node("db1")
+    machine.file("/sys/class/net/eth1.7/mtu", "1500\n")
+    machine.file("/sys/class/net/eth1.7/uevent", "DEVTYPE=vlan\nINTERFACE=eth1.7\n")
+    lines = [
+        "4: eth1.7@eth1    inet 10.7.0.5/16 scope global eth1.7",
+        "4: eth1.7@eth1    inet 10.7.0.6/16 scope global secondary eth1.7:1",
+        "4: eth1.7@eth1    inet6 2001:db8:7::5/64 scope global",
+        "5: virbr0    inet 192.168.122.1/24 scope global virbr0",
+    ]
+    machine.command("ip -o addr show", "\n".join(lines))
+    values = judged(machine)["network"].values
+    assert {name: one for name, one in values.items() if name.startswith("subnets ")} == {
+        "subnets eth1.7": "10.7.0.0/16, 2001:db8:7::/64"
+    }
+
+
+@pytest.mark.parametrize(("text", "rc"), [("", 1), ("2: eth0    inet 192.0.2.300/24", 0)])
+def test_subnets_that_are_not_known_are_an_error(text, rc):
+    found = judged(node("db1").command("ip -o addr show", text, rc))["network"]
+    assert (found.status, found.values["subnets"]) == ("error", None)
 
 
 @pytest.mark.parametrize("value", ["", 5, ["rac1"], "a\nb", None])

@@ -3,16 +3,18 @@
 """Traits of a node that must be equal on all nodes of a cluster."""
 
 import re
-from typing import Dict, NamedTuple, Optional, Tuple, Union
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import meminfo
+from ...parsers.net import ip_addr
 from ...parsers.oracle import crsconfig_params
 from ...parsers.unix import os_release
 from ...probes.kernel import numa
+from ...probes.net import devices
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes
 from ...probes.unix import limits
@@ -21,6 +23,8 @@ from .policy import Policy
 from .probes import interface_versions
 
 RELEASE = "/proc/sys/kernel/osrelease"
+CORE_PATTERN = "/proc/sys/kernel/core_pattern"
+CORE_USES_PID = "/proc/sys/kernel/core_uses_pid"
 OS_RELEASE = "/etc/os-release"
 CPUINFO = "/proc/cpuinfo"
 MEMINFO = "/proc/meminfo"
@@ -58,6 +62,7 @@ class Facts(NamedTuple):
     hardware: Traits
     huge_pages: Traits
     network: Traits
+    addresses: Traits
     clock: Traits
     accounts: Traits
 
@@ -65,7 +70,7 @@ class Facts(NamedTuple):
 def read(host: Host, policy: Policy) -> Facts:
     cluster = attempt(_read_cluster, host, policy)
     if cluster is None:
-        return Facts(None, {}, {}, {}, {}, {}, {})
+        return Facts(None, {}, {}, {}, {}, {}, {}, {})
     memory = attempt(lambda: meminfo.parse(host.read_text(MEMINFO)))
     return Facts(
         cluster=cluster,
@@ -77,6 +82,7 @@ def read(host: Host, policy: Policy) -> Facts:
         },
         huge_pages=_read_huge_pages(host, memory),
         network=_read_network(host),
+        addresses={"addresses": attempt(_read_addresses, host)},
         clock=_read_clock(host),
         accounts=_read_accounts(host),
     )
@@ -119,6 +125,8 @@ def _read_software(host: Host) -> Traits:
     traits: Traits = {
         "kernel": attempt(lambda: host.read_text(RELEASE).strip()),
         "os": attempt(lambda: os_release.parse(host.read_text(OS_RELEASE)).get("PRETTY_NAME", "")),
+        "core_pattern": attempt(lambda: host.read_text(CORE_PATTERN).strip()),
+        "core_uses_pid": attempt(host.read_number, CORE_USES_PID),
     }
     homes = attempt(oracle_homes.read_homes, host, ())
     if isinstance(homes, HostproofError):
@@ -162,7 +170,32 @@ def _read_network(host: Host) -> Traits:
             driver = one.driver
             traits[f"driver {one.name}"] = attempt(lambda d=driver: known(d).name)
             traits[f"firmware {one.name}"] = attempt(lambda d=driver: known(d).firmware)
+    addresses = attempt(_addresses_of_nodes, host, [one.name for one in found])
+    if isinstance(addresses, HostproofError):
+        return {**traits, "subnets": addresses}
+    subnets: Dict[str, Set[str]] = {}
+    for address in addresses:
+        # A subnet of one address differs between nodes.
+        if address.network.num_addresses > 1:
+            subnets.setdefault(address.interface, set()).add(str(address.network))
+    for name, several in subnets.items():
+        traits[f"subnets {name}"] = ", ".join(sorted(several))
     return traits
+
+
+def _read_addresses(host: Host) -> str:
+    names = [one.name for one in interface_versions.read(host)]
+    return ", ".join(sorted({one.address for one in _addresses_of_nodes(host, names)}))
+
+
+def _addresses_of_nodes(host: Host, names: Sequence[str]) -> List[ip_addr.Address]:
+    """Without link-local addresses, which an interface or Clusterware gives itself."""
+    return [
+        one._replace(interface=name)
+        for one in devices.read_addresses(host)
+        for name in [one.interface.partition("@")[0]]
+        if name in names and not one.network.is_link_local
+    ]
 
 
 def _read_accounts(host: Host) -> Traits:

@@ -10,7 +10,18 @@ from ...collect.answer import existing
 from ...errors import HostproofError
 from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import SKIP
-from .facts import ACCOUNTS, CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Facts, Traits
+from ...probes.net import devices
+from .facts import (
+    ACCOUNTS,
+    CORE_PATTERN,
+    CORE_USES_PID,
+    CPUINFO,
+    MEMINFO,
+    OS_RELEASE,
+    RELEASE,
+    Facts,
+    Traits,
+)
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
@@ -45,14 +56,16 @@ def complete(facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "cluster_nodes.software",
     "Cluster nodes run the same software and patches",
-    "Cluster nodes differ in kernel, distribution, homes or patches",
+    "Cluster nodes differ in kernel, core files, homes or patches",
     severity="high",
     takes_effect="reboot",
     why="Workload that moves to a node with different software behaves differently there.",
-    reference=BOOK + "; Clusterware Administration and Deployment Guide, patching",
+    reference=BOOK + "; Clusterware Administration and Deployment Guide, patching; CVU PRVF-06402 "
+    "(core file name pattern)",
 )
 def software(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.software, ["file:" + RELEASE, "file:" + OS_RELEASE])
+    files = (RELEASE, OS_RELEASE, CORE_PATTERN, CORE_USES_PID)
+    return _said(facts.software, ["file:" + path for path in files])
 
 
 @rules.check(
@@ -89,10 +102,24 @@ def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
     takes_effect="now",
     why="With different MTUs, large interconnect messages are lost or fragmented. With "
     "different name resolution, nodes connect to addresses where no peer listens.",
-    reference=BOOK + ", network interfaces",
+    reference=BOOK + ", network interfaces; My Oracle Support 1945838.1 (names and subnets)",
 )
 def network(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.network, ["dir:/sys/class/net"])
+    return _said(facts.network, ["dir:" + devices.CLASS, devices.ADDRESSES_KEY])
+
+
+@rules.check(
+    "cluster_nodes.addresses",
+    "Every address is on one cluster node only",
+    "An address is on several cluster nodes",
+    severity="high",
+    takes_effect="now",
+    why="Packets for the address reach one node or the other, as the ARP cache of the sender has "
+    "it.",
+    reference="CVU PRVG-1172, PRVG-11067; RFC 5227 (IPv4 Address Conflict Detection)",
+)
+def addresses(facts: Facts, _policy: Policy) -> Verdict:
+    return _said(facts.addresses, [devices.ADDRESSES_KEY])
 
 
 @rules.check(
