@@ -53,7 +53,8 @@ def carried_out(story: dict[str, Any], defaults: dict[str, int]) -> dict[str, st
 
 def starts(service: str) -> bool:
     # What lies in /run does not survive a boot.
-    shutil.rmtree("/run/systemd/system", ignore_errors=True)
+    for folder in ("systemd/system", "sysctl.d", "tmpfiles.d"):
+        shutil.rmtree(f"/run/{folder}", ignore_errors=True)
     if run(["systemctl", "--root=/", "is-enabled", service]).strip() != "static":
         return False
     drop_in = Path(f"/etc/systemd/system/{service}.d/a.conf")

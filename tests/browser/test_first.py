@@ -306,12 +306,28 @@ def samples():
     return render_html(merge([*rested_lines(), *fleet(6, 9, evidence=True)[2:]]), NOW)
 
 
-@pytest.mark.parametrize("content", [samples, examples])
-@pytest.mark.parametrize("size", ["1280,900", "390,844"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size", "content"),
+    [
+        ("light", "1280,900", samples),
+        ("light", "390,844", samples),
+        ("dark", "1280,900", samples),
+        ("dark", "390,844", samples),
+        ("light", "1280,900", examples),
+        ("dark", "390,844", examples),
+    ],
+)
 def test_axe_finds_nothing(axe, tmp_path, scheme, size, content):
-    """With all that can be unfolded unfolded, on a desk and on a phone."""
+    """All details are open, on a wide screen and on a phone.
+
+    A few findings of each status and host stay: axe takes minutes for all of the examples.
+    """
     unfold = """
+      for (const section of all('section.h')) {
+        for (const status of ['F', 'W', 'S', 'P', 'E']) {
+          all('tbody.' + status, section).slice(4).forEach((finding) => finding.remove());
+        }
+      }
       for (let before = -1; before < all('details').length;) {
         before = all('details').length;
         all('details').forEach((box) => { box.open = true; });

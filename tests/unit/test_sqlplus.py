@@ -216,9 +216,9 @@ def test_nothing_ends_a_statement_early(orcl):
     with pytest.raises(ValueError, match="no line ends"):
         sqlplus.quoted("x\nshutdown abort")
     for name in ("x; drop", "X'", ""):
-        with pytest.raises(ValueError, match="no name that goes into a statement"):
+        with pytest.raises(ValueError, match="not a name that can be used in a statement"):
             sqlplus.alter(orcl.target, name, [sqlplus.Setting("*", "1")])
-    with pytest.raises(ValueError, match="no name that goes into a statement"):
+    with pytest.raises(ValueError, match="not a name that can be used in a statement"):
         sqlplus.alter(orcl.target, "processes", [sqlplus.Setting("a' scope", None)])
     with pytest.raises(ValueError, match="scope is spfile, memory, both"):
         sqlplus.alter(orcl.target, "processes", [], scope="now")

@@ -120,6 +120,7 @@ def test_three_addresses_by_each_server(judge):
         "hostname": "pass",
         "hostname_address": "pass",
         "reverse_lookup": "pass",
+        "hosts_file": "pass",
         "search_order": "pass",
         "resolv_conf": "pass",
         "name_servers": "pass",

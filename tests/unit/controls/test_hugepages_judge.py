@@ -300,7 +300,7 @@ POOL = (
         database(
             files={
                 "/usr/lib/sysctl.d/99-zzz.conf": "vm.nr_hugepages = 100\n",
-                "/run/sysctl.d/99-zzz.conf": "",
+                "/etc/sysctl.d/99-zzz.conf": "",
             }
         ),
         {},

@@ -26,10 +26,20 @@ class TestSysctl:
 
     def test_file_names_order_the_folders_do_not(self):
         machine = sets(packs.linux(), "/etc/sysctl.d/10-a.conf", 1)
-        sets(sets(machine, "/usr/lib/sysctl.d/90-c.conf", 3), "/run/sysctl.d/50-b.conf", 2)
+        sets(machine, "/usr/lib/sysctl.d/90-c.conf", 3)
+        sets(machine, "/usr/local/lib/sysctl.d/50-b.conf", 2)
         winner, losers = at_boot(machine)[:2]
         assert winner == ("3", "/usr/lib/sysctl.d/90-c.conf:1")
-        assert losers == ["/etc/sysctl.d/10-a.conf:1 = 1", "/run/sysctl.d/50-b.conf:1 = 2"]
+        own = "/usr/local/lib/sysctl.d/50-b.conf"
+        assert losers == ["/etc/sysctl.d/10-a.conf:1 = 1", own + ":1 = 2"]
+
+    def test_a_boot_finds_nothing_below_run(self):
+        def runtime() -> Machine:
+            return sets(packs.linux(), "/run/sysctl.d/50-b.conf", 2)
+
+        assert at_boot(runtime()) == boot.SysctlAtBoot(None, [])
+        masked = sets(runtime(), "/usr/lib/sysctl.d/50-b.conf", 3)
+        assert at_boot(masked).winner == ("3", "/usr/lib/sysctl.d/50-b.conf:1")
 
     def test_lib_that_is_a_link_is_read_once(self):
         machine = sets(packs.linux(), "/usr/lib/sysctl.d/90-c.conf", 3)

@@ -184,4 +184,5 @@ def test_what_may_not_be_read_is_unknown(path):
 def test_every_folder_of_modprobe_d_is_read():
     for folder in modprobe_d.DIRECTORIES:
         machine = host().file(f"{folder}/x.conf", f"options sunrpc {ENTRIES}=5\n")
-        assert boot(machine)[0] == ("5", f"{folder}/x.conf:1")
+        read = None if folder.startswith("/run/") else ("5", f"{folder}/x.conf:1")
+        assert boot(machine)[0] == read

@@ -21,8 +21,8 @@ from . import boot_scripts, boot_services, conf_files
 from .boot_scripts import Command
 
 SYSCTL_CONF = "/etc/sysctl.conf"
-#: For files with the same name, TuneD uses the one of /run, systemd the one of /etc.
-TUNED_SYSCTL = ("/run/sysctl.d", "/etc/sysctl.d")
+#: TuneD applies these files again. It also reads /run/sysctl.d, which is empty after a reboot.
+TUNED_SYSCTL = "/etc/sysctl.d/"
 PROFILE_FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
 PROC_SYS = "/proc/sys/"
 #: The options of TuneD's plugin vm that set sysctls (plugin_vm.py since 2.25).
@@ -188,7 +188,7 @@ def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
         ),
     )
     reapplied = tree.reapplied
-    if not isinstance(reapplied, HostproofError) and path.startswith(TUNED_SYSCTL[1] + "/"):
+    if not isinstance(reapplied, HostproofError) and path.startswith(TUNED_SYSCTL):
         reapplied = sorted(
             [one for one in reapplied if one.path != path] + sysctl_d.parse_plain(text, path),
             key=lambda one: (one.path == SYSCTL_CONF, one.path.rsplit("/", 1)[-1]),
@@ -263,7 +263,7 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
     """The value of a sysctl key after boot, with the place that wins.
 
     In the order of boot: ``sysctl.KEY=`` on the kernel command line, sysctl.d, tmpfiles.d
-    writes, TuneD (which then applies /run and /etc/sysctl.d and sysctl.conf again), and last
+    writes, TuneD (which then applies /etc/sysctl.d and sysctl.conf again), and last
     what rc.local, units and cron run. ``files`` are other files, below /sys, that TuneD or those
     could set the same value by. Raises what is unknown; see SysctlAtBoot.unknown.
     """
@@ -690,15 +690,8 @@ def _read_reapplied(
     host: Host, paths: List[str], texts: Dict[str, str], own: str
 ) -> List[sysctl_d.Assignment]:
     """What TuneD applies again: it knows neither patterns nor - and reads sysctl.conf last."""
-    chosen: Dict[str, str] = {}
-    for folder in TUNED_SYSCTL:
-        for path in paths:
-            name = path.rpartition("/")[2]
-            if path == f"{folder}/{name}":
-                chosen.setdefault(name, path)
     found: List[sysctl_d.Assignment] = []
-    for name in sorted(chosen):
-        path = chosen[name]
+    for path in sorted(path for path in paths if path.startswith(TUNED_SYSCTL)):
         text = texts[path] if path in texts else conf_files.text_of_link(host, path)
         found.extend(sysctl_d.parse_plain(text or "", path))
     return found + sysctl_d.parse_plain(own, SYSCTL_CONF)

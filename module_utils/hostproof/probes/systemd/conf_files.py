@@ -1,6 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The *.conf files of systemd's directories, and what they state."""
+"""The *.conf files that systemd reads after a reboot, and their content.
+
+/run is empty after a reboot, so files below it are left out."""
 
 from typing import List, Optional, Sequence
 
@@ -23,7 +25,7 @@ def paths(host: Host, folders: Sequence[str]) -> List[str]:
     once."""
     found: List[str] = []
     seen = set()
-    for folder in folders:
+    for folder in _kept_after_reboot(folders):
         names = unless_absent(attempt(host.list_dir, folder), [])
         if not names:
             continue
@@ -45,9 +47,8 @@ def text_of_link(host: Host, path: str) -> Optional[str]:
 def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
     """Settings of systemd after a reboot ("logind.conf"): the main file, then its drop-ins.
 
-    The main file in the first directory wins. Files below /run do not survive a reboot
-    (systemd-system.conf(5))."""
-    places = [one for one in conf_d.directories("systemd") if not one.startswith("/run/")]
+    The main file in the first directory wins (systemd-system.conf(5))."""
+    places = _kept_after_reboot(conf_d.directories("systemd"))
     found = []
     for folder in places:
         text = attempt(host.read_text, f"{folder}/{name}")
@@ -58,3 +59,7 @@ def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
     for path in conf_d.effective_files(drop_ins, paths(host, drop_ins)):
         found.append(systemd_unit.parse(text_of_link(host, path) or "", path))
     return found
+
+
+def _kept_after_reboot(folders: Sequence[str]) -> List[str]:
+    return [folder for folder in folders if not folder.startswith("/run/")]
