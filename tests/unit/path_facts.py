@@ -66,7 +66,7 @@ def nic(
     pause: Any = PauseSettings(False, *(mode or OFF), None, None, None)
     force: Any = Direction(*mode) if mode else Absent("command:ethtool -a", "nobody tells")
     one = Nic(
-        name=name, driver="e1000e", mac=mac, permanent_mac=permanent or mac, bond=bond, team=False,
+        name=name, driver="e1000e", mac=mac, permanent_mac=permanent or mac, bond=bond,
         evidence=(f"link:/sys/class/net/{name}",), **facts,
     )  # fmt: skip
     return NicFacts(

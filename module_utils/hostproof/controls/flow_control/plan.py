@@ -147,7 +147,7 @@ def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
     bond: Optional[Bond] = None
     if one.nic.bond is not None:
         answer = interfaces.bonds[one.nic.bond]
-        if one.nic.team or isinstance(answer, Absent):
+        if isinstance(answer, Absent):
             return [
                 _refusal(
                     f"{one.name} is a member of {one.nic.bond}, which is not a bond of the kernel: "

@@ -38,7 +38,7 @@ class Nic(NamedTuple):
     ``driver`` is None if it has no separate one. ``mac`` is the address in use, ``permanent_mac``
     the address of the hardware, None if it is not reported. ``speed`` is in Mb/s, None if unknown.
     ``carrier`` is also False if the interface is administratively down. ``bond`` is the bond that
-    it is a member of. ``team``: that bond belongs to teamd, not to the kernel.
+    it is a member of.
     """
 
     name: str
@@ -50,7 +50,6 @@ class Nic(NamedTuple):
     mtu: Optional[int]
     carrier: Optional[bool]
     bond: Optional[str]
-    team: bool
     evidence: Tuple[str, ...]
 
 
@@ -152,7 +151,7 @@ def read_interfaces(
         bond = devices.bond_of(host, name)
         if bond is not None and bond not in bonds:
             bonds[bond] = attempt(devices.read_bond, host, bond)
-        nics[name] = _read_nic(host, name, bond, bonds)
+        nics[name] = _read_nic(host, name, bond)
     logins = attempt(lambda: _read_logins(host, names, known(addresses)))
     return Interfaces(nics, bonds, paths, unknown, logins)
 
@@ -343,15 +342,12 @@ def _has_device(host: Host, name: str) -> bool:
     return "device" in if_known(attempt(host.list_dir, f"{devices.CLASS}/{name}"), [])
 
 
-def _read_nic(
-    host: Host, name: str, bond: Optional[str], bonds: Dict[str, Answer[bonding.Bond]]
-) -> Nic:
+def _read_nic(host: Host, name: str, bond: Optional[str]) -> Nic:
     mac = if_known(attempt(host.read_text, devices.place(name, "address")), "").strip().lower()
     mac = mac if _MAC.match(mac) and mac != "00:00:00:00:00:00" else ""
     link = attempt(host.real_path, devices.place(name, "device/driver"))
     speed = if_known(attempt(host.read_text, devices.place(name, "speed")), "").strip()
     duplex = if_known(attempt(host.read_text, devices.place(name, "duplex")), "").strip()
-    facts = bonds.get(bond) if bond is not None else None
     return Nic(
         name=name,
         driver=None if isinstance(link, HostproofError) else link.rpartition("/")[2],
@@ -363,7 +359,6 @@ def _read_nic(
         mtu=if_known(attempt(host.read_number, devices.place(name, "mtu")), None),
         carrier=_read_carrier(host, name),
         bond=bond,
-        team=bond is not None and isinstance(facts, Absent),
         evidence=tuple("file:" + devices.place(name, one) for one in ("speed", "duplex", "mtu")),
     )
 

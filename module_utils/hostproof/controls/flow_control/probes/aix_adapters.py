@@ -194,7 +194,6 @@ def _port(
         mtu=mtu,
         carrier=one.up,
         bond=bond,
-        team=False,
         evidence=("command:" + " ".join(argv),),
     )
     return Port(nic, one, argv, attempt(_read_flow_ctrl, host, one.name))

@@ -121,7 +121,6 @@ def _port(
         mtu=link.mtu if link is not None else None,
         carrier=one.up,
         bond=bond,
-        team=False,
         evidence=("command:" + " ".join(_PHYSICAL),),
     )
     return Port(
