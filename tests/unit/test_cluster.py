@@ -256,6 +256,20 @@ def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, 
         assert told[0]["why"].startswith("db3 is not like the others")
 
 
+@pytest.mark.parametrize(
+    ("desired", "persisted"), [(None, "RAC{0}=8G"), ("RAC{0}=8G", None), (None, None)]
+)
+def test_an_instance_of_which_a_layer_is_not_told(tmp_path, desired, persisted):
+    lines = nodes()
+    for number, told in enumerate(lines, 1):
+        more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
+        more |= {"desired": desired and desired.format(number), "status": "pass", "values": None}
+        more |= {"persisted": persisted and persisted.format(number)}
+        with_finding(told, "cluster_nodes.software", **more)
+    _, found = rendered(tmp_path, lines)
+    assert not [one for one in found if one["title"].startswith("pre_page_sga: ")]
+
+
 def test_two_instances_of_a_node_are_two(tmp_path):
     lines = nodes()
     for told in lines:

@@ -130,6 +130,30 @@ def test_a_pool_of_a_host_that_is_not_known_beside_one_that_is(told):
     assert told(*lines)["sessions"]["status"] == "error"
 
 
+def test_a_pool_of_an_unrelated_host_that_is_not_known(told):
+    """A host of another database, one of whose pools is not known."""
+    other = app("app3", name="PAYROLL", clients=["app3"])
+    lost = app("app3", answer="no JSON")["findings"]
+    lost = [one for one in lost if one["check"] == "pool_validation.sessions"]
+    assert [one["status"] for one in lost] == ["error"]
+    other = {**other, "findings": [*other["findings"], *lost]}
+    found = told(*both(maximum=1), other)
+    assert {one["status"] for one in found.values()} == {"pass"}
+
+
+@pytest.mark.parametrize(("waits", "status"), [((30000, 4000), "fail"), ((30000, 6000), "pass")])
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_shortest_wait_of_the_pools_counts(told, waits, first, status):
+    """Two pools of 50 log on in 5 s."""
+    lines = list(both(minimum=50, maximum=50))
+    for line, wait in zip(lines, (waits[first], waits[1 - first]), strict=False):
+        for one in line["findings"]:
+            if one["check"] == "pool_validation.sessions" and one["values"]:
+                one["values"] = {**one["values"], "wait_ms": wait}
+    found = told(*lines)["logon_storm"]
+    assert (found["status"], found["values"]["wait_s"]) == (status, min(waits) / 1000)
+
+
 def test_processes_or_hosts_that_nobody_said(told):
     found = told(*(app(name, processes=None, hosts=[]) for name in ("app1", "app2")))
     assert {one["status"] for one in found.values()} == {"error"}

@@ -930,6 +930,14 @@ class TestWriter:
         Writer().reload_units()
         assert not log.exists()
 
+    def test_commands_of_root_are_found_without_its_path(self, tools, tmp_path, monkeypatch):
+        """sudo and cron may leave out the directories of mount.nfs and ethtool."""
+        tools("umount", 'echo "in $PATH" >&2; exit 16')
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        with pytest.raises(HostproofError) as problem:
+            Writer().unmount("/u02")
+        assert str(problem.value).endswith(":/usr/bin:/bin:/usr/sbin:/sbin")
+
     def test_failure_in_one_line_and_in_english(self, tools, monkeypatch):
         monkeypatch.setenv("LC_ALL", "cs_CZ.UTF-8")
         tools("umount", 'echo "umount.nfs: /u02:" >&2; echo "busy in $LC_ALL" >&2; exit 16')

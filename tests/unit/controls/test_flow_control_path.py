@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.controls.flow_control import facts as control_facts
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
 from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
 from ansible.module_utils.hostproof.controls.flow_control.ports import ports_of
@@ -11,6 +12,7 @@ from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port imp
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from packs import Machine
 from path_facts import (
     ADDRESS,
     OFF,
@@ -31,7 +33,7 @@ from path_facts import (
     switch_port,
     way,
 )
-from switch_agents import HOST
+from switch_agents import FILER, HOST
 
 SILENT = snmp.NoAnswer("snmp:sw1 network opening", snmp.SILENT, "sw1 does not answer")
 
@@ -73,6 +75,17 @@ def path(
         },
         filers={ADDRESS: filer(port("n1:e0a", end, **changes.get("filer_side", {})))},
     )
+
+
+def test_a_filer_of_the_policy_has_the_mac_of_its_own_path():
+    listed = {"address": ADDRESS, "ports": [{"name": "e0a", "rx": False, "tx": False}]}
+    asked = policy(filers=[listed])
+    ways = [way("eth2", address="192.0.2.77", mac=SECOND), way("eth1", mac=""), way("eth1")]
+    seen = facts(nic("eth1"), paths=ways)
+    found = control_facts._read_filer(
+        Machine(), control_facts._Asked(asked), asked.filers[0], seen.interfaces, ADDRESS
+    )
+    assert [one.mac for one in found.ports] == [FILER]
 
 
 class TestSixCases:

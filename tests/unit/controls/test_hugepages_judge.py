@@ -574,6 +574,22 @@ POOL = (
         "warn",
         ("node1 got less than half", "about 4097 pages per node", "node1: 1194"),
     ),
+    Story(
+        "nodes: exactly half of an even share",
+        database(pool=(8000, 8000), nodes=(6000, 2000)),
+        {},
+        "numa_split",
+        "pass",
+        ("about 4000 pages per node",),
+    ),
+    Story(
+        "nodes: less than half of an even share",
+        database(pool=(8000, 8000), nodes=(6001, 1999)),
+        {},
+        "numa_split",
+        "warn",
+        ("node1 got less than half",),
+    ),
     Story("nodes: one", bare(pool=(8, 8)), {}, "numa_split", "skip", ("one NUMA node",)),
     Story("nodes: no pool", bare(nodes=(0, 0)), {}, "numa_split", "skip", ("empty",)),
     Story(

@@ -86,6 +86,13 @@ class TestRow:
             assert wanted.is_for(row, (11, 2))
             assert wanted.is_for(row, (26,))
 
+    def test_one_row_of_each_name_is_for_a_release(self, row):
+        """Where rows divide the releases among them, none is in two rows or in none."""
+        alike = [one for one in ROWS if (one.name, one.family) == (row.name, row.family)]
+        if len(alike) > 1 and all(one.since or one.until for one in alike):
+            for release in ((11, 2), (11, 2, 0, 4), (12, 1), (12, 2), (18,), (19,), (21,), (23, 4)):
+                assert len([one for one in alike if wanted.is_for(one, release)]) == 1
+
     def test_what_is_written_where_it_is_not_met_meets_it(self, row):
         one = of_row(row)
         demand = one.demand

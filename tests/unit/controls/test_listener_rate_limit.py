@@ -290,6 +290,23 @@ class TestRate:
         machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
         assert one("rate_enabled", machine).status == status
 
+    @pytest.mark.parametrize(
+        ("more", "end", "rate"),
+        [
+            ("", "", 0),
+            ("(RATE_LIMIT=no)", "", 0),
+            ("(RATE_LIMIT=yes)", "", 0),
+            ("(RATE_LIMIT=3)", "", 3),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", 10),
+            # The slowest endpoint counts, and one without a limit is none of them.
+            ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)(RATE_LIMIT=4)", "", 4),
+            ("(RATE_LIMIT=9))(ADDRESS=(PROTOCOL=TCP)(PORT=1522)", "", 9),
+        ],
+    )
+    def test_the_rate_that_a_cluster_compares(self, one, more, end, rate):
+        machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
+        assert one("rate_enabled", machine).values == {"rate_per_second": rate}
+
     def test_global_beats_local(self, one):
         machine = ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n")
         finding = one("one_rate", machine)

@@ -313,6 +313,34 @@ class TestOranfstab:
         tab = "server: filer1\npath: 192.0.2.5\npath: 192.0.2.6\nexport: /vol/u02 mount: /u02\n"
         assert "192.0.2.6 is in the network 192.0.2.0/24" in self.all(tab)[0].why
 
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            ("192.0.2.6 STREAM nas\n192.0.2.6 DGRAM\n", ["warn"]),
+            ("10.0.0.5 STREAM nas\n", ["pass"]),
+            # Several addresses, and none: the check of names says it.
+            ("192.0.2.6 STREAM nas\n192.0.2.7 STREAM\n", ["fail"]),
+            (None, ["fail"]),
+        ],
+    )
+    def test_a_path_by_its_name(self, answer, expected):
+        machine = host()
+        if answer:
+            machine.command("getent ahostsv4 nas", answer)
+        tab = "server: filer1\npath: 192.0.2.5\npath: nas\nexport: /vol/u02 mount: /u02\n"
+        findings = self.all(tab, machine)
+        assert statuses(findings) == expected
+        if expected == ["warn"]:
+            assert "nas is in the network 192.0.2.0/24" in findings[0].why
+
+    @pytest.mark.parametrize(
+        ("address", "expected"), [("192.0.2.10", ["pass"]), ("192.0.2.99", ["fail"])]
+    )
+    def test_a_local_by_its_name(self, address, expected):
+        machine = host().command("getent ahostsv4 us", f"{address} STREAM us\n")
+        tab = "server: filer1\nlocal: us\npath: 10.0.0.5\nexport: /vol/u02 mount: /u02\n"
+        assert statuses(self.all(tab, machine)) == expected
+
     def test_two_networks_are_two_paths(self):
         tab = (
             "server: filer1\nlocal: 192.0.2.10\npath: 10.0.0.5\nlocal: 198.51.100.10\n"

@@ -1494,6 +1494,18 @@ class TestOtherSystems:
         assert "Mounted with ro, wanted is rw" in findings["options_in_force"][0].why
         assert findings["mounted_as_persisted"][0].status == "warn"
 
+    @pytest.mark.parametrize(
+        ("asked", "expected"), [("", "pass"), ("nosuid,", "pass"), ("suid,", "warn")]
+    )
+    def test_what_was_not_requested_is_no_difference(self, judge, asked, expected):
+        """Only Linux prints the options that are in force anyway."""
+        machine = aix(AIX_OPTIONS.replace("sec=sys", asked + "sec=sys"))
+        shown_there = machine.commands["mount"].stdout
+        assert "sec=sys" in shown_there
+        machine.command("mount", shown_there.replace("sec=sys", "nosuid,sec=sys"))
+        (finding,) = judge(machine, **rac())["mounted_as_persisted"]
+        assert finding.status == expected
+
     def test_sizes_that_were_asked_too_small(self, judge):
         (finding,) = judge(aix(), **rac("256K"))["transfer_size"]
         assert finding.status == "warn"

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     pool_properties,
     pools,
@@ -34,6 +35,22 @@ def judge(text: str, file: str = "/opt/tomcat/conf/context.xml", **changes: Any)
         subject = one.title.rpartition(": ")[0]
         found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
     return found
+
+
+@pytest.mark.parametrize("name", ["context.xml", "application.properties"])
+def test_the_name_of_a_file_decides_how_it_is_read(tmp_path, name):
+    """Nothing stands in for the parser: the file is read as on a host."""
+    given = {"context.xml": "tomcat-context-made-up.xml"}
+    text = (FOLDER / given.get(name, "application-made-up.properties")).read_text()
+    (tmp_path / name).write_text(text)
+    policy = default_policy("pool_validation")
+    policy |= {"files": [{"name": "web", "file": str(tmp_path / name)}]}
+    found = audit.judge_host(LiveHost(), {"pool_validation": policy})
+    parse = tomcat_resources.parse if name == "context.xml" else pool_properties.parse
+    titles = [one.title for one in found if one.check == "pool_validation.validated"]
+    assert {one.name for one in parse(text)} == {
+        one.partition(": ")[0].removeprefix("web ") for one in titles
+    }
 
 
 def resource(kind: str, /, **attributes: str) -> str:

@@ -466,9 +466,10 @@ class TestRemoveIpc:
         machine.evidence.clear()
         assert judge(machine)["remove_ipc"].status == "pass"
 
-    def test_an_account_of_the_system_is_only_warned(self, judge):
-        machine = host().account("oracle", 999, "oinstall").command(limit_packs.BUSCTL, "b true\n")
-        assert judge(machine)["remove_ipc"].status == "warn"
+    @pytest.mark.parametrize(("uid", "status"), [(999, "warn"), (1000, "fail")])
+    def test_an_account_of_the_system_is_only_warned(self, judge, uid, status):
+        machine = host().account("oracle", uid, "oinstall").command(limit_packs.BUSCTL, "b true\n")
+        assert judge(machine)["remove_ipc"].status == status
 
     def test_without_logind(self, judge):
         machine = with_oracle()

@@ -248,6 +248,8 @@ class TestNeverSteps:
         one = judge(machine, **RAC)["never_steps"]
         assert one.status == status
         assert "/etc/sysconfig/ntpd" in one.persisted
+        alone = judge(with_ntpd(argv, options), **SINGLE)["never_steps"]
+        assert alone.status == {"pass": "pass", "fail": "warn"}[status]
 
     def test_an_ntpd_that_a_script_starts_is_not_told_for_the_next_boot(self, judge):
         machine = with_ntpd("/usr/sbin/ntpd -x", "-x")

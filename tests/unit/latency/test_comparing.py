@@ -89,6 +89,12 @@ def verdict_of(before: Any, after: Any) -> comparing.HostVerdict:
     return comparing.compare_hosts({"db01": (before, after)})["db01"]
 
 
+def test_a_host_of_which_no_probe_gave_a_window_is_an_error():
+    nothing = comparing.HostVerdict("db01", [], [], [])
+    (finding,) = change_findings.judge_host(nothing, None, None).findings
+    assert (finding.status, finding.running) == ("error", "no probe gave a window")
+
+
 def statuses(one: comparing.HostVerdict, unchanged: bool = False) -> list[str]:
     return [f.status for f in change_findings.judge_host(one, None, None, unchanged).findings]
 

@@ -50,6 +50,14 @@ def test_what_is_unknown_for_one_reason_stands_below_the_first_that_says_so():
     assert shown(*errors, told("c", "error", why="other")) == [("a", ["b"]), ("c", [])]
 
 
+def test_an_error_stands_below_the_error_that_causes_it():
+    errors = [told("b", "error", "a", why="no table"), told("a", "error", why="no answer")]
+    assert shown(*errors) == [("a", ["b"])]
+    # An error explains no failure, and no failure an error.
+    assert shown(told("b", "fail", "a"), errors[1]) == [("b", []), ("a", [])]
+    assert shown(told("a", "fail"), errors[0]) == [("a", []), ("b", [])]
+
+
 def test_what_root_may_read_is_one_thing_to_do():
     errors = [told("a", "error", why="no home"), told("b", "error", why="denied", fix=DENIED)]
     assert shown(*errors, told("c", "error", why="x", fix="install it")) == [
