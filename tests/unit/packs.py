@@ -69,6 +69,7 @@ class Machine(RecordedHost):
         self.links: dict[str, str] = {}
         self.modes: dict[str, int] = {}
         self.gids: dict[str, int] = {}
+        self.uids: dict[str, int] = {}
         self.commands: dict[str, Output] = {}
         self.running: list[dict[str, Any]] = []
         self.holding: list[dict[str, Any]] = []
@@ -323,7 +324,8 @@ class Machine(RecordedHost):
         if kind == "stat" and (path in self.files or is_folder):
             size = len(self.files.get(path, ""))
             gid = self.gids.get(path, 0)
-            stat = {"mode": self.modes[path], "uid": 0, "gid": gid, "size": size, "mtime": 0.0}
+            uid = self.uids.get(path, 0)
+            stat = {"mode": self.modes[path], "uid": uid, "gid": gid, "size": size, "mtime": 0.0}
             return {"stat": stat}
         return {"error": "absent"}
 

@@ -110,7 +110,8 @@ class TestNetwork:
         machine.deny("/u01")
         assert statuses(judge(machine), "free") == {"/": "pass", "/u01": "pass"}
         touched = [key for key in machine.evidence if "/u01" in key]
-        assert touched == [f"command:{space_packs.STATFS} /u01"]
+        stat = f"stat -L -c %u %a {packs.HOME}/bin/oradism"
+        assert touched == [f"command:{space_packs.STATFS} /u01", f"command:{stat}"]
 
     def test_a_server_that_does_not_answer(self, judge):
         machine = with_home(mounted(packs.linux(), self.MOUNT))

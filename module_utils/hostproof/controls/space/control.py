@@ -3,7 +3,7 @@
 """space: free space, inodes, mount options and modes of the paths that Oracle uses."""
 
 from ...evaluate.control import Control
-from . import rules_free, rules_mounts
+from . import rules_free, rules_mounts, rules_oracle
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -15,7 +15,7 @@ CONTROL = Control(
     facts=Facts,
     read=read,
     applies=applies,
-    rules=(rules_free.rules, rules_mounts.rules),
+    rules=(rules_free.rules, rules_mounts.rules, rules_oracle.rules),
     needs_all={"planned": ("space.free",)},
     requirements="requirements",
 )

@@ -4,13 +4,13 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Stat
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...parsers.nfs import fstab, mountinfo
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
-from ...probes.oracle import oracle_homes
+from ...probes.oracle import oracle_homes, processes
 from . import demands
 from .demands import Demand
 from .policy import Policy
@@ -22,6 +22,9 @@ STATFS = ["stat", "-f", "-c", "%S %b %a %c %d"]
 _TIMEOUT = 5.0
 #: Folders whose owner and mode the installer relies on.
 DIRECTORIES = ("/var", "/tmp", "/var/tmp", "/dev/shm")
+#: Directories of the sockets of Clusterware, listeners and instances.
+SOCKETS = ("/var/tmp/.oracle", "/tmp/.oracle")
+_STAT = ["stat", "-L", "-c", "%u %a"]
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
 _AUTOMOUNT = "autofs"
 _LONGEST = 64
@@ -39,10 +42,19 @@ class Usage(NamedTuple):
     inodes_free: int
 
 
+class Program(NamedTuple):
+    """Owner and mode of a program. ``key`` is the evidence."""
+
+    uid: int
+    mode: int
+    key: str
+
+
 class Facts(NamedTuple):
     """``places`` maps each path with a demand to its mount point.
 
     ``usage`` is by mount point, ``directories`` by path. ``inventory`` is None where there is none.
+    ``oradism`` is by home, ``sockets`` a number, or None while Oracle processes run.
     """
 
     mounts: Answer[List[mountinfo.Mount]]
@@ -52,6 +64,8 @@ class Facts(NamedTuple):
     places: Dict[str, Answer[str]]
     usage: Dict[str, Answer[Usage]]
     directories: Dict[str, Answer[Stat]]
+    oradism: Dict[str, Answer[Program]]
+    sockets: Answer[Optional[int]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -81,6 +95,12 @@ def read(host: Host, policy: Policy) -> Facts:
         places=places,
         usage=usage,
         directories=directories,
+        oradism={
+            home.path: attempt(_read_oradism, host, known(mounts), home.path)
+            for home in if_known(homes, [])
+            if not isinstance(mounts, HostproofError)
+        },
+        sockets=attempt(lambda: _count_sockets(host, known(mounts))),
     )
 
 
@@ -98,6 +118,34 @@ def _stat_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> Stat:
             "stat:" + path, f"{path} is on a network file system, which is not touched"
         )
     return host.stat(path)
+
+
+def _read_oradism(host: Host, mounts: List[mountinfo.Mount], home: str) -> Program:
+    """A command that ends in time reads a network file system."""
+    path = home + "/bin/oradism"
+    kind = mount_of(mounts, path).fstype
+    if kind == _AUTOMOUNT:
+        raise Unanswered("stat:" + path, f"{home} is on an automount that is not mounted")
+    if kind not in _NETWORK:
+        stat = host.stat(path)
+        return Program(stat.uid, stat.mode, "stat:" + path)
+    key = "command:" + " ".join([*_STAT, path])
+    output = host.run([*_STAT, path], timeout=_TIMEOUT)
+    fields = output.stdout.split()
+    if output.rc != 0 or len(fields) != 2:
+        raise Unanswered(key, f"stat {path} ended with {output.rc}")
+    return Program(integer(fields[0]), integer(fields[1], 8), key)
+
+
+def _count_sockets(host: Host, mounts: List[mountinfo.Mount]) -> Optional[int]:
+    if processes.read(host):
+        return None
+    found = 0
+    for path in SOCKETS:
+        if mount_of(mounts, path).fstype in (*_NETWORK, _AUTOMOUNT):
+            raise Unanswered("dir:" + path, f"{path} is on a network file system")
+        found += len(unless_absent(attempt(host.list_dir, path), []))
+    return found
 
 
 def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:

@@ -1,0 +1,77 @@
+"""oradism of each home, and sockets that no process uses."""
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.evaluate import audit
+from default_policies import changed_policy
+from space_packs import mounted, with_home
+
+ORADISM = packs.HOME + "/bin/oradism"
+NFS = f"40 27 0:50 / {packs.HOME} rw - nfs4 filer:/home rw\n"
+STAT = f"stat -L -c %u %a {ORADISM}"
+SOCKETS = "/var/tmp/.oracle"
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_check(machine, check):
+        policy = changed_policy("space", profile="oracle_19c_single")
+        found = audit.judge_host(machine, {"space": policy})
+        for one in found:
+            validate_finding(one.as_dict())
+        (finding,) = [one for one in found if one.check == f"space.{check}"]
+        return finding
+
+    return judge_check
+
+
+class TestOradism:
+    @pytest.mark.parametrize(
+        ("uid", "mode", "status"),
+        [(0, 0o4750, "pass"), (0, 0o4755, "pass"), (0, 0o750, "fail"), (54321, 0o4750, "fail")],
+    )
+    def test_owner_and_mode(self, judge, uid, mode, status):
+        machine = with_home(mounted(packs.linux())).file(ORADISM, "", mode)
+        machine.uids[ORADISM] = uid
+        found = judge(machine, "oradism")
+        assert (found.status, found.persisted) == (status, f"uid {uid}, mode {mode:04o}")
+
+    def test_a_home_without_it_and_no_home(self, judge):
+        assert judge(with_home(mounted(packs.linux())), "oradism").status == "skip"
+        assert judge(mounted(packs.linux()), "oradism").status == "skip"
+
+    @pytest.mark.parametrize(
+        ("answer", "code", "status"),
+        [
+            ("0 4750\n", 0, "pass"),
+            ("0 750\n", 0, "fail"),
+            ("", 124, "error"),
+            ("0 9x\n", 0, "error"),
+        ],
+    )
+    def test_a_network_file_system_is_read_by_a_command(self, judge, answer, code, status):
+        machine = with_home(mounted(packs.linux(), NFS)).command(STAT, answer, code)
+        # stat(2) on a dead server would not return.
+        machine.file(ORADISM, "", 0o644)
+        assert judge(machine, "oradism").status == status
+
+
+class TestSockets:
+    def test_none(self, judge):
+        assert judge(mounted(packs.linux()), "sockets").status == "pass"
+        assert judge(mounted(packs.linux()).folder(SOCKETS), "sockets").status == "pass"
+
+    def test_left(self, judge):
+        machine = mounted(packs.linux()).file(f"{SOCKETS}/s#2101.1", "")
+        machine.file("/tmp/.oracle/sEXTPROC1521", "")
+        found = judge(machine, "sockets")
+        assert (found.status, found.running) == ("warn", "2 entries")
+
+    def test_in_use(self, judge):
+        machine = mounted(packs.linux()).file(f"{SOCKETS}/s#2101.1", "").instance("A")
+        assert judge(machine, "sockets").status == "skip"
+
+    def test_unknown(self, judge):
+        assert judge(mounted(packs.linux()).deny(SOCKETS), "sockets").status == "error"
+        network = "41 27 0:51 / /var/tmp rw - nfs4 filer:/tmp rw\n"
+        assert judge(mounted(packs.linux(), network), "sockets").status == "error"
