@@ -24,7 +24,7 @@ from . import cache, targets
 from .layout import ROLES
 
 #: Variables of a role that decide what its tasks do, not what a host should be.
-OF_TASKS = ("verify_fail_on", "reboot_ok")
+OF_TASKS = ("verify_fail_on", "allow_reboot")
 
 #: Variables of the playbooks that begin as a control's do.
 OF_PLAYBOOKS = frozenset(

@@ -97,7 +97,7 @@ def start(
 
 def measure() -> tuple[float, float, int]:
     """CPU and wall seconds of one read and judgement, and how many findings there are."""
-    policy = async_io.policy_from({**default_policy("async_io"), "ask_instances": False})
+    policy = async_io.policy_from({**default_policy("async_io"), "query_instances": False})
     began = time.monotonic()
     before = seconds()
     host = LiveHost()

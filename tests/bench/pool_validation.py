@@ -115,8 +115,8 @@ class changed:  # noqa: N801 - reads as the statement that it is
         policy = default_policy(NAME) | {
             "servers": [self._server.policy()],
             "wanted": [{**wanted, "sorter": SORTER}],
-            "reload_ok": True,
-            "stale_ok": True,
+            "allow_reload": True,
+            "allow_stale_connections": True,
         }
         read = CONTROLS[NAME].read
         plan = apply.plan_of(read, planner(NAME), LiveHost(), CONTROLS[NAME].policy_from(policy))

@@ -76,13 +76,13 @@ def test_the_background_is_refused_and_nothing_is_changed(shop, hand, validation
 def test_a_plan_alone_changes_nothing(shop):
     """What check mode does."""
     before = stored(shop)
-    assert [one.name for one in plan(shop, stale_ok=True).changes]
+    assert [one.name for one in plan(shop, allow_stale_connections=True).changes]
     assert (stored(shop), state(shop)) == (before, "running")
 
 
 def test_with_a_reload_the_pool_does_as_wanted_and_is_put_back(shop, hand, judge, validations):
     before = stored(shop)
-    wanted = {"stale_ok": True, "reload_ok": True}
+    wanted = {"allow_stale_connections": True, "allow_reload": True}
     hand.apply(plan(shop, **wanted))
     assert state(shop) == "running" and stored(shop) != before
     assert validations(shop, "FG") == 0
@@ -96,13 +96,13 @@ def test_with_a_reload_the_pool_does_as_wanted_and_is_put_back(shop, hand, judge
 
 def test_without_a_reload_it_waits_and_is_put_back(shop, hand, judge, validations):
     before = stored(shop)
-    planned = plan(shop, stale_ok=True)
+    planned = plan(shop, allow_stale_connections=True)
     assert "works by its old values until it is reloaded" in " ".join(planned.pending)
     hand.apply(planned)
     assert state(shop) == "reload-required"
     assert judge(shop)["running"]["shop"].status == "warn"
     assert validations(shop, "FG") == 4
-    assert plan(shop, stale_ok=True).changes == []  # the second apply
+    assert plan(shop, allow_stale_connections=True).changes == []  # the second apply
     assert hand.revert() == 1
     assert stored(shop) == before
     shop.reload()
@@ -112,7 +112,7 @@ def test_without_a_reload_it_waits_and_is_put_back(shop, hand, judge, validation
 def test_another_s_change_that_waits_is_not_brought_along(shop, hand):
     shop.write("UNSET", use_fast_fail=True)
     with pytest.raises(apply.Refused, match="reload-required: a reload would bring others'"):
-        hand.apply(plan(shop, stale_ok=True, reload_ok=True))
+        hand.apply(plan(shop, allow_stale_connections=True, allow_reload=True))
     assert state(shop) == "reload-required"
     shop.write("UNSET", use_fast_fail=False)
     shop.reload()
@@ -120,7 +120,7 @@ def test_another_s_change_that_waits_is_not_brought_along(shop, hand):
 
 def test_a_batch_of_which_one_operation_fails_changes_nothing(shop, hand):
     before = stored(shop)
-    planned = plan(shop, stale_ok=True, reload_ok=True)
+    planned = plan(shop, allow_stale_connections=True, allow_reload=True)
     (change,) = planned.changes
     *first, last = change.make[0].argv
     broken = change.make[0]._replace(argv=(*first, last.replace("value=EntirePool", "value=No")))

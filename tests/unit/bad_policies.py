@@ -111,7 +111,9 @@ CASES = {
         ("must be true or false, not 'maybe'",),
     ),
     "bool_number": Bad(
-        "nfs_mounts", {"nfs_mounts_remount_ok": 2}, ("nfs_mounts_remount_ok must be true or false",)
+        "nfs_mounts",
+        {"nfs_mounts_allow_remount": 2},
+        ("nfs_mounts_allow_remount must be true or false",),
     ),
     "bool_null": Bad(
         "storage_type",
@@ -119,7 +121,9 @@ CASES = {
         ("storage_type_require_hcc must be true or false",),
     ),
     "bool_list": Bad(
-        "io_pacing", {"io_pacing_deadman_risk_ok": [True]}, ("io_pacing_deadman_risk_ok must be",)
+        "io_pacing",
+        {"io_pacing_allow_deadman_risk": [True]},
+        ("io_pacing_allow_deadman_risk must be",),
     ),
     # Templates.
     "undefined": Bad(

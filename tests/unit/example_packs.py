@@ -355,7 +355,7 @@ def complete(host: str) -> str:
         return aix()
     pack = json.loads((FOLDER / f"{SOURCES[host]}.json").read_text())
     recorded = _Noting(pack["readings"])
-    audit.read_host(recorded, {"hugepages": packs.hugepages_policy(ask_instances=False)})
+    audit.read_host(recorded, {"hugepages": packs.hugepages_policy(query_instances=False)})
     readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
     if host not in RECORDED:
         # Its mounts are another host's: what is generated of fstab is not that of the source.

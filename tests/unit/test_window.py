@@ -472,17 +472,24 @@ def test_no_window_of_so_many_seconds(value):
     )
 
 
+def _new_name(variable: str) -> str:
+    return f"{variable} is now {OLD_VARIABLES[variable]}: "
+
+
 @pytest.mark.parametrize("variable", sorted(OLD_VARIABLES))
 def test_an_old_variable_says_its_new_name(variable):
-    assert str(moved(variable)).startswith(f"{variable} is now hostproof_window_seconds: ")
+    assert OLD_VARIABLES[variable] in policies.known_variables()
+    assert variable not in policies.known_variables()
+    assert str(moved(variable)).startswith(_new_name(variable))
     (control,) = [name for name in CONTROLS if variable.startswith(name + "_")]
     fields = dict.fromkeys(CONTROLS[control].policy._fields, 0)
-    with pytest.raises(PolicyError, match=f"^{variable} is now hostproof_window_seconds: "):
+    with pytest.raises(PolicyError, match=f"^{_new_name(variable)}"):
         CONTROLS[control].policy_from(fields | {variable.removeprefix(control + "_"): 5})
 
 
-def test_every_control_with_rates_had_a_variable_of_its_own():
-    had = {name for name in CONTROLS for old in OLD_VARIABLES if old.startswith(name)}
+def test_every_control_with_rates_had_a_separate_variable():
+    old = [name for name, new in OLD_VARIABLES.items() if new == "hostproof_window_seconds"]
+    had = {name for name in CONTROLS for variable in old if variable.startswith(name)}
     # These came later.
     assert had == set(CONTROLS_WITH_RATES) - {"interconnect", "io_pacing", "memory_pressure"}
 
@@ -500,7 +507,7 @@ def test_one_variable_is_every_control_s():
 
 @pytest.mark.parametrize("variable", sorted(OLD_VARIABLES))
 def test_an_inventory_with_an_old_variable_is_told(variable):
-    with pytest.raises(policies.BadPolicy, match=f"^{variable} is now hostproof_window_seconds: "):
+    with pytest.raises(policies.BadPolicy, match=f"^{_new_name(variable)}"):
         policies.policies_of(["hugepages"], {variable: 5}, untemplated)
 
 
@@ -515,6 +522,7 @@ def test_nobody_uses_an_old_name():
     for folder in ("roles", "playbooks", "inventories", "docs", "molecule"):
         for path in (packs.ROOT / folder).rglob("*"):
             if path.suffix in (".yml", ".md", ".py") and path.is_file():
-                text = path.read_text()
+                # The table of renamed variables has the old names.
+                text = "" if path.name == "upgrading.md" else path.read_text()
                 used += [(path, old) for old in OLD_VARIABLES if re.search(rf"\b{old}\b", text)]
     assert used == []

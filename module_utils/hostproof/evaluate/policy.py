@@ -19,31 +19,44 @@ PROFILE_VARIABLE = "hostproof_profile"
 #: An audit must stay short, and what takes less than a second is not a rate.
 WINDOW_LEAST, WINDOW_MOST = 1, 600
 
-#: Variables that there were, and what took their place.
+#: Former names of variables. The table also has variables that several controls share now.
 OLD_VARIABLES = {
+    "async_io_ask_instances": "async_io_query_instances",
+    "flow_control_link_bounce_ok": "flow_control_allow_link_down",
     "flow_control_sample_seconds": WINDOW_VARIABLE,
+    "hugepages_ask_instances": "hugepages_query_instances",
+    "hugepages_reboot_ok": "hugepages_allow_reboot",
+    "io_pacing_deadman_risk_ok": "io_pacing_allow_deadman_risk",
+    "latency_ask_instances": "latency_query_instances",
     "latency_seconds": WINDOW_VARIABLE,
+    "listener_rate_limit_reload_ok": "listener_rate_limit_allow_reload",
+    "listener_rate_limit_restart_ok": "listener_rate_limit_allow_restart",
     "listener_rate_limit_sample_seconds": WINDOW_VARIABLE,
+    "memory_pressure_ask_instances": "memory_pressure_query_instances",
+    "nfs_mounts_remount_ok": "nfs_mounts_allow_remount",
     "nfs_mounts_sample_seconds": WINDOW_VARIABLE,
+    "pool_validation_reload_ok": "pool_validation_allow_reload",
+    "pool_validation_stale_ok": "pool_validation_allow_stale_connections",
+    "pre_page_sga_ask_instances": "pre_page_sga_query_instances",
     "storage_type_sample_seconds": WINDOW_VARIABLE,
-}
-
-_REASONS = {
-    WINDOW_VARIABLE: "one window of this number of seconds is used by every control with "
-    "rates, and 0 "
-    "disables it"
 }
 
 
 def moved(variable: str) -> Optional[str]:
-    """What to say of a variable that has another name now; None of any other.
+    """Return an error message with the new name of a renamed variable, otherwise None.
 
-    "latency_seconds is now hostproof_window_seconds: ...".
+    "hugepages_reboot_ok is now hugepages_allow_reboot: set that instead".
     """
     new = OLD_VARIABLES.get(variable)
     if new is None:
         return None
-    return f"{variable} is now {new}: {_REASONS[new]}; set that instead"
+    reason = (
+        "one window of this number of seconds is used by every control with rates, and 0 "
+        "disables it; "
+        if new == WINDOW_VARIABLE
+        else ""
+    )
+    return f"{variable} is now {new}: {reason}set that instead"
 
 
 #: Stands where an audit has left out an entry that cannot be used (audit.py).

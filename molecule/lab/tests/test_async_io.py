@@ -19,7 +19,7 @@ OPTIONS = "vers=3,tcp,hard,timeo=20,retrans=1"
 #: Seconds that the cable is out.
 OUTAGE = 60
 POLICY = {
-    "async_io_ask_instances": False,
+    "async_io_query_instances": False,
     "async_io_instances": [{"sid": "LABA", "alert_log": ALERT_LOG}],
 }
 #: The worst and the best; all eight are told apart in tests/unit/probes/test_io_writers.py.

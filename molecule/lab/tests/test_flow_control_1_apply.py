@@ -153,7 +153,7 @@ def test_the_card_of_the_running_play_is_left_alone(flow, flow_untouched):
     assert refused.rc == 2
     said = " ".join(refused.output.split())
     assert f"{name} is the only path of the ssh connection" in said
-    assert "flow_control_link_bounce_ok: true" in said
+    assert "flow_control_allow_link_down: true" in said
     assert flow.state()["pause"] == flow_untouched["pause"]
 
 

@@ -73,7 +73,7 @@ def test_apply_waits_for_a_reboot_and_reboots_only_where_it_may(lab, untouched, 
     assert '"reboot_pending": true' in waiting.output
     assert lab.values() == untouched["values"]
     before = vm.boot_id()
-    allowed = lab.play("apply", hugepages_activation="reboot", hugepages_reboot_ok=True)
+    allowed = lab.play("apply", hugepages_activation="reboot", hugepages_allow_reboot=True)
     vm.forget_connection()
     assert allowed.rc == 0
     assert vm.boot_id() != before

@@ -58,7 +58,7 @@ def test_apply_leaves_what_is_mounted_alone_and_judges_no_wire_without_traffic(n
 def test_a_busy_mount_is_refused_with_the_process_that_holds_it(nfs):
     before = nfs.state()
     nfs.start_stand_in("LAB1", "--process dbw0 --open /u02/oradata/users01.dbf", login=LOGIN)
-    refused = nfs.apply(nfs_mounts_remount_ok=True)
+    refused = nfs.apply(nfs_mounts_allow_remount=True)
     nfs.stop_instance("LAB1")
     assert refused.rc == 2
     said = " ".join(refused.output.split())
@@ -69,7 +69,7 @@ def test_a_busy_mount_is_refused_with_the_process_that_holds_it(nfs):
 
 
 def test_apply_makes_the_mounts_anew_where_it_may(nfs):
-    applied = nfs.play("apply", nfs_mounts_remount_ok=True)
+    applied = nfs.play("apply", nfs_mounts_allow_remount=True)
     assert (applied.rc, applied.changed) == (0, 1)
     assert applied.worse_than_pass() == {}
     assert {"rsize=262144", "acregmax=0", "acdirmin=0"} <= set(nfs.options("/u02/oradata"))
@@ -79,7 +79,7 @@ def test_apply_makes_the_mounts_anew_where_it_may(nfs):
 
 def test_a_second_apply_changes_nothing(nfs):
     before = (nfs.state(), nfs.run("find /var/lib/hostproof | sort"))
-    again = nfs.play("apply", "--diff", nfs_mounts_remount_ok=True)
+    again = nfs.play("apply", "--diff", nfs_mounts_allow_remount=True)
     assert (again.rc, again.changed) == (0, 0)
     assert "+++" not in again.output
     assert (nfs.state(), nfs.run("find /var/lib/hostproof | sort")) == before

@@ -16,7 +16,7 @@ def two_mounts():
     policy = yaml.safe_load((ROOT / "inventories/lab/group_vars/lab/nfs_mounts.yml").read_text())
     wanted = [mount for mount in policy["nfs_mounts_wanted"] if mount["path"] in KILLED]
     assert len(wanted) == len(KILLED)
-    return {"nfs_mounts_wanted": wanted, "nfs_mounts_remount_ok": True}
+    return {"nfs_mounts_wanted": wanted, "nfs_mounts_allow_remount": True}
 
 
 def test_revert_puts_files_mounts_and_slots_back(nfs, nfs_untouched):

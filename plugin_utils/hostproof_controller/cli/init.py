@@ -103,7 +103,7 @@ def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
 
 def _record(ansible: AnsibleOptions, folder: str) -> int:
     """Record the host as ``record`` does, quickly: without sampling windows and logins."""
-    variables = {"hostproof_window_seconds": 0, "hugepages_ask_instances": False}
+    variables = {"hostproof_window_seconds": 0, "hugepages_query_instances": False}
     ansible = ansible.replaced(
         extra_vars=(*ansible.all("extra_vars"), json.dumps(variables)),
         tags=ansible.all("tags") or READ,

@@ -218,7 +218,7 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     box.forget_calls()
     refused = box.apply()
     assert refused.rc == 2
-    assert "io_pacing_deadman_risk_ok: true" in words(refused.output)
+    assert "io_pacing_allow_deadman_risk: true" in words(refused.output)
     assert "CPU headroom 53%" in words(refused.output)
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
@@ -226,7 +226,7 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     assert overruled.rc == 2
     assert "says PowerHA 7.2.3, and the host has PowerHA 5.4.1.0" in words(overruled.output)
     assert box.changes() == []
-    taken = box.apply(io_pacing_deadman_risk_ok=True)
+    taken = box.apply(io_pacing_allow_deadman_risk=True)
     assert taken.changed == 1
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
     risk = found(box.verify(), "deadman_risk")

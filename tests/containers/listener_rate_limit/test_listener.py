@@ -15,7 +15,7 @@ FILE = f"{HOME}/network/admin/listener.ora"
 GRID_FILE = f"{GRID}/network/admin/listener.ora"
 LOG = "/u01/app/oracle/diag/tnslsnr/$(uname -n)/listener/trace/listener.log"
 CONTROL = "LISTENER listener_rate_limit"
-RESTART = {"listener_rate_limit_restart_ok": True}
+RESTART = {"listener_rate_limit_allow_restart": True}
 
 BEFORE = "(ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1521))   # clients"
 AFTER = (

@@ -283,7 +283,7 @@ class TestUse:
         assert judge(machine)["direct_files"].status == "pass"
 
     def test_nobody_was_asked(self, judge):
-        found = judge(story(flags=BUFFERED), ask_instances=False)
+        found = judge(story(flags=BUFFERED), query_instances=False)
         assert found["filesystemio_options"].status == "error"
         assert found["direct_files"].status == "fail"
         assert "although the policy requires setall" in found["direct_files"].why

@@ -78,9 +78,9 @@ def test_a_start_that_cannot_be_read_is_unknown_and_no_reduction_is_advised(mach
         assert not any("nr_hugepages" in command for command in one.commands), one
     covers, wasted = of_pool(machine, instances=[{"sid": "PROD1", "sga": "16G"}])
     assert (covers.status, wasted.status) == ("pass", "pass"), "the policy tells it all"
-    covers, _wasted = of_pool(machine, ask_instances=False)
+    covers, _wasted = of_pool(machine, query_instances=False)
     assert covers.status == "error", covers
-    assert "hugepages_ask_instances" in covers.why
+    assert "hugepages_query_instances" in covers.why
 
 
 def test_the_one_instance_with_a_file_is_what_starts():

@@ -95,7 +95,7 @@ def test_a_boot_knows_an_interface_by_the_address_that_it_was_built_with(plan, t
         host.nic("team0", driver=None)
         host.link("/sys/class/net/ens4/master", "/sys/class/net/team0")
         host.command("ethtool -i team0", "driver: team\n")
-    text = files(plan(host, link_bounce_ok=True))[OURS]
+    text = files(plan(host, allow_link_down=True))[OURS]
     assert text is not None and "\nPermanentMACAddress=52:54:00:0a:00:01\n" in text
     host = bonded_host()
     made = files(plan(host))
@@ -376,14 +376,14 @@ def test_priority_flow_control_and_virtual_interfaces_are_left_alone(plan):
 
 
 def reasons(plan: Plan) -> list[str]:
-    assert all(one.override == "link_bounce_ok" for one in plan.refusals)
+    assert all(one.override == "allow_link_down" for one in plan.refusals)
     return [one.reason for one in plan.refusals]
 
 
 def test_the_only_path_of_the_play(plan):
     host = storage_host().login("ens4")
     assert "only path of the ssh connection" in reasons(plan(host))[0]
-    assert not plan(storage_host().login("ens4"), link_bounce_ok=True).refusals
+    assert not plan(storage_host().login("ens4"), allow_link_down=True).refusals
     assert not plan(storage_host().nic("ens5").login("ens5")).refusals
 
 

@@ -109,7 +109,7 @@ class TestPolicy:
             ({"powerha_version": False}, "io_pacing_powerha_version"),
             ({"cpu_headroom": 101}, "io_pacing_cpu_headroom must be 0 to 100"),
             ({"cpu_headroom": "much"}, "io_pacing_cpu_headroom must be a whole number"),
-            ({"deadman_risk_ok": "yes"}, "io_pacing_deadman_risk_ok must be true or false"),
+            ({"allow_deadman_risk": "yes"}, "io_pacing_allow_deadman_risk must be true or false"),
             ({"dirty_limit": "many"}, "io_pacing_dirty_limit is not a size"),
             ({"filesystems": "/fs"}, "io_pacing_filesystems must be a list"),
             ({"filesystems": [{"path": "/fs"}]}, "needs path, maxpout and minpout"),
@@ -413,9 +413,9 @@ class TestDeadmanRisk:
         assert "CPU headroom 32% (average since the start" in finding.why
 
     def test_taken_by_name(self, judge):
-        finding = judge(aix().powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
+        finding = judge(aix().powerha("6.1.0.0"), allow_deadman_risk=True)["deadman_risk"]
         assert finding.status == "warn"
-        assert "io_pacing_deadman_risk_ok" in finding.why
+        assert "io_pacing_allow_deadman_risk" in finding.why
 
     def test_no_pacing_at_all_is_raised_too(self, judge):
         found = judge(aix().marks(0, 0).powerha("5.4.1.0"), profile="off")
@@ -425,7 +425,9 @@ class TestDeadmanRisk:
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "warn"
         assert "The policy requires maxpout=513 minpout=256" in finding.why
-        taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
+        taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), allow_deadman_risk=True)[
+            "deadman_risk"
+        ]
         assert "The risk is taken" in taken.why
 
     @pytest.mark.parametrize(
@@ -563,8 +565,8 @@ class TestDeadmanRisk:
             found = judge(machine, profile="default")
             assert not [one.check for one in found.values() if "chdev" in str(one.commands)]
             assert "legacy_hacmp" in str(found["persisted"].fix)
-            assert "io_pacing_deadman_risk_ok" in str(found["persisted"].fix)
-            taken = judge(machine, profile="default", deadman_risk_ok=True)
+            assert "io_pacing_allow_deadman_risk" in str(found["persisted"].fix)
+            taken = judge(machine, profile="default", allow_deadman_risk=True)
             assert "chdev -l sys0 -a maxpout=8193" in taken["persisted"].commands[1]
 
     def test_little_cpu_left(self, judge):

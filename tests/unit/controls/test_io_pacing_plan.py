@@ -152,16 +152,16 @@ class TestGuards:
         assert bool(made.refusals) == refused
         if refused:
             (refusal,) = made.refusals
-            assert refusal.override == "deadman_risk_ok"
+            assert refusal.override == "allow_deadman_risk"
             assert "PowerHA 6.1.0.0 (active)" in refusal.reason
             assert "CPU headroom 32%" in refusal.reason
 
     def test_kernel_that_would_be_raised_from_less(self):
         made = plan(aix().kernel(33, 24).powerha("6.1.0.0"))
-        assert [one.override for one in made.refusals] == ["deadman_risk_ok"]
+        assert [one.override for one in made.refusals] == ["allow_deadman_risk"]
 
     def test_taken_by_name(self):
-        made = plan(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)
+        made = plan(aix().marks(33, 24).powerha("6.1.0.0"), allow_deadman_risk=True)
         assert made.changes
         assert made.refusals == []
 
@@ -176,12 +176,12 @@ class TestGuards:
         machine.command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
         range_of_it, unknown = plan(machine, profile="default").refusals
         assert "it takes 0 to 4097" in range_of_it.reason
-        assert unknown.override == "deadman_risk_ok"
+        assert unknown.override == "allow_deadman_risk"
         assert "0504-081" in unknown.reason
         assert "give io_pacing_powerha_version" in unknown.reason
         assert "maxpout=8193 minpout=4096" in unknown.reason
         assert plan(machine, profile="legacy_hacmp").refusals == []
-        assert len(plan(machine, profile="default", deadman_risk_ok=True).refusals) == 1
+        assert len(plan(machine, profile="default", allow_deadman_risk=True).refusals) == 1
         assert len(plan(machine, powerha_version="7.2").refusals) == 1
 
     @pytest.mark.parametrize("told", ["7.2.3", "none"])
@@ -189,7 +189,7 @@ class TestGuards:
         """One group_vars file may be of other hosts than this."""
         machine = aix().marks(33, 24).powerha("6.1.0.0")
         (refusal,) = plan(machine, profile="default", powerha_version=told).refusals
-        assert refusal.override == "deadman_risk_ok"
+        assert refusal.override == "allow_deadman_risk"
         assert "io_pacing_powerha_version says" in refusal.reason
         assert "PowerHA 6.1.0.0 (active)" in refusal.reason
 
@@ -198,5 +198,5 @@ class TestGuards:
         made = plan(machine)
         assert made.changes
         (refusal,) = made.refusals
-        assert refusal.override == "deadman_risk_ok"
+        assert refusal.override == "allow_deadman_risk"
         assert "may raise the marks of the kernel, which are not known" in refusal.reason

@@ -116,9 +116,9 @@ class TestParameters:
     def test_nobody_is_asked_where_the_policy_forbids_it(self, judge):
         machine = database()
         machine.deny("command:" + oracle_packs.QUERY, "command:" + oracle_packs.CHAINS)
-        found = judge(machine, ask_instances=False)
+        found = judge(machine, query_instances=False)
         assert [one.status for one in found["lob_reclaim_event"]] == ["skip"]
-        assert [one.why for one in found["wait_chains"]] == ["latency_ask_instances is false."]
+        assert [one.why for one in found["wait_chains"]] == ["latency_query_instances is false."]
         assert [one.status for one in judge(machine)["wait_chains"]] == ["error"]
         assert [one.status for one in judge(machine)["lob_reclaim_event"]] == ["error"]
 

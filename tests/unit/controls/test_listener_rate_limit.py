@@ -605,7 +605,7 @@ class TestPolicy:
             ({"log_tail": "9M"}, "must be at most 8M"),
             ({"delayed_warn_percent": 101}, "must be 0 to 100"),
             ({"window_seconds": 601}, "must be 0 or 1 to 600"),
-            ({"restart_ok": "yes"}, "must be true or false"),
+            ({"allow_restart": "yes"}, "must be true or false"),
         ],
     )
     def test_what_is_refused(self, changes, problem):

@@ -252,11 +252,11 @@ class TestListener:
     def test_nothing_is_restarted_unasked(self):
         decided = plan(running(OPEN), **wants())
         assert self.commands(decided) == []
-        assert "listener_rate_limit_restart_ok" in decided.pending[0]
+        assert "listener_rate_limit_allow_restart" in decided.pending[0]
 
     def test_restart_with_what_it_has(self):
         machine = running(OPEN, TNS_ADMIN=ADMIN, TZ="Europe/Warsaw")
-        decided = plan(machine, restart_ok=True, **wants())
+        decided = plan(machine, allow_restart=True, **wants())
         assert isinstance(decided.changes[0], FileChange)
         (change,) = self.commands(decided)
         assert (change.before, change.after) == ("21-NOV-2026 10:00:00", None)
@@ -277,7 +277,7 @@ class TestListener:
         assert set(start.limits) == {"NOFILE", "NPROC", "MEMLOCK", "STACK", "CORE"}
 
     def test_reload_where_only_that_is_permitted(self):
-        decided = plan(running(OPEN), reload_ok=True, **wants())
+        decided = plan(running(OPEN), allow_reload=True, **wants())
         (change,) = self.commands(decided)
         assert [one.argv[1] for one in change.make + change.undo] == ["reload", "reload"]
         assert change.before is change.after is None
@@ -287,27 +287,27 @@ class TestListener:
         machine = running(LIMITED, changed=900)
         assert plan(machine, **wants()).changes == []
         machine = running(LIMITED, changed=900)
-        (change,) = plan(machine, restart_ok=True, **wants()).changes
+        (change,) = plan(machine, allow_restart=True, **wants()).changes
         assert isinstance(change, CommandChange)
 
     def test_service_of_systemd_is_left_to_it(self):
         machine = running(OPEN, cgroup="0::/system.slice/oracle.service\n")
-        decided = plan(machine, restart_ok=True, **wants())
+        decided = plan(machine, allow_restart=True, **wants())
         assert self.commands(decided) == []
         assert "systemctl restart oracle.service" in decided.pending[0]
 
     def test_session_of_ssh_is_no_service(self):
         machine = running(OPEN, cgroup="1:name=systemd:/system.slice/sshd.service\n0::/x\n")
-        assert self.commands(plan(machine, restart_ok=True, **wants()))
+        assert self.commands(plan(machine, allow_restart=True, **wants()))
 
     def test_listener_that_does_not_answer_is_not_restarted(self):
         machine = running(OPEN).command(f"status of listener LISTENER of {HOME}", "TNS-12541", 1)
         with pytest.raises(HostproofError, match="TNS-12541"):
-            plan(machine, restart_ok=True, **wants())
+            plan(machine, allow_restart=True, **wants())
 
     @pytest.mark.parametrize(
-        ("machine", "restart_ok"), [(running(OPEN), False), (ready_host(), True)]
+        ("machine", "allow_restart"), [(running(OPEN), False), (ready_host(), True)]
     )
-    def test_listener_is_asked_only_where_it_will_be_restarted(self, machine, restart_ok):
-        plan(machine, restart_ok=restart_ok, **wants())
+    def test_listener_is_asked_only_where_it_will_be_restarted(self, machine, allow_restart):
+        plan(machine, allow_restart=allow_restart, **wants())
         assert not [key for key in machine.evidence if key.startswith("command:status of")]

@@ -208,7 +208,7 @@ class TestSharedMemory:
     def test_no_instance_has_memory_target(self, judge):
         assert judge(host())["dev_shm"].status == "skip"
         assert judge(with_amm(target=0))["dev_shm"].status == "skip"
-        assert judge(with_amm(), ask_instances=False)["dev_shm"].status == "skip"
+        assert judge(with_amm(), query_instances=False)["dev_shm"].status == "skip"
 
     def test_half_of_memory_by_default(self, judge):
         found = judge(with_amm())["dev_shm"]

@@ -325,9 +325,9 @@ VARIANTS = (
         spfile(*SAME),
         "pool_covers_sga",
         "error",
-        "hugepages_ask_instances is false",
+        "hugepages_query_instances is false",
         POLICY,
-        {"ask_instances": False},
+        {"query_instances": False},
     ),
     Variant(
         "not asked, but listed",
@@ -336,7 +336,7 @@ VARIANTS = (
         "fail",
         "ORCL 32772",
         POLICY,
-        {"ask_instances": False, "instances": [{"sid": "ORCL", "sga": "64G"}]},
+        {"query_instances": False, "instances": [{"sid": "ORCL", "sga": "64G"}]},
     ),
     # -- several instances
     Variant(

@@ -278,7 +278,7 @@ SAFE = (
         listed(),
         "safe_transport",
         "fail",
-        ("proto=udp", "umount /u02', 'mount /u02", "nfs_mounts_remount_ok: true"),
+        ("proto=udp", "umount /u02', 'mount /u02", "nfs_mounts_allow_remount: true"),
     ),
     Story(
         "transport: fstab says soft, the mount was made right by hand",
@@ -495,7 +495,7 @@ IN_FORCE = (
         listed(),
         "options_in_force",
         "fail",
-        ("set the options in /etc/fstab:2 to", "with nfs_mounts_remount_ok: true"),
+        ("set the options in /etc/fstab:2 to", "with nfs_mounts_allow_remount: true"),
     ),
     Story(
         "in force: read-only",

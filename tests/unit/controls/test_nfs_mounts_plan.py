@@ -286,7 +286,7 @@ class TestOtherOwners:
         assert FSTAB not in files(decided)
 
     def test_unit_that_is_right_is_mounted_anew(self):
-        decided = plan(self.unit("hard"), **listed(), remount_ok=True)
+        decided = plan(self.unit("hard"), **listed(), allow_remount=True)
         assert decided.refusals == []
         assert steps(decided) == ["umount /u02", "mount /u02"]
         assert mount_of(decided, "/u02").after == change.MountState(SOURCE, "nfs", "hard")
@@ -318,7 +318,7 @@ class TestOtherOwners:
 
     def test_mount_of_an_automounter_is_never_made_by_us(self):
         machine = self.autofs("hard").mount("/u02", SOURCE, shown(rsize=65536))
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert (decided.changes, decided.refusals) == ([], [])
         assert decided.pending[0].endswith("stop what uses it, then: umount /u02.")
 
@@ -329,7 +329,7 @@ class TestOtherOwners:
         machine.file("/etc/auto.master", "/- /etc/auto.direct\n")
         machine.file("/etc/auto.direct", f"/u02/b -hard {SOURCE}/b\n")
         self.started(machine).mount("/u02/b", SOURCE + "/b", superblock="0:45")
-        decided = plan(machine, wanted=[DATAFILES, deeper], remount_ok=True)
+        decided = plan(machine, wanted=[DATAFILES, deeper], allow_remount=True)
         assert decided.changes == []
         assert decided.pending[0].startswith("/u02 stays as it is mounted")
 
@@ -345,7 +345,7 @@ class TestPending:
         assert decided.pending == [
             "/u02 stays as it is mounted (it has rsize=65536,wsize=65536, wanted is rsize,wsize at "
             "least 256.0 KiB) until it is unmounted: stop what uses it, then: umount /u02 && mount "
-            "/u02; or apply with nfs_mounts_remount_ok: true."
+            "/u02; or apply with nfs_mounts_allow_remount: true."
         ]
 
     def test_mounts_of_one_superblock_wait_together(self):
@@ -402,7 +402,7 @@ class TestPending:
 
 class TestMounts:
     def test_drifted_mount_is_unmounted_and_mounted(self):
-        decided = plan(drifted(), **listed(), remount_ok=True)
+        decided = plan(drifted(), **listed(), allow_remount=True)
         first, second = decided.changes
         assert isinstance(first, MountChange)
         assert first.before == change.MountState(
@@ -431,7 +431,7 @@ class TestMounts:
         machine = nfs_packs.nfs_host().persisted_mount(
             "/u02", SOURCE, OPTIONS + ",mountproto=udp", shown(rsize=65536)
         )
-        first = plan(machine, **listed(), remount_ok=True).changes[0]
+        first = plan(machine, **listed(), allow_remount=True).changes[0]
         assert isinstance(first, MountChange)
         assert first.before is not None
         assert "mountproto=udp" in first.before.options
@@ -454,13 +454,13 @@ class TestMounts:
             "/u02/b", SOURCE + "/b", shows=shown(rsize=262144), superblock="0:45"
         )
         deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
-        decided = plan(machine, wanted=[DATAFILES, deeper], remount_ok=True)
+        decided = plan(machine, wanted=[DATAFILES, deeper], allow_remount=True)
         assert steps(decided) == ["umount /u02/b", "umount /u02", "mount /u02", "mount /u02/b"]
         assert decided.refusals == []
 
     def test_other_mount_of_the_superblock_that_no_policy_lists(self):
         machine = drifted().persisted_mount("/u09", SOURCE, superblock="0:45")
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert reasons(decided)[None] == (
             "/u02 cannot change alone: /u09 shares the superblock of /u02, and nfs_mounts_wanted "
             "does not list it"
@@ -473,7 +473,7 @@ class TestMounts:
             .mount("/u04", "f2:/x", shown(address="10.0.0.6"))
         )
         machine.mount("/u05", f"{nfs_packs.ADDRESS}:/x")
-        policy = {"wanted": [{**DATAFILES, "options": "nconnect=4"}], "remount_ok": True}
+        policy = {"wanted": [{**DATAFILES, "options": "nconnect=4"}], "allow_remount": True}
         told = [one.reason for one in plan(machine, **policy).refusals]
         assert ["/u03 shares the connections of /u02" in one for one in told] == [True, False]
         assert ["/u05 shares the connections of /u02" in one for one in told] == [False, True]
@@ -489,12 +489,12 @@ class TestMounts:
         machine = host().persisted_mount("/u03/a", REDO["source"]).persisted_mount("/u03", "f:/c")
         redo = {**REDO, "path": "/u03/a", "options": "nconnect=4"}
         above = {**REDO, "path": "/u03", "source": "f:/c"}
-        decided = plan(machine, wanted=[DATAFILES, redo, above], remount_ok=True)
+        decided = plan(machine, wanted=[DATAFILES, redo, above], allow_remount=True)
         assert steps(decided)[3:] == ["mount /u02", "mount /u03", "mount /u03/a"]
         alone = plan(
             host().persisted_mount("/u03/a", REDO["source"]),
             wanted=[DATAFILES, redo],
-            remount_ok=True,
+            allow_remount=True,
         )
         assert steps(alone)[2:] == ["mount /u03/a", "mount /u02"]
 
@@ -502,49 +502,49 @@ class TestMounts:
         """Nothing is open in the kernel's eyes: umount would succeed."""
         machine = drifted().process("ora_dbw0_ORCL", "socket:[4711]", pid=2102)
         machine.file("/proc/net/tcp", connected("0500000A"))
-        told = reasons(plan(machine, **listed(), remount_ok=True))[None]
+        told = reasons(plan(machine, **listed(), allow_remount=True))[None]
         assert told == (
             "the server of /u02 is in use by Direct NFS of ORCL (pid 2102, 10.0.0.5): stop that "
             "first"
         )
         machine.evidence.clear()
         machine.file("/proc/net/tcp", connected("0900000A"))
-        assert plan(machine, **listed(), remount_ok=True).refusals == []
+        assert plan(machine, **listed(), allow_remount=True).refusals == []
         machine.evidence.clear()
         machine.file("/etc/oranfstab", "server: f\npath: 10.0.0.9\nexport: /vol/u02 mount: /u02\n")
-        assert "Direct NFS of ORCL" in reasons(plan(machine, **listed(), remount_ok=True))[None]
+        assert "Direct NFS of ORCL" in reasons(plan(machine, **listed(), allow_remount=True))[None]
         machine.evidence.clear()
         machine.file("/proc/net/tcp", "odd\n")
-        told = reasons(plan(machine, **listed(), remount_ok=True))[None]
+        told = reasons(plan(machine, **listed(), allow_remount=True))[None]
         assert told.startswith("whether a database uses /u02 by Direct NFS is not known: ")
 
     def test_mount_beneath_goes_with_it(self):
         machine = drifted().persisted_mount("/u02/redo", REDO["source"])
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert "/u02/redo is mounted beneath /u02" in reasons(decided)[None]
 
     def test_database_that_uses_it_is_named(self):
         machine = drifted().database("/u02/oradata/system01.dbf")
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert reasons(decided)[None] == (
             "/u02 is in use by ora_dbw0_ORCL (pid 2102, /u02/oradata/system01.dbf): stop that first"
         )
 
     def test_any_other_process_that_uses_it_is_named(self):
         machine = drifted().process("vi", "/u02/notes", pid=77)
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert "in use by vi (pid 77, /u02/notes)" in reasons(decided)[None]
 
     def test_many_holders_are_counted(self):
         machine = drifted()
         for pid in range(10, 18):
             machine.process("vi", "/u02/notes", pid=pid)
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert "(pid 14, /u02/notes), 3 more: stop" in reasons(decided)[None]
 
     def test_unknown_holders_are_holders(self):
         machine = drifted().deny("open_files:all")
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert reasons(decided)[None].startswith("who uses /u02 is not known: ")
 
     def test_unknown_mounts_stop_it(self):
@@ -555,12 +555,12 @@ class TestMounts:
         decided = plan(
             drifted(recovery="soft"),
             **listed(),
-            remount_ok=True,
+            allow_remount=True,
             allow_lowered_transfer_size=True,
         )
         assert "rsize" not in mount_of(decided, "/u02").must
         assert mount_of(decided, "/u02").must["recovery"] == "hard"
-        accepted = plan(drifted(), **listed(), remount_ok=True, allow_lowered_transfer_size=True)
+        accepted = plan(drifted(), **listed(), allow_remount=True, allow_lowered_transfer_size=True)
         assert accepted.changes == []
 
 
@@ -572,7 +572,9 @@ class TestGuards:
             "allow_version_change": "/u02 is mounted with NFS version 3 and would get 4.1"
         }
         machine.evidence.clear()
-        allowed = plan(machine, **listed(version="4.1"), allow_version_change=True, remount_ok=True)
+        allowed = plan(
+            machine, **listed(version="4.1"), allow_version_change=True, allow_remount=True
+        )
         assert allowed.refusals == []
         assert mount_of(allowed, "/u02").must["vers"] == "4.1"
         assert "vers=4.1" in (files(allowed)[FSTAB] or "")
@@ -583,7 +585,7 @@ class TestGuards:
         )
         assert plan(machine, **listed()).refusals == []
         machine.evidence.clear()
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert list(reasons(decided)) == ["allow_version_change"]
 
     def test_any_minor_version(self):
@@ -591,7 +593,7 @@ class TestGuards:
         machine = nfs_packs.nfs_host().persisted_mount(
             "/u02", SOURCE, options, shown("4.2", rsize=65536)
         )
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert decided.refusals == []
         assert mount_of(decided, "/u02").must["vers"] == "4.2"
 
@@ -599,7 +601,7 @@ class TestGuards:
         machine = nfs_packs.nfs_host().persisted_mount(
             "/u02", SOURCE, OPTIONS.replace("vers=3,", ""), shown(rsize=65536)
         )
-        decided = plan(machine, **listed(), remount_ok=True)
+        decided = plan(machine, **listed(), allow_remount=True)
         assert mount_of(decided, "/u02").must["vers"] == "3"
 
     def test_source(self):
@@ -611,7 +613,10 @@ class TestGuards:
         )
         machine.evidence.clear()
         allowed = plan(
-            machine, **listed(source="filer9:/vol/u02"), allow_source_change=True, remount_ok=True
+            machine,
+            **listed(source="filer9:/vol/u02"),
+            allow_source_change=True,
+            allow_remount=True,
         )
         assert allowed.refusals == []
         assert f"filer9:/vol/u02 /u02 nfs {OPTIONS} 0 0\n" in (files(allowed)[FSTAB] or "")
@@ -643,7 +648,7 @@ class TestGuards:
         machine = drifted().persisted_mount(
             "/u09", "filer1:/vol/adr", shows=shown(rsize=32768), did=nfs_packs.Did(age=60)
         )
-        refused = plan(machine, **listed(), remount_ok=True)
+        refused = plan(machine, **listed(), allow_remount=True)
         told = reasons(refused)["allow_lowered_transfer_size"]
         assert "a new mount of /u02 would get less than it has" in told
         assert "/u09" in told
@@ -772,7 +777,7 @@ class TestSlots:
         assert MODPROBE_FILE in files(decided)
 
     def test_server_whose_mounts_are_all_made_anew_gets_them(self):
-        decided = plan(drifted().slots(2, None), **listed(), remount_ok=True)
+        decided = plan(drifted().slots(2, None), **listed(), allow_remount=True)
         assert decided.pending == []
         kinds = [type(one) for one in decided.changes]
         assert kinds == [FileChange, ValueChange, ValueChange, MountChange, MountChange]
@@ -807,7 +812,7 @@ class TestTwice:
         if before is not None:
             shows = shown(rsize=32768, recovery="soft", cache=NO_CACHE, flags="nocto")
             machine.persisted_mount("/u02", SOURCE, before, shows)
-        given = {**listed(), **policy, "remount_ok": True, "allow_version_change": True}
+        given = {**listed(), **policy, "allow_remount": True, "allow_version_change": True}
         first = plan(machine, **given)
         assert first.changes
         assert first.refusals == []

@@ -28,7 +28,7 @@ def test_defaults_of_the_role_judge_whatever_is_mounted():
     assert checked.wanted is None
     assert (checked.use, checked.version) == (None, None)
     assert checked.transfer_size == 262144
-    assert not (checked.single_actimeo_zero or checked.adr_actimeo_zero or checked.remount_ok)
+    assert not (checked.single_actimeo_zero or checked.adr_actimeo_zero or checked.allow_remount)
     assert checked.slot_table_entries == 128
 
 
@@ -132,6 +132,6 @@ def test_a_name_that_is_none_is_no_default():
     values = nfs_packs.nfs_policy()
     with pytest.raises(PolicyError, match="unknown remount"):
         nfs_mounts.policy_from(values | {"remount": True})
-    del values["remount_ok"]
-    with pytest.raises(PolicyError, match="missing remount_ok"):
+    del values["allow_remount"]
+    with pytest.raises(PolicyError, match="missing allow_remount"):
         nfs_mounts.policy_from(values)

@@ -73,7 +73,7 @@ def test_one_batch_of_what_differs_and_its_exact_undo(plan):
 
 
 def test_what_was_not_set_is_undefined_again(plan):
-    (change,) = plan(BEHIND, stale_ok=True).changes
+    (change,) = plan(BEHIND, allow_stale_connections=True).changes
     assert "undefine-attribute(name=background-validation-millis)" in told(change.undo[0])
     assert "value=10000" in told(change.make[0])
 
@@ -83,19 +83,19 @@ def test_as_wanted_already_nothing_is_told(plan):
     assert plan(wanted).changes == [] and plan(wanted).refusals == []
 
 
-@pytest.mark.parametrize("reload_ok", [True, False])
-def test_a_reload_only_where_it_is_allowed(plan, reload_ok):
-    planned = plan(FRONT, reload_ok=reload_ok)
+@pytest.mark.parametrize("allow_reload", [True, False])
+def test_a_reload_only_where_it_is_allowed(plan, allow_reload):
+    planned = plan(FRONT, allow_reload=allow_reload)
     (change,) = planned.changes
-    assert ([told(one) for one in change.make[1:]] == ["reload"]) is reload_ok
-    assert ([told(one) for one in change.undo[1:]] == ["reload"]) is reload_ok
-    assert ("server-state" in change.after) is reload_ok
-    assert ("old values until it is reloaded" in " ".join(planned.pending)) is not reload_ok
+    assert ([told(one) for one in change.make[1:]] == ["reload"]) is allow_reload
+    assert ([told(one) for one in change.undo[1:]] == ["reload"]) is allow_reload
+    assert ("server-state" in change.after) is allow_reload
+    assert ("old values until it is reloaded" in " ".join(planned.pending)) is not allow_reload
 
 
 def test_the_state_is_what_a_real_server_prints(plan):
     """Origin of the answers: SOURCES.md."""
-    (change,) = plan(FRONT, reload_ok=True).changes
+    (change,) = plan(FRONT, allow_reload=True).changes
     printed = fixture("look-foreground.json")
     assert state_of(change.look, Output(0, printed, "WARN: no jboss-cli.xml\n")) == change.after
     waits = printed.replace('"running"', '"reload-required"')
@@ -115,10 +115,10 @@ def test_a_server_that_waits_adds_a_header_to_its_answers(plan):
 def test_the_background_needs_who_takes_the_risk(plan):
     planned = plan(BEHIND, round_trip_ms=6)
     (refusal,) = planned.refusals
-    assert (planned.changes, refusal.override) == ([], "stale_ok")
+    assert (planned.changes, refusal.override) == ([], "allow_stale_connections")
     assert "saves 6 ms a request" in refusal.reason
     assert "up to 20 requests get a dead connection" in refusal.reason
-    assert plan(BEHIND, stale_ok=True).refusals == []
+    assert plan(BEHIND, allow_stale_connections=True).refusals == []
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_background_needs_who_takes_the_risk(plan):
     ],
 )
 def test_what_would_validate_nothing_is_refused(plan, wanted, said):
-    planned = plan(wanted, stale_ok=True)
+    planned = plan(wanted, allow_stale_connections=True)
     assert planned.changes == []
     assert [(said in one.reason, one.override) for one in planned.refusals] == [(True, None)]
 
@@ -141,7 +141,9 @@ def test_one_bad_pool_keeps_the_batch_of_its_server_back(plan):
 
 
 def test_others_changes_are_not_brought_by_a_reload(plan):
-    planned = plan({**FRONT, "pool": "BG"}, answers=fixture("answers-reload.json"), reload_ok=True)
+    planned = plan(
+        {**FRONT, "pool": "BG"}, answers=fixture("answers-reload.json"), allow_reload=True
+    )
     assert planned.changes == []
     assert "a reload would bring others' changes too" in planned.refusals[0].reason
 

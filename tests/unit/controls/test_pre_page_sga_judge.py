@@ -402,13 +402,13 @@ def test_an_answer_cut_off_is_no_pass(judge):
 
 
 def test_not_asked_is_not_known(judge):
-    found = judge(story(), ask_instances=False)
+    found = judge(story(), query_instances=False)
     assert "pass" not in statuses(found).values()
-    assert "pre_page_sga_ask_instances is false" in found["value"].why
+    assert "pre_page_sga_query_instances is false" in found["value"].why
 
 
 def test_not_asked_runs_no_program_of_the_home(judge):
-    found = judge(story(), ask_instances=False)
+    found = judge(story(), query_instances=False)
     assert any("no program of the home of" in one.why for one in found.values())
 
 

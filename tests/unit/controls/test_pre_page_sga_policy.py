@@ -15,7 +15,7 @@ def test_the_defaults_leave_it_to_release_and_pages():
     found = policy()
     assert (found.instances, found.wanted, found.use_large_pages) == (None, "auto", "auto")
     assert (found.lock_sga, found.memory_target) == ("auto", "zero")
-    assert found.ask_instances and not found.allow_small_pages_at_next_start
+    assert found.query_instances and not found.allow_small_pages_at_next_start
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_paths_of_an_instance():
         ({"use_large_pages": "FALSE"}, "pre_page_sga_use_large_pages must be one of auto, ONLY"),
         ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
         ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
-        ({"ask_instances": "yes"}, "pre_page_sga_ask_instances must be true or false"),
+        ({"query_instances": "yes"}, "pre_page_sga_query_instances must be true or false"),
         ({"sqlplus_seconds": 0}, "pre_page_sga_sqlplus_seconds must be 1 to 600"),
         ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
         ({"instances": [{"home": "/x"}]}, "needs a sid"),

@@ -68,7 +68,7 @@ def instances(folder: Path) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def judged(instances: None) -> dict[tuple[str, str], Finding]:
     """The findings of one look at all of them, by SID and check."""
-    policy = async_io.policy_from({**default_policy("async_io"), "ask_instances": False})
+    policy = async_io.policy_from({**default_policy("async_io"), "query_instances": False})
     facts = async_io.read(LiveHost(), policy)
     found = async_io.judge(facts, policy)
     return {

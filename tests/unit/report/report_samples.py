@@ -54,7 +54,7 @@ CHECKS = [
         "instance_restart",
         "The instance runs partly or wholly in 4 KiB pages although the pool may be large enough.",
         "kernel Documentation/admin-guide/mm/hugetlbpage.rst",
-        "restart the instance after the pool is large enough (hugepages_instance_restart_ok)",
+        "restart the instance after the pool is large enough (hugepages_instance_allow_restart)",
         "ORCL: 64424509440 bytes in huge pages",
         "ORCL: 10485760 bytes in huge pages, 64414023680 bytes in 4 KiB pages",
     ),

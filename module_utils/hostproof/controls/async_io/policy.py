@@ -58,11 +58,11 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    ask_instances: bool = flag()
-    """Ask running instances for their parameters through C(sqlplus / as sysdba), as their owner.
+    query_instances: bool = flag()
+    """Query the parameters of running instances with C(sqlplus / as sysdba), as their owner.
 
-    Without it what the processes do is checked against C(async_io_filesystemio_options), and the
-    parameters are C(error).
+    If C(false), the I/O of the processes is checked against C(async_io_filesystemio_options), and
+    the parameters are C(error).
 
     Default: true
     """

@@ -26,7 +26,7 @@ from .probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, 
 from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
 
-_BOUNCE = "link_bounce_ok"
+_BOUNCE = "allow_link_down"
 #: Output of ethtool -a in every version: the state before and after the change.
 _STATE = r"^(Autonegotiate:\s+\w+\s+RX:\s+\w+\s+TX:\s+\w+)\b"
 #: The same for drivers that show the result of a negotiation, which can change.
@@ -141,7 +141,7 @@ def _without_link(one: NicFacts, wanted: Wanted) -> Target:
 
 def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
     """Rejections if the host would lose a path while the link is down for seconds."""
-    if policy.link_bounce_ok:
+    if policy.allow_link_down:
         return []
     interfaces = known(facts.interfaces)
     bond: Optional[Bond] = None

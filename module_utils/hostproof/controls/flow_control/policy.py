@@ -426,7 +426,7 @@ class Policy(NamedTuple):
 
     Default: 30
     """
-    link_bounce_ok: bool = flag()
+    allow_link_down: bool = flag()
     """Accept that the link of the running play, the last member that carries a bond, or an
     interconnect without a bond goes down for some seconds while it is changed. Many drivers take
     the link down for each change.

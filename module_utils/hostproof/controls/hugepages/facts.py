@@ -99,7 +99,7 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
     and for "auto" those in oratab that have a parameter file."""
     active = next_start.running_databases(known(running))
     asking = next_start.Asking(SQLPLUS_SECONDS, None)
-    if not policy.ask_instances:
+    if not policy.query_instances:
         if policy.instances is None:
             _nothing_is_down(host, active)
         return []
@@ -122,7 +122,7 @@ def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:
     if waiting:
         raise Unanswered(
             "file:" + oratab.PATHS[0],
-            f"oratab lists {', '.join(waiting)}, which does not run, and hugepages_ask_instances "
+            f"oratab lists {', '.join(waiting)}, which does not run, and hugepages_query_instances "
             "is false: list every instance in hugepages_instances",
         )
 

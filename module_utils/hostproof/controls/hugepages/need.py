@@ -109,9 +109,9 @@ def next_starts(
     read = {database.sid for database in facts.databases}
     problems: List[HostproofError] = []
     for instance in known(facts.instances):
-        # Without queries (hugepages_ask_instances: false), the policy must list running databases.
+        # If instances are not queried, the policy must list running databases.
         if instance.kind in next_start.KINDS and instance.sid not in read.union(listed):
-            problems.append(_unreported(instance.sid, "hugepages_ask_instances is false"))
+            problems.append(_unreported(instance.sid, "hugepages_query_instances is false"))
     starts: Dict[str, Start] = {}
     for database in facts.databases:
         start = attempt(_next_start, database, page, policy)

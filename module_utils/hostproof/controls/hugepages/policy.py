@@ -94,7 +94,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    ask_instances: bool = flag()
+    query_instances: bool = flag()
     """Whether the SGA of the next start is read, from running instances with C(sqlplus / as
     sysdba) as their owner, and from parameter files of instances that are down.
 

@@ -151,7 +151,7 @@ def need_all(aix: Aix) -> None:
 def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
     """Why the required marks must not be set without an explicit override; None if they may be
     set."""
-    if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
+    if is_tight(policy.wanted) or policy.allow_deadman_risk or not _raises(aix, policy):
         return None
     try:
         if not is_old(powerha_version(aix, policy)):

@@ -56,4 +56,4 @@ def _guards(aix: Aix, policy: Policy) -> List[Refusal]:
         Refusal(problem, None) for problem in aix_attributes.problems(odm, _values(policy.wanted))
     ]
     risk = why_not_raise(aix, policy)
-    return refusals + ([] if risk is None else [Refusal(risk, "deadman_risk_ok")])
+    return refusals + ([] if risk is None else [Refusal(risk, "allow_deadman_risk")])

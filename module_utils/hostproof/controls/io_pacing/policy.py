@@ -207,7 +207,7 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    deadman_risk_ok: bool = flag()
+    allow_deadman_risk: bool = flag()
     """Raise the marks (or turn pacing off) under a PowerHA before 7.1, or where its release is not
     known. Under load its heartbeat may come late then, and the deadman switch halts the node.
 

@@ -39,7 +39,7 @@ def fix_of(aix: Aix, policy: Policy) -> str:
     if risk is not None:
         return (
             f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk with "
-            f"io_pacing_deadman_risk_ok: {risk}"
+            f"io_pacing_allow_deadman_risk: {risk}"
         )
     told = "apply the policy, or set both marks manually"
     if is_tight(policy.wanted):

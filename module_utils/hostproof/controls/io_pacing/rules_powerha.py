@@ -133,13 +133,13 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     elif raised:
         why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
         why = (why + "the node; {2}.").format("; ".join(raised), there, free)
-        status = WARN if policy.deadman_risk_ok else FAIL
+        status = WARN if policy.allow_deadman_risk else FAIL
     else:
         why = "The policy requires {0}, with which one writer can delay the heartbeat of {1}; {2}."
         why = why.format(policy.wanted, there, free)
         status = PASS if is_tight(policy.wanted) else WARN
-    if policy.deadman_risk_ok:
-        why += " The risk is taken: io_pacing_deadman_risk_ok."
+    if policy.allow_deadman_risk:
+        why += " The risk is taken: io_pacing_allow_deadman_risk."
     return Verdict(
         status,
         why=why,

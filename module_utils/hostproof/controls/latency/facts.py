@@ -105,8 +105,8 @@ def _places_of(host: Host, path: str, windows: List[Window]) -> Tuple[str, ...]:
 
 
 def _read_databases(host: Host, system: Answer[str], policy: Policy) -> List[Running]:
-    if not policy.ask_instances:
-        raise Absent("policy", "latency_ask_instances is false")
+    if not policy.query_instances:
+        raise Absent("policy", "latency_query_instances is false")
     if known(system) != LINUX:
         raise Absent("policy", "running databases are found on Linux only")
     return running_databases.read(host)

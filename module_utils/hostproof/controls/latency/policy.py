@@ -221,12 +221,12 @@ class Policy(NamedTuple):
     Instead of C(think_time_ms), C(measured_per_second) is what one session was measured to do, and
     C(measured_round_trip_ms) the round trip it had then; without it, the one that is measured now.
 
-    C(validation_round_trips) (1) and C(validation_ms) (0) are how often a connection pool waits
-    that validates at each request, and how long its statement takes in the database.
+    C(validation_round_trips) (1) and C(validation_ms) (0) describe a connection pool that validates
+    at each request: the round trips of a validation, and the time of its statement in the database.
 
     Default: {}
     """
-    ask_instances: bool = flag()
+    query_instances: bool = flag()
     """Query each running database, as its owner with sqlplus: its parameters of LOBs and
     prefetch, and sessions that block others.
 
@@ -261,8 +261,8 @@ class Policy(NamedTuple):
     Default: 0
     """
     instance_percent: float = decimal(0.1, 99)
-    """How much less than the others an instance of a cluster's report, or an Exadata cell, may do,
-    in percent.
+    """Tolerated difference in percent of an instance of a cluster report, or of an Exadata cell,
+    from the others.
 
     Default: 5
     """

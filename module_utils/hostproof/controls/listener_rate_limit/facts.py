@@ -95,7 +95,7 @@ def _find_definitions(host: Host, name: str, policy: Policy) -> List[str]:
 
 def _may_be_touched(listener: Listener, policy: Policy) -> bool:
     """Whether the plan may restart the listener. Only then it is queried with lsnrctl."""
-    if not policy.restart_ok:
+    if not policy.allow_restart:
         return False
     fitting = [one for one in policy.wanted or () if fits(one, listener)]
     return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)

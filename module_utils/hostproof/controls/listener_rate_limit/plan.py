@@ -216,18 +216,18 @@ def _plan_restart(
 ) -> None:
     unit = known(listener.unit)
     waits = f"{subject.title} uses the change after its next start"
-    if policy.restart_ok and unit is None:
+    if policy.allow_restart and unit is None:
         state = facts.states.get(listener.pid, Unanswered(PROCESSES, "its start was not read"))
         work.commands.append(_restart(listener, known(state)))
-    elif policy.restart_ok:
+    elif policy.allow_restart:
         work.pending.append(f"{waits}: systemctl restart {unit} (it is a service)")
-    elif policy.reload_ok and changed:
+    elif policy.allow_reload and changed:
         work.commands.append(_reload(listener))
         work.pending.append(waits + ": a reload does not read endpoints and rates.")
     else:
         work.pending.append(
             f"{waits}: lsnrctl stop {listener.name} and lsnrctl start {listener.name} (sessions "
-            "stay), or listener_rate_limit_restart_ok: true."
+            "stay), or listener_rate_limit_allow_restart: true."
         )
 
 

@@ -137,14 +137,14 @@ class Policy(NamedTuple):
 
     Default: 5
     """
-    reload_ok: bool = flag()
+    allow_reload: bool = flag()
     """Apply may reload a listener (C(lsnrctl reload)) if it may not restart it. Endpoints and rates
     still take effect only at the next start. Services with dynamic registration are unavailable
     until they register again, up to one minute.
 
     Default: false
     """
-    restart_ok: bool = flag()
+    allow_restart: bool = flag()
     """Apply may stop and start a listener. Sessions remain. New connections fail until the listener
     is up again, and for services with dynamic registration up to one minute longer. A listener
     that is a systemd unit is not restarted.

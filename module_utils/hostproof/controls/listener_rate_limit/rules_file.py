@@ -203,7 +203,7 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         why=f"The listener was started {_span(changed - started)} before {path} changed: it uses "
         "the old content. A reload does not read endpoints and rates.",
         fix="restart it in a maintenance window (sessions remain, new connections are not possible "
-        "during the restart); or set listener_rate_limit_restart_ok: true and apply the policy",
+        "during the restart); or set listener_rate_limit_allow_restart: true and apply the policy",
         commands=_restart_commands(listener),
         evidence=file_keys(listener),
     )

@@ -140,8 +140,8 @@ def _read_stopped(host: Host, policy: Policy) -> List[Database]:
 
 
 def _running(host: Host, policy: Policy) -> Tuple[Dict[str, Instance], next_start.Asking]:
-    if not policy.ask_instances:
-        raise Absent("policy", "memory_pressure_ask_instances is false")
+    if not policy.query_instances:
+        raise Absent("policy", "memory_pressure_query_instances is false")
     running = next_start.running_databases(instances.find_instances(host))
     return running, next_start.Asking(_SQLPLUS_SECONDS, None)
 

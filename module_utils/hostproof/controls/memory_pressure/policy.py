@@ -42,7 +42,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    ask_instances: bool = flag()
+    query_instances: bool = flag()
     """Query C(memory_target) of each running database, as its owner with sqlplus. If C(false),
     C(/dev/shm) is not checked.
 

@@ -181,7 +181,7 @@ def _read_holders(
 
     This checks each process of the host, so only where a mount may be changed or is missing."""
     wanted = [one.path for one in policy.wanted or ()]
-    looked_at = [path for path in wanted if path in missing or policy.remount_ok]
+    looked_at = [path for path in wanted if path in missing or policy.allow_remount]
     if not looked_at:
         return {}
     everybody = attempt(host.open_files, "all", "", tuple(looked_at), identity.ANYBODY)

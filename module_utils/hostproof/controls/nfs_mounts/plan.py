@@ -249,7 +249,7 @@ def _plan_mounts(
         if wrong is None or target.path in remade:
             continue
         group = _group(target, by_path, known(facts.mounted), policy)
-        if not policy.remount_ok or _is_automounted(group, by_path):
+        if not policy.allow_remount or _is_automounted(group, by_path):
             pending.append(_pending(target, wrong, group, by_path, facts, policy))
             continue
         refusals.extend(_guard_group(target, group, by_path, facts, policy))
@@ -420,8 +420,8 @@ def _pending(
         elif entry is None or entry.kind == "fstab":
             commands.append(line("mount", path))
     text = "{0} stays as it is mounted ({1}) until it is unmounted: stop what uses it, then: {2}"
-    if not policy.remount_ok and by_path.keys() >= group.keys():
-        text += f"; or apply with {NAME}_remount_ok: true"
+    if not policy.allow_remount and by_path.keys() >= group.keys():
+        text += f"; or apply with {NAME}_allow_remount: true"
     return text.format(target.path, wrong, " && ".join(commands)) + "."
 
 

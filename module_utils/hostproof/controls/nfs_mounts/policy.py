@@ -224,7 +224,7 @@ class Policy(NamedTuple):
 
     Default: 5
     """
-    remount_ok: bool = flag()
+    allow_remount: bool = flag()
     """Whether apply may unmount and mount the mounts of O(nfs_mounts_wanted) whose options differ.
     It never forces that; a mount in use is rejected, naming the processes.
 

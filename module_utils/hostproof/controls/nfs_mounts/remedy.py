@@ -20,7 +20,7 @@ from .options_table import EXACTLY, Requirement
 from .policy import NAME
 from .probes import persisted_options
 
-#: Writes what the policy lists; it never unmounts unless nfs_mounts_remount_ok says so.
+#: Writes what the policy lists; it never unmounts unless nfs_mounts_allow_remount says so.
 APPLY = apply_line(NAME)
 #: Options that the kernel shows although they were not requested.
 _OF_ANY_MOUNT = ("relatime", "namlen", "minorversion")
@@ -52,7 +52,7 @@ def remount(layers: Layers) -> Fix:
     by_hand = again(layers)
     if layers.judged.guessed or layers.system != nfs_options.LINUX:
         return by_hand
-    also = "; with nfs_mounts_remount_ok: true apply does it, where nothing uses it"
+    also = "; with nfs_mounts_allow_remount: true apply does it, where nothing uses it"
     return by_hand._replace(text=by_hand.text + also)
 
 
@@ -103,7 +103,7 @@ def correct(layers: Layers) -> Fix:
         steps = [persist.text + " (apply does it for a mount in nfs_mounts_wanted)"]
     if contradictions(shown, layers.running):
         mounting = again(layers)
-        also = " (with nfs_mounts_remount_ok: true apply does that too)" if is_listed else ""
+        also = " (with nfs_mounts_allow_remount: true apply does that too)" if is_listed else ""
         steps.append("then " + mounting.text + also)
         # A new mount needs the persisted options, otherwise it has the same ones as before.
         commands = commands + list(mounting.commands) if commands else []

@@ -58,12 +58,12 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             reason = f"{app.server.name} is {state}: a reload would bring others' changes too"
             refusals.append(Refusal(reason + "; reload it first", None))
         elif steps:
-            groups = [steps] if policy.reload_ok else [[one] for one in steps]
+            groups = [steps] if policy.allow_reload else [[one] for one in steps]
             changes += [_change(app, group, policy) for group in groups]
-        if state != "running" or (steps and not policy.reload_ok):
+        if state != "running" or (steps and not policy.allow_reload):
             pending.append(
                 f"{app.server.name} works by its old values until it is reloaded: reload in a "
-                "quiet hour (its sessions end), or pool_validation_reload_ok: true."
+                "quiet hour (its sessions end), or pool_validation_allow_reload: true."
             )
     return Plan(changes, refusals, pending, [])
 
@@ -142,10 +142,13 @@ def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> 
     if not then.get(SORTER):
         reason = f"{name} has no exception sorter: each dead connection would go back into the pool"
         refused.append(Refusal(reason + "; give sorter", None))
-    if not policy.stale_ok:
+    if not policy.allow_stale_connections:
         sides = both_sides(policy.round_trip_ms, pool.values.get("max-pool-size") or "20")
         refused.append(
-            Refusal(f"{name}: the background hands out dead connections: {sides}", "stale_ok")
+            Refusal(
+                f"{name}: the background hands out dead connections: {sides}",
+                "allow_stale_connections",
+            )
         )
     return refused
 
@@ -162,8 +165,8 @@ def _change(app: App, steps: List[_Step], policy: Policy) -> CommandChange:
     names = " ".join(one.pool.name for one in steps)
     return CommandChange(
         name=f"pools {names} of {app.server.name} at {app.server.controller}",
-        before=_state([(one.pool, one.before) for one in steps], policy.reload_ok),
-        after=_state([(one.pool, one.after) for one in steps], policy.reload_ok),
+        before=_state([(one.pool, one.before) for one in steps], policy.allow_reload),
+        after=_state([(one.pool, one.after) for one in steps], policy.allow_reload),
         look=_look(app, steps, policy),
         make=_batch(app, [(one.pool, one.after) for one in steps], policy),
         undo=_batch(app, [(one.pool, one.before) for one in steps], policy),
@@ -186,7 +189,7 @@ def _batch(app: App, pools: List[Tuple[Pool, Values]], policy: Policy) -> Tuple[
                 what = f"write-attribute(name={name},value={value})"
             operations.append(f"{_address(pool)}:{what}")
     commands = [_command(app, "set pools", ["batch"] + operations + ["run-batch"], policy)]
-    if policy.reload_ok:
+    if policy.allow_reload:
         commands.append(
             _command(app, "reload", ["reload"], policy)._replace(timeout=_RELOAD_SECONDS)
         )
@@ -201,11 +204,11 @@ def _look(app: App, steps: List[_Step], policy: Policy) -> Command:
         )
         for one in steps
     ]
-    if policy.reload_ok:
+    if policy.allow_reload:
         operations.append(":query(select=[process-type,server-state])")
     one = _command(app, "check pools", operations, policy)
     expected = (
-        r"\A(\{[\s\S]*^\})" if policy.reload_ok else r'\A[^{}]*\{[^{}]*"result" : (\{[^{}]*\})'
+        r"\A(\{[\s\S]*^\})" if policy.allow_reload else r'\A[^{}]*\{[^{}]*"result" : (\{[^{}]*\})'
     )
     return one._replace(expected=expected, squeezed=True)
 

@@ -208,13 +208,13 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    reload_ok: bool = flag()
+    allow_reload: bool = flag()
     """Whether apply and its revert may reload a server, which ends its sessions. Otherwise the
     change is stored and waits for the next reload.
 
     Default: false
     """
-    stale_ok: bool = flag()
+    allow_stale_connections: bool = flag()
     """Whether apply may move validation to the background, which hands out connections that died in
     a failover.
 

@@ -77,7 +77,7 @@ def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[st
 
 
 def _asking(policy: Policy) -> next_start.Asking:
-    forbidden_by = None if policy.ask_instances else "pre_page_sga_ask_instances"
+    forbidden_by = None if policy.query_instances else "pre_page_sga_query_instances"
     return next_start.Asking(float(policy.sqlplus_seconds), forbidden_by)
 
 

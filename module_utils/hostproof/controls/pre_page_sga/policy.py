@@ -103,7 +103,7 @@ class Policy(NamedTuple):
 
     Default: zero
     """
-    ask_instances: bool = flag()
+    query_instances: bool = flag()
     """Whether running instances are queried, with C(sqlplus / as sysdba) as their owner. The
     query reads four views and creates an entry in the audit trail of the instance each time.
 
