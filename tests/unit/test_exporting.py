@@ -382,7 +382,7 @@ class TestTheScriptAtATerminal:
     def test_stops_at_what_fails(self, at_terminal):
         made, said = at_terminal("n\ny\ny\n", "--all")
         assert made == {"three"}
-        assert "step 2 failed; nothing after it was run" in said
+        assert "step 2 failed; later steps were not run" in said
 
     def test_refuses_another_machine(self, at_terminal):
         made, said = at_terminal("y\ny\ny\n", "--all", host="elsewhere")

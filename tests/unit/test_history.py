@@ -222,8 +222,8 @@ class TestCommand:
         monkeypatch.delenv("COLUMNS", raising=False)
         assert command.main(["history", reports]) == 0
         text = capsys.readouterr().out
-        assert "Stays broken: 1" in text
-        assert "Mean time to fix: 24 h 00 min (1)" in text
+        assert "Open failures: 1" in text
+        assert "Mean time to fix: 24 h 00 min (1 fixed)" in text
         assert "\x1b" not in text
 
     @pytest.mark.parametrize("columns", [50, 60, 80, 120])

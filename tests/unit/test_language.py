@@ -33,6 +33,10 @@ def test_hits_have_the_line_of_the_text_and_code_does_not_count():
     assert [(hit.line, hit.label) for hit in hits] == [(3, "A-anew"), (4, "A-put-back")]
     page = "# Title\n\nRun it\nanew.\n\n```\nanew\n```\n"
     assert [hit.line for hit in language.hits_of("a.md", page, language.patterns())] == [3]
+    text = 'a = f"{anew} is read"\nb = f"{one} is read anew"\n'
+    assert [hit.line for hit in language.hits_of("a.py", text, language.patterns())] == [2]
+    template = "<b>{{ anew }}{% if anew %}\n<b>{{ one }} anew</b>\n<i>{# anew #}\n"
+    assert [hit.line for hit in language.hits_of("a.j2", template, language.patterns())] == [2, 3]
 
 
 def test_new_commits_have_plain_subjects():

@@ -65,7 +65,7 @@ class Difference(NamedTuple):
 @click.argument("before", type=options.PATH, help="report directory or findings file, earlier run")
 @click.argument("after", type=options.PATH, help="report directory or findings file, later run")
 def command(before: str, after: str, values: bool, output_format: str) -> int:
-    """Lists findings that are new, fixed, changed (another status) or gone (no longer checked)."""
+    """Lists new, changed and fixed findings, and those that are no longer checked (gone)."""
     found = list(differences(read(before), read(after), values=values))
     rows = [
         (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)

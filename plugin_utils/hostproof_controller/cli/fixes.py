@@ -40,14 +40,14 @@ class Step(NamedTuple):
     own: tuple[str, ...]
 
 
-def write(results: Results, folder: str) -> int:
+def write(results: Results, directory: str) -> int:
     """The files of every host that something can be done about; the exit code."""
     try:
-        os.mkdir(folder, 0o700)
+        os.mkdir(directory, 0o700)
     except FileExistsError:
-        raise Refused(f"{folder} exists already; fixes never overwrite files") from None
+        raise Refused(f"{directory} exists already; fixes never overwrite files") from None
     except OSError as problem:
-        raise Refused(f"{folder}: {problem.strerror}") from problem
+        raise Refused(f"{directory}: {problem.strerror}") from problem
     for state in results.hosts:
         steps = steps_of(state.findings)
         if not is_host_name(state.name):
@@ -56,12 +56,11 @@ def write(results: Results, folder: str) -> int:
             )
         elif steps:
             name = state.name.replace(":", "_")
-            write_private(os.path.join(folder, f"{name}.sh"), script(state, steps))
-            write_private(os.path.join(folder, f"{name}.yml"), playbook(state, steps))
+            write_private(os.path.join(directory, f"{name}.sh"), script(state, steps))
+            write_private(os.path.join(directory, f"{name}.yml"), playbook(state, steps))
             runs = sum(bool(step.commands) for step in steps)
-            print(
-                f"{os.path.join(folder, name)}.sh, .yml: {len(steps)} steps, {runs} with commands"
-            )
+            path = os.path.join(directory, name)
+            print(f"{path}.sh, .yml: {len(steps)} steps, {runs} with commands")
         else:
             print(f"{one_line(state.name)}: nothing to do")
     return 0
@@ -103,14 +102,14 @@ def _order(finding: dict[str, Any]) -> tuple[int, bool, int]:
 
 _HEAD = """\
 #!/usr/bin/env bash
-# Fixes for one host, by what was found {at} (Hostproof {version}).
-# Nobody has read them yet: read each step, and take out what you do not want.
+# Fixes for one host, from findings of {at} (Hostproof {version}).
+# These steps were not reviewed: read each step, and remove the ones that you do not want.
 #
 #   bash FILE              lists the steps, changes nothing
-#   bash FILE --step 2     runs step 2, after it has asked
-#   bash FILE --all        runs each, in this order, and asks before each
+#   bash FILE --step 2     runs step 2, after confirmation
+#   bash FILE --all        runs all steps in this order, each after confirmation
 #
-# It runs on that host alone; where uname -n gives another name, add --here at the end.
+# The script runs only on this host; if uname -n returns another name, add --here at the end.
 set -u
 host={quoted}
 mode=${{1:-list}} wanted=${{2:-}} number=0
@@ -128,7 +127,7 @@ begin() {{
     exit 1
   fi
   if ! [ -t 0 ]; then
-    echo "each step asks, and there is no terminal to ask at; nothing was changed" >&2
+    echo "each step requires confirmation, but there is no terminal; nothing was changed" >&2
     exit 1
   fi
 }}
@@ -141,12 +140,12 @@ step() {{
   shift 3
   for command in "$@"; do printf '     %s\\n' "$command"; done
   [ "$mode" != list ] && [ $# -gt 0 ] || return 0
-  printf '   Run that? [y/N] '
+  printf '   Run this step? [y/N] '
   read -r reply || reply=
-  case $reply in y | Y | yes) ;; *) echo '   left out'; return 0 ;; esac
+  case $reply in y | Y | yes) ;; *) echo '   skipped'; return 0 ;; esac
   for command in "$@"; do
     if ! (eval "$command") </dev/null; then
-      echo "step $number failed; nothing after it was run" >&2
+      echo "step $number failed; later steps were not run" >&2
       exit 1
     fi
   done

@@ -20,10 +20,10 @@ from .errors import Refused, complain
 
 #: Default number of runs to read.
 MOST_RUNS = 50
-#: Rows of what stays broken on a terminal.
+#: Maximum number of open failures on a terminal.
 _SHOWN = 20
 
-_HEADS = ("began", "judged", *reversed(VERDICTS), "failures", "run")
+_HEADS = ("started", "audited", *reversed(VERDICTS), "failures", "run")
 _BROKEN = ("since", "for", "runs", "severity", "host", "check", "title")
 
 
@@ -117,17 +117,17 @@ def _show(found: Trend) -> None:
     ]
     terminal.table(_HEADS, rows)
     broken = _broken(found)
-    terminal.say(f"\nStays broken: {len(broken)}")
+    terminal.say(f"\nOpen failures: {len(broken)}")
     if broken:
         terminal.table(_BROKEN, broken[:_SHOWN])
         if len(broken) > _SHOWN:
             terminal.say(f"and {len(broken) - _SHOWN} more; --format csv lists them")
-    mean = found.mean_seconds
-    told = "nothing was fixed yet" if mean is None else f"{lasted(mean)} ({len(found.mended)})"
-    terminal.say(f"\nMean time to fix: {told}")
-    terminal.say(f"Waivers that end within {SOON_DAYS} days: {len(found.endings)}")
+    mean, fixed = found.mean_seconds, len(found.mended)
+    text = "no failure was fixed" if mean is None else f"{lasted(mean)} ({fixed} fixed)"
+    terminal.say(f"\nMean time to fix: {text}")
+    terminal.say(f"Waivers that expire within {SOON_DAYS} days: {len(found.endings)}")
     if found.endings:
         terminal.table(
-            ("ends", "days", "host", "check", "owner"),
+            ("expires", "days", "host", "check", "owner"),
             [(one.expires, str(one.days), one.host, one.check, one.owner) for one in found.endings],
         )

@@ -194,11 +194,11 @@ class Play:
     def _validate_inventories(self) -> None:
         for name in self.ansible.all("inventory"):
             if "," not in name and not os.path.exists(name):
-                folder, _, last = name.rstrip("/").rpartition("/")
-                beside: list[str] = []
+                directory, _, last = name.rstrip("/").rpartition("/")
+                siblings: list[str] = []
                 with contextlib.suppress(OSError):
-                    beside = os.listdir(folder or ("/" if name.startswith("/") else "."))
-                raise Refused(f"-i: there is no {name}{did_you_mean(last, beside)}")
+                    siblings = os.listdir(directory or ("/" if name.startswith("/") else "."))
+                raise Refused(f"-i: there is no {name}{did_you_mean(last, siblings)}")
         from hostproof_controller import inventories
 
         try:
@@ -291,9 +291,9 @@ class Play:
             return code
         if verb in ("record", "baseline"):
             what = verb == "record"
-            folder = self._folder("HOSTPROOF_RECORD" if what else "HOSTPROOF_BASELINE")
-            if folder.is_dir() and not self.quiet:
-                print(f"{'Evidence' if what else 'Baseline'}: {folder}", flush=True)
+            directory = self._folder("HOSTPROOF_RECORD" if what else "HOSTPROOF_BASELINE")
+            if directory.is_dir() and not self.quiet:
+                print(f"{'Evidence' if what else 'Baseline'}: {directory}", flush=True)
             return code
         report = self._folder("HOSTPROOF_REPORT")
         if verb == "apply":

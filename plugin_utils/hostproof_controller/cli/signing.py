@@ -68,23 +68,23 @@ _MOST = 64 * 1024 * 1024
 _WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
 
 
-def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
+def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
     """Write the manifest of a report and its signature, or raise Refused; returns 0."""
     if not _WHO.fullmatch(who):
         raise Refused(f"--who: {one_line(who)} is not a name of letters, digits and . _ + @ -")
     for name in (MANIFEST, SIGNATURE):
-        if os.path.lexists(os.path.join(folder, name)):
-            raise Refused(f"{folder} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
+        if os.path.lexists(os.path.join(directory, name)):
+            raise Refused(f"{directory} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
     inventories = list(policy)
-    manifest = manifest_of(folder, inventories, who)
-    with _shown_on_page(folder, manifest):
+    manifest = manifest_of(directory, inventories, who)
+    with _shown_on_page(directory, manifest):
         text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
         done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
         if done.returncode:
             raise Refused(f"{key} cannot sign: {_said(done)}")
-    write_private(os.path.join(folder, MANIFEST), text)
-    write_private(os.path.join(folder, SIGNATURE), done.stdout.decode("ascii"))
-    terminal.say(f"Sealed: {folder}, {len(manifest['files'])} files, by {who}")
+    write_private(os.path.join(directory, MANIFEST), text)
+    write_private(os.path.join(directory, SIGNATURE), done.stdout.decode("ascii"))
+    terminal.say(f"Sealed: {directory}, {len(manifest['files'])} files, by {who}")
     if not inventories:
         terminal.say("No policy is part of the seal; --policy INVENTORY adds its files.")
     public = _public_key(key)
@@ -96,16 +96,16 @@ def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
     return 0
 
 
-def verify(folder: str, signers: str, who: str | None) -> int:
+def verify(directory: str, signers: str, who: str | None) -> int:
     """Compare a report with its signed manifest; returns 0, or EXIT_BROKEN."""
-    if not os.path.isdir(folder):
-        raise Refused(f"there is no directory {folder}")
+    if not os.path.isdir(directory):
+        raise Refused(f"there is no directory {directory}")
     try:
-        problems, manifest = check(folder, signers, who)
+        problems, manifest = check(directory, signers, who)
     except OSError as problem:
-        raise Refused(f"{folder}: {problem.strerror or problem}") from problem
+        raise Refused(f"{directory}: {problem.strerror or problem}") from problem
     for sentence in problems:
-        complain(f"{folder}: {sentence}")
+        complain(f"{directory}: {sentence}")
     if problems:
         return EXIT_BROKEN
     for text in described(manifest):
@@ -114,17 +114,17 @@ def verify(folder: str, signers: str, who: str | None) -> int:
 
 
 @contextmanager
-def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
+def _shown_on_page(directory: str, manifest: dict[str, Any]) -> Iterator[None]:
     """Let the page state by whom it is sealed, unless the signature fails; its hash counts then.
 
     A page that another release rendered has no place for it, and stays as it is.
     """
-    found = [(name, _text_of_page(folder, name)) for name in PAGES if name in manifest["files"]]
+    found = [(name, _text_of_page(directory, name)) for name in PAGES if name in manifest["files"]]
     name, before = next((one for one in found if SEAL_PLACE in one[1]), ("", ""))
     if not name:
         yield
         return
-    path = os.path.join(folder, name)
+    path = os.path.join(directory, name)
     # The first: what hosts stated comes after it, and escaped.
     write_private(path, before.replace(SEAL_PLACE, seal_of(manifest), 1))
     manifest["files"][name] = _hash(path)
@@ -135,8 +135,8 @@ def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
         raise
 
 
-def _text_of_page(folder: str, name: str) -> str:
-    with open_regular(os.path.join(folder, name)) as stream:
+def _text_of_page(directory: str, name: str) -> str:
+    with open_regular(os.path.join(directory, name)) as stream:
         text: bytes = stream.read()
     return text.decode("utf-8", "surrogateescape")
 
@@ -154,19 +154,19 @@ def seal_of(manifest: dict[str, Any]) -> str:
     return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in told) + "</p>"
 
 
-def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
+def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, Any]:
     """Files of a report, with the code that created them and the person who signs."""
-    if not os.path.isfile(os.path.join(folder, FINDINGS_FILE)):
-        raise Refused(f"{folder} is not a report directory (it has no {FINDINGS_FILE})")
+    if not os.path.isfile(os.path.join(directory, FINDINGS_FILE)):
+        raise Refused(f"{directory} is not a report directory (it has no {FINDINGS_FILE})")
     try:
-        files, others = hashes(folder)
+        files, others = hashes(directory)
         if others:
             raise Refused(
-                f"{folder}: {one_line(others[0])} is not a regular file, and cannot be sealed"
+                f"{directory}: {one_line(others[0])} is not a regular file, and cannot be sealed"
             )
         return {
             "schema": SCHEMA,
-            "report": os.path.basename(os.path.realpath(folder)),
+            "report": os.path.basename(os.path.realpath(directory)),
             "files": files,
             "policy": [_policy(path) for path in policy],
             "code": code(),
@@ -177,12 +177,12 @@ def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
         raise Refused(f"{problem.filename}: {problem.strerror}") from problem
 
 
-def hashes(folder: str) -> tuple[dict[str, str], list[str]]:
+def hashes(directory: str) -> tuple[dict[str, str], list[str]]:
     """SHA-256 by path of every file below a directory, and what is neither file nor directory."""
     found: dict[str, str] = {}
     others = []
-    for path in _below(folder, ""):
-        whole = os.path.join(folder, path)
+    for path in _below(directory, ""):
+        whole = os.path.join(directory, path)
         if stat.S_ISREG(os.lstat(whole).st_mode):
             found[path] = _hash(whole)
         else:
@@ -190,12 +190,12 @@ def hashes(folder: str) -> tuple[dict[str, str], list[str]]:
     return found, others
 
 
-def _below(folder: str, inside: str) -> Iterator[str]:
+def _below(directory: str, inside: str) -> Iterator[str]:
     """Paths of what is below a directory; a link is itself, wherever it leads."""
-    for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda one: one.name):
+    for entry in sorted(os.scandir(os.path.join(directory, inside)), key=lambda one: one.name):
         path = os.path.join(inside, entry.name)
         if entry.is_dir(follow_symlinks=False):
-            yield from _below(folder, path)
+            yield from _below(directory, path)
         elif path not in (MANIFEST, SIGNATURE):
             yield path
 
@@ -252,11 +252,11 @@ def _revision() -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[str, Any]]:
+def check(directory: str, signers: str, who: str | None) -> tuple[list[str], dict[str, Any]]:
     """Problems of a seal, one sentence each, and its manifest."""
     contents = []
     for name in (MANIFEST, SIGNATURE):
-        path = os.path.join(folder, name)
+        path = os.path.join(directory, name)
         if not os.path.isfile(path) or os.path.islink(path):
             return [f"it has no {name}: it is not sealed"], {}
         with open_regular(path) as stream:
@@ -264,7 +264,7 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
     text, armored = contents
     if not _is_as_written(armored):
         return [f"{SIGNATURE} was changed"], {}
-    signature = os.path.join(folder, SIGNATURE)
+    signature = os.path.join(directory, SIGNATURE)
     names = [who] if who else _signers_of(signature, signers)
     if not names:
         return ["no listed signer has signed it"], {}
@@ -273,7 +273,7 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
         words = ("-f", signers, "-I", name, "-n", NAMESPACE, "-s", signature)
         done = _ssh_keygen("verify", *words, given=text)
         if done.returncode == 0:
-            return _problems(folder, text, name)
+            return _problems(directory, text, name)
         said = _said(done)
     return [f"the signature does not verify: {said}"], {}
 
@@ -294,7 +294,7 @@ def _is_as_written(armored: bytes) -> bool:
     return lines == [whole[at : at + _WIDTH] for at in range(0, len(whole), _WIDTH)]
 
 
-def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
+def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
     """Compare a manifest that has a valid signature with the files of the report."""
     try:
         manifest = json.loads(text.decode("ascii"))
@@ -306,7 +306,7 @@ def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[st
     problems = []
     if who != signer:
         problems.append(f"it names {one_line(str(who))} as the signer, but {signer} signed")
-    files, others = hashes(folder)
+    files, others = hashes(directory)
     for path in sorted({*wanted, *files, *others}):
         if path not in wanted:
             problems.append(f"{one_line(path)} was added")

@@ -166,10 +166,10 @@ def _is_number(text: str) -> bool:
 
 
 def _programs() -> Path:
-    folder = environment_folder() / "bin"
-    if not (folder / "ansible-runner").exists():
+    directory = environment_folder() / "bin"
+    if not (directory / "ansible-runner").exists():
         raise Refused(
-            f"--slices needs ansible-runner: {folder}/python -m pip install "
+            f"--slices needs ansible-runner: {directory}/python -m pip install "
             "-r requirements-slices.txt"
         )
-    return folder
+    return directory

@@ -255,11 +255,11 @@ class Ledger:
         return None
 
 
-def create(folder: str, planned: list[dict[str, Any]], started: str) -> Ledger:
+def create(directory: str, planned: list[dict[str, Any]], started: str) -> Ledger:
     """A new ledger on disk; Refused where there is one already."""
-    if os.path.exists(os.path.join(folder, LEDGER)):
-        raise Refused(f"{folder} already has a gate: name a new directory")
-    ledger = Ledger(folder, {"schema": SCHEMA, "started": started, "batches": planned})
+    if os.path.exists(os.path.join(directory, LEDGER)):
+        raise Refused(f"{directory} already has a gate: name a new directory")
+    ledger = Ledger(directory, {"schema": SCHEMA, "started": started, "batches": planned})
     ledger.save()
     return ledger
 
@@ -300,19 +300,19 @@ def others_open(
     found = []
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     for name in names:
-        folder = os.path.join(parent, name)
-        if os.path.islink(folder) or os.path.realpath(folder) == os.path.realpath(own):
+        directory = os.path.join(parent, name)
+        if os.path.islink(directory) or os.path.realpath(directory) == os.path.realpath(own):
             continue
-        if name in released or not os.path.exists(os.path.join(folder, LEDGER)):
+        if name in released or not os.path.exists(os.path.join(directory, LEDGER)):
             continue
-        for batch in load(folder).batches:
+        for batch in load(directory).batches:
             if batch["state"] not in _OPEN:
                 continue
             for host in batch["hosts"]:
                 if own_applies(batch, host, open_now.get(host, [])):
                     found.append(
                         f"{host} still has what gate {name} changed and did not keep "
-                        f"({_state_in_words(batch)}): ./hostproof revert --gate {folder}, or "
+                        f"({_state_in_words(batch)}): ./hostproof revert --gate {directory}, or "
                         f"accept it with -e latency_gate_release={name}"
                     )
     return found
@@ -459,4 +459,4 @@ def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure
 
 
 def _percent(ratio: float) -> str:
-    return f"{(ratio - 1.0) * 100:+.1f} %"
+    return f"{(ratio - 1.0) * 100:+.1f}%"

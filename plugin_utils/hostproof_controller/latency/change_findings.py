@@ -140,7 +140,7 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
                 why=_part_of(one.whole) if status == WARN else None,
                 fix=undo or "./hostproof revert --limit HOSTS",
                 desired="not worse",
-                running=f"{percent(interval.ratio)} (95 % interval {percent(interval.low)} to "
+                running=f"{percent(interval.ratio)} (95% interval {percent(interval.low)} to "
                 f"{percent(interval.high)}) over {hosts}: {one.comparison.verdict}",
             )
         )
@@ -160,7 +160,7 @@ def _part_of(whole: str | None) -> str | None:
 
 def percent(ratio: float) -> str:
     """A ratio after / before as people read it: +4.6%."""
-    return f"{(ratio - 1.0) * 100:+.1f} %"
+    return f"{(ratio - 1.0) * 100:+.1f}%"
 
 
 def _judge_loss(loss: Loss, unchanged: bool, undo: str) -> Finding:
@@ -214,7 +214,7 @@ def _judge_series(
 ) -> Finding:
     title = f"{one.series.name}: {CHANGE.title}"
     remarks = "; ".join(one.remarks)
-    # Said first: it may be all of the difference, or the very change that is tested.
+    # The path is first: it may explain the whole difference, or be the tested change itself.
     path = [another_path(one.path)] if one.path else []
     if not one.figures:
         return _without_figures(one, host, keys, title, path)
@@ -230,7 +230,7 @@ def _judge_series(
     if why is None and status == ERROR:
         why = f"It is unknown whether the change made this slower: {gone}."
     if why is None and status == WARN:
-        why = "That the change made this slower can be neither shown nor ruled out."
+        why = "The measurements neither prove nor exclude that the change made this slower."
     sentences = path + [
         f"{figure.name} {verdict.sentence(figure.comparison)}" for figure in one.figures
     ]

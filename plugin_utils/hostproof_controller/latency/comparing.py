@@ -467,7 +467,7 @@ def _changed_conditions(pair: _Pair) -> list[str]:
     for words, side in (("before", pair.before), ("after", pair.after)):
         steal = _numbers(side, "steal_percent")
         if steal and max(steal) > _MOST_STEAL:
-            found.append(f"{words}, the hypervisor took up to {max(steal):.0f} % of the CPUs")
+            found.append(f"{words}, the hypervisor took up to {max(steal):.0f}% of the CPUs")
         loads = [
             (load, window.conditions.get("cpus"))
             for window in side

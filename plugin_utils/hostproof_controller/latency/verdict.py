@@ -238,14 +238,14 @@ def sentence(comparison: Comparison, unit: str = "us") -> str:
         text += ", too few windows for an interval"
     else:
         text += (
-            f", {_percent(interval.ratio)} (95 % interval {_percent(interval.low)} to "
+            f", {_percent(interval.ratio)} (95% interval {_percent(interval.low)} to "
             f"{_percent(interval.high)})"
         )
     return text + _margin_and_verdict(comparison)
 
 
 def _margin_and_verdict(comparison: Comparison) -> str:
-    text = f", margin {comparison.margin * 100:g} %: {comparison.verdict}"
+    text = f", margin {comparison.margin * 100:g}%: {comparison.verdict}"
     if comparison.stable is False:
         text += ", the baseline itself was not stable"
     elif comparison.suspect:
@@ -253,7 +253,7 @@ def _margin_and_verdict(comparison: Comparison) -> str:
     if comparison.verdict == INCONCLUSIVE and comparison.needed is not None:
         text += f", needs about {comparison.needed} windows per side"
     elif comparison.verdict == INCONCLUSIVE and comparison.stable is not False:
-        text += f", and no number of windows up to {_MOST_WINDOWS} would tell"
+        text += f", and even {_MOST_WINDOWS} windows would not be enough"
     return text
 
 
@@ -262,4 +262,4 @@ def _figure(value: float) -> str:
 
 
 def _percent(ratio: float) -> str:
-    return f"{(ratio - 1.0) * 100:+.1f} %"
+    return f"{(ratio - 1.0) * 100:+.1f}%"

@@ -32,8 +32,8 @@ Render the report of a run again, or one report of several runs or shards, witho
 By host and control the latest result counts."""
 
 _EPILOG = """\
-With one DIR and no --out its report is rendered in place; otherwise a new folder is made.
-Exit code, as after a run: 0 nothing failed, 1 could not start, 2 a finding failed, 3 something
+With one DIR and without --out, the report is rendered in place; otherwise a new directory is
+created. Exit code, as after a run: 0 no failure, 1 could not start, 2 a finding failed, 3 a value
 could not be determined, 4 a host was unreachable. With --query: 0, or 1."""
 
 
@@ -86,12 +86,12 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     in_place = len(options.reports) == 1 and not options.out and os.path.isdir(options.reports[0])
     if in_place:
-        folder = options.reports[0]
-        _find_lines(folder)
+        directory = options.reports[0]
+        _find_lines(directory)
     else:
-        folder = _merge_into_new(options)
+        directory = _merge_into_new(options)
     rendered = render_folder(
-        folder,
+        directory,
         today=datetime.date.today(),
         known_checks=check_ids,
         waivers=waivers,
@@ -126,17 +126,17 @@ def _merge_into_new(options: argparse.Namespace) -> str:
     results = merge(read_entries(options.reports, notes))
     for note in notes:
         _complain(note)
-    folder = _make_folder(options.out)
-    with Draft(os.path.join(folder, FINDINGS_FILE)) as draft:
+    directory = _make_folder(options.out)
+    with Draft(os.path.join(directory, FINDINGS_FILE)) as draft:
         for line in render_lines(merged_lines(results)):
             draft.write(line)
         draft.replace()
-    return folder
+    return directory
 
 
-def _find_lines(folder: str) -> None:
+def _find_lines(directory: str) -> None:
     """Raise HostproofError, which names the file, where there is nothing to be rendered."""
-    path = os.path.join(folder, FINDINGS_FILE)
+    path = os.path.join(directory, FINDINGS_FILE)
     try:
         open_regular(path).close()
     except OSError as problem:
@@ -147,14 +147,14 @@ def _make_folder(wanted: str | None) -> str:
     if wanted is None:
         os.makedirs("reports", mode=0o700, exist_ok=True)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    folder = wanted or os.path.join("reports", f"{stamp}-{secrets.token_hex(2)}")
+    directory = wanted or os.path.join("reports", f"{stamp}-{secrets.token_hex(2)}")
     try:
-        os.mkdir(folder, 0o700)
+        os.mkdir(directory, 0o700)
     except FileExistsError:
-        raise HostproofError(f"{folder} exists already; a report is never overwritten") from None
+        raise HostproofError(f"{directory} exists already; a report is never overwritten") from None
     except OSError as problem:
-        raise HostproofError(f"{folder}: {problem.strerror}") from problem
-    return folder
+        raise HostproofError(f"{directory}: {problem.strerror}") from problem
+    return directory
 
 
 def _query(options: argparse.Namespace, waivers: list[Waiver] | None) -> Any:

@@ -10,7 +10,7 @@
     exit_code   of the run, and what it means in "exit_meaning"; "strict": whether warn counted
     complete    false if a run was cut short: then hosts are missing
     notes       sentences about the files it was rendered from
-    runs        [{"id", "started", "hosts": it set out to judge, "answered": that left a result}]
+    runs        [{"id", "started", "hosts": selected for it, "answered": that have a result}]
     totals      {"hosts": {verdict: count}, "findings": {status: count}}
     hosts       [{"host", "verdict", "outcome", "at", "recorded_at": when the oldest evidence that
                   counts was read, or null, "findings": {status: count},

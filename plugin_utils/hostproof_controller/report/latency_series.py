@@ -253,13 +253,13 @@ def grouped(number: int) -> str:
 
 
 def change_text(before: float | None, after: float | None) -> str:
-    """ "+4.6 %", "5.2 times", or nothing where one side is not known."""
+    """ "+4.6%", "5.2 times", or an empty text if one side is unknown."""
     if before is None or after is None or before <= 0:
         return ""
     ratio = after / before
     if ratio >= 3:
         return f"{_three_digits(ratio)} times"
-    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
+    return f"{(ratio - 1) * 100:+.1f}%".replace("-", "−")
 
 
 def _three_digits(value: float) -> str:

@@ -175,7 +175,7 @@ def _cells(
         if count:
             share = 100.0 * count / total
             kind = f"q{1 + sum(share >= limit for limit in SHADES)}"
-            told = f"{span}: {grouped(count)} of {grouped(total)}, {share:.3g} %"
+            told = f"{span}: {grouped(count)} of {grouped(total)}, {share:.3g}%"
             cells.append(_Cell(high - start + 1, kind, told, count_text(count)))
         else:
             cells.append(_Cell(high - start + 1, "rg", span, _middle_text(series)))
@@ -192,7 +192,7 @@ def _middle_text(series: Series) -> str:
 
 
 def _shade_words() -> list[str]:
-    """What the colours mean."""
-    words = [f"under {SHADES[0]} %"]
-    words += [f"{low}–{high} %" for low, high in zip(SHADES, SHADES[1:], strict=False)]
-    return [*words, f"{SHADES[-1]} % and more"]
+    """Legend of the colours."""
+    words = [f"under {SHADES[0]}%"]
+    words += [f"{low}–{high}%" for low, high in zip(SHADES, SHADES[1:], strict=False)]
+    return [*words, f"{SHADES[-1]}% and more"]

@@ -93,7 +93,7 @@ def render_folder(
     severity: str = SEVERITIES[-1],
     fail_on: str = SEVERITIES[-1],
 ) -> Rendered:
-    """Write report.json, report.xml, report.prom and report.html into ``folder``.
+    """Write report.json, report.xml, report.prom and report.html to the directory.
 
     Above ALL_IN_ONE hosts also index.html and a page for each host, unless ``as_one_page``.
 

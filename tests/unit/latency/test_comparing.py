@@ -157,7 +157,7 @@ class TestOneHost:
         text = "; ".join(one.series[0].remarks)
         assert "CPUs: 4 before, 2 after" in text
         assert "kernel: 6.1 before, 6.6 after" in text
-        assert "took up to 5 % of the CPUs" in text
+        assert "took up to 5% of the CPUs" in text
         assert "the load was up to 9.0" in text
         (finding,) = change_findings.judge_host(one, None, None).findings
         assert "to mind: CPUs: 4 before, 2 after" in finding.running

@@ -139,7 +139,7 @@ class TestDecision:
     def test_worse_is_held_whatever_the_figure(self, figure):
         found = decide(host(Figure(figure, compared(WORSE))))
         assert not found.keep
-        assert "worse (+30.0 %)" in found.reasons[0][1]
+        assert "worse (+30.0%)" in found.reasons[0][1]
 
     def test_one_bad_figure_among_good_ones_is_enough(self):
         figures = [Figure("p50", compared(BETTER)), Figure("p99", compared(WORSE))]
@@ -188,7 +188,7 @@ class TestDecision:
         }
         found = gating.decide(["db01"], OK, verdicts, [], LIMITS)
         assert [reason for _, reason in found.reasons] == [
-            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0 %); on unchanged hosts: +30.0 %"
+            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0%); on unchanged hosts: +30.0%"
         ]
 
     def test_what_the_host_adds_decides_nothing_beside_the_whole(self):

@@ -146,8 +146,8 @@ def test_the_sentence_has_the_numbers_and_the_verdict() -> None:
     found = compare(windows(10, 0.02, 16), windows(10, 0.02, 17, 520.0), 0.05)
     said = sentence(found)
     assert " -> " in said
-    assert "95 % interval +" in said
-    assert said.endswith("margin 5 %: worse")
+    assert "95% interval +" in said
+    assert said.endswith("margin 5%: worse")
     assert "too few windows" in sentence(compare([1.0], [2.0], 0.05))
 
 

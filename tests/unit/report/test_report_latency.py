@@ -102,8 +102,8 @@ def test_sizes_counts_and_changes():
         "1.24M",
         "10T",
     ]
-    assert change_text(412.0, 431.0) == "+4.6 %"
-    assert change_text(431.0, 412.0) == "−4.4 %"
+    assert change_text(412.0, 431.0) == "+4.6%"
+    assert change_text(431.0, 412.0) == "−4.4%"
     assert change_text(400.0, 5200.0) == "13 times"
     assert change_text(None, 1.0) == change_text(1.0, None) == change_text(0.0, 1.0) == ""
 
@@ -142,7 +142,7 @@ def test_the_heat_map_of_an_exadata_cell_holds_the_numbers_that_the_cell_printed
     (row,) = rows_of(text, "CD_02_enkcel01, read, 8 KiB")
     row_of_8_kib = "66 101 3189 6347 717 1826 23.2k 124k 191k 79.2k 37k 18.5k 12.8k 526 1"
     assert " ".join(cell[0] for cell in row[6:] if cell[0]) == row_of_8_kib
-    assert "8–16 ms: 191,169 of 498,831, 38.3 %" in [cell[3] for cell in row]
+    assert "8–16 ms: 191,169 of 498,831, 38.3%" in [cell[3] for cell in row]
 
 
 def test_a_cell_stands_below_its_octave_and_its_colour_tells_its_share():
@@ -189,9 +189,9 @@ def test_a_bin_without_an_upper_end_and_one_of_several_octaves_are_shown_as_such
     (row,) = rows_of(text, "log file sync")
     shown = [cell for cell in row if cell[3]]
     assert [cell[3] for cell in shown] == [
-        "under 1 ms: 700 of 1,000, 70 %",
-        "1–2 ms: 250 of 1,000, 25 %",
-        "from 32 ms on: 50 of 1,000, 5 %",
+        "under 1 ms: 700 of 1,000, 70%",
+        "1–2 ms: 250 of 1,000, 25%",
+        "from 32 ms on: 50 of 1,000, 5%",
     ]
     assert [cell[2] for cell in shown] == [11, 1, 1]
     (rows,) = tables(text)
@@ -338,7 +338,7 @@ def test_the_table_tells_before_after_and_change():
     assert [row[0] for row in rows[3:]] == ["change"]
     # In rows of their own the name is missing, so that p50 is one place to the left.
     before, after = (float(text.split(" ")[0]) for text in (rows[1][5], rows[2][4]))
-    change = float(re.fullmatch(r"\+([\d.]+) %", rows[3][4]).group(1))
+    change = float(re.fullmatch(r"\+([\d.]+)%", rows[3][4]).group(1))
     assert change == pytest.approx((after / before - 1) * 100, abs=0.5), "of rounded figures"
 
 
