@@ -196,7 +196,7 @@ POOL = (
         {"instances": LISTED},
         "pool_covers_sga",
         "fail",
-        ("8146 pages of the pool are held by something that is no instance",),
+        ("8146 pages of the pool are used by programs other than running instances",),
     ),
     Story(
         "covers: somebody else holds pages beside a running instance",
@@ -204,7 +204,7 @@ POOL = (
         {"instances": [*LISTED, {"sid": "+ASM1", "sga": "1G"}]},
         "pool_covers_sga",
         "fail",
-        ("418 pages of the pool are held by something that is no instance",),
+        ("418 pages of the pool are used by programs other than running instances",),
     ),
     Story(
         "covers: without root, an instance that is down hides no raised SGA of one that runs",
@@ -220,7 +220,7 @@ POOL = (
         {},
         "pool_covers_sga",
         "fail",
-        ("8192 pages of the pool are held by something that is no instance",),
+        ("8192 pages of the pool are used by programs other than running instances",),
     ),
     Story(
         "covers: an SGA that is not among the host's segments",
@@ -342,7 +342,7 @@ POOL = (
         {},
         "pool_persisted",
         "error",
-        ("/etc/tmpfiles.d/hp.conf:1 sets the pool by sysfs",),
+        ("/etc/tmpfiles.d/hp.conf:1 sets the pool in sysfs",),
     ),
     Story(
         "persisted: tmpfiles.d writes after sysctl.d",
@@ -422,7 +422,7 @@ POOL = (
         "single_source",
         "warn",
         (
-            f"2 places set the pool; {packs.SYSCTL_FILE}:3 wins",
+            f"2 places set the pool; {packs.SYSCTL_FILE}:3 is effective",
             "/etc/sysctl.d/97-oracle.conf:2 = 50",
             "remove the setting from: /etc/sysctl.d/97-oracle.conf:2 = 50",
         ),
@@ -436,7 +436,7 @@ POOL = (
         {},
         "single_source",
         "warn",
-        ("/etc/sysctl.d/99-zzz.conf:1 wins and makes 50 pages, 8194 are needed",),
+        ("/etc/sysctl.d/99-zzz.conf:1 is effective and sets 50 pages, 8194 are needed",),
     ),
     Story(
         "owner: tuned gives way to sysctl.d",
@@ -451,7 +451,7 @@ POOL = (
         "single_source",
         "warn",
         (
-            f"{packs.SYSCTL_FILE}:3 wins",
+            f"{packs.SYSCTL_FILE}:3 is effective",
             "tuned profile /usr/lib/tuned/base/tuned.conf = 11",
             "tuned profile oracle-hp",
         ),
@@ -468,7 +468,7 @@ POOL = (
         {},
         "single_source",
         "warn",
-        ("tuned profile /usr/lib/tuned/oracle/tuned.conf wins",),
+        ("tuned profile /usr/lib/tuned/oracle/tuned.conf is effective",),
     ),
     Story(
         "owner: tuned's profile is nowhere",
@@ -493,7 +493,7 @@ POOL = (
         "pool_not_wasted",
         "warn",
         (
-            "820 pages (1.6 GiB) are kept for nothing",
+            "820 pages (1.6 GiB) are not required",
             "list every instance of this host in hugepages_instances; if 8194 pages cover them",
         ),
     ),
@@ -503,7 +503,7 @@ POOL = (
         {},
         "pool_not_wasted",
         "pass",
-        ("11200 committed, 800 pages neither used nor promised",),
+        ("11200 committed, 800 pages neither used nor reserved",),
     ),
     Story(
         "not wasted: no database at all",
@@ -511,7 +511,7 @@ POOL = (
         {},
         "pool_not_wasted",
         "warn",
-        ("512 pages (1.0 GiB) are kept for nothing",),
+        ("512 pages (1.0 GiB) are not required",),
     ),
     Story("not wasted: no pool", bare(), {}, "pool_not_wasted", "pass"),
     Story("share: little", database(), {}, "ram_share", "pass", ("25 percent (16.0 GiB)",)),
@@ -572,7 +572,7 @@ POOL = (
         {},
         "numa_split",
         "warn",
-        ("node1 got less than half", "about 4097 pages per node", "node1: 1194"),
+        ("node1 has less than half", "about 4097 pages per node", "node1: 1194"),
     ),
     Story(
         "nodes: exactly half of an even share",
@@ -885,7 +885,7 @@ INSTANCES = (
         {},
         "shm_group",
         "fail",
-        (f"kernel {NEW_KERNEL} answers EPERM",),
+        (f"kernel {NEW_KERNEL} returns EPERM",),
     ),
     Story(
         "group: the first kernel without the fallback",
@@ -1011,7 +1011,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("Allocations by khugepaged stall processes", "No database is here yet."),
+        ("Allocations by khugepaged stall processes", "The host has no database yet."),
     ),
     Story(
         "thp: always after a reboot",
@@ -1089,7 +1089,7 @@ TRANSPARENT = (
         {},
         "transparent_hugepages",
         "warn",
-        ("Nothing that can be seen keeps 'never'",),
+        ("No setting was found that keeps 'never'",),
     ),
     Story(
         "thp: madvise on a RHEL kernel",

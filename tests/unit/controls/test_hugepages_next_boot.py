@@ -655,7 +655,7 @@ BESIDE = (
         "ram_share",
         "fail",
         f"40 GiB: {PROFILES}",
-        ("those of the next reboot", "40.0 GiB of it in pages of other sizes"),
+        ("huge pages after reboot", "40.0 GiB of it in pages of other sizes"),
         profile=f"[sysfs]\n{GIGANTIC}=40\n",
     ),
     Row(
@@ -767,7 +767,7 @@ WRONG_ANYWAY = (
         "ram_share",
         "fail",
         "kernel hugetlbpage.rst: 50 GiB of 64 GiB, and some pool beside them",
-        ("those of the next reboot",),
+        ("huge pages after reboot",),
     ),
     Row(
         "transparent huge pages that are on now are wrong whatever cron does",

@@ -234,7 +234,7 @@ class TestGuards:
     def test_memory_that_is_available(self, plan):
         machine = fresh_host().memory(MemAvailable=10 * MIB)
         assert reasons(plan(machine, instances=LISTED))["allow_low_memory"].startswith(
-            "8196 pages more (16.0 GiB) do not fit into the 10.0 GiB that are available"
+            "8196 pages more (16.0 GiB) exceed the 10.0 GiB of available memory"
         )
 
     def test_old_kernel_that_does_not_say_what_is_available(self, plan):
@@ -249,13 +249,13 @@ class TestGuards:
             "/proc/buddyinfo", "Node 0, zone Normal 9 9 9 9 9 9 9 9 9 40 7\n"
         )
         assert reasons(plan(machine, instances=LISTED))["allow_compaction"].startswith(
-            "only 54 of 8196 pages more can be had without compacting memory"
+            "only 54 of 8196 pages more are available without memory compaction"
         )
 
     def test_pages_in_use(self, plan):
         machine = fresh_host().pool(9000, 300, 100)
         assert reasons(plan(machine, instances=LISTED))["allow_shrink_below_use"] == (
-            "8800 pages of the pool are in use or promised, the policy leaves 8196"
+            "8800 pages of the pool are in use or reserved, but the policy requires a pool of 8196"
         )
 
     def test_page_size(self, plan):
@@ -322,8 +322,9 @@ class TestRivals:
     def test_limits_that_are_read_later(self, plan):
         machine = fresh_host().file("/etc/security/limits.d/zzz.conf", "oracle soft memlock 64\n")
         (refusal,) = plan(machine, instances=LISTED).refusals
-        assert f"{packs.LIMITS_FILE} would not win for oracle: 64 (/etc/security/limits.d/zzz" in (
-            refusal.reason
+        assert (
+            f"{packs.LIMITS_FILE} would be overridden for oracle: 64 (/etc/security/limits.d/zzz"
+            in (refusal.reason)
         )
 
     def test_hard_limit_alone_that_is_read_later(self, plan):
@@ -336,7 +337,7 @@ class TestRivals:
             "/etc/tmpfiles.d/site.conf", f"w {packs.THP_FILE} - - - - madvise\n"
         )
         (refusal,) = plan(machine, instances=LISTED).refusals
-        assert "/etc/tmpfiles.d/site.conf:1 sets transparent huge pages too" in refusal.reason
+        assert "/etc/tmpfiles.d/site.conf:1 also sets transparent huge pages" in refusal.reason
 
     def test_tuned_profile_that_sets_the_mode(self, plan):
         machine = fresh_host().file("/etc/tuned/active_profile", "fast\n")

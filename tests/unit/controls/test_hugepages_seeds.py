@@ -37,7 +37,7 @@ def test_a_thousand_pages_for_60_gb_fail_and_say_what_they_cost(judge_pack):
     assert "PageTables is 3.5 GiB now" in pool.why
     assert pool.in_use == "0 of 1000 pages committed (total 1000 - free 1000 + reserved 0)"
     assert pool.fix.startswith("the pool must have 30724 pages: apply is blocked. First: ")
-    assert "can be had without compacting memory" in pool.fix
+    assert "are available without memory compaction" in pool.fix
     assert pool.commands == ()
     assert "The whole SGA (60.0 GiB)" in findings["sga_in_huge_pages"].why
     assert findings["page_table_cost"].status == "warn"
@@ -52,8 +52,8 @@ def test_35893_pages_cover_it_with_a_surplus(judge_pack):
     assert pool.in_use == "30721 of 35893 pages committed (total 35893 - free 5245 + reserved 73)"
     surplus = findings["pool_not_wasted"]
     assert surplus.status == "warn"
-    assert "5169 pages (10.1 GiB) are kept for nothing" in surplus.why
-    assert surplus.in_use == "30721 committed, 5172 pages neither used nor promised"
+    assert "5169 pages (10.1 GiB) are not required" in surplus.why
+    assert surplus.in_use == "30721 committed, 5172 pages neither used nor reserved"
     assert findings["sga_in_huge_pages"].status == "pass"
     assert (findings["page_table_cost"].status, findings["page_table_cost"].running) == (
         "pass",

@@ -180,7 +180,7 @@ class TestKernel:
         other = f"6.12.0-55.7.1.{tag}.x86_64"
         found = judge(host("rhel-9.4", RHEL94[1], other))["kernel"]
         assert (found.status, found.persisted) == ("warn", other)
-        assert f"default boot kernel {other} is of no listed line" in found.why
+        assert f"default boot kernel {other} is not of a listed line" in found.why
 
     def test_without_grubby_the_running_kernel_counts(self, judge):
         machine = host(*RHEL94)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a host knows about the owners of Oracle software."""
+"""Facts about the owners of Oracle software."""
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -82,7 +82,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     meminfo = attempt(host.read_text, MEMINFO)
     if isinstance(meminfo, Absent):
         # No command of Linux runs on another system.
@@ -201,7 +201,7 @@ def _files(texts: Dict[str, Answer[str]]) -> Dict[str, Answer[shell_profile.Sett
 
 
 def _default_umask(host: Host) -> str:
-    """What a login starts with where no start file sets it (login.defs(5), UMASK)."""
+    """The umask of a login if no start file sets it (login.defs(5), UMASK)."""
     text = unless_absent(attempt(host.read_text, LOGIN_DEFS), "")
     found = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
     return str(found[-1]) if found else "022"

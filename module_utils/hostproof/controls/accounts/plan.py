@@ -16,7 +16,7 @@ from .subjects import applies
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """Only what accounts_groups and accounts_accounts list; raises what it would have to guess."""
+    """Plan the listed groups and accounts. Raises if required facts are unknown."""
     try:
         applies(facts, policy)
     except Skip as reason:

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which groups and accounts a host needs: the role's variables and their checks."""
+"""Required groups and accounts: validated role variables."""
 
 import re
 from typing import NamedTuple, Optional, Tuple

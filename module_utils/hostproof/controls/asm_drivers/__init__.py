@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""asm_drivers: ASMFD and ASMLIB against the kernels and the Oracle release. It only looks."""
+"""asm_drivers: ASMFD and ASMLIB against the kernels and the Oracle release. Read-only."""

@@ -56,7 +56,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, _policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     kernel = attempt(lambda: host.read_text(KERNEL).strip())
     is_linux = not isinstance(kernel, Absent)
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What several rules share: the kernels, and what of ASMLIB is installed."""
+"""Kernels and installed ASMLIB packages, for several rules."""
 
 from typing import List, Tuple
 

@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""custom: the checks that a site writes itself. It only looks."""
+"""custom: checks that a site defines. Read-only."""

@@ -45,7 +45,7 @@ _BEGINNINGS: Tuple[Tuple[str, ...], ...] = (
 
 
 def refusal(argv: Sequence[str]) -> Optional[str]:
-    """Why a command is not on the list; None where it is."""
+    """The reason why a command is not allowed, None if it is."""
     program = argv[0]
     if program in _ANY:
         return None

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""custom: the checks that a site writes itself, as YAML (docs/controls/custom.md)."""
+"""custom: checks that a site defines as YAML (docs/controls/custom.md)."""
 
 from typing import List, Optional
 
@@ -13,7 +13,7 @@ from .rules_custom import rules_of
 
 
 class _Custom(Control):
-    """The only control whose rules come with its policy."""
+    """The only control whose rules are created from its policy."""
 
     def judge(
         self, facts: Facts, policy: Policy, crashed: Optional[Crashed] = None

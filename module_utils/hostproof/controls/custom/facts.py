@@ -46,7 +46,7 @@ class Reading(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """By the id of each check what its source showed."""
+    """Values of the sources by check id."""
 
     readings: Dict[str, Reading]
 
@@ -58,7 +58,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 class _Reader:
-    """Reads what several checks share once."""
+    """Reads sources. A source that several checks use is read once."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes a rule for each check of a site."""
+"""Creates a rule for each check of a site."""
 
 import re
 from functools import partial

@@ -40,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
 
 
 class Facts(NamedTuple):
-    """``persisted`` has no tables where no unit loads rules at boot; ``units`` are those that do.
+    """``units`` are units that load rules at boot. Without one, ``persisted`` has no tables.
 
     ``recorded`` is False for a recording that was made before this control existed."""
 
@@ -53,7 +53,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, _policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     kernel = attempt(host.read_text, KERNEL)
     if isinstance(kernel, Absent):
         # No command of Linux runs on another system.
@@ -94,7 +94,7 @@ def _running(host: Host) -> Tables:
         return {}
     tables, foreign = nft_json.parse(known(listed) or '{"nftables": []}')
     if foreign:
-        # nft shows no condition of an extension of iptables, and iptables-save does.
+        # Only iptables-save shows conditions of iptables extensions, nft does not.
         saved_tables = iptables_save.parse(_output(host, SAVE))
         tables = {**tables, **saved_tables}
     if legacy:
@@ -142,7 +142,7 @@ def _first(host: Host, paths: Tuple[str, ...]) -> Tuple[str, str]:
 
 
 def _zones(host: Host) -> Dict[str, Chain]:
-    """The chains that firewalld makes of its zones: denials of rich rules come first."""
+    """The chains that firewalld creates from its zones. Denials of rich rules come first."""
     _refuse_other_rules(host)
     text = unless_absent(attempt(host.read_text, f"{FIREWALLD}/firewalld.conf"), "")
     default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which ports a host needs: the role's variables and their checks."""
+"""Required ports: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs that have a port that Oracle needs."""
+"""Check of other programs on ports that Oracle needs."""
 
 from ...collect.answer import known
 from ...errors import Unanswered

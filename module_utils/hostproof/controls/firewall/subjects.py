@@ -77,7 +77,7 @@ def _reserved(_facts: Facts, policy: Policy) -> List[Reserved]:
 
 RESERVED = Subjects(
     _reserved,
-    none="No profile announces which ports Oracle needs.",
+    none="hostproof_profile is not set, so the ports of Oracle are not known.",
     name=lambda one: label(one.port),
     evidence=lambda _one: (SOCKETS,),
 )

@@ -127,7 +127,7 @@ def next_starts(
 def _unreported(sid: str, because: str) -> Unanswered:
     return Unanswered(
         "policy",
-        f"what the next start of {sid} takes is not known ({because}): list it in "
+        f"the SGA of {sid} at its next start is not known ({because}): list it in "
         "hugepages_instances",
     )
 

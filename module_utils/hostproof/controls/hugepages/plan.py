@@ -239,8 +239,8 @@ def _guard_limits(
         if entry is not None and entry.path != path
     ]
     return Refusal(
-        f"{path} would not win for {user.name}: {' and '.join(rivals)} is read later; remove it, "
-        "or choose a hugepages_limits_file that is read after it",
+        f"{path} would be overridden for {user.name}: {' and '.join(rivals)} is read later; remove "
+        "it, or choose a hugepages_limits_file that is read after it",
         None,
     )
 
@@ -266,8 +266,8 @@ def _plan_transparent(facts: Facts, policy: Policy) -> Step:
     if not rivals:
         return step
     reason = (
-        f"{path} would not win at boot: {', '.join(rivals)} sets transparent huge pages too; "
-        "change it there, or set hugepages_transparent to unmanaged"
+        f"{path} would be overridden at boot: {', '.join(rivals)} also sets transparent huge "
+        "pages; change it there, or set hugepages_transparent to unmanaged"
     )
     return step._replace(refusals=[Refusal(reason, None)])
 
@@ -294,8 +294,8 @@ def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
         refusals.append(Refusal(reason, "allow_ram_share_over_limit"))
     if target < pool.committed and not policy.allow_shrink_below_use:
         reason = (
-            f"{in_pages(pool.committed)} of the pool are in use or promised, the policy leaves "
-            f"{target}"
+            f"{in_pages(pool.committed)} of the pool are in use or reserved, but the policy "
+            f"requires a pool of {target}"
         )
         refusals.append(Refusal(reason, "allow_shrink_below_use"))
     if policy.activation == "now":
@@ -314,17 +314,16 @@ def _guard_growth(facts: Facts, policy: Policy, growth: int) -> List[Refusal]:
         return []
     if growth * size > available and not policy.allow_low_memory:
         reason = (
-            f"{in_pages(growth)} more ({human(growth * size)}) do not fit into the "
-            f"{human(available)} that are available: set hugepages_activation to reboot, or free "
-            "memory"
+            f"{in_pages(growth)} more ({human(growth * size)}) exceed the {human(available)} of "
+            "available memory: set hugepages_activation to reboot, or free memory"
         )
         refusals.append(Refusal(reason, "allow_low_memory"))
     order = (size // known(facts.base_page)).bit_length() - 1
     contiguous = buddyinfo.contiguous(known(facts.zones), order)
     if growth > contiguous and not policy.allow_compaction:
         reason = (
-            f"only {contiguous} of {in_pages(growth)} more can be had without compacting memory, "
-            "which stalls a busy host: set hugepages_activation to reboot"
+            f"only {contiguous} of {in_pages(growth)} more are available without memory "
+            "compaction, which stalls a busy host: set hugepages_activation to reboot"
         )
         refusals.append(Refusal(reason, "allow_compaction"))
     return refusals

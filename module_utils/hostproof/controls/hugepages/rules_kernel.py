@@ -69,8 +69,8 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
     poor = [node.name for node in nodes if node.pages < share / 2]
     return Verdict(
         WARN if poor else PASS,
-        why=f"{', '.join(poor)} got less than half of an even share.",
-        fix="reserve the pool at boot, by hugepages= on the kernel command line",
+        why=f"{', '.join(poor)} has less than half of an even share.",
+        fix="reserve the pool at boot, with hugepages= on the kernel command line",
         desired=f"about {share:.0f} pages per node",
         running=", ".join(f"{n.name}: {n.pages} ({n.free} free)" for n in nodes),
         in_use=_sga_by_node(facts),
@@ -117,8 +117,8 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
         known(at_boot).settled()
     return Verdict(
         WARN if bad else PASS,
-        fix="forbid surplus pages, now and in the place that sets them at boot, and size the pool "
-        "for every SGA",
+        fix="set vm.nr_overcommit_hugepages to 0, now and where it is set at boot, and size the "
+        "pool for every SGA",
         commands=[line("sysctl", "-w", pool_probe.OVERCOMMIT_KEY + "=0")],
         desired="0 pages",
         persisted=setting_text(at_boot),
@@ -167,12 +167,12 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
             known(later)
     elif database is False:
         status = WARN
-        why = (why or transparent_hugepages.check.why) + " No database is here yet."
+        why = (why or transparent_hugepages.check.why) + " The host has no database yet."
     fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
     if by_size:
         files = f"{thp_probe.FOLDER}/hugepages-*kB/enabled"
-        fix = f"set each of these sizes to inherit in {files} and at its place; {fix}"
-    layers = [("after a reboot", at_boot), ("whether a database is here", database)]
+        fix = f"set each of these sizes to inherit in {files}, now and at boot; {fix}"
+    layers = [("after a reboot", at_boot), ("whether the host has a database", database)]
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
     verdict = Verdict(
         status,
@@ -180,7 +180,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         fix=f"{fix}, or boot with transparent_hugepage={wanted} on the kernel command line",
         commands=commands,
         desired=f"{wanted} ({because})",
-        persisted=setting_text(at_boot, "nothing seen that sets it", remarks=False),
+        persisted=setting_text(at_boot, "no setting found", remarks=False),
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
@@ -205,7 +205,7 @@ def _grade_transparent(
     if boot_mode == "always":
         return FAIL, "A reboot turns them on for every process."
     if boot_mode is None:
-        return WARN, f"Nothing that can be seen keeps '{mode}' across a reboot."
+        return WARN, f"No setting was found that keeps '{mode}' after a reboot."
     if mode != wanted or boot_mode != wanted:
         now = f"'{mode}' now and '{boot_mode}' after a reboot"
         return WARN, f"{now} are safe, but differ from the policy."

@@ -70,7 +70,7 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
         verdicts = [one._replace(fix=fix, commands=commands) for one in verdicts]
     missing = [user for user in policy.users if user not in accounts]
     verdicts = [_missing_account(user, wanted) for user in missing] + verdicts
-    layers = [("whether a database is here", database), ("accounts", facts.accounts)]
+    layers = [("whether the host has a database", database), ("accounts", facts.accounts)]
     return [judged(by_layers, one, layers, of=one.of) for one in verdicts]
 
 
@@ -78,7 +78,7 @@ def _missing_account(user: str, wanted: Optional[int]) -> Verdict:
     return Verdict(
         WARN,
         why=f"The host has no account {user}.",
-        fix="create the account, or take it out of hugepages_users",
+        fix="create the account, or remove it from hugepages_users",
         desired=_kilobytes(wanted),
         persisted="no such account",
         evidence=["command:getent passwd " + user],
@@ -237,12 +237,12 @@ def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
     if version >= GROUP_REQUIRED_SINCE or (
         version >= FALLBACK_BEFORE and _GROUP_BACKPORTED.search(release.text)
     ):
-        return FAIL, f"{who}kernel {release.text} answers EPERM without it."
+        return FAIL, f"{who}kernel {release.text} returns EPERM without it."
     if version >= FALLBACK_BEFORE:
         return WARN, (
             f"{who}whether kernel {release.text} accepts a memlock limit instead is not "
             "known, because distributions have backported the change of 5.16: do not rely on it."
         )
     return WARN, (
-        f"{who}kernel {release.text} accepts a memlock limit instead, the next kernel will not."
+        f"{who}kernel {release.text} accepts a memlock limit instead, newer kernels do not."
     )

@@ -68,16 +68,15 @@ def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need
     if pages - held < needed.pages:
         return Verdict(
             FAIL,
-            f"{in_pages(held)} of the pool are held by something that is no instance.",
-            "find what holds the pages, or enlarge the pool",
+            f"{in_pages(held)} of the pool are used by programs other than running instances.",
+            "find the program that uses the pages, or enlarge the pool",
             ["grep -l huge /proc/[0-9]*/numa_maps"],
         )
     known(needed.unknown)
     missing = needed.pages + needed.stopped - pages + held
     return Verdict(
         WARN if missing > 0 else PASS,
-        f"{in_pages(missing)} more are missing if every instance of oratab that is down starts "
-        "too.",
+        f"{in_pages(missing)} more are missing if all instances in oratab that are down start.",
         "list the instances that the host must be ready for in hugepages_instances",
     )
 
@@ -165,8 +164,8 @@ def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
     most = if_known(attempt(most_pages, facts, policy), whole)
     if needed.pages > most:
         return (
-            f"the host can give {in_pages(most)} ({human(most * page)}) at most: make the SGAs "
-            "smaller (sga_max_size and sga_target), or add memory",
+            f"the host has memory for at most {in_pages(most)} ({human(most * page)}): make the "
+            "SGAs smaller (sga_max_size and sga_target), or add memory",
             [],
         )
     how, commands = by_apply(facts, policy)
@@ -178,7 +177,7 @@ def _fix_of_persisted(
 ) -> Remedy:
     place = _fix_of_place(at_boot)
     if needed is None:
-        return place or f"nothing keeps the pool: set it in {policy.sysctl_file}", []
+        return place or f"no setting persists the pool: set it in {policy.sysctl_file}", []
     fix, commands = _larger_pool(facts, policy, needed)
     if commands or place is None:
         return fix, commands
@@ -193,8 +192,8 @@ def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
     if at_boot.place is None:
         return None
     if at_boot.place.startswith("tuned profile"):
-        return f"take vm.nr_hugepages out of {at_boot.place}, the place that wins"
-    return f"set vm.nr_hugepages as it should be at {at_boot.place}, the place that wins"
+        return f"remove vm.nr_hugepages from {at_boot.place}, the effective setting"
+    return f"correct vm.nr_hugepages at {at_boot.place}, the effective setting"
 
 
 def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
@@ -221,7 +220,7 @@ def single_source(facts: Facts, policy: Policy) -> Verdict:
         at_boot.settled()
     return Verdict(
         WARN if at_boot.losers else PASS,
-        why=f"{count} places set the pool; {at_boot.place or 'none'} wins.",
+        why=f"{count} places set the pool; {at_boot.place or 'none'} is effective.",
         fix=_fix_of_owners(at_boot, if_known(attempt(need, facts, policy), None)),
         commands=_look_at(at_boot.losers),
         desired="at most one place",
@@ -237,11 +236,12 @@ def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
     if the effective one is large enough."""
     losers = ", ".join(at_boot.losers)
     if needed is None or needed.unknown is not None:
-        return f"leave the one with the number that the host needs, and remove the others: {losers}"
+        return f"keep the one with the number that the host needs, and remove the others: {losers}"
     if at_boot.pages < needed.pages:
         return (
-            f"{at_boot.place} wins and makes {in_pages(at_boot.pages)}, {needed.pages} are needed: "
-            f"leave one place with that number, and remove the others of {at_boot.place}, {losers}"
+            f"{at_boot.place} is effective and sets {in_pages(at_boot.pages)}, {needed.pages} are "
+            f"needed: keep one place with that number of {at_boot.place}, {losers}; remove the "
+            "others"
         )
     return "remove the setting from: " + losers
 
@@ -288,9 +288,9 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(needed, Need):
         wanted = needed.now * pool.page_size + max(beside.total, later_beside.total)
     sizes = {
-        "the pages of now": now,
-        "those of the next reboot": later,
-        "those that policy and instances require": wanted,
+        "huge pages now": now,
+        "huge pages after reboot": later,
+        "huge pages that policy and instances require": wanted,
     }
     over = [words for words, size in sizes.items() if size > limit]
     if not over:
@@ -326,7 +326,7 @@ def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, wanted: 
     if beside.beyond:
         words.append("forbid surplus pages (vm.nr_overcommit_hugepages=0)")
     if isinstance(most, int) and most * pool.page_size < wanted:
-        words.append(f"make the SGAs smaller: the pool can have {in_pages(most)} at most")
+        words.append(f"make the SGAs smaller: the pool can have at most {in_pages(most)}")
     elif isinstance(most, int):
         words.append(f"reduce the pool to at most {in_pages(most)}")
     return "; ".join(words + ["or add memory"])
@@ -358,11 +358,11 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
         known(needed.unknown)  # the surplus can be the need of an unknown next start
     return Verdict(
         WARN if wasteful else PASS,
-        f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are kept for nothing.",
+        f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are not required.",
         *_smaller_pool(facts, policy, kept),
         desired=f"at most {in_pages(kept + allowed)}",
         running=in_pages(pool.total),
-        in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor promised",
+        in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor reserved",
         values={"pool": pool.total, "wanted": kept, "surplus": surplus, "unit": "pages"},
         evidence=MEMINFO + PMON,
         failing_layer="running",

@@ -58,7 +58,7 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
         why=why,
         fix=_fix_of_parameter(instance, database)
         + f"check hugepages.pool_covers_sga, memlock and shm_group, then restart {instance.sid}; "
-        "its alert log shows what it requested and got",
+        "its alert log shows requested and allocated pages",
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
         values={"huge": huge, "small": small, "unit": "bytes"},
@@ -78,7 +78,7 @@ def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
     if not refuses:
         return ""
     how = next_start.change_of_parameter(database, "use_large_pages", "TRUE")
-    return f"first take use_large_pages=FALSE from {instance.sid}: {how}; then "
+    return f"first remove use_large_pages=FALSE from {instance.sid}: {how}; then "
 
 
 @rules.check(

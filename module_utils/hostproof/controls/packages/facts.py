@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its packages: the package database, cvuqdisk, Oracle's preinstall log."""
+"""Facts about packages: the package database, cvuqdisk, logs of Oracle's preinstall packages."""
 
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
@@ -35,10 +35,11 @@ class Helper(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """Facts of the host. An Answer can be the error of its reading.
 
-    ``logs`` maps each of Oracle's preinstall packages that is installed to its log. ``simulated``
-    is what apply would install (simulation.py), None where it need not or must not."""
+    ``logs`` maps installed preinstall packages of Oracle to their logs. ``simulated`` is the
+    transaction of apply (simulation.py), None if apply has nothing to install or must not
+    install."""
 
     kernel: Answer[str]
     os: Answer[distribution.Distribution]
@@ -57,7 +58,7 @@ def log_of(package: str) -> str:
 
 
 def read(host: Host, _policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     kernel = attempt(lambda: host.read_text(RUNNING_KERNEL).strip())
 
     def of_linux(reading: Callable[[], Any]) -> Any:

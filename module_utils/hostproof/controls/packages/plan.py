@@ -14,7 +14,7 @@ from .policy import Policy
 from .simulation import manager_of, missing
 
 _SECONDS = 3600.0
-#: It fails where somebody installed one of them after the plan was made: revert must not remove it.
+#: Fails if one of the packages was installed after planning, because revert must not remove it.
 _NONE_YET = {
     False: 'for one; do ! rpm -q --quiet "$one" || exit 1; done',
     True: 'for one; do ! dpkg-query -W "$one" >/dev/null 2>&1 || exit 1; done',
@@ -28,7 +28,7 @@ _ERASE = (
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
-    """Nothing unless packages_install is true; raises what it would have to guess."""
+    """Plan the installation if packages_install is true. Raises if required facts are unknown."""
     names = missing(facts, policy)
     if not names:
         return Plan([], [], [], [])
@@ -47,7 +47,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         )
     found = facts.simulated
     if found is None:
-        return _refused("The package manager was not asked what it would install.")
+        return _refused("The installation was not simulated.")
     return Plan([_change(names, found, facts)], _refusals(names, found, facts, policy), [], [])
 
 
@@ -111,7 +111,7 @@ def _change(names: List[str], found: Transaction, facts: Facts) -> CommandChange
     # The name holds every package: what another apply installs is another change.
     name = "packages " + " ".join(packages)
     check = Command(
-        "see that none of the packages is installed by now",
+        "check that none of the packages is installed",
         ("sh", "-c", _NONE_YET[is_dpkg], "sh", *packages),
     )
     undo = _undo(packages, is_dpkg)
@@ -123,9 +123,11 @@ def _undo(packages: Tuple[str, ...], is_dpkg: bool) -> Tuple[Command, ...]:
     if not is_dpkg:
         argv = ("sh", "-c", _ERASE, "sh", *packages)
         return (Command(title, argv, timeout=_SECONDS),)
-    # dpkg removes what it can and then fails: first see that nothing else depends on them.
+    # dpkg removes what it can and then fails: first check that no other package depends on them.
     return (
-        Command("see that nothing else needs them", ("dpkg", "--no-act", "--purge", *packages)),
+        Command(
+            "check that no other package needs them", ("dpkg", "--no-act", "--purge", *packages)
+        ),
         Command(title, ("dpkg", "--purge", *packages), timeout=_SECONDS),
     )
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which packages a host needs: the role's variables and their checks."""
+"""Required packages: validated role variables."""
 
 import re
 from typing import NamedTuple, Optional, Tuple

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The package database, cvuqdisk, and what Oracle's preinstall package did."""
+"""Checks of the package database, cvuqdisk, and the log of Oracle's preinstall package."""
 
 import re
 
@@ -105,12 +105,12 @@ def cvuqdisk_group(facts: Facts, policy: Policy) -> Verdict:
 
 def _only_in_a_cluster(policy: Policy) -> None:
     if policy.profile is None or not policy.profile.cluster:
-        raise Skip("Only a cluster node needs it, and no profile says that this host is one.")
+        raise Skip("Only a cluster node needs it, and the profile is not one of a cluster node.")
 
 
 @rules.check(
     "packages.preinstall",
-    "Oracle's preinstall package did all that it tried",
+    "Oracle's preinstall package completed without errors",
     "Log of the preinstall package is missing or has errors",
     severity="medium",
     takes_effect="now",
@@ -125,15 +125,15 @@ def preinstall(facts: Facts, _policy: Policy) -> Verdict:
     problems = []
     for name, log in facts.logs.items():
         if isinstance(log, Absent):
-            problems.append(f"{name} left no log")
+            problems.append(f"{name} has no log")
             continue
         lines = [line for line in known(log).splitlines() if _FAILED.search(line)]
         if lines:
             problems.append(f"{name}: {len(lines)} lines, first: {clean(lines[0])}")
     return Verdict(
         WARN if problems else PASS,
-        f"{'; '.join(problems) or 'The log names no error'}.",
-        fix="correct what failed, or check it with the other controls of Hostproof",
+        f"{'; '.join(problems) or 'The log has no errors'}.",
+        fix="repeat the failed steps manually, or check them with other controls of Hostproof",
         persisted=", ".join(sorted(facts.logs)),
         evidence=["file:" + log_of(name) for name in facts.logs],
     )

@@ -43,8 +43,8 @@ _IMAGE = "add the packages to the image and build it again: the host is in image
     "Table has no packages for this distribution",
     severity="medium",
     takes_effect="now",
-    why="Nothing can be said about required packages then. Oracle supports no distribution that "
-    "its books do not list.",
+    why="Required packages are then unknown. Oracle does not support distributions that its books "
+    "do not list.",
     reference=_TABLE,
     each=RELEASES,
 )
@@ -74,8 +74,8 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
 
 @rules.check(
     "packages.installer",
-    "Packages that the installer cannot do without are there",
-    "A package is missing without which OUI or DBCA fails",
+    "Packages that OUI and DBCA cannot run without are installed",
+    "A package that OUI or DBCA cannot run without is missing",
     severity="critical",
     takes_effect="now",
     why="Without them OUI or DBCA stops, the software does not link, or sqlplus does not start "

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which Oracle releases a host is checked, and the rows of the table for it."""
+"""Oracle releases for which a host is checked, and the table rows for them."""
 
 from typing import List, Optional, Tuple
 
@@ -21,7 +21,7 @@ _DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
 _ANY = ("noarch", "all")
 
 
-_NO_RELEASE = "Neither packages_release nor hostproof_profile names a release to check for."
+_NO_RELEASE = "Neither packages_release nor hostproof_profile sets a release."
 
 
 def applies(facts: Facts, policy: Policy) -> None:
@@ -99,7 +99,7 @@ def database_of(facts: Facts) -> Database:
 
 
 def installed(row: Row, database: Database) -> List[Package]:
-    """The installed packages that satisfy a row, whatever their version."""
+    """The installed packages that satisfy a row, with any version."""
     wanted = _DPKG.get(row.architecture, row.architecture) if database.is_dpkg else row.architecture
     return [
         one

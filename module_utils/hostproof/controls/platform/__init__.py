@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""platform: Oracle release, distribution, kernel and architecture. It only looks."""
+"""platform: Oracle release, distribution, kernel and architecture. Read-only."""

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its platform: distribution, kernels, architecture, SELinux, targets."""
+"""Facts about the platform: distribution, kernels, architecture, SELinux, default target."""
 
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
@@ -31,12 +31,12 @@ _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
 
 
 class Facts(NamedTuple):
-    """What the host showed. Every Answer may hold the error that replaces it.
+    """Facts of the host. An Answer can be the error of its reading.
 
-    ``default_kernel`` is the release of the kernel that the reboot loader starts next. ``enforce``
-    is 1 for enforcing, 0 for permissive, Absent where SELinux does not run. ``active`` are the
-    active ones of multi-user.target and graphical.target. ``now`` is the host's time in seconds of
-    the epoch."""
+    ``default_kernel`` is the release of the kernel that the boot loader starts next. ``enforce``
+    is 1 for enforcing, 0 for permissive, Absent without SELinux. ``active`` are the active targets
+    of multi-user.target and graphical.target. ``now`` is the host's time in seconds since the
+    epoch."""
 
     os: Answer[Dict[str, str]]
     kernel: Answer[str]
@@ -53,7 +53,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, _policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     kernel = attempt(lambda: host.read_text(RUNNING_KERNEL).strip())
 
     def of_linux(reading: Callable[[], Any]) -> Any:
@@ -90,7 +90,7 @@ def _read_default_kernel(host: Host) -> str:
 
 
 def _read_architecture(host: Host, kernel: Answer[str]) -> str:
-    """As uname -m tells it; else the end of the release, where kernel packages have it."""
+    """Output of uname -m, or else the suffix of the kernel release."""
     told = attempt(one_line.read, host, UNAME)
     if isinstance(told, HostproofError):
         match = _ARCHITECTURE.search(if_known(kernel, ""))
@@ -99,7 +99,7 @@ def _read_architecture(host: Host, kernel: Answer[str]) -> str:
 
 
 def _read_active(host: Host) -> List[str]:
-    """systemctl ends with an error code where a target is not active: its lines count."""
+    """Read the lines: the exit code of systemctl is an error if a target is not active."""
     output = host.run(ACTIVE_TARGETS)
     states = output.stdout.split()
     if len(states) != 2:

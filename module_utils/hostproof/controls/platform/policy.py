@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Oracle release the host is for: the role's variables and checks."""
+"""Oracle release of the host and target distribution: validated role variables."""
 
 from typing import NamedTuple, Optional
 

@@ -34,7 +34,7 @@ _WORST = (PASS, WARN, FAIL)
     severity="high",
     takes_effect="reboot",
     why="A kernel of another distribution means a container, or that one of the two was not read "
-    "from this host. No statement about the platform is then safe.",
+    "from this host. The other results of this control are then not reliable.",
     reference="os-release(5); release tags of kernel packages (elN, fcN)",
 )
 def consistency(facts: Facts, _policy: Policy) -> Verdict:
@@ -108,8 +108,8 @@ def _listed(
     "Kernel is older than the listed build, or not listed",
     severity="high",
     takes_effect="reboot",
-    why="Older builds lack corrections that Oracle requires. CVU asks less: it compares only the "
-    "upstream version.",
+    why="Older builds lack corrections that Oracle requires. CVU requires less: it compares only "
+    "the upstream version.",
     reference=_BOOKS,
     each=RELEASES,
     because_of=("platform.distribution", _CONSISTENCY),
@@ -146,7 +146,7 @@ def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tupl
     of_line = [row for row in rows if row.line == line]
     if not of_line:
         listed = ", ".join(sorted({row.line for row in rows})) or "none"
-        return WARN, f"The {which} kernel {kernel} is of no listed line (listed: {listed})."
+        return WARN, f"The {which} kernel {kernel} is not of a listed line (listed: {listed})."
     wanted = of_line[0].kernel
     if not fits(numbers(kernel), wanted):
         return FAIL, f"The {which} kernel {kernel} is older than {wanted} ({line})."
@@ -159,8 +159,8 @@ def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tupl
     "Home has an older release update than the system needs",
     severity="high",
     takes_effect="instance_restart",
-    why="Oracle supports newer distributions only from a release update on. Older software fails "
-    "to link or to start there.",
+    why="Newer distributions require a minimum release update. Older software fails to link or to "
+    "start there.",
     reference=_BOOKS,
     each=RELEASES,
     because_of=(_CONSISTENCY,),

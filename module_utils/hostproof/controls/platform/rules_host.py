@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What CVU and ORAchk check next to the books: page size, SELinux, default target."""
+"""Checks from CVU and ORAchk that are not in the books: page size, SELinux, default target."""
 
 from typing import Optional
 
@@ -34,7 +34,7 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
     size = known(facts.page_size)
     return Verdict(
         PASS if size == _PAGE else WARN,
-        f"The pages of this kernel have {size} bytes, and no book lists that.",
+        f"The pages of this kernel have {size} bytes, which is not a listed size.",
         fix="start a kernel with pages of 4 KiB",
         desired=f"{_PAGE} bytes",
         running=f"{size} bytes, {clean(known(facts.architecture))}",
@@ -63,7 +63,7 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if running == persisted else WARN,
         f"SELinux is {running} now, and {persisted} after a reboot.",
-        fix=f"set the mode you want in {SELINUX} and on the kernel command line, and restart",
+        fix=f"set the required mode in {SELINUX} and on the kernel command line, and restart",
         persisted=persisted,
         running=running,
         evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
@@ -72,7 +72,7 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _selinux_at_boot(facts: Facts) -> str:
-    """By the kernel command line, which the next reboot is taken to keep, else by the file."""
+    """Mode on the current kernel command line, which a reboot usually keeps, or in the file."""
     options = dict(known(facts.cmdline))
     if options.get("selinux") == "0":
         return "disabled"
@@ -80,7 +80,7 @@ def _selinux_at_boot(facts: Facts) -> str:
     if mode != "disabled" and options.get("enforcing") in ("0", "1"):
         return _MODES[int(str(options["enforcing"]))]
     if mode not in ("enforcing", "permissive", "disabled"):
-        raise Unanswered("file:" + SELINUX, f"{SELINUX} names no mode that SELinux has")
+        raise Unanswered("file:" + SELINUX, f"{SELINUX} does not set a valid mode")
     return str(mode)
 
 

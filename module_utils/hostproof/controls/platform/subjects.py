@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which Oracle releases a host is checked, and what its distribution and kernels are."""
+"""Oracle releases for which a host is checked, and its distribution and kernels."""
 
 import re
 from typing import List, Optional, Tuple
@@ -50,7 +50,7 @@ def target_of(facts: Facts, policy: Policy) -> Distribution:
 
 
 def distribution_of(facts: Facts) -> Distribution:
-    """By os-release. Raises where the distribution and the running kernel contradict each other."""
+    """Distribution in os-release. Raises if the running kernel is of another one."""
     problem = contradiction(facts)
     if problem is not None:
         raise Unanswered("file:" + OS_RELEASE, problem)
@@ -58,7 +58,7 @@ def distribution_of(facts: Facts) -> Distribution:
 
 
 def contradiction(facts: Facts) -> Optional[str]:
-    """One sentence, None where os-release and the running kernel fit together."""
+    """A sentence about the contradiction of os-release and the running kernel. None without one."""
     said = distribution.of(known(facts.os))
     kernel = clean(known(facts.kernel))
     tag = _TAG.search(kernel)
@@ -76,7 +76,7 @@ def contradiction(facts: Facts) -> Optional[str]:
 
 
 def line_of(kernel: str, said: Distribution) -> str:
-    """The kernel line as the rows name it; "" where it is none that the table knows."""
+    """The kernel line as in the table rows. "" if the table does not have it."""
     release = kernel_release.parse(kernel)
     if release.is_uek:
         is_oracle = said.name == "OL"
@@ -89,7 +89,7 @@ def line_of(kernel: str, said: Distribution) -> str:
 
 
 def fits(version: Version, minimum: str) -> bool:
-    """Whether a version is at least the minimum; numbers that are not told count as 0."""
+    """Whether a version is at least the minimum. Missing numbers count as 0."""
     return _padded(version) >= _padded(numbers(minimum))
 
 

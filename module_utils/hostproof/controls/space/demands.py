@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the paths of a host need of their file systems."""
+"""Requirements of paths for their file systems."""
 
 from typing import FrozenSet, List, NamedTuple, Optional, Tuple
 
@@ -10,7 +10,7 @@ from ...probes.oracle.oracle_homes import OracleHome
 from .policy import Policy
 
 _MIB = 1 << 20
-#: Demands of CVU 19 to 26ai, seen in its output of releases 19.23, 19.27 and 23.26.1.
+#: Requirements of CVU 19 to 26ai, from its output of releases 19.23, 19.27 and 23.26.1.
 INSTALLER: Tuple[Tuple[str, int], ...] = (
     ("/usr", 25 * _MIB),
     ("/var", 5 * _MIB),
@@ -63,7 +63,7 @@ def planned(policy: Policy) -> List[Demand]:
 
 
 def installed(homes: Answer[List[OracleHome]], inventory: Answer[Optional[str]]) -> List[Demand]:
-    """Without what is unknown: subjects.py makes errors of it."""
+    """Requirements that are known. subjects.py reports unknown ones as errors."""
     found: List[Demand] = []
     for home in if_known(homes, []):
         found.append(Demand(home.path, "Oracle home", 0, _NO_HOME))

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host shows of its file systems."""
+"""Facts about file systems."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
@@ -18,9 +18,9 @@ from .policy import Policy
 MOUNTINFO = "/proc/self/mountinfo"
 FSTAB = "/etc/fstab"
 STATFS = ["stat", "-f", "-c", "%S %b %a %c %d"]
-#: Seconds. A dead server keeps only this command waiting.
+#: Time limit in seconds, because the command hangs if a file server does not respond.
 _TIMEOUT = 5.0
-#: Folders whose owner and mode the installer relies on.
+#: Directories whose owner and mode matter to the installer.
 DIRECTORIES = ("/var", "/tmp", "/var/tmp", "/dev/shm")
 #: Directories of the sockets of Clusterware, listeners and instances.
 SOCKETS = ("/var/tmp/.oracle", "/tmp/.oracle")
@@ -69,7 +69,7 @@ class Facts(NamedTuple):
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks need; nothing is written."""
+    """Read all facts for the checks."""
     mounts = attempt(lambda: mountinfo.visible(mountinfo.parse(host.read_text(MOUNTINFO))))
     homes = attempt(oracle_homes.read_homes, host, ())
     inventory = attempt(_read_inventory, host)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Space that the paths of Oracle need: the role's variables and checks."""
+"""Space that the paths of Oracle need: validated role variables."""
 
 from typing import NamedTuple, Optional, Tuple
 
@@ -16,20 +16,20 @@ class Planned(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables. ``profile`` is None where nothing says what the host is for."""
+    """The role's variables. ``profile`` is None if the purpose of the host is not set."""
 
     profile: Optional[Profile] = of_profile()
-    """Purpose of the host, for all controls that take a policy from it. Each variable of a control
-    counts more.
+    """The purpose of the host, for all controls that take a policy from it. Variables of a control
+    override it.
 
-    With a profile the space that the installer needs is demanded too.
+    With a profile the space that the installer needs is also required.
 
     Default: none
     """
     planned: Tuple[Planned, ...] = entries(Planned)
     """Paths that an installation will use, each with C(path) and C(free), such as C(12G).
 
-    A path need not exist. Demands of paths on the same file system are added up.
+    A path need not exist. The space of paths on the same file system is added up.
 
     Default: []
     """

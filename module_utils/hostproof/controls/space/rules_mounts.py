@@ -32,8 +32,8 @@ _OTHERS_WRITE = 0o022
 
 @rules.check(
     "space.mount_options",
-    "No mount option blocks what Oracle does there",
-    "Mount option blocks what Oracle does there",
+    "No mount option blocks the use of the file system by Oracle",
+    "Mount option blocks the use of the file system by Oracle",
     severity="high",
     takes_effect="remount",
     why="The installer, OPatch and dbca run programs from /tmp. In a home noexec and nosuid keep "
@@ -64,7 +64,7 @@ def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _effective(options: Sequence[str]) -> List[str]:
-    """What remains of the options of fstab: a later one counts more than an earlier one."""
+    """Effective options of fstab. A later option overrides an earlier one."""
     found: List[str] = []
     for option in options:
         opposite = _OPPOSITES.get(option)
@@ -155,8 +155,8 @@ def _hides(options: Sequence[str]) -> Optional[str]:
 
 @rules.check(
     "space.boot",
-    "/boot is mounted where fstab lists it",
-    "/boot is listed in fstab and not mounted",
+    "/boot is mounted if fstab lists it",
+    "/boot is listed in fstab but not mounted",
     severity="medium",
     takes_effect="now",
     why="A kernel or its command line that is written now lands in the directory below the mount "

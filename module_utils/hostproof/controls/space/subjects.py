@@ -29,7 +29,7 @@ def applies(facts: Facts, policy: Policy) -> None:
     known(facts.mounts)
     if policy.profile is None and not policy.planned and not if_known(facts.homes, True):
         raise Skip(
-            "No Oracle home is here, and neither hostproof_profile nor space_planned announces one."
+            "The host has no Oracle home, and neither hostproof_profile nor space_planned is set."
         )
 
 

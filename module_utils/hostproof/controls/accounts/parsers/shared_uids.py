@@ -18,5 +18,5 @@ def parse(text: str) -> Dict[int, List[str]]:
 
 
 def kept(text: str) -> str:
-    """What evidence keeps: names and uids of those accounts alone."""
+    """Lines to record: only names and uids of those accounts."""
     return "\n".join(f"{name}::{uid}:" for uid, found in parse(text).items() for name in found)

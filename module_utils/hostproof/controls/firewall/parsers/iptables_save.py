@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What iptables-save prints, also /etc/sysconfig/iptables and /etc/iptables/rules.v4."""
+"""Output of iptables-save, also in /etc/sysconfig/iptables and /etc/iptables/rules.v4."""
 
 import re
 import shlex
@@ -26,13 +26,13 @@ from .packets import (
 
 _WHAT = "iptables-save"
 _TARGETS = {"ACCEPT": ACCEPT, "DROP": DROP, "REJECT": DROP, "RETURN": "return"}
-#: Targets that decide nothing.
+#: Targets without a verdict.
 _PASSIVE = ("LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TRACE", "AUDIT", "SECMARK", "TCPMSS")
 #: Tables whose rules can drop a packet.
 _FILTERS = ("filter", "raw", "mangle", "security")
 _ANY = ("0.0.0.0/0", "::/0")
 _PORTS = ("--dport", "--destination-port", "--dports", "--destination-ports", "--ports")
-#: Options that narrow or explain nothing.
+#: Options that are not conditions.
 _IGNORED = {"-m": 1, "--comment": 1, "--limit-burst": 1, "--hashlimit-burst": 1, "-c": 2}
 _IGNORED.update(dict.fromkeys(("--hashlimit-mode", "--hashlimit-name", "--hashlimit-srcmask"), 1))
 _IGNORED.update(dict.fromkeys(("--hashlimit-htable-expire", "--hashlimit-htable-size"), 1))
@@ -53,7 +53,7 @@ def parse(text: str, family: str = "ip") -> Tables:
         if line[0] == "*":
             table, heads, rules = line[1:], {}, {}
         elif line == "COMMIT":
-            # A built-in chain needs no head; it then keeps its policy, which is ACCEPT at boot.
+            # A built-in chain without a head line keeps its policy, which is ACCEPT at boot.
             for name in rules:
                 heads.setdefault(name, "ACCEPT")
             if table in _FILTERS:

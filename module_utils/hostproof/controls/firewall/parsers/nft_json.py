@@ -61,7 +61,7 @@ def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
 
 
 def _chain(name: str, head: Dict[str, Any], rules: List[Rule]) -> Chain:
-    # A chain of the type nat changes addresses. It sees no packet that a filter must let through.
+    # Chains of the type nat change addresses. They do not filter packets.
     hook = str(head.get("hook") or "") if head.get("type") != "nat" else ""
     return Chain(name, hook, DROP if head.get("policy") == "drop" else ACCEPT, tuple(rules))
 
@@ -74,7 +74,7 @@ def _rules(expressions: List[Dict[str, Any]]) -> List[Rule]:
         if name in _VERDICTS:
             return [Rule(tuple(tests), _VERDICTS[name])]
         if name == "queue":
-            # A program decides, or nobody: then the packet is dropped.
+            # A program decides. If none runs, the packet is dropped.
             return [Rule((*tests, Test(NOT_READ, text=name)), "jump", "")]
         if name in ("jump", "goto"):
             return [Rule(tuple(tests), name, str(value["target"]))]
@@ -150,7 +150,7 @@ def _match(value: Dict[str, Any]) -> Optional[Test]:
 
 
 def _items(right: Any) -> Optional[List[Any]]:
-    """The values; None for a named set, whose elements are elsewhere."""
+    """The values. None for a named set, because its elements are not in the rule."""
     if isinstance(right, dict) and "set" in right:
         right = right["set"]
     if isinstance(right, str) and right.startswith("@"):

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/etc/nftables.conf and the files like it (nft(8)): the part of the language that is common.
+"""/etc/nftables.conf and similar files (nft(8)). Only common parts of the language are parsed.
 
-A condition outside this part is a test that was not read. An include makes the file unreadable."""
+Other conditions become tests that are not read. A file with an include is rejected."""
 
 import re
 from typing import Dict, List, Optional, Tuple
@@ -91,7 +91,7 @@ def _tokens(text: str) -> List[str]:
 
 
 def _block(tokens: List[str]) -> List[str]:
-    """The tokens between a pair of braces, which are taken away."""
+    """Remove and return the tokens between a pair of braces."""
     while tokens and tokens[0] == "\n":
         tokens.pop(0)
     if not tokens or tokens.pop(0) != "{":
@@ -173,7 +173,7 @@ def _rule(words: List[str]) -> Rule:
         if word in ("jump", "goto") and words:
             return Rule(tuple(tests), word, words[0])
         if word == "queue":
-            # A program decides, or nobody: then the packet is dropped.
+            # A program decides. If none runs, the packet is dropped.
             return Rule((*tests, Test(NOT_READ, text=word)), "jump", "")
         if word == "log":
             while len(words) > 1 and words[0] in _LOG:

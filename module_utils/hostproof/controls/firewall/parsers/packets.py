@@ -10,10 +10,10 @@ can change it.
 from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
 
 ACCEPT, DROP = "accept", "drop"
-#: Marks a result that rests on a condition that is not understood.
+#: Marks a result that depends on a condition that is not understood.
 _UNKNOWN = "?"
 _DEEPEST = 32
-#: What a test can answer.
+#: Results of a test.
 YES, NO, SOME, UNREAD = "yes", "no", "some", "unread"
 OPEN, PARTLY, BLOCKED, UNCLEAR = "open", "partly", "blocked", "unclear"
 
@@ -23,7 +23,7 @@ LIMIT, OVER_LIMIT, NOT_READ, NEVER = "limit", "over_limit", "not_read", "never"
 
 
 class Test(NamedTuple):
-    """One condition. ``values`` are names, of a port its protocols; ``text`` is for people."""
+    """One condition. ``values`` are names, for a port its protocols. ``text`` is for display."""
 
     kind: str
     values: FrozenSet[str] = frozenset()
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """``hook`` is "" for a chain that only jumps lead to."""
+    """``hook`` is "" for a chain that is reached only by jumps."""
 
     name: str
     hook: str

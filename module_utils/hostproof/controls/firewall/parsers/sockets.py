@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ss -lntup: TCP and UDP sockets that listen, and the programs that have them."""
+"""ss -lntup: listening TCP and UDP sockets, and their programs."""
 
 import re
 from typing import List, NamedTuple, Tuple
@@ -14,7 +14,7 @@ _PROGRAM = re.compile(r'\("((?:[^"\\]|\\.)*)",pid=\d+')
 
 
 class Socket(NamedTuple):
-    """``programs`` are names of at most 15 characters; () where the user may not see them."""
+    """``programs`` are names of at most 15 characters, () if the user may not see them."""
 
     protocol: str
     address: str

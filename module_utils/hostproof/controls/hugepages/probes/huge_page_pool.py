@@ -96,7 +96,7 @@ def pool_at_boot(boot: Boot, page_size: int) -> PoolAtBoot:
             rival.place, f"sets {KEY}_mempolicy, which changes the same pool: keep one"
         )
     for by_sysfs in _sysfs_writes(boot, page_size):
-        raise _unreadable(by_sysfs.place, "sets the pool by sysfs: leave it to sysctl.d alone")
+        raise _unreadable(by_sysfs.place, "sets the pool in sysfs: set it only in sysctl.d")
     by_sysctl = sysctl_at_boot(boot, KEY, sysfs_files(page_size))
     from_kernel = kernel_cmdline.hugepages(known(boot.cmdline), page_size).get(page_size)
     losers = list(by_sysctl.losers)
@@ -164,7 +164,7 @@ def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
     """The number of surplus pages that is allowed after a reboot."""
     name = OVERCOMMIT_KEY.rpartition(".")[2]
     for line in _sysfs_writes(boot, page_size, name):
-        raise _unreadable(line.place, "sets it by sysfs: leave it to sysctl.d alone")
+        raise _unreadable(line.place, "sets it in sysfs: set it only in sysctl.d")
     return sysctl_at_boot(boot, OVERCOMMIT_KEY, sysfs_files(page_size, name))
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a package manager says that an installation would do.
+"""Simulated transaction of a package manager.
 
 Sources: apt-get(8) with --simulate; dnf(8) and yum(8) with --assumeno; zypper(8) with --xmlout.
 """
