@@ -413,6 +413,31 @@ class TestCluster:
         found = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
         assert (found.status, why in found.why) == ("fail", True)
 
+    @pytest.mark.parametrize(
+        ("address", "status"),
+        [("192.0.2.12", "pass"), ("10.0.0.12", "fail"), ("198.51.100.1", "fail")],
+    )
+    def test_a_vip_is_in_the_subnet_of_the_own_name(self, judge, address, status):
+        """10.0.0.0/24 is a subnet of this host, but the private one."""
+        lines = name_packs.ADDRESSES + "3: eth1    inet 10.0.0.10/24 scope global eth1\n"
+        machine = named(node().command("ip -o addr show", lines), "rac2-vip", address)
+        found = judge(machine)
+        assert found["rac2-vip"].status == status
+        assert ("outside the public subnet 192.0.2.0/24" in (found["rac2-vip"].why or "")) == (
+            status == "fail"
+        )
+
+    def test_only_a_vip_has_to_be_in_the_public_subnet(self, judge):
+        machine = named(node(), "rac2", "198.51.100.1")
+        assert judge(machine)["rac2"].status == "pass"
+        machine = named(node(), "rac2-vip", "198.51.100.1")
+        assert judge(machine, cluster=["rac2-vip"], scan=[])["rac2-vip"].status == "pass"
+
+    @pytest.mark.parametrize("own", ["192.0.2.99", "127.0.0.1"])
+    def test_a_public_subnet_that_is_unknown(self, judge, own):
+        found = judge(named(node(), "rac1", own))["rac2-vip"]
+        assert (found.status, "public subnet is unknown" in found.why) == ("error", True)
+
     def test_one_that_is_unknown_has_no_value(self, judge):
         found = judge(node().command("getent ahosts rac2", "x", rc=1))["rac2"]
         assert (found.status, found.values) == ("error", {"addresses of rac2": None})

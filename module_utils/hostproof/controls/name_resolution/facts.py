@@ -38,12 +38,14 @@ _WRITER = re.compile(
 
 class Cluster(NamedTuple):
     """``name`` is None where the host is in no cluster that it knows; ``members`` are public names
-    and those of VIPs. ``source`` says in words who named them."""
+    and those of VIPs, ``vips`` the latter as Clusterware has them. ``source`` says in words who
+    named them."""
 
     name: Optional[str]
     scan: Tuple[str, ...]
     members: Tuple[str, ...]
     source: str
+    vips: Tuple[str, ...] = ()
 
 
 class Endpoint(NamedTuple):
@@ -172,6 +174,7 @@ def _read_cluster(host: Host, policy: Policy) -> Cluster:
         scan=scan if policy.scan is None else policy.scan,
         members=members if policy.cluster is None else policy.cluster,
         source="crsconfig_params of Clusterware",
+        vips=config.vips if config.cluster else (),
     )
 
 

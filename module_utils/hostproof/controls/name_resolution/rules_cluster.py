@@ -8,9 +8,10 @@ import ipaddress
 from typing import Any, Dict, List
 
 from ...collect.answer import known
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Rules, Subjects, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...probes.net import devices
 from .facts import HOSTS, Facts, of_server
 from .parsers.dns_message import NO_SUCH_NAME
 from .parsers.resolv_conf import Resolver
@@ -136,7 +137,8 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     severity="high",
     takes_effect="now",
     why="When a service moves to that node, this node connects to itself or to nothing.",
-    reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1",
+    reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1; CVU VIP "
+    "Subnet configuration check",
     each=MEMBERS,
     because_of=(
         "name_resolution.name_servers",
@@ -164,13 +166,43 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     ]
     if shared and not astray:
         problems.append(f"{listed(shared)} has the same address")
+    is_vip = name in known(facts.cluster).vips
+    if is_vip and not problems:
+        problems = _outside_public(facts, found)
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
         fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
-        desired=f"a separate address, as {known(facts.cluster).source} names it",
+        desired=f"a separate address{' in the public subnet' if is_vip else ''}, as "
+        f"{known(facts.cluster).source} names it",
         # Not in separate layers: layers are compared, but a node may have a line only in its file.
         running=f"{listed(found.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
-        evidence=["command:getent ahosts " + name, "file:" + HOSTS],
+        evidence=["command:getent ahosts " + name, "file:" + HOSTS]
+        + ([devices.ADDRESSES_KEY] if is_vip else []),
         values=_values(name, found),
     )
+
+
+def _outside_public(facts: Facts, vip: Found) -> List[str]:
+    """The problem of a VIP outside the subnets of the interface that has the address of this
+    host's name."""
+    own = known(facts.found[known(facts.own)])
+    addresses = known(facts.addresses)
+    names = {one.interface for one in addresses if one.address in own.addresses}
+    public = [
+        one.network
+        for one in addresses
+        if one.interface in names and not one.network.is_loopback and not one.network.is_link_local
+    ]
+    if not public:
+        raise Unanswered(
+            devices.ADDRESSES_KEY,
+            "the public subnet is unknown: no interface has an address of this host's name",
+        )
+    outside = [
+        text
+        for text in vip.addresses
+        if not any(ipaddress.ip_address(text) in network for network in public)
+    ]
+    subnets = listed(sorted({str(network) for network in public}))
+    return [f"{listed(outside)} is outside the public subnet {subnets}"] if outside else []
