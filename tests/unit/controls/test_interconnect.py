@@ -122,6 +122,69 @@ class TestSubnets:
         assert one_of(node, "subnets", interfaces=["eth1", "eth2"]).status == "error"
 
 
+class TestRedundancy:
+    def test_one_card(self):
+        found = one_of(Node(), "redundancy")
+        assert (found.status, found.why) == ("warn", "All of its packets use eth1.")
+
+    def test_two_private_interfaces(self):
+        found = one_of(Node().device("eth2", 9000), "redundancy", interfaces=["eth1", "eth2"])
+        assert (found.status, found.running) == ("pass", "eth1, eth2")
+
+    def test_a_bond(self):
+        node = Node().bonded("active-backup", BACKUP, 100)
+        assert one_of(node, "redundancy").status == "warn"
+        node.device("eth2", 9000).folder(f"{CLASS}/bond0/lower_eth2")
+        node.evidence.clear()
+        found = one_of(node, "redundancy")
+        assert (found.status, found.running) == ("pass", "bond0 on eth1 and eth2")
+
+    def test_two_vlans_of_one_card(self):
+        node = Node()
+        for name in ("eth1.7", "eth1.8"):
+            node.folder(f"{CLASS}/{name}", f"{CLASS}/{name}/lower_eth1")
+            node.file(f"{CLASS}/{name}/mtu", "9000\n").value(name, 0)
+        found = one_of(node, "redundancy", interfaces=["eth1.7", "eth1.8"])
+        assert (found.status, found.why) == ("warn", "All of its packets use eth1.")
+
+    def test_a_bridge_without_a_card(self):
+        node = Node()
+        node.folder(f"{CLASS}/br1", f"{CLASS}/br1/lower_veth1", f"{CLASS}/veth1")
+        node.file(f"{CLASS}/br1/mtu", "9000\n").value("br1", 0)
+        assert one_of(node, "redundancy", interfaces=["br1"]).status == "skip"
+
+    def test_a_device_that_cannot_be_read_is_an_error(self):
+        assert one_of(Node().deny(f"{CLASS}/eth1"), "redundancy").status == "error"
+
+
+class TestPrivateAddresses:
+    @pytest.mark.parametrize(
+        ("address", "status"),
+        [
+            ("192.168.10.1/24", "pass"),
+            ("10.255.0.1/8", "pass"),
+            ("172.31.255.254/12", "pass"),
+            ("fd00:1::1/64", "pass"),
+            ("172.32.0.1/16", "warn"),
+            ("11.0.0.1/24", "warn"),
+            ("2a02:8d8::1/64", "warn"),
+        ],
+    )
+    def test_what_the_internet_routes(self, address, status):
+        found = one_of(addressed(("eth1", address), ("eth0", "8.8.4.4/24")), "private_addresses")
+        assert found.status == status
+        assert ((found.why or "") == f"Routable: {address.partition('/')[0]} (eth1).") == (
+            status == "warn"
+        )
+
+    def test_link_local_addresses_alone(self):
+        assert one_of(addressed(), "private_addresses").status == "skip"
+
+    def test_addresses_that_cannot_be_read_are_an_error(self):
+        node = Node().command("ip -o addr show", "", 1)
+        assert one_of(node, "private_addresses").status == "error"
+
+
 class TestBonding:
     def test_a_device_that_stands_on_none(self):
         assert one_of(Node(), "bonding").status == "skip"

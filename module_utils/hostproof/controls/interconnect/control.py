@@ -3,7 +3,7 @@
 """interconnect: MTU, bonds, subnets, paths and packet loss of a cluster's private network."""
 
 from ...evaluate.control import Control
-from . import rules_devices, rules_losses, rules_way
+from . import rules_devices, rules_losses, rules_networks, rules_way
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -17,6 +17,7 @@ CONTROL = Control(
     applies=applies,
     rules=(
         rules_devices.rules,
+        rules_networks.rules,
         rules_way.rules,
         rules_losses.rules,
     ),

@@ -4,7 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
 from ...errors import Unanswered
 from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
@@ -21,11 +21,13 @@ FILTER_FILE = "file:" + _FILTER
 
 
 class Device(NamedTuple):
-    """A device of the interconnect. ``filter`` is its effective reverse path filter."""
+    """A device of the interconnect. ``links`` are the network cards below it. ``filter`` is its
+    effective reverse path filter."""
 
     name: str
     what: str
     mtu: Answer[int]
+    links: Answer[Tuple[str, ...]]
     bonds: Answer[Tuple[str, ...]]
     filter: Answer[int]
 
@@ -61,7 +63,7 @@ class Losses(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``addresses`` of the devices are read only if there are several devices. The keys of
+    """``addresses`` of the devices exclude link-local ones. The keys of
     ``routes`` and ``ways`` are addresses of peers. A way exists only if packets were sent.
     ``losses`` is None if the time window is disabled."""
 
@@ -103,25 +105,25 @@ def read(host: Host, policy: Policy) -> Facts:
 
 def _read_devices(host: Host, policy: Policy) -> List[Device]:
     names = host.list_dir(devices.CLASS)
-    return [
-        Device(
-            name=name,
-            what=what,
-            mtu=attempt(host.read_number, devices.place(name, "mtu")),
-            bonds=attempt(_read_bonds, host, name, names),
-            filter=attempt(_read_filter, host, name),
-        )
-        for name, what in dict(
-            devices.private(host, policy.interfaces, "interconnect_interfaces")
-        ).items()
-    ]
+    private = devices.private(host, policy.interfaces, "interconnect_interfaces")
+    return [_read_device(host, name, what, names) for name, what in dict(private).items()]
 
 
-def _read_addresses(host: Host, several: List[Device]) -> List[ip_addr.Address]:
+def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
+    links = attempt(devices.below, host, name, names)
+    return Device(
+        name=name,
+        what=what,
+        mtu=attempt(host.read_number, devices.place(name, "mtu")),
+        links=links,
+        bonds=attempt(lambda: _bonds_of(host, known(links))),
+        filter=attempt(_read_filter, host, name),
+    )
+
+
+def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
     """Addresses without link-local ones, also those of Clusterware (fe80::/10, 169.254.0.0/16)."""
-    if len(several) < 2:
-        return []
-    names = [one.name for one in several]
+    names = [one.name for one in found]
     return [
         one._replace(interface=name)
         for one in devices.read_addresses(host)
@@ -130,9 +132,8 @@ def _read_addresses(host: Host, several: List[Device]) -> List[ip_addr.Address]:
     ]
 
 
-def _read_bonds(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
-    below = devices.below(host, device, names)
-    found = {devices.bond_of(host, name) for name in below} - {None}
+def _bonds_of(host: Host, links: Tuple[str, ...]) -> Tuple[str, ...]:
+    found = {devices.bond_of(host, name) for name in links} - {None}
     return tuple(sorted(str(one) for one in found))
 
 

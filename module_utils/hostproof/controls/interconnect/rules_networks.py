@@ -1,0 +1,74 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The networks of the interconnect: whether a link can fail, and whether others can reach it."""
+
+import ipaddress
+
+from ...collect.answer import known
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import PASS, WARN
+from ...probes.net import devices
+from .facts import Facts
+from .policy import NAME, Policy
+from .subjects import BOOK
+
+rules = Rules(NAME)
+
+
+@rules.check(
+    "interconnect.redundancy",
+    "Interconnect continues after the failure of one link",
+    "Interconnect depends on one link",
+    severity="medium",
+    takes_effect="cluster_restart",
+    why="When the link fails, the node loses the heartbeat of the cluster and is evicted.",
+    reference=BOOK + "Redundant Interconnect Usage; ORAchk Interconnect NIC bonding config.",
+)
+def redundancy(facts: Facts, _policy: Policy) -> Verdict:
+    links = {one.name: known(one.links) for one in known(facts.devices)}
+    cards = sorted({card for below in links.values() for card in below})
+    if not cards:
+        raise Skip(f"{', '.join(links)} uses no network card.")
+    return Verdict(
+        PASS if len(cards) > 1 else WARN,
+        f"All of its packets use {', '.join(cards)}.",
+        fix="use a second private interface in a separate subnet (HAIP), or a bond of two "
+        "interfaces; waive a virtual machine whose host has redundant links",
+        desired="two network cards or more",
+        running=", ".join(
+            name if below == (name,) else f"{name} on {' and '.join(below)}"
+            for name, below in links.items()
+        ),
+        evidence=[f"dir:{devices.CLASS}/{name}" for name in links],
+    )
+
+
+@rules.check(
+    "interconnect.private_addresses",
+    "Interconnect has addresses that the Internet does not route",
+    "Interconnect has an address that the Internet routes",
+    severity="medium",
+    takes_effect="cluster_restart",
+    why="Packets of the cluster can leave the private network through a router, and other hosts "
+    "can reach its daemons.",
+    reference=BOOK + "private IP addresses; RFC 1918; RFC 4193; ORAchk Non-routable network for "
+    "interconnect",
+)
+def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
+    addresses = known(facts.addresses)
+    if not addresses:
+        raise Skip("No interface of the interconnect has an address, except link-local ones.")
+    routed = [
+        f"{one.address} ({one.interface})"
+        for one in addresses
+        if ipaddress.ip_address(one.address).is_global
+    ]
+    return Verdict(
+        WARN if routed else PASS,
+        f"Routable: {', '.join(routed)}.",
+        fix="use a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7, and register "
+        "it with oifcfg",
+        desired="no address that the Internet routes",
+        running=", ".join(f"{one.interface} {one.address}" for one in addresses),
+        evidence=[devices.ADDRESSES_KEY],
+    )
