@@ -185,6 +185,59 @@ class TestPrivateAddresses:
         assert one_of(node, "private_addresses").status == "error"
 
 
+class TestRegistered:
+    PUBLIC = "2: eth0    inet 192.0.2.1/24 scope global eth0\n"
+
+    def found(self, lines, networks=NETWORKS, rc=0):
+        node = Node().command("ip -o addr show", self.PUBLIC + lines, rc)
+        return one_of(node.command(GETIF, networks), "registered")
+
+    @pytest.mark.parametrize(
+        ("lines", "status", "why"),
+        [
+            ("3: eth1    inet 192.168.10.1/24 scope global eth1", "pass", ""),
+            ("3: eth1@if9    inet 192.168.10.1/24 scope global eth1", "pass", ""),
+            ("3: eth1    inet 192.168.11.1/24 scope global eth1", "fail", "has 192.168.11.0/24."),
+            ("3: eth1    inet 192.168.10.1/16 scope global eth1", "fail", "has 192.168.0.0/16."),
+            ("3: eth2    inet 192.168.10.1/24 scope global eth2", "fail", "has no address."),
+            ("3: eth1    inet 169.254.1.1/19 scope global eth1:1", "fail", "has no address."),
+        ],
+    )
+    def test_subnets(self, lines, status, why):
+        found = self.found(lines + "\n")
+        assert (found.status, (found.why or "").endswith(why)) == (status, True)
+        assert ("eth1 is registered with 192.168.10.0" in (found.why or "")) == (status == "fail")
+
+    def test_a_network_of_one_node_is_not_judged(self):
+        networks = NETWORKS + "eth7  10.1.0.0  rac2  cluster_interconnect\n"
+        line = "3: eth1    inet 192.168.10.1/24 scope global eth1\n"
+        node = Node().command("ip -o addr show", self.PUBLIC + line).command(GETIF, networks)
+        assert one_of(node, "registered", interfaces=["eth1"]).status == "pass"
+
+    @pytest.mark.parametrize(
+        "line", ["eth1  192.168.10  global  public", "e\x1b[1m  192.168.10.0  global  public"]
+    )
+    def test_what_is_no_network_is_an_error(self, line):
+        node = Node().command("ip -o addr show", self.PUBLIC).command(GETIF, line + "\n")
+        found = one_of(node, "registered", interfaces=["eth1"])
+        assert (found.status, "\x1b" in found.why) == ("error", False)
+
+    def test_a_long_form_of_an_ipv6_subnet(self):
+        line = "3: eth1    inet6 2001:db8:1::1/64 scope global\n"
+        networks = "eth1  2001:db8:1:0:0:0:0:0  global  cluster_interconnect\n"
+        assert self.found(line, networks).status == "pass"
+
+    def test_without_clusterware(self):
+        node = Node()
+        node.running.clear()
+        assert one_of(node, "registered", interfaces=["eth1"]).status == "skip"
+
+    def test_what_is_unknown_is_an_error(self):
+        assert self.found("", rc=1).status == "error"
+        node = Node().command(GETIF, "", 1)
+        assert one_of(node, "registered", interfaces=["eth1"]).status == "error"
+
+
 class TestBonding:
     def test_a_device_that_stands_on_none(self):
         assert one_of(Node(), "bonding").status == "skip"

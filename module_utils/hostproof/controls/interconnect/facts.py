@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Facts about the interconnect: devices, bonds, paths to other nodes, lost packets."""
 
+import ipaddress
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way
@@ -34,6 +35,14 @@ class Device(NamedTuple):
     @property
     def evidence(self) -> Tuple[str, ...]:
         return (f"file:{devices.CLASS}/{self.name}/mtu",)
+
+
+class Registered(NamedTuple):
+    """A network of Clusterware on all nodes. ``here`` are the subnets that its interface has."""
+
+    interface: str
+    subnet: str
+    here: Tuple[str, ...]
 
 
 class Bond(NamedTuple):
@@ -69,6 +78,7 @@ class Facts(NamedTuple):
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
+    registered: Answer[List[Registered]]
     bonds: List[Bond]
     cluster: Answer[bool]
     loopback: Answer[int]
@@ -94,6 +104,7 @@ def read(host: Host, policy: Policy) -> Facts:
     return Facts(
         devices=found,
         addresses=attempt(_read_addresses, host, if_known(found, [])),
+        registered=attempt(_read_registered, host),
         bonds=[_read_bond(host, name) for name in sorted(names)],
         cluster=attempt(lambda: bool(clusterware.css_daemons(host))),
         loopback=attempt(host.read_number, LOOPBACK),
@@ -130,6 +141,27 @@ def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
         for name in [one.interface.partition("@")[0]]
         if name in names and not one.network.is_link_local
     ]
+
+
+def _read_registered(host: Host) -> List[Registered]:
+    networks = [one for one in clusterware.networks(host) if one.node == "global"]
+    addresses = devices.read_addresses(host) if networks else []
+    found = []
+    for one in networks:
+        clusterware.check_interface(one.interface)
+        try:
+            subnet = str(ipaddress.ip_address(one.subnet))
+        except ValueError as problem:
+            why = f"oifcfg getif has {kind_of(one.subnet)} instead of a subnet"
+            raise Unanswered(clusterware.NETWORKS_KEY, why) from problem
+        here = [
+            str(address.network)
+            for address in addresses
+            if address.interface.partition("@")[0] == one.interface
+            and not address.network.is_link_local
+        ]
+        found.append(Registered(one.interface, subnet, tuple(here)))
+    return found
 
 
 def _bonds_of(host: Host, links: Tuple[str, ...]) -> Tuple[str, ...]:

@@ -6,8 +6,9 @@ import ipaddress
 
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict
-from ...evaluate.finding import PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
+from ...probes.oracle import clusterware
 from .facts import Facts
 from .policy import NAME, Policy
 from .subjects import BOOK
@@ -71,4 +72,38 @@ def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
         desired="no address that the Internet routes",
         running=", ".join(f"{one.interface} {one.address}" for one in addresses),
         evidence=[devices.ADDRESSES_KEY],
+    )
+
+
+@rules.check(
+    "interconnect.registered",
+    "Networks of Clusterware are those of the interfaces",
+    "A network of Clusterware differs from the interface",
+    severity="high",
+    takes_effect="cluster_restart",
+    why="At its next start Clusterware does not find the interface of the network, and the node "
+    "does not join the cluster or its VIP does not start.",
+    reference="Oracle Clusterware Administration and Deployment Guide, Changing Network Addresses; "
+    "CVU network configuration consistency checks",
+)
+def registered(facts: Facts, _policy: Policy) -> Verdict:
+    networks = known(facts.registered)
+    if not networks:
+        raise Skip("No Clusterware runs here, or it has no network of all nodes.")
+    wrong = [
+        f"{one.interface} is registered with {one.subnet}, and has "
+        f"{' and '.join(one.here) or 'no address'}"
+        for one in networks
+        if one.subnet not in {subnet.partition("/")[0] for subnet in one.here}
+    ]
+    return Verdict(
+        FAIL if wrong else PASS,
+        f"{'; '.join(wrong)}.",
+        fix="register the network with oifcfg setif, or correct the address or the mask of the "
+        "interface",
+        desired=", ".join(f"{one.interface} {one.subnet}" for one in networks),
+        running=", ".join(
+            f"{one.interface} {' and '.join(one.here) or 'no address'}" for one in networks
+        ),
+        evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
     )

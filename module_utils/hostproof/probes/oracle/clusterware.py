@@ -6,7 +6,7 @@ Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh write
 """
 
 import re
-from typing import List, Optional
+from typing import List, NamedTuple, Optional
 
 from ...collect import identity
 from ...collect.answer import attempt, unless_absent
@@ -21,6 +21,8 @@ _CSS = r"^/\S+/bin/ocssd\.bin$"
 #: Of Linux, AIX and Solaris. The two others are what a kernel calls those that it does not name.
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,31}$")
 _NO_INTERFACES = ("all", "default")
+_NETWORKS = "list the networks of Clusterware"
+NETWORKS_KEY = f"command:{_NETWORKS} (oifcfg getif)"
 #: Where root.sh writes the home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 
@@ -46,23 +48,40 @@ def css_daemons(host: Host) -> List[Process]:
     ]
 
 
-def private_interfaces(host: Host) -> List[str]:
-    """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
+class Network(NamedTuple):
+    """A network that Clusterware uses. ``node`` is "global", or the only node that has it."""
+
+    interface: str
+    subnet: str
+    node: str
+    kinds: str
+
+
+def networks(host: Host) -> List[Network]:
+    """The networks that oifcfg lists; none where no CSS runs."""
     daemons = css_daemons(host)
     if not daemons:
         return []
-    what = "list the networks of Clusterware"
-    output = ask(host, daemons[0], what, "oifcfg", "getif")
+    output = ask(host, daemons[0], _NETWORKS, "oifcfg", "getif")
     lines = [line.split() for line in output.stdout.splitlines()]
-    names = [one[0] for one in lines if len(one) >= 4 and "cluster_interconnect" in one[3]]
+    return [Network(*one[:4]) for one in lines if len(one) >= 4]
+
+
+def private_interfaces(host: Host) -> List[str]:
+    """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
+    names = [one.interface for one in networks(host) if "cluster_interconnect" in one.kinds]
     for name in names:
         # Its owner is queried, and root writes to paths that hold these names.
-        if not _INTERFACE.match(name) or name in _NO_INTERFACES:
-            raise Unanswered(
-                f"command:{what} (oifcfg getif)",
-                f"oifcfg getif names {kind_of(name)}, which is not an interface",
-            )
+        check_interface(name)
     return names
+
+
+def check_interface(name: str) -> None:
+    """Unanswered if oifcfg shows a name that no interface can have."""
+    if not _INTERFACE.match(name) or name in _NO_INTERFACES:
+        raise Unanswered(
+            NETWORKS_KEY, f"oifcfg getif names {kind_of(name)}, which is not an interface"
+        )
 
 
 def ask(host: Host, daemon: Process, name: str, tool: str, *arguments: str) -> Output:
