@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""latency: how long disks, NFS mounts, the network and a database's waits take, against limits."""
+"""latency: compares the latency of disks, NFS mounts, network and wait events with limits."""

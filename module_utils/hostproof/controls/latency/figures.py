@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a window tells of a percentile or mean, and between which values it lies."""
+"""Percentiles and means of a window, with their confidence bounds."""
 
 import math
 from typing import NamedTuple, Optional, Tuple
@@ -8,20 +8,20 @@ from typing import NamedTuple, Optional, Tuple
 from ...collect.histogram import Histogram
 from ...collect.measured import Window
 
-#: As many intervals of a passive window must have been told for the least of them to bound it.
+#: Minimum number of intervals of a passive window for which minimum and maximum are bounds.
 ENOUGH_INTERVALS = 3
-#: More than half of what a 95% interval leaves out is on neither side of it.
+#: Probability below and above a 95% interval, on each side.
 _OUTSIDE = 0.025
-#: Of fewer samples no rank bounds a median with 95% confidence.
+#: With fewer samples, no rank bounds a median with 95% confidence.
 FEWEST_SAMPLES = 6
 _SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 _Z = 1.959964
 
 
 class Figure(NamedTuple):
-    """Microseconds. ``low`` and ``high`` bound the value; None where nothing is known to.
+    """Microseconds. ``low`` and ``high`` are the bounds of the value, None if unknown.
 
-    ``of`` says in words what bounds it.
+    ``of`` names the method of the bounds.
     """
 
     name: str
@@ -32,17 +32,17 @@ class Figure(NamedTuple):
 
 
 def tick_of(window: Window) -> Optional[float]:
-    """Microseconds of the tick in which the kernel counted; None where it counts finely."""
+    """The kernel's tick in microseconds. None if the kernel counts in nanoseconds."""
     tick = window.conditions.get("resolution_us")
     in_ticks = window.conditions.get("counted_in") == "ticks"
     return float(tick) if in_ticks and isinstance(tick, (int, float)) else None
 
 
 def figure_of(window: Window, name: str) -> Optional[Figure]:
-    """The figure ("p50", "mean") of a window; None where the window does not tell it.
+    """The figure ("p50", "mean") of a window. None if the window does not have it.
 
-    Bounds are the 95% interval of the rank for percentiles of samples, the least and the largest
-    interval for what the kernel counts, and what the printed digits leave open for a report."""
+    Bounds of percentiles of samples are the 95% interval of the rank. Bounds of kernel counters
+    are the lowest and the highest interval. Bounds of a report are its rounding error."""
     value = getattr(window, name)
     if value is None:
         return None
@@ -51,7 +51,7 @@ def figure_of(window: Window, name: str) -> Optional[Figure]:
         if name == "p50" and isinstance(told, int) and told >= ENOUGH_INTERVALS:
             low, high, tick = window.minimum, window.maximum, tick_of(window)
             if tick is not None and low is not None and high is not None:
-                # Requests that keep step with the tick are all off by the same.
+                # Requests in step with the tick all have the same error.
                 return Figure(name, value, max(0.0, low - tick), high + tick, "intervals and ticks")
             return Figure(name, value, low, high, "intervals")
         return Figure(name, value, None, None, "too few intervals for bounds")
@@ -79,10 +79,10 @@ def _bounds(window: Window, share: float) -> Tuple[Optional[float], Optional[flo
 
 
 def certain_share(window: Window, limit_us: float) -> float:
-    """The least share (0 to 1) of all round trips or reads that take longer than the limit.
+    """The minimum share (0 to 1) of round trips or reads that take longer than the limit.
 
-    That is the lower end of the 95% interval by Clopper and Pearson, for what the histogram of the
-    window shows. 0 where the window has none of single samples, or too few of them."""
+    It is the lower end of the 95% interval by Clopper and Pearson, from the histogram of the
+    window. 0 if the window has no histogram of single samples, or too few samples."""
     if window.bins is None or "layout" not in window.bins or window.n < FEWEST_SAMPLES:
         return 0.0
     histogram = Histogram.from_json(window.bins)
@@ -90,7 +90,7 @@ def certain_share(window: Window, limit_us: float) -> float:
 
 
 def least_share(above: int, count: int) -> float:
-    """The share under which ``above`` or more of ``count`` would be seen in 2.5 of 100 cases."""
+    """The share for which ``above`` or more of ``count`` have a probability of 2.5%."""
     if not above:
         return 0.0
     low, high = 0.0, float(above) / count
@@ -104,14 +104,14 @@ def least_share(above: int, count: int) -> float:
 
 
 def _tail(least: int, count: int, share: float) -> float:
-    """How probable ``least`` or more of ``count`` are, where each is one with that probability."""
+    """The probability of ``least`` or more of ``count``, if each has the probability ``share``."""
     if least <= count // 2:
         return 1.0 - sum(_probable(number, count, share) for number in range(least))
     return sum(_probable(number, count, share) for number in range(least, count + 1))
 
 
 def _probable(number: int, count: int, share: float) -> float:
-    """The binomial probability, by logarithms: its factors are beyond what a float can hold."""
+    """The binomial probability, with logarithms because its factors overflow a float."""
     ways = math.lgamma(count + 1) - math.lgamma(number + 1) - math.lgamma(count - number + 1)
     return math.exp(ways + number * math.log(share) + (count - number) * math.log1p(-share))
 
@@ -131,7 +131,7 @@ def text(figure: Figure) -> str:
 
 
 def count(window: Window) -> str:
-    """The number of the figure is of; some reports do not tell."""
+    """The number of samples of a figure. Some reports do not contain it."""
     if not window.n and window.conditions.get("n_from") == "not told":
         return "an unknown number"
     return str(window.n)

@@ -13,12 +13,11 @@ from .thresholds import FIGURES, Subject, Threshold, choose, grade
 
 
 class Graded(NamedTuple):
-    """One figure: ``told`` is its text, ``limit`` its limit, None where there is none.
+    """One figure: ``told`` is its text, ``limit`` its limit or None.
 
-    ``status`` is SKIP where it has no limit or the window does not tell it; FAIL or WARN without a
-    limit is of answers that were lost; ERROR where too
-    few samples were taken to tell, or all was over within a tick that is longer than the limit.
-    ``label`` names its window among others.
+    ``status`` is SKIP if there is no limit or the window does not have the figure. It is ERROR if
+    there are too few samples, or if all requests ended within one tick and a tick is longer than
+    the limit. FAIL or WARN without a limit reports lost responses. ``label`` names the window.
     """
 
     status: str
@@ -30,9 +29,9 @@ class Graded(NamedTuple):
 def grade_window(
     window: Window, subject: Subject, thresholds: Sequence[Threshold], label: str
 ) -> List[Graded]:
-    """Every figure of a window that has a limit; else its most telling one, without a status.
+    """Each figure of a window that has a limit. Without limits, its median or mean, not graded.
 
-    ``label`` names the window among others ("read", "8 KiB").
+    ``label`` names the window ("read", "8 KiB").
     """
     graded: List[Graded] = []
     for name in FIGURES:
@@ -57,7 +56,7 @@ def grade_window(
                 status = grade(figure, threshold)
             else:
                 told += f", in ticks of {figures.milliseconds(tick)}"
-                # Each request began and ended in the same tick, which is longer than the limit.
+                # Each request started and ended in the same tick, which is longer than the limit.
                 hidden = figure.value == 0 and tick > threshold.warn_ms * 1000.0
                 status = ERROR if hidden else grade(figure, threshold)
             graded.append(Graded(status, label, told.strip(), threshold))
@@ -68,9 +67,9 @@ _FEWEST = figures.FEWEST_SAMPLES
 
 
 def _surely_above(window: Window, name: str, threshold: Threshold, label: str) -> Optional[Graded]:
-    """What too few samples for a p99 show nevertheless: that it is beyond a limit; None for not.
+    """The limit that the p99 certainly exceeds, although there are too few samples for its value.
 
-    A slow disk is read less often: just its tail would never be told.
+    A slow disk has fewer samples. Without this rule, its p99 would never be graded.
     """
     if name != "p99":
         return None
@@ -101,7 +100,7 @@ def _ungraded(window: Window, label: str) -> Graded:
 
 
 def status_of(graded: Sequence[Graded]) -> str:
-    """The worst of the figures that have one; SKIP where none has."""
+    """The worst status of the figures. SKIP if no figure has a status."""
     statuses = [one.status for one in graded]
     for status in (FAIL, ERROR, WARN, PASS):
         if status in statuses:
@@ -143,7 +142,7 @@ def verdict_of(
 
 
 def _beyond(graded: Sequence[Graded], status: str) -> str:
-    """What fails or warns: first the figures above their limit, then the answers that are lost."""
+    """The text of the defects: first figures above their limit, then lost responses."""
     above = [one.told for one in graded if one.status == status and one.limit is not None]
     wholly = "wholly above" if status == FAIL else "above"
     told = ["{0}, {1} the limit".format(", ".join(above), wholly)] if above else []
@@ -153,7 +152,7 @@ def _beyond(graded: Sequence[Graded], status: str) -> str:
 
 
 def values_of(name: str, windows: Sequence[Window]) -> Dict[str, float]:
-    """The medians by what they are of, for whoever compares hosts: "db02:1521 kernel p50_ms"."""
+    """The medians by name ("db02:1521 kernel p50_ms"), for the comparison of hosts."""
     found: Dict[str, float] = {}
     for window in windows:
         words = [name, window.conditions.get("operation"), window.layer, window.size, "p50_ms"]
@@ -163,7 +162,7 @@ def values_of(name: str, windows: Sequence[Window]) -> Dict[str, float]:
 
 
 def limits_of(graded: Sequence[Graded]) -> Optional[str]:
-    """The limits that figures were held against, each once with all that it was for."""
+    """The text of the limits, each once with the labels of its figures."""
     labels: Dict[str, List[str]] = {}
     for one in graded:
         if one.limit is not None and one.status != SKIP:
@@ -175,7 +174,7 @@ def limits_of(graded: Sequence[Graded]) -> Optional[str]:
 
 
 def reference_of(check: Check, graded: Sequence[Graded]) -> str:
-    """The check's own, and where the limits are from."""
+    """The reference of the check, and the sources of the limits."""
     sources: List[str] = []
     for one in graded:
         if one.limit is not None and one.status != SKIP and one.limit.source not in sources:
@@ -184,7 +183,7 @@ def reference_of(check: Check, graded: Sequence[Graded]) -> str:
 
 
 def around(windows: Sequence[Window]) -> List[str]:
-    """What else was true of the host and may be the cause: a sentence for each."""
+    """Conditions of the host that may be the cause: high load, or CPU steal."""
     for window in windows:
         load, cpus, steal = [
             _number(window.conditions.get(name)) for name in ("load", "cpus", "steal_percent")
@@ -199,12 +198,12 @@ def around(windows: Sequence[Window]) -> List[str]:
     return []
 
 
-#: Percent of the CPU time from which on a hypervisor's other guests count.
+#: CPU steal above this percentage is reported.
 _MOST_STEAL = 2
 
 
 def _number(value: object) -> float:
-    """The value, 0 where the host does not tell it."""
+    """The value, 0 if it is not a number."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number else 0.0  # type: ignore[arg-type]
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to measure, and how long it may take: the role's variables and their checks."""
+"""Probes, latency limits and time limits: the variables of the role and their checks."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -33,11 +33,11 @@ class Rate(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """A transaction: how often it waits for an answer, and what else takes its time.
+    """A transaction: its number of round trips, and the rest of its time.
 
-    What else is ``think_time_ms``, or what ``measured`` leaves next to the round trips: one of both
-    is None. ``per_second`` is what one session must reach, None where nothing is required. A pool
-    that validates waits ``validation_round_trips`` times, and ``validation_ms`` for the statement.
+    The rest is ``think_time_ms``, or is computed from ``measured``; one of both is None.
+    ``per_second`` is the required rate of one session, None without a requirement. Validation in
+    a connection pool adds ``validation_round_trips`` round trips and ``validation_ms``.
     """
 
     round_trips: float

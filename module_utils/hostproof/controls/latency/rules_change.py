@@ -1,8 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a comparison of latency before and after a change is checked by.
+"""Checks of the comparison of latency before and after a change.
 
-An audit has nothing to compare: ``compare`` and the gate make findings of these checks.
+An audit skips them, because it has no second measurement. ``compare`` and the gate create findings
+of these checks.
 """
 
 from ...evaluate.checking import Rules, Skip, Verdict

@@ -39,7 +39,7 @@ _DISK_FIX = (
     "compare with latency_probes disk_read and the array's own figures; a queue above 1 is load, "
     "not the disk"
 )
-#: How many of those that are well a finding shows.
+#: Maximum number of devices within the limits that a finding lists.
 _SHOWN = 20
 
 
@@ -145,7 +145,7 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
 
 
 def _watched(kind: str, facts: Facts, policy: Policy) -> Measured:
-    """What the kernel counted of a probe, or why there is nothing."""
+    """The kernel counters of a probe, or the reason why there are none."""
     if kind not in [probe.kind for probe in policy.probes]:
         raise Skip(f"latency_probes does not name {kind}.")
     need_linux(facts)
@@ -169,7 +169,7 @@ def _in_ticks(windows: Sequence[Window]) -> List[str]:
 
 
 def _failed(measured: Measured, kind: str) -> List[Verdict]:
-    """What could not be measured at all, not what was idle or inexact."""
+    """Devices and mounts that could not be measured, without idle or inexact ones."""
     harmless = (NO_DISK, NO_NFS)
     return [
         undetermined(Unanswered(_KEY, remark))
@@ -184,7 +184,7 @@ def _failed(measured: Measured, kind: str) -> List[Verdict]:
 def _within(
     check: Check, ones: List[Tuple[str, List[Graded]]], storage: Dict[str, Answer[Storage]]
 ) -> Verdict:
-    """One finding for all that is well: hosts have hundreds of disks."""
+    """One finding for all devices within the limits, because hosts may have hundreds."""
     everything = [one for _, graded in ones for one in graded]
     evidence: List[str] = [_KEY]
     for name, _ in ones:

@@ -41,12 +41,12 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
         graded += grade_window(window, subject, policy.thresholds, _label(window))
     cached = [_label(window) for window in windows if window.conditions.get("cached")]
     if cached:
-        # What did not reach the device is not a figure of it, however good.
+        # Reads from a cache are not a measurement of the device.
         said = [remark for remark in measured.remarks if "a cache answered" in remark]
         raise Unanswered(
             key, "; ".join(said) or "a cache answered reads of {0}".format(", ".join(cached))
         )
-    # What a process waited for is exact where the device's own time is not: host_gap tells that.
+    # A time in ticks affects only the device's figure, which host_gap reports.
     remarks = [
         remark
         for remark in measured.remarks

@@ -30,9 +30,9 @@ _REFERENCE = (
     "Developer's Guide"
 )
 
-#: From this level of event 44951 on the test took longer than without it.
+#: With event 44951 at this level or higher, the test took longer than without it.
 _WORSE_FROM = 32
-#: The first release whose databases make SecureFiles by default, if COMPATIBLE is as high.
+#: The first release that creates SecureFiles by default, if COMPATIBLE is not lower.
 _SECUREFILES_SINCE = (12,)
 
 _EVENT_TIMES = (
@@ -43,10 +43,10 @@ _ADVICE = (
     "in this order, one at a time, and compare the run time, not the wait. First name the segment "
     "(P2 of the wait is the tablespace, P3 the block of the header; DBA_EXTENTS, then DBA_LOBS: "
     "SECUREFILE, CACHE, and DBA_TABLESPACES: SEGMENT_SPACE_MANAGEMENT). "
-    "1. CACHE for the LOB and faster storage below it, for who holds the enqueue reads blocks: "
-    "from 25 to 6 minutes in the test; it takes buffer cache and redo. "
-    "2. Hash partitions, a power of two of them: each has a segment of its own; it takes a licence "
-    "and indexes that fit. "
+    "1. CACHE for the LOB and faster storage, because the session that holds the enqueue reads "
+    "blocks: from 25 to 6 minutes in the test; it uses buffer cache and redo. "
+    "2. Hash partitions (their number a power of two): each has its own segment; they need a "
+    "license and matching indexes. "
     "3. Event 44951, for BasicFile LOBs in ASSM tablespaces only, in a test first and by small "
     "levels: " + _EVENT_TIMES + ". Do not copy 1024 from another site; the parameter EVENT "
     "replaces its whole list. Oracle's own way is SecureFiles (online redefinition, twice the "
@@ -159,7 +159,7 @@ def _doubts(told: Figures) -> str:
 
 
 def _lob_part(told: Figures) -> Optional[float]:
-    """Of what was written past the buffer cache, the part that was LOBs (0 to 1)."""
+    """The share of LOBs in direct path writes (0 to 1)."""
     lob = _number(told, lobs.TOTAL + lobs.DIRECT_LOB_WRITES)
     every = _number(told, lobs.TOTAL + lobs.DIRECT_WRITES)
     if lob is None or every is None:
@@ -263,9 +263,9 @@ _MAKES_SECUREFILES = ("preferred", "always", "force")
 
 
 def _default(told: Figures) -> Optional[str]:
-    """DB_SECUREFILE as it is, or as it is where nobody set it; None if the release is not told.
+    """DB_SECUREFILE, or its default. None if the release is unknown.
 
-    12.1 and later prefer SecureFiles, but not with a COMPATIBLE of before (Database Reference).
+    12.1 and later prefer SecureFiles, unless COMPATIBLE is lower (Database Reference).
     """
     if lobs.SECUREFILE in told:
         return str(told[lobs.SECUREFILE])

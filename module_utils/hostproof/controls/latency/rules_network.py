@@ -84,9 +84,9 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
-    """What the figures do not hold, for it never came: each kind once for each measurement.
+    """Lost responses, which the figures do not include: one entry for each kind and measurement.
 
-    The layers of a measurement have their conditions in common.
+    All layers of a measurement have the same conditions.
     """
     measurements: Dict[Any, List[Window]] = {}
     for window in windows:
@@ -121,7 +121,7 @@ def _failed(known: Dict[str, Any], count: int) -> Optional[Graded]:
 def _second_syn(known: Dict[str, Any], count: int) -> Optional[Graded]:
     again = _count_of(known, "retrans")
     if known.get("mode") == REQUEST_RESPONSE or not again:
-        # What is sent again on a connection is part of its times.
+        # The times of a connection include its retransmissions.
         return None
     if again < _MOST_SENT_AGAIN * (count + again):
         return None

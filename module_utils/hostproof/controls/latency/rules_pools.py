@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a request waits until it has a connection of a pool."""
+"""Check of the time until a request gets a connection from a pool."""
 
 from typing import List
 

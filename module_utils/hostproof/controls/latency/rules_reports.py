@@ -87,7 +87,7 @@ def _events(measured: Measured) -> List[Window]:
 
 
 def _others(measured: Measured) -> Optional[str]:
-    """What a tool's report shows, whose windows are not wait events."""
+    """The figures of a tool's report without wait events."""
     told: List[str] = []
     for window in measured.windows:
         for name in ("p50", "mean"):

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much the databases of the reports did: for each core, before and after, by instance."""
+"""Checks of the work of databases in reports: per core, before and after, and by instance."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -61,7 +61,7 @@ def _runs(subject: Probed, prefix: str = "") -> List[Run]:
 
 
 def _merit(runs: List[Run]) -> str:
-    """What runs are measured by: logical reads where the disks had next to nothing to do."""
+    """The unit of work: logical reads if there were few disk reads, otherwise read requests."""
     busy = any(one.reads and one.reads > _MOST_READS * (one.logical or 0) for one in runs)
     return _REQUESTS if busy else _LOGICAL
 

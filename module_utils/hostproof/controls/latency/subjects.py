@@ -18,7 +18,7 @@ from .probes.running_databases import Running
 
 IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
 
-#: What the layers of a round trip are called.
+#: Names of the layers of a round trip.
 WORDS = {
     "net": "handshake",
     "kernel": "network",

@@ -1,9 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limits of latencies: which of them is for a figure, and what it states of it.
+"""Latency limits: selects the limit of a figure and grades the figure.
 
-The most specific one counts: that of the storage before that of any, of the layer, size or event
-before one that leaves it open. Of two alike the later counts, so that what a person adds wins.
+The most specific limit is used: a limit for the storage, layer, size or event precedes a limit
+without it. If two limits are equally specific, the later one is used, so that limits of the user
+override the built-in ones.
 """
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence
@@ -45,7 +46,7 @@ class Threshold(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a figure is of, as far as limits tell apart."""
+    """The attributes of a figure that select its limit."""
 
     probe: str
     storage: str

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What else was true of the host while a probe measured: the ``conditions`` of a window.
+"""The state of the host during a measurement: the ``conditions`` of a window.
 
-Two windows compare only where these are alike. What the host does not tell is None.
+Windows are comparable only if their conditions are equal. None: the host does not report a value.
 """
 
 import os
@@ -14,17 +14,17 @@ from ....parsers.number import clipped
 
 _CPUFREQ = "/sys/devices/system/cpu/cpu{0}/cpufreq/scaling_governor"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-#: user nice system idle iowait irq softirq steal: proc(5). guest is counted in user already.
+#: user nice system idle iowait irq softirq steal: proc(5). user includes guest.
 _CPU_COLUMNS = 8
 _STEAL = 7
-#: CLOCK_MONOTONIC_COARSE, which moves with the kernel's tick: its resolution is that tick.
+#: CLOCK_MONOTONIC_COARSE advances once per kernel tick, so its resolution is the tick.
 _COARSE_CLOCK = 6
-#: Microseconds of the longest tick that a kernel of a server is built with (HZ 100).
+#: The longest tick of a server kernel in microseconds (HZ 100).
 _LONGEST_TICK = 10000.0
 
 
 class Before(NamedTuple):
-    """What the counters said when the window began."""
+    """The counters at the start of the window."""
 
     voluntary: int
     preempted: int
@@ -39,11 +39,11 @@ def start() -> Before:
 
 
 def since(before: Before, cpu: Optional[int] = None) -> Dict[str, Any]:
-    """The conditions of a window that began at ``before``.
+    """The conditions of a window that started at ``before``.
 
-    ``load`` is the average of the last minute. ``nvcsw`` are waits of the probe, ``nivcsw`` how
-    often it was preempted, ``cpu_ms`` what it used. ``cpu`` is the one that it was bound to.
-    ``steal_percent`` is what the hypervisor gave to others.
+    ``load`` is the load average of the last minute. ``nvcsw`` and ``nivcsw`` are the voluntary and
+    involuntary context switches of the probe, and ``cpu_ms`` is its CPU time. ``cpu`` is the CPU to
+    which it was bound. ``steal_percent`` is the CPU time that the hypervisor gave to other guests.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
@@ -61,7 +61,7 @@ def since(before: Before, cpu: Optional[int] = None) -> Dict[str, Any]:
 
 
 def tick_us() -> float:
-    """Microseconds of a tick of this kernel, by its HZ; the longest there is if it does not tell.
+    """The kernel tick (1/HZ) in microseconds. The longest possible tick if HZ is unknown.
 
     Source: posix_get_coarse_res() of the kernel's kernel/time/posix-timers.c.
     """
@@ -69,7 +69,7 @@ def tick_us() -> float:
         tick = time.clock_getres(_COARSE_CLOCK) * 1e6
     except OSError:
         return _LONGEST_TICK
-    # A clock of another kind behind that number is not a tick.
+    # Another clock with this number does not have the resolution of a tick.
     return round(tick, 1) if 500 <= tick <= _LONGEST_TICK else _LONGEST_TICK
 
 
@@ -81,7 +81,7 @@ def _load() -> Optional[float]:
 
 
 def _cpu_times() -> Optional[List[int]]:
-    """Ticks of all CPUs together, as far as the steal."""
+    """Ticks of all CPUs together: the columns up to steal."""
     try:
         with open("/proc/stat") as stream:
             words = stream.readline().split()

@@ -311,7 +311,7 @@ def _why_no_window(
 def _of_histograms(
     histograms: Sequence[EventHistogram], base: Dict[str, Any], seconds: Optional[float]
 ) -> List[Window]:
-    """Of a piece with nothing but histograms."""
+    """The windows of a partial report that has only histograms."""
     found = []
     for one in histograms:
         bins = octaves(one.counts, one.wide, one.open)
@@ -351,24 +351,24 @@ def _chosen(events: Sequence[WaitEvent]) -> List[WaitEvent]:
     foreground = foreground or by_section.get(awr_layouts.TOP_FOREGROUND, [])
     if foreground:
         return foreground + background
-    # Where nobody but background processes waited, both tables have the same waits.
+    # If only background processes waited, both tables have the same waits.
     told = {(one.name, one.waits) for one in of_all}
     return of_all + [one for one in background if (one.name, one.waits) not in told]
 
 
 def _is_among(name: str, names: Sequence[str]) -> bool:
-    """Whether it is one of them, which a narrower column may have cut off."""
+    """True if the name is in the list. A narrower column may have truncated the names."""
     return any(name == one or (len(one) >= _NARROWEST and name.startswith(one)) for one in names)
 
 
 def _waits_of_all(same: Sequence[WaitEvent]) -> int:
-    """Of the rows of one event: what all sessions waited, as far as they show."""
+    """The number of waits of all sessions, from the rows of one event."""
     of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
     return max(of_all) if of_all else sum(one.waits or 0 for one in same)
 
 
 def _problems(events: Sequence[WaitEvent]) -> List[str]:
-    """What is left out of rows that have a window for all that."""
+    """Defects of rows that have a window nevertheless."""
     names: Dict[str, List[str]] = {}
     for one in events:
         if one.problem is None or one.problem == CONTRADICTORY or one.idle:

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What block devices did, from the kernel's own counters: no I/O, and no privilege.
+"""Latency of block devices from the kernel's counters, without I/O and without privileges.
 
-The mean time of a request is told for intervals of a few seconds, as Exadata's cells do, and the
-median of those: one slow stream doubles the quotient of a whole hour. It is everybody's mean, and
-contains nothing of the processes that wait. Of a stack of devices one layer only is told, for
-else each I/O would count once in each.
+The mean time of a request is computed for intervals of a few seconds, as on Exadata cells, and the
+result is the median of these means. One slow stream can double the mean of a whole hour. The mean
+includes the requests of all processes, but not the time before a request reaches the block layer.
+Only one layer of stacked devices is reported, because each layer counts the same I/O.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -27,16 +27,16 @@ _OSRELEASE = "/proc/sys/kernel/osrelease"
 #: The counters tell whole milliseconds, so that fewer I/Os tell less than 33 microseconds.
 FEWEST = 30
 
-#: The layers of a stack that is known.
+#: Layers of stacked devices.
 DEVICES, PATHS = "devices", "paths"
 
-#: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
+#: Reasons for a time in ticks. {0} is the device, {1} the length of a tick.
 NO_QUEUE = "the kernel counts the time of {0} " + IN_TICKS + " {1}, for want of a request queue"
 OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
-#: Number of devices a remark names: hosts have hundreds.
+#: Maximum number of devices in a remark, because hosts may have hundreds.
 _NAMED = 20
-#: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
-#: went to its stable releases, and may have gone to vendors' kernels of that number.
+#: The first release that may count nanoseconds. Linux 4.18 counted in ticks, but the change of 4.19
+#: was backported to its stable releases, and possibly to vendor kernels with this number.
 _NANOSECONDS = (4, 18)
 
 _READ = ("read", "reads", "read_ms", "sectors_read")
@@ -46,11 +46,11 @@ _MEMORY = ("loop", "ram", "zram", "sr", "fd")
 
 
 class NoSuchDevice(HostproofError):
-    """A device that was named is not there, or is on another that was named."""
+    """A listed device does not exist, or is part of another listed device."""
 
 
 class Interval(NamedTuple):
-    """What each device did in ``seconds``. Devices that were made again in between are out."""
+    """The counters of each device in ``seconds``, without devices that were recreated meanwhile."""
 
     seconds: float
     devices: Dict[str, diskstats.Difference]
@@ -62,8 +62,8 @@ class Interval(NamedTuple):
 def choose(host: Host, layer: str) -> List[str]:
     """The devices that represent the host's storage: ``devices`` or ``paths``.
 
-    ``devices`` are multipath devices and disks that are not a path of one; ``paths`` are disks
-    alone. Volumes and RAID made of them are neither, nor is what is memory or removable.
+    ``devices`` are multipath devices and disks that are not a path of one. ``paths`` are only
+    disks. Logical volumes, RAID devices, RAM disks and removable media are excluded.
     """
     below = _stacks(host)
     disks = [name for name, parts in below.items() if not parts]
@@ -94,7 +94,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
             real = name
         kernel_name: Optional[str] = real.split("/")[-1]
         if kernel_name not in known or real not in (kernel_name, "/dev/" + kernel_name):
-            # A special file of its own: made manually, or by a device mapper without udev.
+            # A separate device node, created manually or by the device mapper without udev.
             kernel_name = _by_number(host, real, known)
         if kernel_name is None:
             raise NoSuchDevice(
@@ -175,14 +175,14 @@ def _is_multipath(host: Host, name: str) -> bool:
 
 
 def in_ticks(host: Host, names: Sequence[str]) -> Dict[str, str]:
-    """Devices whose time the kernel counts in ticks, with NO_QUEUE or OLD_KERNEL for why.
+    """Devices whose time the kernel counts in ticks, with the reason NO_QUEUE or OLD_KERNEL.
 
-    Begin and end of a request are then the numbers of a tick, so that each time, and with requests
-    that keep step with the tick each mean, is up to one tick too long or too short. What the host
-    does not tell is not said. Sources: the kernel's bdev_end_io_acct() (block/blk-core.c), which
-    accounts what has no request queue (device mapper, md, NVMe multipath) in jiffies, and commit
-    b57e99b4b8b0 of Linux 4.19, which made nanoseconds of the jiffies of all others. The old kind of
-    queue, of one list, which ended with 4.20, is taken for none: it has no "mq" either.
+    The error of each duration is then up to one tick. If requests are in step with the tick, the
+    mean has the same error. Devices are omitted if the host does not report the facts. Sources:
+    bdev_end_io_acct() of the kernel (block/blk-core.c), which counts jiffies for devices without a
+    request queue (device mapper, md, NVMe multipath). Commit b57e99b4b8b0 of Linux 4.19 introduced
+    nanoseconds for other devices. The legacy single queue, removed after 4.20, also has no "mq"
+    and is treated as no queue.
     """
     try:
         release = kernel_release.parse(host.read_text(_OSRELEASE))

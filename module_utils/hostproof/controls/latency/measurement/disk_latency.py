@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a read takes that the disk must answer, next to what the kernel counted meanwhile.
+"""Latency of direct reads from a disk, and the kernel's counters at the same time.
 
-``user`` is what this process waited for, ``device`` the mean that the block layer counted for all
-requests of the device, ``host`` the difference of the means: what this host added. A slow ``user``
-over a fast ``device`` is not storage problem.
+``user`` is the time that this process waited. ``device`` is the mean of all requests of the device
+in the block layer. ``host`` is the difference of the means: the time that this host added. A slow
+``user`` with a fast ``device`` is not a storage problem.
 """
 
 import mmap
@@ -22,17 +22,17 @@ from . import conditions, disk_counters, pacing
 from . import fio_reads as fio
 from .disk_counters import DISKSTATS, FEWEST, TICKS
 
-#: What the kernel's queue of a disk states, and that of the disk that a partition is on.
+#: Queue attributes of a disk, and of the disk of a partition.
 _QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
 
-#: A read can only begin on time if the one before has been answered by then.
+#: A read can start on time only if the previous read has ended.
 _READS_PER_INTERVAL = 2
-#: Reads before the first that counts, to learn how long one takes.
+#: Trial reads before the measurement, to estimate the duration of a read.
 _TRIALS = 9
 
-#: More requests than ours by this share are somebody else's, and the device's mean is theirs too.
+#: If the device has more requests than ours by this share, other processes affect its mean.
 _FOREIGN = 0.02
-#: Fewer requests than reads by more than this share: something else than the disk answered.
+#: If the device has fewer requests than reads by this share, a cache answered.
 _CACHED = 0.1
 
 
@@ -59,7 +59,7 @@ class Measured(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What the device counted while reads were made. Durations are microseconds."""
+    """The counters of the device during the reads. Durations are in microseconds."""
 
     requests: int
     mean: float
@@ -322,10 +322,10 @@ def _difference(
 
 
 def _pieces(file: DirectFile, size: int, counted: float = 0.0) -> int:
-    """The number of requests the kernel makes of one read, if it counted that many for each.
+    """The number of requests into which the kernel splits one read, if its counters agree.
 
-    A request has a most of bytes, and a most of pieces of memory. Pages that are next to each other
-    are one such piece, and nobody tells which do, so the count decides.
+    A request has a maximum size and a maximum number of memory segments. Contiguous pages are one
+    segment, but the kernel does not report which pages are contiguous, so the counters decide.
     """
     assert file.device is not None
     by_size = _queue_limit(file.device, "max_sectors_kb", 1024)

@@ -36,15 +36,15 @@ _REDO = ("log buffer space", "log file sync", "log file switch")
 REDO_SHARE = "redo share of "
 
 RELEASE = "release"
-#: 1 where the text is a whole report, which lists every event that had any waits.
+#: 1 if the text is a complete report, which lists each event with waits.
 WHOLE = "whole report"
-#: 1 where the report has a table of parameters, which leaves out those that nobody set.
+#: 1 if the report has a table of parameters. It omits parameters with the default value.
 PARAMETERS = "parameters"
 SECUREFILE, COMPATIBLE = "db_securefile", "compatible"
 #: The level, or NOT_SHOWN.
 EVENT = "event 44951"
 NOT_SHOWN = "not shown"
-#: 1 where sessions waited for the bitmaps of a segment with automatic space management.
+#: 1 if sessions waited for the bitmap blocks of a segment with automatic space management.
 BITMAPS = "waits for bitmap blocks"
 
 _BITMAPS = re.compile(r"^(?:1st|2nd|3rd) level bmb +[0-9,]+ ", re.MULTILINE)

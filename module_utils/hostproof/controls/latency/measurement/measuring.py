@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Windows of any probes, in rounds: what a baseline, a comparison and an audit measure with.
+"""Measures the windows of all probes in rounds, for a baseline, a comparison or an audit.
 
-In each round all that only looks is sampled at once, and what makes I/O or traffic of its own
-follows, one after the other, so that none measures another. Rates follow from the options alone:
-the same probes with the same ``seconds`` run at the same rate before and after a change.
+In each round, passive probes sample in parallel. Active probes, which cause I/O or traffic, follow
+one after the other, so that no probe measures another. Rates depend only on the options: the same
+probes with the same ``seconds`` run at the same rate before and after a change.
 """
 
 import os
@@ -134,9 +134,9 @@ class _Chosen:
 
     def __init__(self, host: Host, probes: List[Probe], remarks: List[str]) -> None:
         self.devices: List[str] = []
-        #: By what names the user called those of them that are named in the list.
+        #: The names in the policy of each device.
         self.given: Dict[str, List[str]] = {}
-        #: Those that are counted in ticks, with how many microseconds a tick has.
+        #: Devices whose time is counted in ticks, with the length of a tick in microseconds.
         self.ticks: Dict[str, float] = {}
         self.every_mount = any(
             probe.kind == NFS and probe.options["mounts"] is None for probe in probes
@@ -257,7 +257,7 @@ def _too_few(found: List[Window], rounds: int) -> List[str]:
 def _active(
     probe: Probe, turn: Tuple[int, int], seconds: float, remarks: List[str]
 ) -> List[Window]:
-    """``turn`` is how many rounds there are, and which this is."""
+    """``turn``: number of rounds, and index of this round."""
     try:
         if probe.kind == TCP:
             return _tcp(probe.options, turn[0], seconds, remarks)
@@ -325,11 +325,11 @@ def _disk_read(
         for size in options["sizes"]:
             try:
                 if first:
-                    # What no cache has yet is not what the same places tell later.
+                    # Warm the caches first, so that later reads of the same places are comparable.
                     _read_once(file, size, options, share)
                 measured = _read_once(file, size, options, share)
             except HostproofError as problem:
-                # A file may be too small for the larger reads alone.
+                # A file may be too small for the larger reads only.
                 _remark(remarks, f"{DISK_READ}: {problem}")
                 continue
             found += measured.windows

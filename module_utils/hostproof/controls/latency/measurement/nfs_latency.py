@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long reads and writes of NFS mounts take, from the kernel's own counters: no request.
+"""Latency of reads and writes of NFS mounts, from the kernel's counters, without any request.
 
-``server`` is from when a request was sent to the reply (RTT), ``user`` from when it was made to its
-end (execute), and ``host`` the difference: waiting for a slot or for memory, and what was sent
-again. The kernel counts means alone, in whole milliseconds a request.
+``server`` is the time from sending a request to its reply (RTT). ``user`` is the time from the
+start of a request to its end (execute). ``host`` is the difference: the wait for a slot or for
+memory, and retransmissions. The kernel counts only means, in whole milliseconds per request.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -16,7 +16,7 @@ from .median import median
 
 
 class Interval(NamedTuple):
-    """What the mounts did in ``seconds``, by path."""
+    """The counters of the mounts in ``seconds``, by path."""
 
     seconds: float
     mounts: Dict[str, MountTraffic]

@@ -23,7 +23,7 @@ def _from_seconds() -> int:
     return int(time.perf_counter() * 1e9)
 
 
-#: A clock that nobody sets, in nanoseconds. Python 3.6 has it in seconds only.
+#: A monotonic clock in nanoseconds. Python 3.6 has it in seconds only.
 now_ns: Callable[[], int] = getattr(time, "perf_counter_ns", _from_seconds)
 
 
@@ -85,7 +85,7 @@ def steady(cpu: Optional[int] = None) -> Iterator[None]:
 
 
 def _timer_slack() -> Optional[int]:
-    """How late a timer of this thread may be (nanoseconds); None where there is no such thing.
+    """The timer slack of this thread in nanoseconds. None if the system has no timer slack.
 
     The kernel's usual 50 microseconds would be a large part of a round trip in a LAN.
     """

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checkouts of a pool of WildFly or JBoss EAP, as its management feels them.
+"""Duration of checkouts from a pool of WildFly or JBoss EAP, measured through its management.
 
-One session of jboss-cli tests a connection of the pool (test-connection-in-pool: it is taken as a
-request takes it, so validated where a request would, and given back) and reads an attribute, in
-turns; each answer is stamped when it comes. The reading is what an operation takes anyway. Against
-what an application saw it was right within 5% (tests/bench/pool_validation.py).
+One session of jboss-cli alternates between two operations and records the time of each response.
+The first operation is test-connection-in-pool: it takes a connection like a request, with the same
+validation, and returns it. The second one reads an attribute and shows the time of any operation.
+The result was within 5% of an application's measurement (tests/bench/pool_validation.py).
 
 Sources: WildFly model reference, subsystem datasources (test-connection-in-pool, statistics=pool).
 """
@@ -64,8 +64,8 @@ def check_room(options: Options) -> List[str]:
 
 
 def window(options: Options, seconds: float) -> Window:
-    """Checkouts, one after the other. ``trivial_p50_us`` of the conditions is what an operation
-    takes that asks the pool for nothing."""
+    """Checkouts, one after the other. The condition ``trivial_p50_us`` is the time of an operation
+    that does not use the pool."""
     pairs = samples_of(options, seconds) + WARM_UP
     before, started = conditions.start(), time.time()
     printed, stamps = _asked(
@@ -98,7 +98,7 @@ def _address(options: Options) -> str:
 
 
 def _asked(options: Options, operations: List[str], seconds: float) -> Tuple[str, List[int]]:
-    """What the server printed, and when each answer ended."""
+    """The output of the server, and the end time of each response."""
     at = cli.Management(
         options["home"],
         options["user"],

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a report that people have tells of latency: windows, figures, and what to mind.
+"""The content of a report about latency: windows, figures and remarks.
 
-A report counts what happened between two snapshots, so each of its rows is one window, mostly
-with a mean alone. Comparing needs the reports of several intervals of each side.
+A report covers the time between two snapshots. Each row is one window, in most cases with only a
+mean. A comparison needs the reports of several intervals before and after the change.
 """
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple

@@ -30,7 +30,7 @@ _AWR = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 
-#: In this order: what is certain first. Of each, its name, what shows it, and what it is called.
+#: Name, pattern and title of each kind of report. Unambiguous patterns are first.
 _SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     (
         "iolstats",

@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small server that answers the requests of latency probes, and ends by itself.
+"""A small server that answers the requests of latency probes and exits after a time limit.
 
-It listens on one address, answers only the clients that it was told, on few connections and with
-few bytes in all, and the kernel ends it when its time is over (SIGALRM), whatever it does then. It
-writes no file. Whoever started it finds it by an abstract socket of Linux, which is gone with it.
+It listens on one address and answers only the configured clients. Connections and bytes are
+limited. The kernel ends the process at its time limit (SIGALRM). It writes no files. Hostproof
+finds a running responder by its abstract Linux socket, which exists only as long as the process.
 """
 
 import ipaddress
@@ -23,24 +23,24 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 from ....errors import HostproofError, ParseError
 from ....latency import hello as latency_hello
 
-#: The name of the socket that it is found by: user and port.
+#: The name of the abstract socket: user and port.
 _NAME = "hostproof-latency-responder/{0}/{1}"
 _UNIX_SOCKETS = "/proc/net/unix"
 
-#: How long a connection may say nothing.
+#: Idle timeout of a connection.
 _IDLE_SECONDS = 60
-#: How long to wait for a responder to say what it is, or to end.
+#: Timeout for the first message and for the end of a responder.
 _PATIENCE = 5.0
 #: struct ucred: pid, uid, gid.
 _PEER = struct.Struct("=iII")
 
 
 class CannotRespond(HostproofError):
-    """The responder cannot be started, asked or ended; the message says why."""
+    """The responder cannot be started, queried or ended; the message contains the reason."""
 
 
 class Settings(NamedTuple):
-    """``clients`` are addresses or networks. ``seconds`` is how long it lives, ``port`` 0: any."""
+    """``clients`` are addresses or networks. ``seconds``: time limit. ``port`` 0: any port."""
 
     address: str
     port: int
@@ -111,13 +111,13 @@ def stop(responder: Responder) -> None:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process has not ended. One that nobody has waited for has, and keeps its number.
+    """True if a process runs. A zombie has ended, but keeps its process ID.
 
-    So does every orphan in a container whose first process is not an init.
+    In a container whose first process is not an init, each orphan becomes a zombie.
     """
     try:
         with open(f"/proc/{pid}/stat", errors="replace") as stream:
-            # The name before the state may hold anything, blanks and brackets too: proc(5).
+            # The name before the state may contain any character, also blanks, brackets: proc(5).
             state = stream.read().rpartition(")")[2].split()[:1]
     except (FileNotFoundError, ProcessLookupError):
         return False
@@ -339,7 +339,7 @@ class _Server:
             return True
 
     def _told_to_end(self) -> bool:
-        """Answer the one who started this, and nobody else."""
+        """Answer a request to end. Only the user of this process is accepted."""
         try:
             stream, _ = self._control.accept()
             with stream:

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Windows of one probe, one after the other until their time is over: latency_disk, latency_tcp.
+"""Windows of one probe, one after the other until a time limit: latency_disk, latency_tcp.
 
-``given`` are the options of the module of that name. What was measured in time is worth the same
-without the rest, so that only a series without any window raises.
+``given`` are the options of the module. An incomplete series is valid. Only a series without any
+window is an error.
 """
 
 import os
@@ -39,7 +39,7 @@ class Measured(NamedTuple):
 
 
 def of_counters(host: Host, given: Given) -> Measured:
-    """What the kernel counts of disks anyway."""
+    """Windows of the kernel's disk counters."""
     called: Dict[str, List[str]] = {}
     if given["devices"] is not None:
         called = disk_counters.names_given(host, given["devices"])
@@ -60,7 +60,7 @@ def of_counters(host: Host, given: Given) -> Measured:
         intervals = disk_counters.read_intervals(
             host, given["intervals"], given["interval_seconds"], number * given["intervals"]
         )
-        # What this host does meanwhile, and what looking cost it.
+        # Conditions of the host meanwhile, with the cost of reading the counters.
         around = conditions.since(before)
         found, missing = disk_counters.windows(
             names, intervals, started, dict.fromkeys(ticks, tick), called

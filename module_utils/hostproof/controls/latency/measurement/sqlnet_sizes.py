@@ -150,7 +150,7 @@ def _no_sizes(port: int, seconds: float, requests: int, large: int, changed: int
 
 
 def _by_ends(connections: List[Connection], port: int) -> Dict[_End, Connection]:
-    """Connections by their ends. Of one within this host, the server's end alone."""
+    """Connections by their ends. A connection within this host is listed once: its server end."""
     found = {(one.local, one.local_port, one.peer, one.peer_port): one for one in connections}
     return {
         ends: one

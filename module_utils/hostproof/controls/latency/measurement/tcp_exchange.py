@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Requests and answers on one connection to our responder, timed by this process and by the kernel.
 
-Time stamps cost the request that has them some microseconds, which are a fifth of a round trip on
-loopback: there are requests with stamps and without, and who asks knows which the round trip needs.
+Kernel time stamps add some microseconds to a request, a fifth of a round trip on loopback. Requests
+are therefore possible with and without time stamps, and the caller selects the kind.
 
-The loops are the timed part. What can be done before or after is not in them.
+The loops are the timed part. They contain only the code that must be timed.
 """
 
 import errno
@@ -34,8 +34,8 @@ class Exchange:
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def greet(self) -> bytes:
-        """Agree on the sizes. What the other side said, which is latency_hello.WELCOME if it is a
-        responder that answers; OSError where it states nothing."""
+        """Send the sizes and return the answer, latency_hello.WELCOME for a responder that accepts.
+        OSError without an answer."""
         said = b""
         self.stream.sendall(latency_hello.hello(self.request_size, self.reply_size))
         while len(said) < len(latency_hello.WELCOME):

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a TCP round trip takes, in layers that show the network from the host.
+"""Duration of a TCP round trip, in layers that separate the network from the host.
 
 - ``handshake``: connect(), and what the kernel measured between SYN and SYN/ACK (TCP_INFO). No
-  process of either side has a part in the latter.
+  process of either side affects the latter.
 - ``tns_ping``: the same with a ping of the listener, which answers the connection as it is meant.
 - ``request_response``: requests on one connection to our own responder. ``kernel`` is between the
   time stamps of sending and receiving, ``user`` from when the request was to begin until this
@@ -92,12 +92,12 @@ class Series(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """Number of samples of each layer, how often and how long.
+    """Number of samples of each layer, their interval, and the time limits.
 
-    ``interval`` is seconds from one request or connection to the next, 0 back to back. A sample may
-    take two requests (traffic.requests_a_sample).
+    ``interval`` is the time in seconds from one request or connection to the next; 0 is back to
+    back. A sample may need two requests (traffic.requests_a_sample).
 
-    ``timeout`` is how long one answer may take. Nothing begins after ``deadline``
+    ``timeout`` is the time limit of one answer. No request starts after ``deadline``
     (time.monotonic()).
     """
 
@@ -323,9 +323,9 @@ def request_response(
     cpu: Optional[int] = None,
     clock: Callable[[], int] = pacing.now_ns,
 ) -> Series:
-    """Requests to our responder, one at a time on one connection of their own.
+    """Requests to our responder, one at a time on one separate connection.
 
-    The interval is stretched where a round trip takes more than half of it.
+    The interval is extended if a round trip takes more than half of it.
     """
     with pacing.steady(cpu):
         try:
@@ -450,8 +450,7 @@ def _requests(
 
 
 def _apart(stamped: List[_Stamped]) -> Tuple[List[int], List[int], int, int]:
-    """The kernel's times and the host's, how many stamps are missing, and how often a clock was
-    set."""
+    """Times of the kernel and of the host, number of missing time stamps, number of clock steps."""
     kernel: List[int] = []
     host: List[int] = []
     missing = steps = 0
@@ -459,7 +458,7 @@ def _apart(stamped: List[_Stamped]) -> Tuple[List[int], List[int], int, int]:
         if between is None:
             missing += 1
         elif between <= 0 or between > user + _ROUNDING_NS:
-            # The stamps are of the clock that shows the time, and somebody set it meanwhile.
+            # The time stamps are from the wall clock, which was set meanwhile.
             steps += 1
         else:
             kernel.append(between)

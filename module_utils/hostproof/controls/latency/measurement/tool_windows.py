@@ -24,7 +24,7 @@ _SHORTENED = "lines were removed: their content is unknown"
 
 
 def from_oratcptest(text: str) -> Report:
-    """A window a test; ``n`` follows from how long it ran, as oratcptest does not count."""
+    """One window per test. ``n`` is computed from the run time: oratcptest does not count."""
     windows = []
     remarks = []
     figures = []
@@ -281,7 +281,7 @@ def from_slob_grep(text: str) -> Report:
 
 
 def from_slob_info(text: str) -> Report:
-    """A window a report and event; awr_info.sh does not tell how many waits there were."""
+    """One window per report and event. awr_info.sh does not print the number of waits."""
     windows = []
     figures = []
     for one in slob.parse_info(text):
@@ -322,7 +322,7 @@ def from_slob_info(text: str) -> Report:
 
 
 def from_slob_db_stats(text: str) -> Report:
-    """How long each schema ran; there is no latency in it."""
+    """The run time of each schema. The file contains no latency."""
     figures = [
         {
             "schema": one.schema,

@@ -1,13 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much traffic round trips may make: a probe must stay one, wherever it is required."""
+"""Limits of the traffic of round trips, so that a probe never becomes a load test."""
 
 from typing import Any, Dict, Sequence
 
 from ....errors import PolicyError
 from ....latency.probe_list import REQUEST_RESPONSE, TCP, Probe
 
-#: A listener logs each connection, and may limit their rate: no more than ten a second.
+#: At most ten connections per second: a listener logs each one, and may limit their rate.
 LEAST_CONNECT_INTERVAL = 0.1
 
 #: Seconds from one connection or request to the next where a list of probes does not say how many.
@@ -18,13 +18,13 @@ _REQUEST_INTERVAL = 0.002
 MOST_CONNECTIONS = 2000
 MOST_BYTES = 1 << 30
 
-#: Requests before the first that counts, and the most bytes they may take.
+#: Requests before the measurement, and their limit in bytes.
 WARM_UP = 500
 WARM_UP_BYTES = 1 << 20
 LEAST_WARM_UP = 3
 
-#: Bytes of a request and its answer up to which there may be two requests a sample, one of them
-#: without time stamps.
+#: Maximum bytes of a request and its answer for two requests per sample, one of them without time
+#: stamps.
 SMALL_EXCHANGE = 4096
 
 
@@ -89,7 +89,7 @@ def check(mode: str, windows: int, samples: int, request_size: int, reply_size: 
 
 def check_time(mode: str, samples: int, seconds: float) -> None:
     """ValueError where a window has no room for its connections at the rate they may have."""
-    # What is a tenth has no exact float: 0.3 / 0.1 is less than 3.
+    # Floats cannot represent a tenth exactly: 0.3 / 0.1 is less than 3.
     most = max(1, int(seconds / LEAST_CONNECT_INTERVAL + 1e-6))
     if mode != REQUEST_RESPONSE and samples > most:
         raise ValueError(

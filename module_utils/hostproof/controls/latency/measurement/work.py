@@ -15,11 +15,11 @@ Figures = Dict[str, Union[str, float]]
 
 RUN, INSTANCE, BEFORE, SETTING = "run ", "instance ", "before ", "slob.conf "
 
-#: More than that no series of runs and no cluster has.
+#: Maximum number of runs of a series, and of instances of a cluster.
 MOST = 500
 
-#: Of this number of runs on either side a change of a few percent is known at all: runs of the same
-#: were measured to differ by 2 to 3% (SLOB, 11.2.0.2, 40 runs).
+#: Minimum number of runs on each side to detect a change of a few percent: equal runs differed by
+#: 2 to 3% (SLOB, 11.2.0.2, 40 runs).
 FEWEST_RUNS = 5
 
 _LOGICAL = ("Logical reads", "Logical read")
@@ -33,12 +33,12 @@ _T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 
 #: Stands behind an instance for its name, and before hidden parameters and figures of tools.
 KNOWN_AS, PARAMETER, TOOL, TRAFFIC = "name", "parameter ", "tool ", "traffic "
 FLASH_HITS, ALL_READS = "cell flash cache read hits", "physical read total IO requests"
-#: How names of figures end of which less is better.
+#: Suffix of the names of figures for which a lower value is better.
 LESS_IS_BETTER = "ms"
 
 
 class Run(NamedTuple):
-    """What was done a second; None is not told. ``sessions`` is None where nobody counts them.
+    """Work per second. None: not in the report. ``sessions`` is None if the report has no count.
 
     ``cpus`` is the number of CPUs that the database used, ``wait_us`` the time of a single-block
     read.
@@ -57,7 +57,7 @@ _SINGLE_READS = ("db file sequential read", "cell single block physical rea")
 
 
 class Change(NamedTuple):
-    """By how many percent of what was before, and between which values that lies (95%)."""
+    """The change in percent of the value before, with its 95% interval."""
 
     percent: float
     low: float

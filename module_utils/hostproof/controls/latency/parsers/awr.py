@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """AWR reports as text, of 10g to 19c, and pieces of them; without SQL and segments.
 
-A report that begins with its title must end with "End of Report": one that was cut off may lack
-the very events that matter. A piece (somebody's table of the top events) has neither.
+A report that starts with its title must end with "End of Report": a truncated report may lack
+important events. A partial report (for example only the table of the top events) has neither.
 Sources: tests/fixtures/latency/SOURCES.md.
 """
 
@@ -64,10 +64,10 @@ class Statistic(NamedTuple):
 
 
 class Report(NamedTuple):
-    """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
+    """``whole`` is false for a partial report. ``generation`` is from the layout of its tables.
 
-    ``shortened``: somebody put "[..]" where lines stood. ``overflowed``: statistics left out, as
-    they did not fit their columns. ``parameters`` are None where no table shows them.
+    ``shortened``: "[..]" replaces removed lines. ``overflowed``: statistics that were left out
+    because they did not fit their columns. ``parameters`` is None without a table of parameters.
     """
 
     whole: bool

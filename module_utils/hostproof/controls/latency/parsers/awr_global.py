@@ -142,7 +142,7 @@ def parse(text: str) -> Report:
 
 
 def _read_instances(lines: Sequence[str], title: int, instances: List[Instance]) -> int:
-    """Of a table that is not as expected, nothing: a report has its events without it."""
+    """Read the table of instances. An unexpected table is ignored: events do not need it."""
     rule = next(
         (
             at

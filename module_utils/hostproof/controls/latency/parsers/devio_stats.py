@@ -51,9 +51,9 @@ class Interval(NamedTuple):
 
 
 class Device(NamedTuple):
-    """``intervals`` are oldest first. ``shortened``: somebody left lines out.
+    """``intervals`` are oldest first. ``shortened``: lines were removed.
 
-    ``expected``: how many intervals there are in the seconds that the dump says it is of.
+    ``expected``: number of intervals in the seconds that the dump covers by its own header.
     """
 
     name: str

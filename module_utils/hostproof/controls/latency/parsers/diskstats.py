@@ -24,8 +24,8 @@ _HALF = 2**31
 class Counters(NamedTuple):
     """The counters of one device or partition. ``read_ms`` sums the time of all reads.
 
-    ``in_flight`` is not a counter but what is under way now. ``busy_ms`` is the time in which
-    anything was, ``weighted_ms`` that time weighted with how many there were.
+    ``in_flight`` is not a counter, but the current number of requests. ``busy_ms`` is the time with
+    at least one request, ``weighted_ms`` this time multiplied by the number of requests.
     """
 
     major: int
@@ -80,10 +80,11 @@ class Difference(NamedTuple):
 
 
 def difference(before: Counters, after: Counters) -> Optional[Difference]:
-    """What was counted in between; None where the counters are those of another device.
+    """The difference of the counters. None if they are from another device.
 
-    A counter that went down has wrapped at 32 bits if it was in the upper half before and in the
-    lower half after, and so moved less than half way round. Else the device was made again."""
+    A counter that decreased has wrapped at 32 bits if it was in the upper half before and is in the
+    lower half after, and advanced by less than half of the range. Otherwise, the device was
+    recreated."""
     if (before.major, before.minor, before.name) != (after.major, after.minor, after.name):
         return None
     moved: Dict[str, int] = {}

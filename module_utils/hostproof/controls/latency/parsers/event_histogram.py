@@ -28,8 +28,8 @@ OPEN = 99
 class Share(NamedTuple):
     """``percent`` of an event's waits took at least 2**low and less than 2**high microseconds.
 
-    ``low`` is None from zero on, ``high`` is OPEN without an upper end. ``percent`` of 0.0 is
-    more than none: fewer than 0.05.
+    ``low`` is None without a lower end, ``high`` is OPEN without an upper end. A ``percent`` of 0.0
+    means more than none and less than 0.05.
     """
 
     low: Optional[int]

@@ -20,9 +20,10 @@ _UNITS = (("lat_ns", "clat_ns", 1), ("lat", "clat", 1000))
 class Reads(NamedTuple):
     """The reads of one job. Durations are nanoseconds.
 
-    ``lowest``, ``highest`` and ``mean`` are from submission to completion, ``percentiles`` and
-    ``bins`` (duration, count; json+ alone) from when the kernel took the request to completion.
-    ``runtime_ms`` is how long the job ran. ``bytes`` is what was read, ``errors`` how many failed.
+    ``lowest``, ``highest`` and ``mean`` are from submission to completion. ``percentiles`` and
+    ``bins`` (duration, count; only json+) are from acceptance by the kernel to completion.
+    ``runtime_ms`` is the run time of the job, ``bytes`` the amount read, ``errors`` the number of
+    failed reads.
     """
 
     version: str

@@ -1,13 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The events in which a session waits for work, and nobody for the session.
+"""Idle events: the session waits for work, and no user waits for the session.
 
 Since 11g a report leaves the share of such events empty. Tables of 10g and 9i have no column of
 shares and list them among the others, so that only their names show them. "SQL*Net message to
 client" and "SQL*Net more data from client" are in Statspack's own list, and not in this one: later
 releases count both as network.
 Sources: Statspack's table STATS$IDLE_EVENT as the upgrade scripts spup*.sql up to 11.2 fill it;
-class Idle of V$EVENT_NAME. What 9.2 and 10.2 began with (spctab.sql) was not at hand to check.
+class Idle of V$EVENT_NAME. The initial lists of 9.2 and 10.2 (spctab.sql) were not available.
 """
 
 #: What the names of the others end in.

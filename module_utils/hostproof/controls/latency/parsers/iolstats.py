@@ -1,10 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The iolstats dump of an Exadata cell: how long its I/Os took, by their size.
+"""The iolstats dump of an Exadata cell: latency of its I/Os by size.
 
-Written to the trace file by "alter cell events = immediate cellsrv.cellsrv_dump('iolstats',0)".
-For each cell disk: how many I/Os of each size, then, below that table, the disk's name, then the
-latencies. Columns and rows without an I/O are left out, so each dump has its own.
+The command "alter cell events = immediate cellsrv.cellsrv_dump('iolstats',0)" writes it to the
+trace file. Each cell disk has a table with the number of I/Os by size, then the name of the disk,
+then the latencies. Columns and rows without I/Os are omitted, so the layout of each dump differs.
 Sources: tests/fixtures/latency/SOURCES.md.
 """
 
@@ -35,7 +35,7 @@ class Latencies(NamedTuple):
 
 
 class CellDisk(NamedTuple):
-    """``counts``: size's lower end to reads and writes. ``shortened``: somebody left lines out."""
+    """``counts``: reads and writes by lower end of the size. ``shortened``: lines were removed."""
 
     name: str
     counts: Dict[int, Tuple[int, int]]

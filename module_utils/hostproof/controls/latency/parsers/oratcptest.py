@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the client of oratcptest prints. Source: MOS 2064368.1; tests/fixtures/latency/SOURCES.md.
+"""The output of the oratcptest client. Source: MOS 2064368.1; tests/fixtures/latency/SOURCES.md.
 
-In mode SYNC each message of 12 bytes and its payload waits for an answer of 4 bytes, so that the
-latency is that of a round trip, from the client's Java to the server's and back.
+In mode SYNC, each message (12 bytes and its payload) waits for an answer of 4 bytes. The latency is
+therefore that of a round trip between the Java processes of client and server.
 """
 
 import re

@@ -47,7 +47,7 @@ _ENDS = {
 
 
 class Best(NamedTuple):
-    """``value`` with how many small and large requests were kept in flight."""
+    """``value``, with the number of small and large requests in flight."""
 
     value: float
     small: int
@@ -74,8 +74,9 @@ class Latency(NamedTuple):
 class Summary(NamedTuple):
     """One run. ``large_mbps``: megabytes per second; ``small_latency``: microseconds; sizes: bytes.
 
-    ``file`` is the name before each line where grep put one. What was not measured is None.
-    ``missing``: what its head promises and the text does not have; then the run was cut off.
+    ``file`` is the name before each line in the output of grep. None: not measured.
+    ``missing``: parts that the header announces and that the text does not have, because the run
+    was interrupted.
     """
 
     file: Optional[str]

@@ -81,7 +81,7 @@ def _dialog(server: str, packets: List[Tuple[str, str, float, int]]) -> Dialog:
     before: Optional[Tuple[str, float]] = None
     for source, _target, at, length in packets:
         if not length:
-            # An acknowledgement. What follows it is not timed.
+            # An acknowledgment. The next packet is not timed.
             before = None
             continue
         if source == server:

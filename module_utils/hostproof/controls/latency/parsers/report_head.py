@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the first page of AWR and Statspack reports shows: which database, when, how much load.
+"""The first page of AWR and Statspack reports: database, interval and load.
 
 Sources: tests/fixtures/latency/SOURCES.md; Statspack: $ORACLE_HOME/rdbms/admin/sprepins.sql.
 """

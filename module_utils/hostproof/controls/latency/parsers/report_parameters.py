@@ -16,7 +16,7 @@ _HEADINGS = ["Parameter Name", "Begin value", "(if different)"]
 _FOOTER = re.compile(r"^ *-{20,}$")
 _CONTAINER = re.compile(r"^ {3}PDB: ")
 _EVENT = re.compile(r"44951tracenamecontextforever,?")
-#: Of a list the next event follows without anything between.
+#: In a list, the next event follows without a separator.
 _LEVEL = re.compile(r"level(0x[0-9a-f]{1,6}|[0-9]{1,7}?)(?=[1-9][0-9]{3,4}trace|[^0-9a-fx]|$)")
 
 
@@ -34,9 +34,9 @@ class ReclaimEvent(NamedTuple):
 
 
 def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
-    """The parameters by name; None where the report has no table of them.
+    """The parameters by name. None if the report has no table of parameters.
 
-    The values of a list are one text. What a container sets itself is before what others set.
+    The values of a list are one text. Values of the container precede inherited values.
     """
     tables: List[Dict[str, Tuple[List[str], bool]]] = []
     spans: List[Tuple[int, int]] = []
@@ -55,7 +55,7 @@ def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
         if cells is None or _CONTAINER.match(line):
             continue
         name = cells[0] or name
-        # What it was at the end counts, where it was changed meanwhile.
+        # If the value was changed, the value at the end of the interval counts.
         begin, end = spans[2] if cells[2] else spans[1]
         before = tables[-1].get(name, ([], False))[0]
         before.append(line[begin:end])

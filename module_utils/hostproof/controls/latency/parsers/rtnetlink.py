@@ -35,7 +35,7 @@ UNICAST, LOCAL = 1, 2
 
 
 class Flow(NamedTuple):
-    """What a packet has that rules can choose a route by. Addresses are as inet_ntop writes them.
+    """The attributes of a packet that select a route. Addresses are in the form of inet_ntop.
 
     ``family`` is AF_INET or AF_INET6; ``uid`` owns the socket, ``mark`` is the socket's.
     """
@@ -60,8 +60,8 @@ class Route(NamedTuple):
 
 
 def request(flow: Flow, sequence: int, as_it_stands: bool) -> bytes:
-    """The message that asks for the route of a flow. ``as_it_stands``: the entry of the table, with
-    all its ways, not the one that this flow takes."""
+    """The message that requests the route of a flow. ``as_it_stands``: the entry of the table with
+    all its next hops, not only the next hop of this flow."""
     whole = 128 if flow.family == socket.AF_INET6 else 32
     flags = _FIB_MATCH if as_it_stands else 0
     parts = [

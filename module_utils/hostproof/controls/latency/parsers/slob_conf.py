@@ -10,7 +10,7 @@ from typing import Dict
 
 from ....errors import ParseError
 
-#: What must be equal for two runs to do the same work.
+#: Parameters that must be equal for two runs with the same work.
 WORK = (
     "UPDATE_PCT",
     "SCAN_PCT",

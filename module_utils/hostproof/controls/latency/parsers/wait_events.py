@@ -226,7 +226,7 @@ def _row(
         if not by_column[awr_layouts.WAITS]:
             raise ParseError(what, "the event has no waits", number)
         problem = WAITS_OVERFLOWED
-    # Of the columns after the average this one is never empty: a row without it was cut off.
+    # This column after the average is never empty: a row without it was truncated.
     last = awr_layouts.PER_TRANSACTION
     if last not in by_column:
         last = awr_layouts.PERCENT
@@ -276,9 +276,9 @@ def _scales(
     cut: bool,
     column: Optional[Printed],
 ) -> Tuple[int, ...]:
-    """What the seconds may be for: themselves, or thousands or millions whose letter is cut off.
+    """The possible factors of the seconds: 1, or 1000 or 1000000 if their letter is truncated.
 
-    None of them where the average next to them is another than each of them gives.
+    Empty if the average contradicts each factor.
     """
     possible: Tuple[int, ...] = (1,)
     if cut and seconds is not None and "." in text and text[-1:] in ".0123456789":

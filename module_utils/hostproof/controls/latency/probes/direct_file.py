@@ -78,7 +78,7 @@ def _described(path: str, descriptor: int, known: os.stat_result) -> DirectFile:
     number = now.st_rdev if block else now.st_dev
     size = os.lseek(descriptor, 0, os.SEEK_END)
     extents = [(0, size)] if block else _extents(descriptor, size)
-    # Major 0 is not a block device: a file system of its own, or of another host.
+    # Major 0 is not a block device, but a virtual or a network file system.
     major, minor = os.major(number), os.minor(number)
     return DirectFile(
         path=path,
@@ -92,7 +92,7 @@ def _described(path: str, descriptor: int, known: os.stat_result) -> DirectFile:
 
 
 def _open(path: str) -> int:
-    """Without a trace in the file's time of access, where this user may ask for that."""
+    """Open without an update of the access time, if this user has the permission."""
     flags = os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(path, flags | os.O_NOATIME)
@@ -162,9 +162,9 @@ def offsets(file: DirectFile, size: int, count: int, seed: int) -> List[int]:
 
 
 def reader(file: DirectFile, size: int) -> Callable[[int], int]:
-    """A function that reads ``size`` bytes at an offset into one buffer, and says how many came.
+    """A function that reads ``size`` bytes at an offset into one buffer and returns their number.
 
-    The buffer is a page-aligned one of its own, as direct I/O needs it.
+    The buffer is separate and page-aligned, because direct I/O requires alignment.
     """
     buffer = mmap.mmap(-1, size)
     if hasattr(os, "preadv"):

@@ -18,7 +18,7 @@ class TooLong(ValueError):
 def read(path: str, most: int = MOST_BYTES) -> str:
     """The text of a plain file; ValueError for anything else, or for more than ``most`` bytes.
 
-    Read as whoever decides what the path leads to (guarded_read.py).
+    It is read as the user that controls the target of the path (guarded_read.py).
     """
     try:
         text = str(guarded_read.read(path, partial(guarded_read.head, most + 1, b"")))

@@ -51,11 +51,11 @@ class Bounds(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One measurement. Seconds are those of each process, bytes those of all together.
+    """One measurement. Seconds are per process, bytes are the sum of all processes.
 
-    ``page_tables`` is what the processes say of themselves (VmPTE), ``kernel_page_tables`` how much
-    PageTables of /proc/meminfo grew, for all that happened meanwhile. ``expected`` is an entry for
-    each page and process.
+    ``page_tables`` is the sum of VmPTE of the processes. ``kernel_page_tables`` is the increase of
+    PageTables in /proc/meminfo, which includes other processes. ``expected`` is the size with one
+    entry per page and process.
     """
 
     pages: str
@@ -79,11 +79,10 @@ class Cost(NamedTuple):
 
 
 def bounds(rows: Dict[str, int], requested: int, processes: int, share: int) -> Bounds:
-    """How much of ``requested`` bytes can be measured with ``share`` percent of available
-    memory.
+    """The part of ``requested`` bytes that fits into ``share`` percent of available memory.
 
-    ``rows`` are those of /proc/meminfo. Huge pages are taken from the pool that is there and not
-    promised; it is never enlarged.
+    ``rows`` are those of /proc/meminfo. Huge pages are from the existing pool without reserved
+    pages. The pool is never enlarged.
     """
     available = rows.get("MemAvailable", rows.get("MemFree", 0)) * share // 100
     # The page tables of all processes must fit too: an entry of 8 bytes for each page.
@@ -313,7 +312,7 @@ def _close(descriptor: int) -> None:
 
 
 def ratios(cost: Cost) -> Optional[Dict[str, float]]:
-    """How much more 4 KiB pages cost than huge ones, by the largest number of processes."""
+    """The cost of 4 KiB pages relative to huge pages, with the largest number of processes."""
     last = {row.pages: row for row in cost.rows}
     if "huge" not in last:
         return None

@@ -1,11 +1,11 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which way a TCP connection takes from this host: interface, route, MTU, source address.
+"""The path of a TCP connection from this host: interface, route, MTU, source address.
 
-The connection itself tells its address, MTU and segment size; the kernel is requested its route by
-all that its rules can choose by, without a packet and without privilege. What is not certain is
-left out: a route with several ways, a kernel before 4.13 (which does not tell whether there are
-several), a socket that is bound to a device, a system that is not Linux.
+The socket has its address, MTU and segment size. The route is a query to the kernel with all
+attributes that rules can select by, without a packet and without privileges. Uncertain routes are
+omitted: a route with several next hops, a kernel before 4.13 (which does not report several), a
+socket that is bound to a device, and a system other than Linux.
 """
 
 import os
@@ -33,9 +33,9 @@ _MAPPED = "::ffff:"
 
 
 def of(stream: socket.socket) -> Dict[str, Any]:
-    """Conditions of a window, of a connection: ``interface``, ``route`` ("on link", "via ADDRESS",
-    "this host"), ``source_address``, ``mtu`` (of the path as this host knows it) and ``mss``, the
-    largest segment that both sides agreed on (bytes). What is not known is not in it."""
+    """The conditions of a connection: ``interface``, ``route`` ("on link", "via ADDRESS", "this
+    host"), ``source_address``, ``mtu`` (the path MTU that this host knows) and ``mss``, the
+    negotiated segment size (bytes). Unknown conditions are omitted."""
     found: Dict[str, Any] = {}
     if not sys.platform.startswith("linux"):
         return found
@@ -84,7 +84,7 @@ def _route(stream: socket.socket) -> Dict[str, Any]:
         kernel.settimeout(_SECONDS)
         entry = _ask(kernel, flow, 1, True)
         taken = _ask(kernel, flow, 2, False)
-    # An entry that names no interface is a group of ways of its own kind.
+    # An entry without an interface is a group of next hops (nexthop object).
     if entry is None or entry.several or entry.interface is None:
         return {}
     if taken is None or taken.interface is None:
