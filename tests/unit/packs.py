@@ -70,6 +70,7 @@ class Machine(RecordedHost):
         self.modes: dict[str, int] = {}
         self.gids: dict[str, int] = {}
         self.uids: dict[str, int] = {}
+        self.mtimes: dict[str, float] = {}
         self.commands: dict[str, Output] = {}
         self.running: list[dict[str, Any]] = []
         self.holding: list[dict[str, Any]] = []
@@ -325,7 +326,8 @@ class Machine(RecordedHost):
             size = len(self.files.get(path, ""))
             gid = self.gids.get(path, 0)
             uid = self.uids.get(path, 0)
-            stat = {"mode": self.modes[path], "uid": uid, "gid": gid, "size": size, "mtime": 0.0}
+            stat = {"mode": self.modes[path], "uid": uid, "gid": gid, "size": size}
+            stat["mtime"] = self.mtimes.get(path, 0.0)
             return {"stat": stat}
         return {"error": "absent"}
 

@@ -11,6 +11,7 @@ from default_policies import changed_policy
 FOLDER = packs.FIXTURES / "platform"
 #: 2026-11-26, the day after the rows of the table were read.
 NOW = 1795651200
+RECORDERS = "pgrep -l -f [O]SWatcher|[E]xaWatcher|[p]mlogger|[o]sysmond"
 
 
 def os_release(name: str) -> str:
@@ -22,6 +23,7 @@ def supported(machine: packs.Machine, name: str = "debian-12") -> packs.Machine:
     machine.file("/etc/os-release", os_release(name))
     machine.command("uname -m", "x86_64\n").command("getconf PAGESIZE", "4096\n")
     machine.command("systemctl get-default", "multi-user.target\n")
+    machine.command(RECORDERS, "812 pmlogger\n")
     active = "systemctl is-active multi-user.target graphical.target"
     machine.command(active, "active\ninactive\n", rc=3)
     return machine

@@ -308,3 +308,41 @@ def test_whole_recorded_hosts(judge):
         "rhel-9.4-image-mode": "pass",
     }
     assert {name: statuses.get(name) for name in expected} == expected
+
+
+class TestMetricsHistory:
+    @pytest.mark.parametrize(
+        ("age", "status"), [(3600, "pass"), (2 * 86400 - 1, "pass"), (2 * 86400, "warn")]
+    )
+    @pytest.mark.parametrize("folder", ["/var/log/sa", "/var/log/sysstat"])
+    def test_files_of_sar(self, judge, folder, age, status):
+        machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=1).folder(folder)
+        machine.modes[folder] = 0o755
+        machine.mtimes[folder] = float(NOW - age)
+        assert judge(machine)["metrics_history"].status == status
+
+    def test_recorders_that_run(self, judge):
+        answer = "901 OSWatcher.sh\n905 OSWatcher.sh\n77 osysmond.bin\n"
+        found = judge(host(*RHEL94).command(platform_packs.RECORDERS, answer))["metrics_history"]
+        assert (found.status, found.running) == ("pass", "OSWatcher.sh, osysmond.bin")
+
+    def test_none(self, judge):
+        machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=1)
+        found = judge(machine)["metrics_history"]
+        assert (found.status, found.running) == ("warn", "none")
+
+    @pytest.mark.parametrize("denied", [True, False])
+    def test_what_is_unknown_matters_only_if_nothing_is_found(self, judge, denied):
+        def unknown(recorders, rc):
+            machine = host(*RHEL94).command(platform_packs.RECORDERS, recorders, rc=rc)
+            return machine.deny("/var/log/sa") if denied else machine
+
+        assert judge(unknown("812 pmlogger\n", 0))["metrics_history"].status == "pass"
+        status = judge(unknown("", 1 if denied else 3))["metrics_history"].status
+        assert status == "error"
+
+    def test_files_of_sar_where_processes_are_unknown(self, judge):
+        machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=3).folder("/var/log/sa")
+        machine.modes["/var/log/sa"] = 0o755
+        machine.mtimes["/var/log/sa"] = float(NOW)
+        assert judge(machine)["metrics_history"].status == "pass"

@@ -3,7 +3,7 @@
 """platform: whether Oracle lists this distribution, kernel and architecture for the release."""
 
 from ...evaluate.control import Control
-from . import rules_books, rules_host
+from . import rules_books, rules_history, rules_host
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import applies
@@ -15,6 +15,6 @@ CONTROL = Control(
     facts=Facts,
     read=read,
     applies=applies,
-    rules=(rules_books.rules, rules_host.rules),
+    rules=(rules_books.rules, rules_host.rules, rules_history.rules),
     requirements="requirements",
 )

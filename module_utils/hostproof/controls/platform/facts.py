@@ -26,7 +26,12 @@ UNAME = ["uname", "-m"]
 DEFAULT_TARGET = ["systemctl", "get-default"]
 ACTIVE_TARGETS = ["systemctl", "is-active", "multi-user.target", "graphical.target"]
 CLOCK = ["date", "+%s %z"]
+#: Programs that record metrics. The brackets keep a shell with this command from being found.
+RECORDERS = ["pgrep", "-l", "-f", "[O]SWatcher|[E]xaWatcher|[p]mlogger|[o]sysmond"]
+#: Directories in which sar begins a file each day.
+SAR = ("/var/log/sa", "/var/log/sysstat")
 _IMAGE = "vmlinuz-"
+_MOST_NAMES = 8
 _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
 
 
@@ -36,7 +41,7 @@ class Facts(NamedTuple):
     ``default_kernel`` is the release of the kernel that the boot loader starts next. ``enforce``
     is 1 for enforcing, 0 for permissive, Absent without SELinux. ``active`` are the active targets
     of multi-user.target and graphical.target. ``now`` is the host's time in seconds since the
-    epoch."""
+    epoch. ``sar`` has the time of the last change by directory, ``recorders`` are process names."""
 
     os: Answer[Dict[str, str]]
     kernel: Answer[str]
@@ -50,6 +55,8 @@ class Facts(NamedTuple):
     target: Answer[str]
     active: Answer[List[str]]
     now: Answer[int]
+    sar: Dict[str, Answer[float]]
+    recorders: Answer[List[str]]
 
 
 def read(host: Host, _policy: Policy) -> Facts:
@@ -73,6 +80,8 @@ def read(host: Host, _policy: Policy) -> Facts:
         target=of_linux(lambda: one_line.read(host, DEFAULT_TARGET)),
         active=of_linux(lambda: _read_active(host)),
         now=of_linux(lambda: integer(one_line.read(host, CLOCK).split()[0])),
+        sar={path: attempt(lambda p=path: host.stat(p).mtime) for path in SAR},
+        recorders=of_linux(lambda: _read_recorders(host)),
     )
 
 
@@ -105,6 +114,15 @@ def _read_active(host: Host) -> List[str]:
     if len(states) != 2:
         raise _unanswered(ACTIVE_TARGETS, output)
     return [name for name, state in zip(ACTIVE_TARGETS[2:], states) if state == "active"]
+
+
+def _read_recorders(host: Host) -> List[str]:
+    """Names of the processes; pgrep ends with 1 where there is none."""
+    output = host.run(RECORDERS)
+    if output.rc not in (0, 1):
+        raise _unanswered(RECORDERS, output)
+    names = [line.partition(" ")[2].strip() for line in output.stdout.splitlines()]
+    return sorted(set(names))[:_MOST_NAMES]
 
 
 def _selinux_mode(text: str) -> Optional[str]:
