@@ -50,7 +50,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
     planned = box.play("apply", "--check", "--diff", async_io_set_parameters=True)
     # The page cache is the machine's, and far larger than an SGA of 64 MiB.
     assert planned.rc != 0
-    assert "takes it away; make the SGA larger first" in planned.output
+    assert "bypasses it; make the SGA larger first" in planned.output
     assert "async_io_allow_cache_loss" in planned.output
     planned = box.play(
         "apply",

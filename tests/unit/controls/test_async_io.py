@@ -86,7 +86,7 @@ class TestReady:
             assert found[check].status == "error"
             assert "--become" in found[check].fix
         assert found["aio_usage"].status == "pass"
-        assert "by whom is not known" in found["aio_usage"].in_use
+        assert "the processes that use them are not known" in found["aio_usage"].in_use
 
     def test_a_stopped_instance_is_judged_by_its_file(self, judge):
         machine = (
@@ -113,7 +113,7 @@ class TestReady:
         assert "ORA-27062 once" in stalled.why
         assert f"while the NFS server {io_packs.SERVER} (/u02) was silent" in stalled.why
         assert found["disk_asynch_io"].status == "fail"
-        assert "ORCL is not running, and its next start switches" in found["disk_asynch_io"].why
+        assert "ORCL is not running, and its next start disables" in found["disk_asynch_io"].why
         assert found["io_slaves"].status == "warn"
         assert "dbwr_io_slaves is 4 and disk_asynch_io FALSE" in found["io_slaves"].why
         assert found["aio_refused"].status == "pass"
@@ -133,12 +133,12 @@ class TestParameters:
             story(stored=(("*", "filesystemio_options", "none"),), filesystemio_options="setall")
         )["filesystemio_options"]
         assert found.status == "fail"
-        assert "its next start takes none" in found.why
+        assert "its next start uses none" in found.why
 
     def test_what_it_does_not_tell_is_not_guessed(self, judge):
         found = judge(story(filesystemio_options=None))["filesystemio_options"]
         assert found.status == "error"
-        assert "does not tell filesystemio_options" in found.why
+        assert "does not show filesystemio_options" in found.why
 
     def test_unmanaged(self, judge):
         machine = story(filesystemio_options="none")
@@ -195,12 +195,12 @@ class TestParameters:
         stored = (("*", "disk_asynch_io", "FALSE"),)
         found = judge(story(stored=stored, disk_asynch_io="TRUE"))["disk_asynch_io"]
         assert found.status == "fail"
-        assert found.why.startswith("its next start switches it off")
+        assert found.why.startswith("its next start disables it")
 
     def test_slaves_instead_of_it_are_an_interim(self, judge):
         found = judge(story(disk_asynch_io="FALSE", dbwr_io_slaves="4"))["io_slaves"]
         assert found.status == "warn"
-        assert "the interim" in found.why
+        assert "a workaround" in found.why
         assert "reset dbwr_io_slaves and disk_asynch_io in the spfile together" in found.fix
 
     def test_slaves_beside_it(self, judge):
@@ -293,14 +293,14 @@ class TestLimit:
     def test_too_low_now(self, judge):
         found = judge(story(limit=65536))["aio_max_nr"]
         assert found.status == "fail"
-        assert found.why.startswith("It is 65536; wanted is 1048576")
+        assert found.why.startswith("It is 65536; required is 1048576")
         assert found.commands == ("./hostproof apply --tags kernel_parameters",)
 
     def test_too_low_at_the_next_boot(self, judge):
         found = judge(story(persisted=None))["aio_max_nr"]
         assert found.status == "fail"
-        assert found.why.startswith("a reboot makes it 65536")
-        assert found.persisted == "65536 (the kernel's own, nothing sets it)"
+        assert found.why.startswith("it is 65536 after reboot")
+        assert found.persisted == "65536 (kernel default, nothing sets it)"
 
     def test_by_the_note(self, judge):
         found = judge(story(), aio_max_nr="mos")["aio_max_nr"]
@@ -355,12 +355,12 @@ class TestMessages:
         log = (FIXTURES / "io_messages/10.2.0.5-maxaio.txt").read_text()
         found = judge(say(story(), traces=log))["aio_refused"]
         assert found.status == "fail"
-        assert "MAXAIO 4 times at a time that is not told" in found.why
+        assert "MAXAIO 4 times at an unknown time" in found.why
 
     def test_a_stall_without_a_silent_server(self, judge):
         found = judge(say(story(), ora(27083, NOW - 600)))["io_stalled"]
         assert (found.status, found.because_of) == ("warn", ())
-        assert "the kernel's log has no NFS server silent then" in found.why
+        assert "the kernel's log has no silent NFS server then" in found.why
         assert "not the parameter" in found.fix
         assert found.commands == ("./hostproof audit --tags nfs_mounts,async_io",)
 

@@ -37,7 +37,7 @@ def test_the_limit_is_for_kernel_parameters(plan):
 def test_a_host_without_an_instance_gets_nothing(plan):
     planned = plan(story(limit=65536, persisted=None).stop_instances())
     assert (planned.changes, planned.refusals) == ([], [])
-    assert "nothing is set" in planned.pending[0]
+    assert "Nothing is changed" in planned.pending[0]
 
 
 def test_the_parameter_stays_unless_the_policy_lets_it(plan):

@@ -157,7 +157,7 @@ class TestGuards:
     def test_a_rule_that_comes_later(self):
         other = 'ENV{DM_NAME}=="mpath*", OWNER="root"\n'
         plan = plan_of(recorded().rule("99-zzz.rules", other), NAMED)
-        assert "would not decide OWNER of /dev/dm-0" in plan.refusals[0].reason
+        assert "would override OWNER of /dev/dm-0" in plan.refusals[0].reason
         assert "99-zzz.rules:1 (root)" in plan.refusals[0].reason
 
     def test_a_rule_that_is_final(self):
@@ -174,11 +174,11 @@ class TestGuards:
 
     def test_a_scheduler_that_the_kernel_does_not_have(self):
         plan = plan_of(recorded(), {"name": "/dev/sda", "scheduler": ["kyber"]})
-        assert "offers mq-deadline none, and none of kyber" in plan.refusals[0].reason
+        assert "offers mq-deadline none, but not kyber" in plan.refusals[0].reason
 
     def test_a_file_that_is_not_ours(self):
         machine = recorded().file(RULES, 'KERNEL=="sdx", OWNER="x"\n')
-        assert "is not ours" in plan_of(machine, NAMED).refusals[0].reason
+        assert "was not written by Hostproof" in plan_of(machine, NAMED).refusals[0].reason
 
     def test_an_account_that_is_not_there(self):
         with pytest.raises(HostproofError, match="no group entry asmadmin"):
@@ -193,7 +193,7 @@ class TestGuards:
         machine = recorded()
         path = "/run/udev/data/b8:0"
         machine.file(path, machine.files[path].replace("1Linux_scsi_debug_2000", serial))
-        with pytest.raises(HostproofError, match="nothing that a rule of udev could know it by"):
+        with pytest.raises(HostproofError, match="no identity for a udev rule"):
             plan_of(machine, {"name": "/dev/sda", "nr_requests": 64})
 
     def test_an_identity_by_the_place_where_it_is_plugged_in(self):

@@ -25,7 +25,7 @@ UNIT = ["systemctl", "show", "-p", "UnitFileState", "oracleasm.service"]
 AFD_CONFIG = "/etc/oracleafd.conf"
 #: Names of modules: ASMLIB, ASMFD.
 ASMLIB, ASMFD = "oracleasm", "oracleafd"
-#: What a kernel package can be called. It becomes an argument.
+#: Valid names of kernel packages, because the name becomes a command argument.
 _RELEASE = re.compile(r"[0-9][A-Za-z0-9._+-]{0,99}\Z")
 
 
@@ -34,7 +34,7 @@ def modinfo(release: str, module: str) -> List[str]:
 
 
 class Facts(NamedTuple):
-    """``default_kernel`` is the kernel of the next start, Absent where no grubby tells it.
+    """``default_kernel`` is the kernel of the next boot, Absent without grubby.
 
     ``packages`` maps installed packages of ASMLIB to versions. ``loaded`` are modules that the
     kernel has, ``modules`` whether a kernel has a module, by (kernel, module). ``io_uring`` is

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For which Oracle release the drivers are checked: the role's variables and their checks."""
+"""Oracle release for which the drivers are checked: validated role variables."""
 
 from typing import NamedTuple, Optional
 

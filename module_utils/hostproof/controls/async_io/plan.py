@@ -37,7 +37,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             [], [], ["On this system nothing is set: the findings contain the commands."], []
         )
     if not known(facts.subjects):
-        return Plan([], [], ["No instance is here that would need it: nothing is set."], [])
+        return Plan([], [], ["The host has no instance that needs it. Nothing is changed."], [])
     if policy.filesystemio_options is not None:
         for subject in known(facts.subjects):
             _plan_one(subject, facts.linux, policy, changes, refusals, pending)
@@ -55,12 +55,11 @@ def _plan_one(
     """Plan the spfile entry of a running instance, if the policy allows it."""
     sid, wanted = subject.sid, str(policy.filesystemio_options)
     if subject.database.running is None:
-        pending.append(f"{sid} is down, and a spfile is changed by its instance alone.")
+        pending.append(f"{sid} is down, and only the running instance can change its spfile.")
         return
     if not policy.set_parameters:
         pending.append(
-            f"{OPTIONS} of {sid} stays as it is: async_io_set_parameters is false, and the "
-            "findings check it."
+            f"{OPTIONS} of {sid} is not changed, because async_io_set_parameters is false."
         )
         return
     if not is_governed(places(subject, linux)):
@@ -105,7 +104,7 @@ def _guard_cache(
     return [
         Refusal(
             f"{words} ({share:.0f} percent of the SGA, async_io_cache_limit is "
-            f"{policy.cache_limit}): {OPTIONS}={wanted} takes it away; make the SGA larger first",
+            f"{policy.cache_limit}): {OPTIONS}={wanted} bypasses it; make the SGA larger first",
             "allow_cache_loss",
         )
     ]

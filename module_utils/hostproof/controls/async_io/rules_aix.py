@@ -55,9 +55,9 @@ def _by_ioo(tunables: Dict[str, str]) -> Verdict:
     return Verdict(
         FAIL if maxreqs < MAXREQS or off else PASS,
         why=f"aio_maxreqs is {maxreqs}"
-        + (f", and {' and '.join(off)} is off: each request goes over an aioserver" if off else "")
+        + (f", and {' and '.join(off)} is off: an aioserver handles each request" if off else "")
         + ".",
-        fix=f"set aio_maxreqs to {MAXREQS}, now and at the next reboot",
+        fix=f"set aio_maxreqs to {MAXREQS}, now and persistently",
         commands=[line("ioo", "-p", "-o", f"aio_maxreqs={MAXREQS}")] if maxreqs < MAXREQS else [],
         desired=f"aio_maxreqs at least {MAXREQS}, the fast paths on",
         running=shown,
@@ -78,7 +78,7 @@ def _by_device(attributes: Dict[str, str]) -> Verdict:
     return Verdict(
         FAIL if is_off or maxreqs < MAXREQS else PASS,
         why=f"{AIO_DEVICE} has autoconfig {attributes['autoconfig']} and maxreqs {maxreqs}.",
-        fix="configure it, for the next reboot",
+        fix="configure it; it takes effect after reboot",
         commands=[change],
         desired=f"autoconfig available, maxreqs at least {MAXREQS}",
         persisted=", ".join(f"{name} {attributes[name]}" for name in AIO_NAMES),
@@ -126,8 +126,8 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if homes else WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="mount without cio and dio, never a home with them, and give every instance the same "
-        f"{OPTIONS}: setall",
+        fix=f"mount data files and homes without cio and dio, and set {OPTIONS} to setall on every "
+        "instance",
         desired=f"no cio or dio in the mounts, one {OPTIONS} for all instances",
         persisted=_listed(asked) or None,
         running=", ".join(f"{path} {option}" for path, option in around)
@@ -199,7 +199,8 @@ def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     return Verdict(
         WARN if problems else PASS,
         why="; ".join(problems) + ".",
-        fix="get confirmation from the storage vendor, then change the disk for the next reboot",
+        fix="ask the storage vendor for confirmation, then change the disk; it takes effect after "
+        "reboot",
         commands=change,
         desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
         persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",

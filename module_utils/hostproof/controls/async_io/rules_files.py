@@ -41,7 +41,7 @@ _OPTIONS_CHECK = "async_io.filesystemio_options"
     "A DBWR or LGWR process has no AIO context",
     severity="high",
     takes_effect="instance_restart",
-    why="The process writes one request after another, whatever its parameters say. "
+    why="The process writes one request after another, even if its parameters are correct. "
     "Asynchronous I/O requires a context from io_setup or io_uring.",
     reference="proc_pid_maps(5); Linux, fs/aio.c; " + LINUX_GUIDE,
     each=INSTANCES,
@@ -56,7 +56,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     shown = f"{number} contexts of {events} events at most"
     shown += f", {urings} rings of io_uring" if urings else ""
     if without and has_direct_nfs(subject, linux):
-        raise Skip(f"{', '.join(without)}: {DIRECT_NFS} carries their I/O, which needs no context.")
+        raise Skip(f"{', '.join(without)}: {DIRECT_NFS} does their I/O and needs no context.")
     if without and not asynchronous:
         return Verdict(
             SKIP,
@@ -139,7 +139,7 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         FAIL if cached else WARN if some else PASS,
         why=f"{_counted(loose)} of {subject.sid} are open without O_DSYNC and O_SYNC: "
         f"{examples(some)}."
-        + ("" if cached else " They are past the page cache, but not past the disk's own."),
+        + ("" if cached else " They bypass the page cache, but not the cache of the disk."),
         fix="find the program that opens them: the database itself uses O_DSYNC on file systems",
         desired="O_DSYNC or O_SYNC on each file",
         in_use=f"{_counted(counted) or 'none'} open; {_counted(loose) or 'none'} without it; "
@@ -156,8 +156,8 @@ def _in_file_systems(subject: Subject, linux: Linux) -> Dict[str, List[OpenFile]
         return held
     where = places(subject, linux)
     if DRIVER in where:
-        raise Skip(f"Its files are behind {DRIVER}: descriptors do not show how it writes.")
-    raise Skip(f"Its files are on {' and '.join(where)}: no file of a file system is open.")
+        raise Skip(f"It uses files through {DRIVER}: descriptors do not show the mode of writes.")
+    raise Skip(f"Its files are on {' and '.join(where)}, not in a file system.")
 
 
 def _counted(by_kind: Dict[str, List[OpenFile]]) -> str:

@@ -50,7 +50,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         text
         for text, is_low in (
             (f"It is {events.limit}", events.limit < wanted),
-            (f"a reboot makes it {then}", then < wanted),
+            (f"it is {then} after reboot", then < wanted),
         )
         if is_low
     ]
@@ -58,12 +58,12 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         at_boot.settled()
     return Verdict(
         FAIL if low else PASS,
-        why=f"{' and '.join(low)}; wanted is {wanted}: the policy's {policy.aio_max_nr}, or "
-        f"{policy.growth:g} times the {events.used} that are in use.",
+        why=f"{' and '.join(low)}; required is {wanted}: {policy.aio_max_nr} of the policy, or "
+        f"{policy.growth:g} times the {events.used} events in use.",
         fix=_fix(wanted),
         commands=_BY_APPLY if wanted <= DOCUMENTED else [],
         desired=f"at least {wanted}",
-        persisted=f"{then} (the kernel's own, nothing sets it)"
+        persisted=f"{then} (kernel default, nothing sets it)"
         if winner is None
         else f"{winner.value} from {winner.place}"
         + ("; not used: " + ", ".join(at_boot.losers) if at_boot.losers else ""),
@@ -95,16 +95,16 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     holders = _holders(linux)
     return Verdict(
         WARN if charges_more else FAIL if is_full else PASS,
-        why=f"{events.used} of {events.limit} events are taken ({share:.0f} percent): {left} more "
-        f"contexts of {aio.CONTEXT} fit, and the next one after them fails with EAGAIN."
+        why=f"{events.used} of {events.limit} events are in use ({share:.0f}%): {left} more "
+        f"contexts of {aio.CONTEXT} are possible, then requests fail with EAGAIN."
         + (
             " This kernel charges more than was requested and allows twice its limit: the "
             "messages (async_io.aio_refused) say if it was reached."
             if charges_more
             else ""
         ),
-        fix=f"{_fix(wanted_events(events, policy))}; a larger limit reserves nothing",
-        desired=f"at most {policy.used_limit} percent",
+        fix=f"{_fix(wanted_events(events, policy))}; a larger limit does not reserve memory",
+        desired=f"at most {policy.used_limit}%",
         running=f"{events.limit}, {left} more contexts of {aio.CONTEXT}",
         in_use=f"{events.used}: {holders}",
         evidence=_EVENTS + io_writers.KEYS[:1] + ("file:" + RELEASE_FILE,),
@@ -133,7 +133,7 @@ def _holders(linux: Linux) -> str:
     holders = linux.holders
     if isinstance(holders, HostproofError):
         hint = " (run again with --become)" if isinstance(holders, Denied) else ""
-        return f"by whom is not known: {holders}{hint}"
+        return f"the processes that use them are not known: {holders}{hint}"
     by_owner: Dict[str, List[Tuple[int, int]]] = {}
     seen = set()
     for process in holders.processes:
@@ -150,7 +150,7 @@ def _holders(linux: Linux) -> str:
     if most[_NAMED:]:
         words.append(f"{len(most) - _NAMED} others")
     if holders.unseen:
-        words.append(f"and {holders.unseen} that this user may not see")
+        words.append(f"and {holders.unseen} that are not visible to this account")
     return ", ".join(words) or "by no visible process"
 
 

@@ -84,7 +84,7 @@ def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     elif found:
         unknown = isinstance(linux.silences, HostproofError)
         why += ", and the kernel's log " + (
-            f"is not known ({linux.silences})" if unknown else "has no NFS server silent then"
+            f"is not known ({linux.silences})" if unknown else "has no silent NFS server then"
         )
     return Verdict(
         FAIL if joined else WARN if found else PASS,
@@ -119,7 +119,7 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if found else PASS,
         why=f"{_told(found)}."
-        + (" The file system takes no asynchronous or direct I/O there." if refused else ""),
+        + (" The file system does not support asynchronous or direct I/O." if refused else ""),
         fix="check the storage of the file in the alert log; if the file "
         "system rejects it, move the file",
         desired="none",
@@ -213,7 +213,7 @@ def _told(found: List[Message]) -> str:
 
 def _span(times: List[float]) -> str:
     if not times:
-        return " at a time that is not told"
+        return " at an unknown time"
     if times[-1] - times[0] < 1:
         return " at " + _utc(times[0])
     return f" from {_utc(times[0])} to {_utc(times[-1])}"
@@ -223,7 +223,7 @@ def _utc(at: float) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
     except (OverflowError, OSError, ValueError):
-        raise Unanswered(_KERNEL_LOG, f"{at:g} is a time of no calendar") from None
+        raise Unanswered(_KERNEL_LOG, f"{at:g} is not a valid time") from None
 
 
 def _none(policy: Policy) -> str:

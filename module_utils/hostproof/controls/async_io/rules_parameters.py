@@ -51,7 +51,7 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
         text
         for text, differs in (
             (f"It runs with {now}", now != wanted),
-            (f"its next start takes {then}", then is not None and then != wanted),
+            (f"its next start uses {then}", then is not None and then != wanted),
         )
         if differs
     ]
@@ -82,7 +82,7 @@ def _of_next_start(subject: Subject, wanted: str) -> Verdict:
     then, layer = persisted(subject, OPTIONS)
     if then is None:
         raise Skip(
-            f"{subject.sid} is not seen to run, and {layer}: its default depends on release and "
+            f"{subject.sid} is not running, and {layer}: the default depends on release and "
             "platform."
         )
     return Verdict(
@@ -110,7 +110,7 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if subject.database.running is None:
         return Verdict(
             FAIL if then == "false" else PASS,
-            why=f"{subject.sid} is not running, and its next start switches asynchronous I/O off "
+            why=f"{subject.sid} is not running, and its next start disables asynchronous I/O "
             f"({ASYNC}=FALSE).",
             fix=f"remove {ASYNC} from the parameter file before the instance is started; see "
             "async_io.io_stalled for the cause of the crash",
@@ -122,7 +122,7 @@ def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         text
         for text, is_off in (
             ("It runs without asynchronous I/O", now == "false"),
-            ("its next start switches it off", then == "false"),
+            ("its next start disables it", then == "false"),
         )
         if is_off
     ]
@@ -168,15 +168,15 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why += f", and whether {ASYNC} is TRUE is not known"
     elif known(is_off) == "false":
         why += (
-            f" and {ASYNC} FALSE, the interim of a host whose storage did not answer: redo members "
-            "are written one after the other"
+            f" and {ASYNC} FALSE, a workaround for storage that did not respond: redo members are "
+            "written one after the other"
         )
     else:
         why += f" with {ASYNC}=TRUE: it forces one DBWR and has no advantage"
     return Verdict(
         WARN,
         why=why + ".",
-        fix="repair what stalled first (async_io.nfs_not_responding, async_io.io_stalled); then "
+        fix="first fix the storage (async_io.nfs_not_responding, async_io.io_stalled); then "
         f"reset {SLAVES} and {ASYNC} in the spfile together, and {_RESTART}",
         commands=[line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")],
         desired="0",

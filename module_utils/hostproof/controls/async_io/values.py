@@ -47,11 +47,11 @@ def running(subject: Subject, name: str) -> str:
     unknown.
     """
     if subject.database.running is None:
-        raise Skip(f"{subject.sid} is not seen to run.")
+        raise Skip(f"{subject.sid} is not running.")
     asked = known(subject.database.asked)
     value = asked.running.get(name)
     if value is None:
-        raise Unanswered(asked.key, f"{subject.sid} does not tell {name}")
+        raise Unanswered(asked.key, f"{subject.sid} does not show {name}")
     return str(value).lower()
 
 
@@ -70,7 +70,7 @@ def persisted(subject: Subject, name: str) -> Tuple[Optional[str], str]:
 def writers(subject: Subject) -> List[Writer]:
     """The writing processes of a running instance. Raises if they are unknown."""
     if subject.database.running is None:
-        raise Skip(f"{subject.sid} is not seen to run.")
+        raise Skip(f"{subject.sid} is not running.")
     return list(known(subject.writers))
 
 

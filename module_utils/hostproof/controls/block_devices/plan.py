@@ -49,7 +49,9 @@ def _rules_file(
     if before is not None and not before.startswith(_HEADER):
         if not lines:
             return [], []
-        return [], [refused(f"{path} is not ours, and would be lost: choose another file")]
+        return [], [
+            refused(f"{path} was not written by Hostproof and would be lost: choose another file")
+        ]
     content = _HEADER + "".join(lines)
     if content == before or (before is None and not lines):
         return [], []
@@ -77,8 +79,8 @@ def _by_udev(path: str, before: str, after: str) -> CommandChange:
         ),
         (
             reload,
-            Command(f"the owner of {path} as it was", ("chown", owner, path)),
-            Command(f"the mode of {path} as it was", ("chmod", mode, path)),
+            Command(f"restore the owner of {path}", ("chown", owner, path)),
+            Command(f"restore the mode of {path}", ("chmod", mode, path)),
         ),
     )
 

@@ -42,9 +42,9 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     enabled, active = known(daemon.enabled), known(daemon.active)
     problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
     if enabled == "enabled-runtime":
-        problems.append("a reboot does not start it: its link is in /run")
+        problems.append("it is not started at boot: its link is in /run")
     elif not enabled.startswith(("enabled", "static", "alias", "indirect")):
-        problems.append(f"no boot starts it ({enabled or 'not known to systemd'})")
+        problems.append(f"it is not started at boot ({enabled or 'not known to systemd'})")
     return Verdict(
         FAIL if problems else PASS,
         why="; ".join(problems) + ".",
@@ -72,7 +72,7 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
 def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     states = known(facts.states)
     if one.dm_name not in states:
-        raise Unanswered("command:" + " ".join(STATUS), f"dmsetup tells nothing of {one.title}")
+        raise Unanswered("command:" + " ".join(STATUS), f"dmsetup does not show {one.title}")
     told = states[str(one.dm_name)]
     numbers = {known(facts.disks[name].known).number: facts.disks[name] for name in one.slaves}
     words, working = [], []
@@ -92,13 +92,13 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     single = len(working) > 1 and len(hosts) == 1
     status = FAIL if problems else WARN if single else PASS
     if single:
-        problems.append("all of them go over one adapter")
+        problems.append("all of them use one adapter")
     return Verdict(
         status,
         why="; ".join(problems) + ".",
         fix="find the adapter, switch or array port that failed",
         commands=["multipath -ll"],
-        desired=f"all, and {policy.paths} at least",
+        desired=f"all, and at least {policy.paths}",
         running=", ".join(words),
         evidence=["command:" + " ".join(STATUS)]
         + ["file:" + path.file("device/state") for path in numbers.values()],
@@ -213,7 +213,7 @@ def _waits(one: Disk, facts: Facts) -> Tuple[Optional[int], str]:
     daemon = facts.daemon
     tables = known(facts.tables)
     if daemon is None or one.dm_name not in tables:
-        raise Unanswered("command:" + " ".join(TABLE), f"dmsetup tells nothing of {one.title}")
+        raise Unanswered("command:" + " ".join(TABLE), f"dmsetup does not show {one.title}")
     by_table = tables[str(one.dm_name)]
     text = "queue_if_no_path" if by_table else "no queue_if_no_path"
     told: Answer[Optional[Queueing]] = None
@@ -228,6 +228,6 @@ def _waits(one: Disk, facts: Facts) -> Tuple[Optional[int], str]:
         return queueing.number, f"{queueing.number} seconds are left"
     interval = known(daemon.interval)
     if interval is None:
-        raise Unanswered("command:" + " ".join(CONFIG), "multipathd tells no polling_interval")
+        raise Unanswered("command:" + " ".join(CONFIG), "multipathd shows no polling_interval")
     seconds = queueing.number * interval
     return seconds, f"{queueing.number} checks, one in {interval} seconds: {seconds} seconds"

@@ -49,7 +49,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
     status = FAIL if problems else WARN if warnings else PASS
     fix, commands = remedy(step_of_node, used, facts, policy) if status != PASS else ("", [])
     if used.opened is not None:
-        fix, commands = f"have a rule of udev own {used.node}, and let ASM use that node", []
+        fix, commands = f"set the owner of {used.node} in a udev rule, and use that node in ASM", []
     return Verdict(
         status,
         why="; ".join(problems + warnings) + ".",
@@ -65,8 +65,8 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
 
 def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
     """Texts for a device node that udev did not create."""
-    lost = f"udev did not make {used.opened} (mknod, raw), so a reboot has no such node"
-    return "no rule of udev makes it", [lost], []
+    lost = f"udev did not create {used.opened} (mknod, raw), so it does not exist after reboot"
+    return "no udev rule creates it", [lost], []
 
 
 def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
@@ -79,19 +79,18 @@ def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
             continue
         one, always = found[key]
         if one is None:
-            lost.append(f"no rule of udev sets {key} of it")
+            lost.append(f"no udev rule sets its {key}")
             continue
         texts.append(f"{key} {one.value} from {one.place}")
         if _number(key, one.value, facts) != want:
-            lost.append(f"udev makes {key} {one.value} of it ({one.place})")
+            lost.append(f"udev sets its {key} to {one.value} ({one.place})")
         elif not always:
-            unsafe.append(f"{one.place} sets {key} when it is added, and at no other event")
+            unsafe.append(f"{one.place} sets {key} only when it is added, not at other events")
         elif not one.by_identity:
             unsafe.append(
-                f"{one.place} knows it by the kernel's name, which another disk may have at the "
-                "next reboot"
+                f"{one.place} matches the kernel name, which another disk can have after a reboot"
             )
-    return "; ".join(texts) or "no rule names it: root's at the next reboot", lost, unsafe[:1]
+    return "; ".join(texts) or "no udev rule: owned by root after reboot", lost, unsafe[:1]
 
 
 def _number(key: str, text: str, facts: Facts) -> int:
@@ -125,8 +124,9 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
     status = FAIL if is_off else PASS if part.start % coarse == 0 else WARN
     return Verdict(
         status,
-        why=f"It begins at byte {part.start}, and blocks are of {physical} (best in {coarse}).",
-        fix="make the partition again from 1 MiB on while the disk is empty",
+        why=f"It begins at byte {part.start}. Physical blocks have {physical} bytes, the best "
+        f"alignment is {coarse}.",
+        fix="create the partition again at 1 MiB while the disk is empty",
         desired=f"a multiple of {physical} bytes, better of {coarse}",
-        running=f"{part.start} bytes, {part.offset} off the disk's blocks",
+        running=f"{part.start} bytes, {part.offset} bytes after a block boundary",
     )

@@ -39,9 +39,9 @@ def _judge(
         if one is not None:
             coming[-1] += f" from {one.place}"
             if one.value not in want.values:
-                problems.append(f"{one.place} makes {name} {one.value} at the next reboot")
+                problems.append(f"{one.place} sets {name} to {one.value} at boot")
         elif named:
-            problems.append(f"nothing sets {name} at the next reboot")
+            problems.append(f"nothing sets {name} at boot")
     status = FAIL if problems else PASS
     fix, commands = remedy(step_of_target, target, facts, policy) if problems else ("", [])
     return Verdict(
@@ -93,7 +93,7 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
         told = [
             f"{one.rpartition('/')[2]} {if_known(target.disk.values[one], '-')}" for one in keys
         ]
-        raise Skip(f"The policy names none of them: {', '.join(told)}.")
+        raise Skip(f"The policy requires none of them: {', '.join(told)}.")
     return _judge(target, wants, True, facts, policy)
 
 
@@ -119,8 +119,8 @@ def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     is_odd = spins and disk.name.startswith(("nvme", "vd", "xvd"))
     return Verdict(
         WARN if is_odd else PASS,
-        why="It reports that it rotates. The hypervisor sets this, or it is wrong.",
-        fix="set rotational: false for it in block_devices_devices, if it does not rotate",
+        why="The kernel reports a rotating disk. The hypervisor sets this, or it is wrong.",
+        fix="if it is not a rotating disk, set rotational: false for it in block_devices_devices",
         running=told,
         evidence=["file:" + disk.file(disks.ROTATIONAL), "file:" + disk.file(disks.CACHE)],
     )

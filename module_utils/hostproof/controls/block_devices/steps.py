@@ -75,9 +75,7 @@ def _identity(title: str, found: udev.Known) -> str:
         else:
             continue
         return ", ".join(conditions)
-    raise HostproofError(
-        f"{title} has nothing that a rule of udev could know it by ({', '.join(_IDENTITIES)})"
-    )
+    raise HostproofError(f"{title} has no identity for a udev rule ({', '.join(_IDENTITIES)})")
 
 
 def _rule(conditions: str, parts: List[Tuple[str, str]]) -> str:
@@ -136,7 +134,7 @@ def _value(target: Target, want: Wanted, now: str, coming: Optional[str]) -> Opt
 
 def _not_offered(target: Target, want: Wanted) -> str:
     return (
-        f"{target.disk.title}: the kernel offers {' '.join(offered(target.disk))}, and none of "
+        f"{target.disk.title}: the kernel offers {' '.join(offered(target.disk))}, but not "
         + " ".join(want.values)
     )
 
@@ -160,8 +158,8 @@ def _losing_values(target: Target, rule: str, facts: Facts, policy: Policy) -> L
 
 def _loses(title: str, what: str, place: str, policy: Policy) -> str:
     return (
-        f"{policy.rules_file} would not decide {what} of {title}, {place} does: change it there, "
-        "or leave the device to it with block_devices_unmanaged"
+        f"{place} would override {what} of {title} in {policy.rules_file}: change it there, or add "
+        "the device to block_devices_unmanaged"
     )
 
 
@@ -225,5 +223,5 @@ def remedy(step_of: Callable[..., Step], *of: Any) -> Tuple[str, List[str]]:
     if step.rule is None and not step.values and step.node is None:
         if step.later:
             return "a reboot sets it", []
-        return "say in block_devices_devices how it shall be, and apply", []
+        return "set the required value in block_devices_devices, and apply the policy", []
     return "apply the control", [apply_line(NAME)]

@@ -10,14 +10,14 @@ from .policy import Policy
 from .probes.disks import Disk
 from .wanted import Target, is_owned, targets, with_problem
 
-_NOTHING = "Neither ASM nor an instance uses a disk here that the policy does not leave alone."
+_NOTHING = "Neither ASM nor an instance uses a disk that the policy manages."
 
 
 def _none(facts: Facts, policy: Policy) -> str:
     if policy.devices is not None and not facts.used:
         return "No device of this host matches block_devices_devices."
     if facts.drivers:
-        return f"ASMLIB or its filter driver owns what ASM uses: {facts.drivers[0]}."
+        return f"ASMLIB or ASMFD manages the disks of ASM: {facts.drivers[0]}."
     return _NOTHING
 
 

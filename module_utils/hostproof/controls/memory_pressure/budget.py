@@ -30,7 +30,7 @@ _CACHE = 2
 
 
 class Taken(NamedTuple):
-    """What an instance takes: bytes, and the number of its processes.
+    """Memory of an instance in bytes, and the number of its processes.
 
     ``huge`` and ``small`` are its SGA by pages."""
 
@@ -173,7 +173,7 @@ def _next(one: Database) -> Taken:
 def _next_sga(one: Database) -> int:
     coming = next_start.next_sga(one)
     if not coming.exact:
-        raise Unanswered("policy", f"the next start of {one.sid} tells no size: {coming.source}")
+        raise Unanswered("policy", f"size of {one.sid} at its next start unknown: {coming.source}")
     return coming.size
 
 

@@ -11,7 +11,7 @@ from ...evaluate.profiles import Profile
 
 NAME = "packages"
 
-#: What rpm and dpkg accept as a name; it never begins like an option.
+#: Package names that rpm and dpkg accept. A name cannot begin with a dash like an option.
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}\Z")
 
 

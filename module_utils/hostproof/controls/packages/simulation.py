@@ -67,7 +67,7 @@ def manager_of(facts: Facts) -> Manager:
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Look at everything that the checks and the plan need; nothing is written."""
+    """Read all facts for the checks and the plan."""
     found = facts_of_host.read(host, policy)
     if not policy.install:
         return found

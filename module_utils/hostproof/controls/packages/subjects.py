@@ -16,7 +16,7 @@ from .facts import OS_RELEASE, RUNNING_KERNEL, Facts
 from .policy import Policy
 from .table import Row
 
-#: What dpkg calls an architecture of the kernel.
+#: Names of architectures in dpkg, by their kernel names.
 _DPKG = {"x86_64": "amd64", "aarch64": "arm64"}
 _ANY = ("noarch", "all")
 
@@ -65,7 +65,7 @@ def table_rows(release: Release, facts: Facts) -> List[Row]:
 
 
 def required_rows(release: Release, facts: Facts, policy: Policy) -> List[Row]:
-    """What the table requires of this host; Skip where it has nothing."""
+    """Requirements of the table for this host. Skip if there are none."""
     grid = policy.profile is not None and policy.profile.grid
     rows = [
         row
@@ -78,7 +78,7 @@ def required_rows(release: Release, facts: Facts, policy: Policy) -> List[Row]:
 
 
 def site_rows(facts: Facts, policy: Policy) -> List[Row]:
-    """What packages_additional requires."""
+    """Requirements of packages_additional."""
     pairs = [_split(word, facts) for word in policy.additional]
     return [
         Row("", "", 0, architecture, name, "", "policy", "packages_additional", "")

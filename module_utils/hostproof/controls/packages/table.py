@@ -148,5 +148,5 @@ PREINSTALL: Dict[str, str] = {
     "23ai": "oracle-database-preinstall-23ai",
     "26ai": "oracle-ai-database-preinstall-26ai",
 }
-#: What CVU 19.27 and 23.26.1 require (public logs).
+#: Minimum version that CVU 19.27 and 23.26.1 require (public logs).
 CVUQDISK = "1.0.10-1"

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Oracle's books list: release, distribution, kernel line, minimum kernel, release update.
+"""Rows of Oracle's books: release, distribution, kernel line, minimum kernel, release update.
 
 A new Oracle release or distribution is a new row here. Each row has its source and the day on
 which the source was read.

@@ -20,7 +20,7 @@ class Settings(NamedTuple):
 
 
 def parse(text: str) -> Settings:
-    """What a start file sets; comments do not count."""
+    """Settings in a start file, without comments."""
     umasks: List[str] = []
     variables: List[str] = []
     for line in text.split("\n"):

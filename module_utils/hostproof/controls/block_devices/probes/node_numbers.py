@@ -45,7 +45,7 @@ def disk_of_label(host: Host, path: str) -> str:
             raise Unanswered("file:" + path, f"{path} names no device")
         name = disk_of(host, target)
     if name is None:
-        raise Unanswered("file:" + path, f"{path} leads to no disk")
+        raise Unanswered("file:" + path, f"{path} is not a link to a disk")
     return name
 
 
