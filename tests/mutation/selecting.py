@@ -33,7 +33,8 @@ class Selection:
         if limit is None:
             return [one for one in self._tests if one.name.startswith("test_")]
         near = self._importers(module)
-        words = {module.stem} | self._controls(module, near)
+        in_folder = f"{module.parent.name}_{module.stem}"
+        words = {module.stem, in_folder} | self._controls(module, near)
         ranked = []
         for test in self._tests:
             if not test.name.startswith("test_"):

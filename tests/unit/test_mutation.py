@@ -106,6 +106,16 @@ def test_test_files_by_name_and_by_import(code: Code):
     assert len(Selection(code).test_files(code.root / "code/limits.py", None)) == 3
 
 
+def test_a_test_file_named_after_a_module_and_its_folder(code: Code):
+    module = code.root / "code/cluster/pools.py"
+    module.parent.mkdir()
+    module.write_text("SIZE = 1\n")
+    (code.root / "tests/test_cluster_pools.py").write_text("")
+    (code.root / "tests/test_cluster.py").write_text("")
+    found = Selection(code).test_files(module, 5)
+    assert [one.name for one in found] == ["test_cluster_pools.py"]
+
+
 def test_a_draw_is_repeated_by_its_seed(code: Code):
     assert running.draw(code, [], 4, 7) == running.draw(code, [], 4, 7)
     assert {str(one.path) for one in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
