@@ -157,6 +157,39 @@ class TestRedundancy:
         assert one_of(Node().deny(f"{CLASS}/eth1"), "redundancy").status == "error"
 
 
+class TestSpeed:
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            ("1000", "pass"),
+            ("25000", "pass"),
+            ("999", "fail"),
+            ("100", "fail"),
+            ("-1", "skip"),
+            ("4294967295", "skip"),
+            ("0", "skip"),
+            ("x", "skip"),
+        ],
+    )
+    def test_of_a_card(self, text, status):
+        node = Node().file(f"{CLASS}/eth1/speed", f"{text}\n")
+        assert one_of(node, "speed").status == status
+
+    def test_a_card_whose_driver_does_not_report_it(self):
+        found = one_of(Node(), "speed")
+        assert (found.status, found.why) == ("skip", "Linux does not report the speed of eth1.")
+
+    def test_members_of_a_bond(self):
+        node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)
+        node.folder(f"{CLASS}/bond0/lower_eth2").file(f"{CLASS}/bond0/speed", "10000\n")
+        node.file(f"{CLASS}/eth1/speed", "10000\n")
+        assert one_of(node, "speed").status == "skip"
+        node.file(f"{CLASS}/eth2/speed", "100\n").evidence.clear()
+        found = one_of(node, "speed")
+        assert (found.status, found.why) == ("fail", "eth2 has 100 Mb/s.")
+        assert found.running == "eth1 10000, eth2 100"
+
+
 class TestPrivateAddresses:
     @pytest.mark.parametrize(
         ("address", "status"),

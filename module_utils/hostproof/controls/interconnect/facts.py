@@ -16,19 +16,23 @@ from .policy import NAME, Peer, Policy
 
 SNMP, NETSTAT = "/proc/net/snmp", "/proc/net/netstat"
 SAMPLE = "sample:" + NAME
+#: SPEED_UNKNOWN of drivers that print it without its sign.
+_UNKNOWN_SPEED = 2**32 - 1
 LOOPBACK = f"{devices.CLASS}/lo/mtu"
 _FILTER = "/proc/sys/net/ipv4/conf/{0}/rp_filter"
 FILTER_FILE = "file:" + _FILTER
 
 
 class Device(NamedTuple):
-    """A device of the interconnect. ``links`` are the network cards below it. ``filter`` is its
-    effective reverse path filter."""
+    """A device of the interconnect. ``links`` are the network cards below it, ``speeds``
+    their speeds in Mb/s, None if Linux does not report one. ``filter`` is its effective reverse
+    path filter."""
 
     name: str
     what: str
     mtu: Answer[int]
     links: Answer[Tuple[str, ...]]
+    speeds: Dict[str, Optional[int]]
     bonds: Answer[Tuple[str, ...]]
     filter: Answer[int]
 
@@ -127,6 +131,7 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
         what=what,
         mtu=attempt(host.read_number, devices.place(name, "mtu")),
         links=links,
+        speeds={link: _read_speed(host, link) for link in if_known(links, ())},
         bonds=attempt(lambda: _bonds_of(host, known(links))),
         filter=attempt(_read_filter, host, name),
     )
@@ -141,6 +146,12 @@ def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
         for name in [one.interface.partition("@")[0]]
         if name in names and not one.network.is_link_local
     ]
+
+
+def _read_speed(host: Host, link: str) -> Optional[int]:
+    """None if the link is down or the driver does not report its speed (-1, or an error)."""
+    speed = if_known(attempt(host.read_number, devices.place(link, "speed")), -1)
+    return speed if 0 < speed < _UNKNOWN_SPEED else None
 
 
 def _read_registered(host: Host) -> List[Registered]:

@@ -15,6 +15,9 @@ from .subjects import BOOK
 
 rules = Rules(NAME)
 
+#: Mb/s of a card.
+_LEAST = 1000
+
 
 @rules.check(
     "interconnect.redundancy",
@@ -41,6 +44,36 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
             for name, below in links.items()
         ),
         evidence=[f"dir:{devices.CLASS}/{name}" for name in links],
+    )
+
+
+@rules.check(
+    "interconnect.speed",
+    "Interconnect cards have at least 1 Gb/s",
+    "An interconnect card has less than 1 Gb/s",
+    severity="high",
+    takes_effect="now",
+    why="Blocks that instances exchange wait for a link that negotiated a low speed.",
+    reference=BOOK + "Network Checklist (at least 1 GbE); ORAchk RAC interconnect network card "
+    "speed; kernel Documentation/ABI/testing/sysfs-class-net, speed",
+)
+def speed(facts: Facts, _policy: Policy) -> Verdict:
+    found = known(facts.devices)
+    cards = sorted({card for one in found for card in known(one.links)})
+    speeds = {card: value for one in found for card, value in one.speeds.items()}
+    slow = [
+        f"{card} has {speeds[card]} Mb/s" for card in cards if (speeds[card] or _LEAST) < _LEAST
+    ]
+    unknown = [card for card in cards if speeds[card] is None]
+    if not slow and (unknown or not cards):
+        raise Skip(f"Linux does not report the speed of {', '.join(unknown) or 'a card'}.")
+    return Verdict(
+        FAIL if slow else PASS,
+        f"{'; '.join(slow)}.",
+        fix="correct the cable, the switch port or its negotiation, or use a faster card",
+        desired=f"at least {_LEAST} Mb/s",
+        running=", ".join(f"{card} {speeds[card] or 'unknown'}" for card in cards),
+        evidence=["file:" + devices.place(card, "speed") for card in cards],
     )
 
 
