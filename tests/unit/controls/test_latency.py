@@ -347,12 +347,12 @@ class TestReads:
         host = read_host(samples("user", *[0.4] * 984, *[60.0] * 15))
         one = only(judge(host, probes=[READ])["disk_read"])
         assert one.status == "pass"
-        assert "p99 is not told by 999 samples, it needs 1000" in one.in_use
+        assert "p99 is unknown with 999 samples (1000 required)" in one.in_use
 
     @pytest.mark.parametrize(
         ("slow", "status", "told"),
         [
-            (15, "pass", "p99 is not told by 999 samples"),
+            (15, "pass", "p99 is unknown with 999 samples"),
             (18, "warn", "8.0 KiB p99 beyond 50 ms (at least 1.1 % of 999 took longer), above"),
             (99, "warn", "8.0 KiB p99 beyond 50 ms (at least 8.1 % of 999 took longer), above"),
         ],
@@ -378,7 +378,7 @@ class TestReads:
     def test_a_few_reads_prove_nothing_of_the_tail(self, judge):
         one = only(judge(read_host(samples("user", *[60.0] * 5)), probes=[READ])["disk_read"])
         assert one.status == "error"
-        assert "p99 is not told by 5 samples" in one.in_use
+        assert "p99 is unknown with 5 samples" in one.in_use
 
     def test_a_size_without_a_limit_is_shown(self, judge):
         windows = [samples("user", *[0.4] * 1000), samples("user", *[90.0] * 50, size=1 << 20)]

@@ -162,9 +162,9 @@ class TestSlob:
         (one,) = judge(text)["saturation"]
         assert one.status == "warn"
         assert one.why == (
-            "From 64 sessions on, more sessions add less than 5 % read requests. Whether host "
-            "CPUs or storage are full is not told (a read takes 0.548 ms with 64 sessions and "
-            "0.924 ms with 128): use awr_info.sh of SLOB and set cores of the probe."
+            "From 64 sessions on, more sessions add less than 5 % read requests. It is unknown "
+            "whether host CPUs or storage are saturated (a read takes 0.548 ms with 64 sessions "
+            "and 0.924 ms with 128): use awr_info.sh of SLOB and set cores of the probe."
         )
 
     @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class TestInstances:
         """The deviations of eight never reach three; held against the others it stands out."""
         found = judge(fixture("awr-global-11.2-system.txt"))["instances"]
         assert found.status == "warn"
-        assert found.why == "Compared with the middle of the others: instance 2 6.1 % less."
+        assert found.why == "Compared with the median of the others: instance 2 6.1 % less."
         assert found.values["instance 2"] == 160987.67
 
     def test_a_wider_limit(self, judge):

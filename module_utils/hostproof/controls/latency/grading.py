@@ -44,10 +44,10 @@ def grade_window(
             if sure is not None:
                 graded.append(sure)
                 continue
-            why = f"{label} {name} is not told by {window.n}{_needs(window, name)}"
+            why = f"{label} {name} is unknown{_needs(window, name)}"
             graded.append(Graded(SKIP, label, why.strip(), threshold))
         elif window.bins is not None and "layout" in window.bins and window.n < _FEWEST:
-            why = f"{label} {name} of {window.n} samples alone"
+            why = f"{label} {name} of only {window.n} samples"
             graded.append(Graded(ERROR, label, why.strip(), threshold))
         else:
             told = f"{label} {figures.text(figure)} of {figures.count(window)}"
@@ -86,7 +86,7 @@ def _surely_above(window: Window, name: str, threshold: Threshold, label: str) -
 
 def _needs(window: Window, name: str) -> str:
     if name == "p99" and window.n < ENOUGH_FOR_P99 and window.bins is not None:
-        return f" samples, it needs {ENOUGH_FOR_P99}"
+        return f" with {window.n} samples ({ENOUGH_FOR_P99} required)"
     return ""
 
 

@@ -216,7 +216,7 @@ def _too_few(idle: List[str], what: str) -> Verdict:
         return Verdict(SKIP, f"This host has no {what}.", evidence=(_KEY,))
     return Verdict(
         SKIP,
-        why="Too few requests to tell: {0} {1} had fewer than {2} in each interval.".format(
+        why="Too few requests to measure: {0} {1} had fewer than {2} in each interval.".format(
             len(idle), what + ("s" if len(idle) != 1 else ""), FEWEST
         ),
         fix=_NOTHING,

@@ -53,7 +53,7 @@ _ADVICE = (
     "space meanwhile)"
 )
 _FIXED = (
-    "Most faults behind it (4867884, 6376915, 7319120, 9801919) are fixed in 11.2.0.3.0 and later "
+    "Most related bugs (4867884, 6376915, 7319120, 9801919) are fixed in 11.2.0.3.0 and later "
     "(J. Wartak, 2014)."
 )
 
@@ -140,19 +140,19 @@ def lob_contention(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _doubts(told: Figures) -> str:
-    """Whether these are LOBs, what kind, and what the release makes of it."""
+    """The involved LOBs, and known bugs of the release."""
     written, direct = _number(told, lobs.TOTAL + lobs.LOB_WRITES), _lob_part(told)
     if written is None and direct is None:
-        of_lobs = "Whether LOBs are behind it, the text does not tell"
+        of_lobs = "The report does not show whether LOBs are the cause"
     elif not written and not direct:
-        of_lobs = "No LOB was written in that time: check growing tables"
+        of_lobs = "No LOB was written in this interval: check growing tables"
     elif direct:
-        of_lobs = "LOBs were written past the buffer cache (NOCACHE)"
+        of_lobs = "LOBs were written with direct path writes (NOCACHE)"
     else:
-        of_lobs = "LOBs were written, through the buffer cache"
+        of_lobs = "LOBs were written through the buffer cache"
     release, least = _release(told)
     if release is None or (least and release < (11, 2, 0, 3)):
-        return f"{of_lobs}. {_FIXED} The text does not tell the release."
+        return f"{of_lobs}. {_FIXED} The report does not contain the release."
     if release < (11, 2, 0, 3):
         return f"{of_lobs}. {_FIXED} This is {told[lobs.RELEASE]}."
     return of_lobs + "."
@@ -184,12 +184,12 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     some = sum(share for share in shares.values() if share is not None)
     part = _lob_part(told)
     if not some and not told.get(lobs.WHOLE):
-        raise Skip("This piece of a report has no such wait.", (subject.key,))
+        raise Skip("This partial report has no such wait.", (subject.key,))
     sure = sum(shares[name] or 0.0 for name in lobs.DIRECT[1:])
     plain = shares[lobs.DIRECT[0]] or 0.0
     if part is None and plain and lobs.SHARE + lobs.HW not in told:
         raise Skip(
-            f"'{lobs.DIRECT[0]}' is {plain:g} %, and the text does not tell whether of LOBs.",
+            f"'{lobs.DIRECT[0]}' is {plain:g} %, and the report does not show the share of LOBs.",
             (subject.key,),
         )
     share = sure + plain * (1.0 if part is None else part)
@@ -294,7 +294,7 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     release, least = _release(told)
     value = _default(told)
     if value is None or release is None or (least and release < _SECUREFILES_SINCE):
-        raise Skip("The text does not tell the release (latency_release).", (subject.key,))
+        raise Skip("The release is unknown: set latency_release.", (subject.key,))
     if release < _SECUREFILES_SINCE:
         raise Skip(
             "Before 12.1 BasicFile LOBs are the default, and SecureFiles have other bugs "
@@ -306,7 +306,7 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if value in _MAKES_SECUREFILES else WARN,
         fix="set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are moved "
-        "(DBA_LOBS.SECUREFILE tells), and SecureFiles need an ASSM tablespace",
+        "(see DBA_LOBS.SECUREFILE), and SecureFiles need an ASSM tablespace",
         desired="PREFERRED or ALWAYS",
         in_use="{0} ({1}{2})".format(
             value.upper(), where, f", COMPATIBLE {compatible}" if compatible else ""

@@ -73,7 +73,7 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         graded,
         subject.target,
         "measure from another host of the same network, and check retransmissions (nstat -az "
-        "TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
+        "TcpRetransSegs) and the path; see latency.scheduling_delay for this host",
         (subject.key,),
         remarks + _sent_again(windows) + around(windows),
     )._replace(values=values_of(subject.target, windows) or None)
@@ -94,7 +94,7 @@ def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
     found: List[Graded] = []
     for layers in measurements.values():
         known = layers[0].conditions
-        # Of requests, there may be no layer that has them all.
+        # With request_response, no layer may have all requests.
         count = _count_of(known, "answered") or max(window.n for window in layers)
         for one in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
             if one is not None:
@@ -140,7 +140,7 @@ def _ended(known: Dict[str, Any], count: int) -> Optional[Graded]:
 
 
 def _count_of(known: Dict[str, Any], name: str) -> int:
-    """A count among the conditions; 0 where it is not told."""
+    """A count of the conditions, 0 if it is missing."""
     value = known.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
@@ -170,7 +170,7 @@ def scheduling_delay(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """What this host adds to a round trip."""
     mode = subject.probe.options["mode"]
     if mode != REQUEST_RESPONSE:
-        raise Skip(f"The mode {mode} does not tell it: only request_response does.")
+        raise Skip(f"The mode {mode} does not measure it: use request_response.")
     measured = known(subject.answer)
     windows = [window for window in measured.windows if window.layer == "host"]
     if not windows:

@@ -119,8 +119,8 @@ def log_file_parallel_write(subject: Probed, _facts: Facts, _policy: Policy) -> 
     return Verdict(
         status,
         why=why,
-        fix="take 'log file sync', V$IOSTAT_FUNCTION for LGWR or latency.disk; where the report "
-        "does not tell, set latency_release and latency_multitenant",
+        fix="use 'log file sync', V$IOSTAT_FUNCTION for LGWR or latency.disk; if the report "
+        "does not contain them, set latency_release and latency_multitenant",
         desired="an I/O latency",
         in_use="; ".join(_log_write_text(window) for window in windows),
         evidence=(subject.key,),

@@ -118,8 +118,8 @@ def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     if merit != _LOGICAL:
         raise Unanswered(
             subject.key,
-            "the disks were read more than once in a hundred logical reads, so that it does not "
-            "tell what the processors can: use a buffer cache that holds all",
+            "more than 1% of logical reads were disk reads, so the limit of the processors is "
+            "unknown: use a buffer cache that holds all data",
         )
     if most / cores >= least:
         return verdict
@@ -157,15 +157,15 @@ def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
     if not worse and (few or not found):
         raise Unanswered(
             subject.key,
-            f"runs of the same differ by 2 to 3%, so that it takes {work.FEWEST_RUNS} of each "
-            "number of sessions before and after: " + ", and ".join(told + few),
+            f"equal runs differ by 2 to 3%, so {work.FEWEST_RUNS} runs of each number of sessions "
+            "are required before and after: " + ", and ".join(told + few),
         )
     return Verdict(
         FAIL if worse else PASS,
-        why="It does less than before, by more than runs differ." if worse else None,
+        why="Less work than before, by more than runs differ." if worse else None,
         fix="revert the change, or find what it cost: hugepages, pre_page_sga and processors first",
         desired="no fewer " + merit,
-        in_use="; ".join(told + [f"too few to tell: {one}" for one in few]),
+        in_use="; ".join(told + [f"too few runs: {one}" for one in few]),
         values=dict(
             {(name + "change").replace(": ", " "): one.percent for name, one in found.items()},
             unit="percent",
@@ -277,9 +277,9 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         _instance(one.name, figures): one.logical for one in found if one.logical is not None
     }
     if len(by_name) < 2:
-        raise Skip("It does not tell the logical reads of several instances.", (subject.key,))
-    # Of n values none is further than (n-1)/sqrt(n) deviations from the mean: 2.5 of eight. So
-    # each is held against the middle of the others.
+        raise Skip("It does not contain logical reads of several instances.", (subject.key,))
+    # Standard deviations detect no outlier among few values: of n values, none is further than
+    # (n-1)/sqrt(n) deviations from the mean. So each one is compared with the median of the others.
     shares = {
         name: 100.0
         * value
@@ -290,7 +290,7 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     told = ", ".join(f"{name} {100.0 - one:.1f} % less" for name, one in slow.items())
     return Verdict(
         WARN if slow else PASS,
-        why=f"Compared with the middle of the others: {told}." if slow else None,
+        why=f"Compared with the median of the others: {told}." if slow else None,
         of="{0}: {1}".format(subject.path, ", ".join(slow)) if slow else None,
         fix="compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, "
         "and latency.disk of both",
@@ -368,8 +368,8 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
     if at.cpus is None or not cores:
         told = f" ({waits})" if waits else ""
         return (
-            f"Whether host CPUs or storage are full is not told{told}: use awr_info.sh of SLOB and "
-            "set cores of the probe."
+            f"It is unknown whether host CPUs or storage are saturated{told}: use awr_info.sh of "
+            "SLOB and set cores of the probe."
         )
     busy = 100.0 * at.cpus / cores
     if busy >= _FULL:
@@ -427,7 +427,9 @@ def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     told = _told(subject)
     hits, reads = told.get(lobs.TOTAL + work.FLASH_HITS), told.get(lobs.TOTAL + work.ALL_READS)
     if not isinstance(hits, (int, float)) or not isinstance(reads, (int, float)) or not reads:
-        raise Skip(f"It does not tell '{work.FLASH_HITS}' and '{work.ALL_READS}'.", (subject.key,))
+        raise Skip(
+            f"It does not contain '{work.FLASH_HITS}' and '{work.ALL_READS}'.", (subject.key,)
+        )
     share = min(100.0, 100.0 * hits / reads)
     return Verdict(
         PASS if share >= _HITS else WARN,

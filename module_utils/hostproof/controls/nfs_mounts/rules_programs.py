@@ -36,7 +36,7 @@ _SEEN_IN = "file:" + nfs_mounted.MOUNTINFO
 class _Place(NamedTuple):
     """A directory, the options that its mount must have, and the consequence if they are missing.
 
-    ``judged`` are the paths of NFS mounts whose options are checked."""
+    ``judged`` is the list of NFS mounts with checked options."""
 
     path: str
     needs: Tuple[str, ...]

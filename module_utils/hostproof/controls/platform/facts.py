@@ -38,7 +38,7 @@ _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``default_kernel`` is the release of the kernel that the boot loader starts next. ``enforce``
+    ``default_kernel`` is the kernel release that the boot loader will start. ``enforce``
     is 1 for enforcing, 0 for permissive, Absent without SELinux. ``active`` are the active targets
     of multi-user.target and graphical.target. ``now`` is the host's time in seconds since the
     epoch. ``sar`` has the time of the last change by directory, ``recorders`` are process names."""
