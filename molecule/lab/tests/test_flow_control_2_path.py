@@ -88,7 +88,7 @@ def test_half_duplex(flow, agents):
         in (chain(found))
     )
     assert found["status"] == "fail"
-    assert "half duplex, so PAUSE is not in use, whatever is set" in found["why"]
+    assert "half duplex, so PAUSE is not in use, even if it is set" in found["why"]
     assert judged.statuses()[f"{card} flow_control.full_duplex"] == "fail"
 
 

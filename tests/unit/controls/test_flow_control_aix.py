@@ -91,7 +91,7 @@ def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
     found = judge(of(aix(), "goent-disabled", "ent2"), wanted=NO_PAUSE)
     assert only(found, "configured").status == "pass"
     assert only(found, "persisted").status == "fail"
-    assert "A boot sets rx on, tx on" in only(found, "persisted").why
+    assert "The settings at boot are rx on, tx on" in only(found, "persisted").why
 
 
 def test_on_now_and_off_at_boot(judge):

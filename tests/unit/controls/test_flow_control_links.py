@@ -69,7 +69,7 @@ class TestCable:
 
     def test_one_end_that_obeys_what_never_comes_is_said(self):
         verdict = links.judge_cable(side("eth1", RX), side("sw1 Gi1", OFF))
-        assert verdict.why == "eth1 would obey PAUSE, and sw1 Gi1 sends none."
+        assert verdict.why == "eth1 would obey PAUSE, but sw1 Gi1 does not send it."
 
     @pytest.mark.parametrize("end", [0, 1])
     def test_down_is_no_verdict(self, end):
@@ -163,7 +163,7 @@ class TestDiscards:
             "pushed from the 1000 Mb/s end of the connection (na1 n1:e0a) is overrunning the port "
             "buffers at the 100 Mb/s end, and no PAUSE slows it down."
         )
-        assert verdict.fix.startswith("network both ends with the same speed")
+        assert verdict.fix.startswith("connect both ends with the same speed")
 
     @pytest.mark.parametrize(
         ("port", "filer", "words"),
@@ -195,7 +195,7 @@ class TestDiscards:
         one = path(host_port=side("sw1 Gi1/0/1", OFF, delta=self.LOST))
         verdict = self.verdict(one)
         assert verdict.status == WARN
-        assert "no PAUSE slows down who sends" in verdict.why
+        assert "PAUSE does not slow down the senders" in verdict.why
 
     def test_an_unknown_filer_is_no_difference(self):
         one = self.study()._replace(filer=None, filer_port=None)

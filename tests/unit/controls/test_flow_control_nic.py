@@ -705,7 +705,7 @@ def test_a_rule_for_one_member_reads_them_all(judge):
     assert "ens10: rx on, tx on" in found["bond_members_alike"][0].running
     alone = Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8")
     found = judge(alone, wanted=rule)
-    assert "It has one member alone" in found["bond_members_alike"][0].why
+    assert "It has only one member" in found["bond_members_alike"][0].why
 
 
 def given(**port: Any) -> list[dict[str, Any]]:
@@ -780,10 +780,10 @@ LOCAL = "ping: local error: message too long, mtu=1500\n" + LOST
         (ARRIVED, "", "pass", "frames of 9000 arrive"),
         ("2 packets transmitted, 1 received, 50% packet loss\n", "", "pass", "frames of 9000"),
         (LOST, ARRIVED, "fail", "do not arrive"),
-        (REFUSED, "", "fail", "1500 is the most on the way"),
-        (LOCAL, "", "fail", "1500 is the most on the way"),
-        (LOST, LOST, "skip", "Known is only this end"),
-        ("", "", "skip", "Known is only this end"),
+        (REFUSED, "", "fail", "1500 is the maximum on the path"),
+        (LOCAL, "", "fail", "1500 is the maximum on the path"),
+        (LOST, LOST, "skip", "Only this end is known"),
+        ("", "", "skip", "Only this end is known"),
     ],
 )
 def test_frames_that_may_not_be_cut_are_the_proof(judge, large, small, status, words):
@@ -820,7 +820,7 @@ def test_pause_frames_by_direction(judge):
     why = judge(host)["pause_frames"][0].why
     assert "This host sent 11 PAUSE frames (tx)" in why and "rx" not in why.replace("(tx)", "")
     host = storage_host().counted("ens4", quiet, quiet | {"rx_flow_control_xoff": 8})
-    assert "This host got 1 PAUSE frames (rx)" in judge(host)["pause_frames"][0].why
+    assert "This host received 1 PAUSE frames (rx)" in judge(host)["pause_frames"][0].why
 
 
 def test_the_limit_of_pause_frames_and_drops(judge):
@@ -875,7 +875,7 @@ def test_one_counter_that_began_anew_is_no_pass(judge):
     host = storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0})
     found = judge(host)
     assert statuses(found, "pause_frames") == ["error"]
-    assert "began again within the sample (tx_flow_control_xoff)" in found["pause_frames"][0].why
+    assert "were reset in the time window (tx_flow_control_xoff)" in found["pause_frames"][0].why
     assert statuses(found, "drops") == ["pass"]
     found = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
     assert statuses(found, "pause_frames") == ["pass"]

@@ -400,7 +400,7 @@ class TestSwitchPort:
     def test_set_and_not_in_force(self, judge):
         one = self.finding(judge, admin=ON)
         assert one.status == WARN
-        assert "core Gi1 is set to rx on tx on, and rx off tx off is in force" in one.why
+        assert "core Gi1 is set to rx on tx on, but rx off tx off is in force" in one.why
 
     def test_a_setting_that_is_unknown_is_no_difference(self, judge):
         assert self.finding(judge, admin=None).status == PASS
@@ -481,7 +481,7 @@ class TestMtu:
 
     def test_the_port_of_the_filer_takes_less(self):
         (found,) = judged(self.seen(9216, 1500), None, "path_mtu")
-        assert (found.status, "Gi24 takes only 1500" in found.why) == (FAIL, True)
+        assert (found.status, "Gi24 has only 1500" in found.why) == (FAIL, True)
 
     def mtu(self, facts: Facts) -> Finding:
         (found,) = judged(facts, None, "path_mtu")
@@ -501,7 +501,7 @@ class TestMtu:
     def test_frames_that_do_not_arrive_fail_whatever_ports_show(self):
         frames = {ADDRESS: LargeFrames(False, 1500, ("command:ping",))}
         found = self.mtu(self.seen(9216, 9216)._replace(large_frames=frames))
-        assert (found.status, "1500 is the most" in found.why) == (FAIL, True)
+        assert (found.status, "1500 is the maximum" in found.why) == (FAIL, True)
 
     def test_ends_that_differ_are_a_warning(self):
         seen = self.seen(9216, 9216)

@@ -167,7 +167,7 @@ def not_one_cable(
         "port leads to another switch, or the switch learned the address long ago.".format(
             *(near + far)
         ),
-        "name the switch that the cable really ends in, in flow_control_switches",
+        "add the switch at the end of the cable to flow_control_switches",
     )
 
 
@@ -210,7 +210,7 @@ def _judge_duplex(near: Side, far: Side) -> Optional[Verdict]:
         )
     return Verdict(
         FAIL,
-        "{0}: half duplex, so PAUSE is not in use, whatever is set.".format(
+        "{0}: half duplex, so PAUSE is not in use, even if it is set.".format(
             " and ".join(side.name for side in half)
         ),
         "set both ends to negotiate full duplex",
@@ -255,7 +255,7 @@ def _unknown_mode(near: Side, far: Side) -> Verdict:
     return Verdict(
         ERROR,
         " ".join(said),
-        "check the port itself (show interface flowcontrol), its agent does not tell",
+        "check the port itself (show interface flowcontrol), because its agent does not show it",
     )
 
 
@@ -263,14 +263,14 @@ def _agreement(near: Side, far: Side) -> str:
     """Why the cable passes. Settings without effect are included."""
     assert near.pause is not None and far.pause is not None
     if not any(near.pause + far.pause):
-        return "No end sends PAUSE and none obeys it."
+        return "Neither end sends or obeys PAUSE."
     said = []
     for sender, receiver in ((near, far), (far, near)):
         assert sender.pause is not None and receiver.pause is not None
         if sender.pause.tx:
             said.append(f"{receiver.name} obeys what {sender.name} sends.")
         elif receiver.pause.rx:
-            said.append(f"{receiver.name} would obey PAUSE, and {sender.name} sends none.")
+            said.append(f"{receiver.name} would obey PAUSE, but {sender.name} does not send it.")
     return " ".join(said)
 
 
@@ -338,10 +338,10 @@ def _judge_out_discards(
     if slow is None or fast is None or source is None or fast <= slow:
         return Verdict(
             WARN,
-            "{0}: more comes for it than it can pass on{1}.".format(
-                discarded, "" if slowed else ", and no PAUSE slows down who sends"
+            "{0}: it receives more than it can forward{1}.".format(
+                discarded, "" if slowed else ", and PAUSE does not slow down the senders"
             ),
-            "look who sends to this port in bursts; a retransmission is needed for every frame",
+            "find the hosts that send bursts to this port; each lost frame is retransmitted",
         )
     pause = {
         True: "although it obeys PAUSE from the switch",
@@ -352,8 +352,8 @@ def _judge_out_discards(
         FAIL,
         f"{discarded}: traffic pushed from the {fast} Mb/s end of the connection ({source.name}) "
         f"is overrunning the port buffers at the {slow} Mb/s end, {pause}.",
-        "network both ends with the same speed; until then NFS over TCP instead of UDP, and PAUSE "
-        "that the switch sends and the faster end obeys",
+        "connect both ends with the same speed; until then use NFS over TCP instead of UDP, and "
+        "PAUSE that the switch sends and the faster end obeys",
     )
 
 
@@ -367,7 +367,7 @@ def _judge_in_discards(port: Side) -> Verdict:
             _window(port.delta),
             ", and sends no PAUSE" if port.pause is not None and not port.pause.tx else "",
         ),
-        "look where the switch sends what comes in here: that port is full",
+        "find the port to which the switch forwards these frames: its buffer is full",
     )
 
 

@@ -77,14 +77,14 @@ def _pause(port: Port) -> PauseSettings:
             "console (HMC)",
         )
     raise Unanswered(
-        port.key, f"entstat -d does not tell the flow control status of {port.nic.name}"
+        port.key, f"entstat -d does not show the flow control status of {port.nic.name}"
     )
 
 
 def _priorities(port: Port) -> List[Union[int, str]]:
     state = port.adapter.priority_flow_control
     if state is None:
-        raise Absent(port.key, "entstat tells nothing of priority flow control")
+        raise Absent(port.key, "entstat does not show priority flow control")
     return ["entstat: Priority Flow Control: Enabled"] if state else []
 
 
@@ -108,7 +108,7 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
     value = {ON: "yes", OFF: "no"}.get(wanted.pop()) if len(wanted) == 1 else None
     if value is None:
         return (
-            "AIX sets both directions with one attribute: give rx and tx alike in "
+            "AIX sets both directions with one attribute: set the same rx and tx in "
             f"flow_control_wanted, or set flow_ctrl of {name} to yes or no with chdev -P, and "
             "reboot"
         ), ()

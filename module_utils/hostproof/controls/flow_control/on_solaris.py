@@ -89,7 +89,7 @@ def _pause(port: Port) -> PauseSettings:
     if chosen is None:
         raise Unanswered(
             _key(port.nic.name, False),
-            f"flowctrl of {port.nic.name} is {now.value}, and dladm does not tell what came of it",
+            f"flowctrl of {port.nic.name} is {now.value}, and dladm does not show the result",
         )
     return PauseSettings(force is not None, chosen.rx, chosen.tx, force, None, None)
 
@@ -110,8 +110,8 @@ def _persisted(port: Port) -> Persisted:
         if value is None:
             settings = Unanswered(
                 _key(name, True),
-                f"flowctrl of {name} is {port.at_boot.value} at boot: what comes of it is "
-                "negotiated then",
+                f"flowctrl of {name} is {port.at_boot.value} at boot: the result is negotiated "
+                "then",
             )
         else:
             key = (_key(name, True),)
@@ -125,7 +125,7 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
     if value is None:
         return f"set flowctrl of {name} to no, rx, tx or bi with dladm set-linkprop", ()
     command = shell.line("dladm", "set-linkprop", "-p", "flowctrl=" + value, name)
-    return "set it, which counts now and after a reboot", (command,)
+    return "set it; it takes effect now and after reboot", (command,)
 
 
 def _value(rule: Rule) -> Optional[str]:

@@ -86,7 +86,7 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
         return
     alone = why_left_alone(one)
     if alone:
-        work.pending.append(f"{one.name} is left alone. {alone}")
+        work.pending.append(f"{one.name} is not changed. {alone}")
         return
     wanted = wanted_of(one, facts)
     if not wanted.anything:
@@ -108,8 +108,8 @@ def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
         target = boot_target_of(one, wanted, target)
     if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
-            f"{one.name}: the driver {one.nic.driver} works out again what it sends (tx) "
-            "whenever the link comes up; check again after a reboot."
+            f"{one.name}: the driver {one.nic.driver} sets tx again each time the link comes up; "
+            "check again after a reboot."
         )
     _plan_boot(one, target, wanted, work)
 
@@ -332,7 +332,7 @@ def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
         ]
         if wrong:
             reasons.append(
-                "{0} {1} sets {2} of {3} at boot, after any .link file: take that out first".format(
+                "{0} {1} sets {2} of {3} at boot, after any .link file: remove that first".format(
                     item.kind, item.place, ", ".join(wrong), one.name
                 )
             )

@@ -19,7 +19,7 @@ def fix_of(one: NicFacts, policy: Policy) -> str:
     if one.by_hand:
         return one.by_hand
     if policy.wanted is None:
-        return "give a rule in flow_control_wanted, and apply it"
+        return "add a rule to flow_control_wanted, and apply the policy"
     return "apply the policy; the link goes down for a moment"
 
 

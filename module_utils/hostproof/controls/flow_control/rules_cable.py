@@ -71,7 +71,8 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
     if settings.autoneg and settings.partner_modes == "":
         return Verdict(
             WARN,
-            "This end negotiates and the other offers nothing: it is forced, or does not tell.",
+            "This end negotiates, but the other end offers nothing: it is forced, or the driver "
+            "does not show it.",
             fix="let the switch port negotiate",
             running=running,
             evidence=evidence,
@@ -80,9 +81,9 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
         on_linux = one.system == LINUX
         return Verdict(
             WARN,
-            "Speed and duplex are forced here: where the other end negotiates, it falls back to "
-            "half duplex.",
-            fix="let both ends negotiate: this one only if the switch port does, too",
+            "Speed and duplex are forced here: if the other end negotiates, it falls back to half "
+            "duplex.",
+            fix="set both ends to negotiate: this end only if the switch port negotiates, too",
             commands=[line("ethtool", "-s", one.name, "autoneg", "on")] if on_linux else [],
             running=running,
             evidence=evidence,
@@ -94,7 +95,7 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
 
 def _no_speed(one: NicFacts) -> Verdict:
     if isinstance(one.pause, Absent):
-        raise Skip(f"The driver {one.nic.driver} tells no speed and no duplex.")
+        raise Skip(f"The driver {one.nic.driver} does not report speed and duplex.")
     problem = Unanswered(one.nic.evidence[0], "the driver does not report speed or duplex")
     return undetermined(problem)._replace(evidence=one.nic.evidence)
 

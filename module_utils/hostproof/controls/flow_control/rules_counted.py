@@ -38,13 +38,13 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     reasons = []
     if (traffic.tx_pause or 0) > policy.pause_frames_limit:
         reasons.append(
-            f"this host sent {traffic.tx_pause} PAUSE frames (tx): it takes frames too slowly, and "
-            "makes the switch wait"
+            f"this host sent {traffic.tx_pause} PAUSE frames (tx): it receives too slowly, and the "
+            "switch waits"
         )
     if (traffic.rx_pause or 0) > policy.pause_frames_limit:
         reasons.append(
-            f"this host got {traffic.rx_pause} PAUSE frames (rx): the switch or what is behind it "
-            "is congested"
+            f"this host received {traffic.rx_pause} PAUSE frames (rx): the switch or a device "
+            "behind it is congested"
         )
     text = "{0}, {1} within {2:.1f} s".format(
         _counted("rx", traffic.rx_pause), _counted("tx", traffic.tx_pause), traffic.seconds
@@ -64,8 +64,8 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if reasons else PASS,
         why=capital("; ".join(reasons)) + ".",
-        fix="relieve the end that sends PAUSE: receive buffers and interrupts of a host, the load "
-        "of a filer; flow_control_pause_frames_limit is the limit",
+        fix="reduce the load of the end that sends PAUSE (receive buffers and interrupts of a "
+        "host, load of a filer); the limit is flow_control_pause_frames_limit",
         desired=f"at most {policy.pause_frames_limit} in each direction",
         in_use=text,
         values={
@@ -79,9 +79,9 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _began_anew(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
-    said = "the counters began again within the sample ({0})".format(", ".join(names))
+    said = "counters were reset in the time window ({0})".format(", ".join(names))
     return undetermined(Unanswered(traffic.evidence[0], said))._replace(
-        fix="run again; a driver that is reset over and over says so in dmesg"
+        fix="run again; if it repeats, search dmesg for resets of the driver"
     )
 
 
@@ -113,7 +113,7 @@ def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         why="Lost within {0:.1f} s: {1}{2}.".format(
             traffic.seconds, lost, "" if paused else ", without any PAUSE"
         ),
-        fix="more receive buffers, speed and flow control of both ends; the limit is "
+        fix="set more receive buffers, check speed and flow control of both ends; the limit is "
         "flow_control_drops_limit",
         commands=[shell.line("ethtool", "-g", one.name)] if one.system == LINUX else [],
         desired=f"at most {policy.drops_limit} of each kind",

@@ -69,9 +69,9 @@ def _as_set(side: Side) -> Verdict:
     if side.wanted is not None and side.wanted != side.pause:
         return Verdict(
             WARN,
-            f"{side.name} is set to {side.wanted.text}, and {side.pause.text} is in force: the "
+            f"{side.name} is set to {side.wanted.text}, but {side.pause.text} is in force: the "
             "other end offers something else.",
-            "set both ends of the cable alike, or both to negotiate",
+            "set both ends of the cable to the same mode, or both to negotiate",
         )
     return Verdict(PASS, f"{side.name} has {side.pause.text}.")
 

@@ -53,11 +53,11 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
         if out:
             reasons.append("not in use by the bond: " + ", ".join(out))
     if len(bond.members if isinstance(bond, Bond) else members) == 1:
-        reasons.append("it has one member alone")
+        reasons.append("it has only one member")
     return Verdict(
         FAIL if differing else WARN if reasons else PASS,
         why=". ".join(map(capital, reasons)) + ".",
-        fix="set all members alike",
+        fix="use the same settings for all members",
         commands=commands,
         running="; ".join(f"{one.name}: {_pause_text(one)}" for one in members),
         evidence=evidence,
@@ -184,18 +184,18 @@ def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
             # Replies to frames of the full MTU prove the path, whatever the agents report.
             text += f"; frames of {path.mtu} arrive, and their answers"
             return Verdict(PASS, running=text, evidence=evidence)
-        limit = "" if frames.limit is None else f": {frames.limit} is the most on the way"
+        limit = "" if frames.limit is None else f": {frames.limit} is the maximum on the path"
         way.wrong.insert(0, f"they do not arrive at {path.address}{limit}")
     if way.unknown and not way.wrong and path.mtu > STANDARD_MTU:
         _need_switches(path, filer, facts)
         if not way.differing:
             unknown = ", ".join(way.unknown)
-            raise Skip(f"Known is only this end ({text}), not {unknown}.", evidence)
+            raise Skip(f"Only this end is known ({text}), not {unknown}.", evidence)
     return Verdict(
         FAIL if way.wrong else WARN if way.differing else PASS,
         why=_why_of(way, path.mtu),
-        fix=f"give every switch port on the way at least the MTU of {path.device}, or "
-        f"{path.device} no more than they take",
+        fix=f"set at least the MTU of {path.device} on every switch port of the path, or a smaller "
+        f"MTU on {path.device}",
         running=text,
         evidence=evidence,
     )
@@ -227,7 +227,7 @@ def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
         if one.nic.mtu is not None and one.name != path.device:
             way.hops.append((one.name, one.nic.mtu))
             if one.nic.mtu < mtu:
-                way.wrong.append(f"{one.name} takes only {one.nic.mtu}")
+                way.wrong.append(f"{one.name} has only {one.nic.mtu}")
         _look_at_ports(ports_of(one, facts), one.name, mtu, facts, way)
 
 
@@ -269,6 +269,6 @@ def _look_at_ports(
                 "QoS class"
             )
         elif port.port.mtu < mtu:
-            way.wrong.append(f"the switch port {port.name} takes only {port.port.mtu}")
+            way.wrong.append(f"the switch port {port.name} has only {port.port.mtu}")
     if not any(port.port.mtu for port in ports):
         way.unknown.append(f"the switch port of {end}")

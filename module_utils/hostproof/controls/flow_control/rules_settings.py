@@ -141,18 +141,18 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     pause = known(one.pause)
     if not pause.autoneg and one.system != LINUX:
         raise Skip(
-            f"{one.system} does not tell what was negotiated; what it shows is checked by "
-            "flow_control.configured."
+            f"{one.system} does not show the negotiated mode; flow_control.configured checks the "
+            "configured one."
         )
     if not pause.autoneg:
-        raise Skip("PAUSE is not negotiated here: what is set is in force.")
+        raise Skip("PAUSE is not negotiated here: the configured mode is in force.")
     if not has_link(one):
         raise Skip("The link is down: nothing is negotiated.")
     goal = wanted_of(one, facts)
     force = known(one.in_force)
     return Verdict(
         PASS if goal.met_by(force) else bad(policy),
-        why=f"Negotiated is {direction_text(force)}, and {goal.text} is required.",
+        why=f"The negotiated mode is {direction_text(force)}, but {goal.text} is required.",
         fix=fix_of(one, policy),
         commands=commands_of(one, policy),
         desired=goal.text,
@@ -242,7 +242,9 @@ def _contrary(boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
         wrong.append(f"autonegotiation {on_off(bool(autoneg))}")
     if not wrong:
         return None
-    return bad(policy), f"A boot sets {', '.join(wrong)}, and {wanted.text} is required."
+    return bad(
+        policy
+    ), f"The settings at boot are {', '.join(wrong)}, but {wanted.text} is required."
 
 
 def _left_to_driver(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
@@ -257,7 +259,7 @@ def _left_to_driver(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) 
     running = if_known(one.in_force, None)
     status = WARN if running is not None and wanted.met_by(running) else bad(policy)
     sides = " and ".join(missing)
-    return status, f"Nothing sets {sides} at boot: then the driver's default counts."
+    return status, f"Nothing sets {sides} at boot: the default of the driver applies."
 
 
 def _refused_by_driver(

@@ -118,7 +118,7 @@ def in_force(pause: PauseSettings, settings: Answer[Settings], driver: Optional[
         return ethtool_settings.resolve(facts.offered, facts.partner)
     raise Unanswered(
         "command:ethtool -a",
-        "PAUSE is negotiated, and neither the driver nor ethtool tells with what result",
+        "PAUSE is negotiated, but neither the driver nor ethtool shows the result",
     )
 
 

@@ -197,7 +197,7 @@ def _read_version(host: Host) -> int:
     output = host.run(["udevadm", "--version"])
     found = re.match(r"^(\d+)", output.stdout)
     if output.rc != 0 or found is None:
-        raise Unanswered("command:udevadm --version", "udevadm does not tell its version")
+        raise Unanswered("command:udevadm --version", "udevadm does not show its version")
     return integer(found.group(1))
 
 
@@ -250,7 +250,7 @@ def _link_settings(
             continue
         ignored = ""
         if winner is None or one.path != winner.path:
-            ignored = "the first file that fits is {0}".format(winner.path if winner else "none")
+            ignored = "the first matching file is {0}".format(winner.path if winner else "none")
         elif known(systemd) < FIRST_SYSTEMD:
             ignored = f"systemd {known(systemd)} does not know it (since {FIRST_SYSTEMD})"
         found.append(
@@ -477,7 +477,7 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
             waiting += _matching(host, whole, lambda name: bool(re.match(r"^[\w-]+$", name)))
     ignored = ""
     if isinstance(attempt(host.stat, _IF_UP), Absent):
-        ignored = f"there is no {_IF_UP}, which makes something of it"
+        ignored = f"there is no {_IF_UP}, which would apply it"
     elif not any(glob_pattern.fits(nic.name, pattern) for pattern in at_boot):
         ignored = "no auto and no allow-hotplug names the interface: it is not brought up at boot"
     return [
