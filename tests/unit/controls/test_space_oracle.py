@@ -2,6 +2,7 @@
 
 import packs
 import pytest
+from ansible.module_utils.hostproof.controls.space import facts
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import changed_policy
 from space_packs import mounted, with_home
@@ -75,3 +76,40 @@ class TestSockets:
         assert judge(mounted(packs.linux()).deny(SOCKETS), "sockets").status == "error"
         network = "41 27 0:51 / /var/tmp rw - nfs4 filer:/tmp rw\n"
         assert judge(mounted(packs.linux(), network), "sockets").status == "error"
+
+
+def with_grid():
+    """Clusterware as root.sh leaves it."""
+    machine = mounted(packs.linux()).file("/etc/oracle/olr.loc", "crs_home=/u01/grid\n")
+    machine.folder(facts.SYSTEMD)
+    for path in facts.INIT_SCRIPTS:
+        machine.file(path, "#!/bin/sh\n", 0o755)
+    for path in facts.BOOT_LINKS:
+        machine.file(path, "[Unit]\n", 0o644)
+    return machine
+
+
+class TestGridStartup:
+    def test_intact_and_not_configured(self, judge):
+        assert judge(with_grid(), "grid_startup").status == "pass"
+        assert judge(mounted(packs.linux()), "grid_startup").status == "skip"
+
+    @pytest.mark.parametrize("path", facts.INIT_SCRIPTS)
+    def test_scripts(self, judge, path):
+        assert judge(with_grid().remove(path), "grid_startup").status == "fail"
+        assert judge(with_grid().file(path, "", 0o644), "grid_startup").status == "fail"
+        assert judge(with_grid().file(path, "", 0o757), "grid_startup").status == "fail"
+        machine = with_grid()
+        machine.uids[path] = 54321
+        found = judge(machine, "grid_startup")
+        assert (found.status, "uid 54321 and mode 0755" in found.why) == ("fail", True)
+
+    def test_one_link_suffices(self, judge):
+        first, second = facts.BOOT_LINKS
+        assert judge(with_grid().remove(first), "grid_startup").status == "pass"
+        assert judge(with_grid().remove(first).remove(second), "grid_startup").status == "fail"
+        assert judge(with_grid().file(first, "", 0o646), "grid_startup").status == "fail"
+
+    def test_unknown(self, judge):
+        for path in (facts.INIT_SCRIPTS[0], "/etc/oracle/olr.loc"):
+            assert judge(with_grid().deny(path), "grid_startup").status == "error"

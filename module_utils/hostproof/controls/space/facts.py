@@ -10,7 +10,7 @@ from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...parsers.nfs import fstab, mountinfo
 from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
-from ...probes.oracle import oracle_homes, processes
+from ...probes.oracle import clusterware, oracle_homes, processes
 from . import demands
 from .demands import Demand
 from .policy import Policy
@@ -24,6 +24,13 @@ _TIMEOUT = 5.0
 DIRECTORIES = ("/var", "/tmp", "/var/tmp", "/dev/shm")
 #: Directories of the sockets of Clusterware, listeners and instances.
 SOCKETS = ("/var/tmp/.oracle", "/tmp/.oracle")
+#: Files that root.sh of Grid Infrastructure writes, and links that start its unit at boot.
+INIT_SCRIPTS = ("/etc/init.d/init.ohasd", "/etc/init.d/ohasd")
+SYSTEMD = "/etc/systemd/system"
+BOOT_LINKS = tuple(
+    f"{SYSTEMD}/{target}.wants/oracle-ohasd.service"
+    for target in ("multi-user.target", "graphical.target")
+)
 _STAT = ["stat", "-L", "-c", "%u %a"]
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
 _AUTOMOUNT = "autofs"
@@ -50,11 +57,19 @@ class Program(NamedTuple):
     key: str
 
 
+class Startup(NamedTuple):
+    """What starts Clusterware at boot. ``links`` lead to its unit; None without systemd."""
+
+    scripts: Dict[str, Answer[Stat]]
+    links: Optional[Dict[str, Answer[Stat]]]
+
+
 class Facts(NamedTuple):
     """``places`` maps each path with a demand to its mount point.
 
     ``usage`` is by mount point, ``directories`` by path. ``inventory`` is None where there is none.
     ``oradism`` is by home, ``sockets`` a number, or None while Oracle processes run.
+    ``startup`` is None where Clusterware is not configured.
     """
 
     mounts: Answer[List[mountinfo.Mount]]
@@ -66,6 +81,7 @@ class Facts(NamedTuple):
     directories: Dict[str, Answer[Stat]]
     oradism: Dict[str, Answer[Program]]
     sockets: Answer[Optional[int]]
+    startup: Answer[Optional[Startup]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -101,6 +117,7 @@ def read(host: Host, policy: Policy) -> Facts:
             if not isinstance(mounts, HostproofError)
         },
         sockets=attempt(lambda: _count_sockets(host, known(mounts))),
+        startup=attempt(_read_startup, host),
     )
 
 
@@ -135,6 +152,16 @@ def _read_oradism(host: Host, mounts: List[mountinfo.Mount], home: str) -> Progr
     if output.rc != 0 or len(fields) != 2:
         raise Unanswered(key, f"stat {path} ended with {output.rc}")
     return Program(integer(fields[0]), integer(fields[1], 8), key)
+
+
+def _read_startup(host: Host) -> Optional[Startup]:
+    if clusterware.read_home(host) is None:
+        return None
+    has_systemd = unless_absent(attempt(host.real_path, SYSTEMD), "")
+    return Startup(
+        {path: attempt(host.stat, path) for path in INIT_SCRIPTS},
+        {path: attempt(host.stat, path) for path in BOOT_LINKS} if has_systemd else None,
+    )
 
 
 def _count_sockets(host: Host, mounts: List[mountinfo.Mount]) -> Optional[int]:

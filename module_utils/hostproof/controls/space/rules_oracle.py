@@ -1,19 +1,24 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The owner and mode of oradism, and the sockets of Oracle processes that have ended."""
+"""oradism, sockets of Oracle processes that have ended, and what starts Clusterware at boot."""
 
-from ...collect.answer import known
+from typing import List
+
+from ...collect.answer import Answer, known
+from ...collect.host import Stat
 from ...errors import Absent
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import processes
 from ...probes.oracle.oracle_homes import OracleHome
-from .facts import SOCKETS, Facts
+from .facts import BOOT_LINKS, INIT_SCRIPTS, SOCKETS, Facts
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
 
 _SETUID = 0o4000
+_EXECUTABLE = 0o100
+_OTHERS_WRITE = 0o022
 
 HOMES = Subjects(
     lambda facts, _policy: known(facts.homes),
@@ -72,3 +77,45 @@ def sockets(facts: Facts, _policy: Policy) -> Verdict:
         running=f"{left} entries",
         evidence=["dir:" + path for path in SOCKETS] + [processes.KEY],
     )
+
+
+@rules.check(
+    "space.grid_startup",
+    "Startup files of Clusterware are intact",
+    "Startup files of Clusterware are missing or changed",
+    severity="high",
+    takes_effect="reboot",
+    why="After a reboot Clusterware and its databases do not start. A file that others can write "
+    "runs their commands as root.",
+    reference="Cluster Verification Utility, integrity of key GI startup files; PRVE-10373",
+)
+def grid_startup(facts: Facts, _policy: Policy) -> Verdict:
+    startup = known(facts.startup)
+    if startup is None:
+        raise Skip("Clusterware is not configured here.")
+    problems = []
+    for path, answer in startup.scripts.items():
+        absent = f"{path} does not exist"
+        problems += [absent] if isinstance(answer, Absent) else _wrong(path, answer, _EXECUTABLE)
+    if startup.links is not None:
+        links = {p: one for p, one in startup.links.items() if not isinstance(one, Absent)}
+        if not links:
+            problems.append("no target of systemd starts oracle-ohasd.service")
+        for path, answer in links.items():
+            problems += _wrong(path, answer, 0)
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix="as root run rootcrs.sh -updateosfiles of the Grid home (Restart: roothas.sh), and "
+        "enable oracle-ohasd.service",
+        desired="owner root, scripts executable, unit started at boot",
+        persisted="; ".join(problems) or "intact",
+        evidence=["stat:" + path for path in (*INIT_SCRIPTS, *BOOT_LINKS)],
+    )
+
+
+def _wrong(path: str, answer: Answer[Stat], needed: int) -> List[str]:
+    stat = known(answer)
+    if stat.uid == 0 and stat.mode & needed == needed and not stat.mode & _OTHERS_WRITE:
+        return []
+    return [f"{path} has uid {stat.uid} and mode {stat.mode:04o}"]
