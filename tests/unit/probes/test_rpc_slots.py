@@ -105,6 +105,24 @@ def test_a_rule_that_is_masked_does_not_apply_it():
     assert rpc_slots.read_slots(machine).sysctl_applied_by is None
 
 
+@pytest.mark.parametrize("service", ["systemd-modules-load.service", "systemd-sysctl.service"])
+@pytest.mark.parametrize("by_kernel", [False, True])
+def test_modules_load_d_needs_both_services(service, by_kernel):
+    """Without the first, nothing loads the module; without the second, sysctl.d is not applied."""
+    machine = host(f"systemd.mask={service}" if by_kernel else "ro quiet")
+    machine.file("/etc/modules-load.d/nfs.conf", "sunrpc\n")
+    for name in ("sysinit.target", "systemd-modules-load.service", "systemd-sysctl.service"):
+        machine.file(f"/usr/lib/systemd/system/{name}", "[Unit]\n")
+        machine.file(f"/usr/lib/systemd/system/sysinit.target.wants/{name}", "[Unit]\n")
+    if by_kernel:
+        assert rpc_slots.read_slots(machine).sysctl_applied_by is None
+        return
+    assert rpc_slots.read_slots(machine).sysctl_applied_by == "/etc/modules-load.d/nfs.conf:1"
+    machine.file(f"/etc/systemd/system/{service}", "")
+    machine.evidence.clear()
+    assert rpc_slots.read_slots(machine).sysctl_applied_by is None
+
+
 def test_procps_reads_sysctl_conf_too():
     machine = host().file(f"{LIB}/50-nfs.conf", NFS_UTILS)
     machine.file("/etc/sysctl.conf", f"sunrpc.{ENTRIES} = 64\n")

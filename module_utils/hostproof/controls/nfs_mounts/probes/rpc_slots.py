@@ -17,7 +17,7 @@ from ....errors import HostproofError, Unanswered, kind_of
 from ....parsers.kernel import kernel_cmdline, modprobe_d, sysctl_number
 from ....parsers.systemd import conf_d, sysctl_d, udev_rules
 from ....probes.kernel.module_files import Modprobe, read_modprobe
-from ....probes.systemd import conf_files
+from ....probes.systemd import boot_services, conf_files
 from ....probes.systemd.boot import (
     PROC_SYS,
     Boot,
@@ -34,6 +34,7 @@ ENTRIES = "tcp_slot_table_entries"
 MAXIMUM = "tcp_max_slot_table_entries"
 NAMES = (ENTRIES, MAXIMUM)
 
+MODULES_SERVICE = "systemd-modules-load.service"
 _MODULE = "sunrpc"
 _LOADED_AT_BOOT = conf_d.directories("modules-load.d")
 _UDEV_RULES = conf_d.directories("udev/rules.d")
@@ -53,11 +54,12 @@ class Slots(NamedTuple):
 
 def read_slots(host: Host) -> Slots:
     modprobe = attempt(read_modprobe, host)
+    next_boot = read_boot(host)
     return Slots(
         running={name: attempt(host.read_number, proc_file(name)) for name in NAMES},
         modprobe=modprobe,
-        boot=read_boot(host),
-        sysctl_applied_by=attempt(lambda: _applied_by(host, known(modprobe))),
+        boot=next_boot,
+        sysctl_applied_by=attempt(lambda: _applied_by(host, known(modprobe), next_boot)),
     )
 
 
@@ -159,17 +161,30 @@ def _sysctl(boot: Boot, key: str) -> List[Write]:
     return [Write(line.value or "", f"{line.path}:{line.line}") for line in lines]
 
 
-def _applied_by(host: Host, modprobe: Modprobe) -> Optional[str]:
+def _applied_by(host: Host, modprobe: Modprobe, next_boot: Boot) -> Optional[str]:
     """The place that applies sysctl.d to the module, or that loads it before sysctl.d is read."""
     command = modprobe_d.install(modprobe.installs, _MODULE)
     if command is not None and "sysctl" in command.command:
         return f"{command.path}:{command.line}"
+    return _loaded_early(host, next_boot) or _udev_rule(host)
+
+
+def _loaded_early(host: Host, next_boot: Boot) -> Optional[str]:
+    """The line of modules-load.d that loads the module before systemd-sysctl.service starts.
+
+    None if there is no such line, or if one of the two services does not start after a reboot.
+    """
     for path in conf_d.effective_files(_LOADED_AT_BOOT, conf_files.paths(host, _LOADED_AT_BOOT)):
         text = unless_absent(attempt(host.read_text, path), "")
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip() == _MODULE:
+                services = boot_services.Units(host, known(next_boot.cmdline))
+                if known(next_boot.sysctl_off) or services.why_not_started(
+                    MODULES_SERVICE, "sysinit.target"
+                ):
+                    return None
                 return f"{path}:{number}"
-    return _udev_rule(host)
+    return None
 
 
 def _udev_rule(host: Host) -> Optional[str]:
