@@ -77,6 +77,7 @@ class TestSwapSize:
     def test_the_sum_counts_without_what_is_in_memory(self, judge):
         half = 8 << 20
         machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/vda3", half, 0))
+        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\nUUID=2 none swap sw 0 0\n")
         assert judge(machine)["swap_size"].status == "pass"
         machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/zram0", half, 0))
         found = judge(machine)["swap_size"]
@@ -84,17 +85,62 @@ class TestSwapSize:
         assert "/dev/zram0 8.0 GiB (partition, in memory)" in found.running
 
     @pytest.mark.parametrize(
-        ("path", "text", "status"),
+        ("lines", "cmdline", "status"),
         [
-            ("/etc/fstab", "", "warn"),
-            ("/etc/fstab", "/dev/vda2 none swap sw,noauto 0 0\n", "warn"),
-            ("/etc/fstab", "UUID=1 none swap defaults 0 0\n", "pass"),
-            ("/etc/systemd/system/dev-vda2.swap", "[Swap]\nWhat=/dev/vda2\n", "pass"),
+            ("", "ro", "warn"),
+            ("/dev/vda2 none swap sw,noauto 0 0\n", "ro", "warn"),
+            ("/dev/vda2 none swap sw 0 0\n", "ro", "pass"),
+            ("UUID=1 none swap defaults 0 0\n", "ro", "pass"),
+            ("/dev/mapper/vg-swap none swap defaults 0 0\n", "ro", "pass"),
+            ("/swapfile none swap defaults 0 0\n", "ro", "warn"),
+            ("/dev/zram0 none swap defaults 0 0\n", "ro", "warn"),
+            ("/dev/vda2 none swap sw 0 0\n", "ro fstab=no", "warn"),
+            ("/dev/vda2 none swap sw 0 0\n", "ro systemd.swap=0", "warn"),
+            ("/dev/vda2 none swap sw 0 0\n", "ro systemd.mask=dev-vda2.swap", "warn"),
+            ("UUID=1 none swap sw 0 0\n", "ro systemd.mask=swap.target", "warn"),
         ],
     )
-    def test_what_brings_it_back(self, judge, path, text, status):
-        machine = host().file("/etc/fstab", "").file(path, text)
+    def test_lines_of_fstab_that_activate_it_at_boot(self, judge, lines, cmdline, status):
+        machine = host().file("/etc/fstab", lines).file("/proc/cmdline", cmdline + "\n")
         assert judge(machine)["swap_size"].status == status
+
+    def test_an_area_that_was_activated_by_hand(self, judge):
+        half = 8 << 20
+        machine = swap(host(), ("/dev/vda2", half, 0), ("/swap", half, 0))
+        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
+        found = judge(machine)["swap_size"]
+        assert (found.status, found.failing_layer) == ("warn", "persisted")
+        assert "is not activated at boot" in found.why
+        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n/swap none swap sw 0 0\n")
+        machine.evidence.clear()
+        assert judge(machine)["swap_size"].status == "pass"
+        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\nLABEL=b none swap sw 0 0\n")
+        machine.evidence.clear()
+        assert judge(machine)["swap_size"].status == "pass"
+
+    def test_a_masked_unit_of_a_line(self, judge):
+        machine = host().file("/etc/fstab", "UUID=a-1 none swap sw 0 0\n").file("/dev/null", "")
+        unit = r"dev-disk-by\x2duuid-a\x2d1.swap"
+        machine.link(f"/etc/systemd/system/{unit}", "/dev/null")
+        found = judge(machine)["swap_size"]
+        assert (found.status, found.persisted) == ("warn", "nothing")
+        assert f"{unit} is masked by /etc/systemd/system/{unit}" in found.why
+
+    def test_units(self, judge):
+        """A unit needs a link in swap.target.wants. Generators make theirs at each boot."""
+        folder = "/etc/systemd/system"
+        machine = host().file("/etc/fstab", "").file(f"{folder}/dev-vda2.swap", "[Swap]\n")
+        machine.file("/usr/lib/systemd/system/swap.target", "[Unit]\n")
+        assert judge(machine)["swap_size"].status == "warn"
+        machine.file(f"{folder}/swap.target.wants/dev-vda2.swap", "[Swap]\n")
+        machine.evidence.clear()
+        assert judge(machine)["swap_size"].status == "pass"
+        machine = host().file("/etc/fstab", "")
+        machine.file("/run/systemd/generator.late/dev-vda2.swap", "[Swap]\n")
+        assert judge(machine)["swap_size"].status == "pass"
+        machine = host().file("/etc/fstab", "")
+        machine.file("/run/systemd/generator/dev-zram0.swap", "[Swap]\n")
+        assert judge(machine)["swap_size"].status == "warn"
 
     def test_no_swap_and_the_policy_wants_none_but_a_little(self, judge):
         found = judge(swap(host()), swap="1G")["swap_size"]

@@ -14,12 +14,12 @@ from ...probes.kernel import numa
 from ...probes.oracle import instances, next_start, oracle_homes, processes, releases
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.next_start import Database
-from ...probes.systemd import unit_files
+from . import swap_at_boot
 from .parsers import proc_swaps, vmstat
 from .policy import Policy
 
 SWAPS = "/proc/swaps"
-FSTAB = "/etc/fstab"
+FSTAB = swap_at_boot.FSTAB
 MOUNTS = mount_table.MOUNTINFO
 VMSTAT = "/proc/vmstat"
 MIN_FREE = "/proc/sys/vm/min_free_kbytes"
@@ -46,8 +46,7 @@ class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
     ``databases`` are running ones, ``stopped`` other ones in oratab. ``min_free`` is in kB.
-    ``swap_units`` are names of systemd units that activate swap at boot. ``rates`` is None if the
-    time window is disabled.
+    ``swap_sources`` activate swap at boot. ``rates`` is None if the time window is disabled.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -55,7 +54,7 @@ class Facts(NamedTuple):
     homes: Answer[List[oracle_homes.OracleHome]]
     swaps: Answer[List[proc_swaps.Area]]
     fstab: Answer[List[fstab.Entry]]
-    swap_units: Answer[List[str]]
+    swap_sources: Answer[List[swap_at_boot.Source]]
     swapped: Answer[List[Swapped]]
     rates: Answer[Optional[Rates]]
     mounts: Answer[List[mountinfo.Mount]]
@@ -68,13 +67,15 @@ class Facts(NamedTuple):
 
 def read(host: Host, policy: Policy) -> Facts:
     """Read all facts for the checks."""
+    lines = attempt(_read_fstab, host)
+    cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
         homes=attempt(oracle_homes.read_homes, host, ()),
         swaps=attempt(lambda: proc_swaps.parse(host.read_text(SWAPS))),
-        fstab=attempt(_read_fstab, host),
-        swap_units=attempt(_read_swap_units, host),
+        fstab=lines,
+        swap_sources=attempt(lambda: swap_at_boot.read(host, known(lines), known(cmdline))),
         swapped=attempt(_read_swapped, host),
         rates=attempt(_read_rates, host, policy.window_seconds),
         mounts=attempt(mount_table.read_all, host),
@@ -82,18 +83,13 @@ def read(host: Host, policy: Policy) -> Facts:
         stopped=attempt(_read_stopped, host, policy),
         min_free=attempt(host.read_number, MIN_FREE),
         nodes=attempt(numa.read_memory, host),
-        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
+        cmdline=cmdline,
     )
 
 
 def _read_fstab(host: Host) -> List[fstab.Entry]:
     text: str = unless_absent(attempt(host.read_text, FSTAB, record=fstab.kept), "")
     return fstab.parse(text)
-
-
-def _read_swap_units(host: Host) -> List[str]:
-    names = unit_files.names_by_folder(host)
-    return sorted({one for listed in names.values() for one in listed if one.endswith(".swap")})
 
 
 def _read_swapped(host: Host) -> List[Swapped]:

@@ -7,12 +7,13 @@ from typing import List, Tuple
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
-from ...parsers.nfs import fstab
 from ...parsers.size import human
+from . import swap_at_boot
 from .facts import FSTAB, SWAPS, VMSTAT, Facts, ordinary
 from .parsers import proc_swaps
 from .policy import NAME, Policy
 from .subjects import skip_unmanaged
+from .swap_at_boot import is_in_memory
 
 rules = Rules(NAME)
 
@@ -49,46 +50,47 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("swap_size", policy)
     wanted, how = wanted_swap(facts, policy)
     areas = known(facts.swaps)
-    on_disk = sum(one.size for one in areas if not _is_in_memory(one))
-    lines = [f"{one.source} ({FSTAB}:{one.line})" for one in _swap_lines(facts)]
-    again = lines + list(known(facts.swap_units))
+    sources = known(facts.swap_sources)
+    on_disk = sum(area.size for area in areas if not is_in_memory(area))
+    lost = swap_at_boot.lost(areas, sources)
+    after_reboot = on_disk - sum(area.size for area in lost)
+    enough = wanted * (100 - _TOLERANCE)
     problems = []
-    if on_disk * 100 < wanted * (100 - _TOLERANCE):
+    if on_disk * 100 < enough:
         problems.append(f"{human(on_disk)} is less than {human(wanted)}")
-    if on_disk and not again:
-        problems.append("neither fstab nor a systemd unit activates it at boot")
+    elif after_reboot * 100 < enough:
+        problems.append(
+            "{0} not activated at boot".format(_names([area.path for area in lost], "is", "are"))
+        )
+        problems.extend(f"{one.text}: {one.inactive}" for one in sources if one.inactive)
     return Verdict(
         WARN if problems else PASS,
         why=f"{'; '.join(problems)}.",
         fix="add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
         "memory_pressure_swap",
         desired=f"at least {human(wanted)}: {how}",
-        persisted=", ".join(again) or "nothing",
-        running=", ".join(_text(one) for one in areas) or "no swap",
-        in_use=human(sum(one.used for one in areas)),
+        persisted=", ".join(one.text for one in sources if not one.inactive) or "nothing",
+        running=", ".join(_text(area) for area in areas) or "no swap",
+        in_use=human(sum(area.used for area in areas)),
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
-        values={"wanted": wanted, "running": on_disk, "unit": "bytes"},
+        values={
+            "wanted": wanted,
+            "running": on_disk,
+            "persisted": after_reboot,
+            "unit": "bytes",
+        },
         failing_layer=failing(
-            running=on_disk * 100 < wanted * (100 - _TOLERANCE), persisted=bool(problems)
+            running=on_disk * 100 < enough, persisted=after_reboot * 100 < enough
         ),
     )
 
 
-def _swap_lines(facts: Facts) -> List[fstab.Entry]:
-    return [
-        one
-        for one in known(facts.fstab)
-        if one.fstype == "swap" and "noauto" not in one.options.split(",")
-    ]
-
-
-def _is_in_memory(area: proc_swaps.Area) -> bool:
-    """zram is compressed memory and does not add space to memory."""
-    return area.path.startswith("/dev/zram")
+def _names(names: List[str], one: str, several: str) -> str:
+    return "{0} {1}".format(", ".join(names), one if len(names) == 1 else several)
 
 
 def _text(area: proc_swaps.Area) -> str:
-    note = ", in memory" if _is_in_memory(area) else ""
+    note = ", in memory" if is_in_memory(area) else ""
     return f"{area.path} {human(area.size)} ({area.kind}{note})"
 
 

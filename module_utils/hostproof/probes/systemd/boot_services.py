@@ -40,7 +40,7 @@ class Units:
 
     def why_masked(self, name: str) -> str:
         """Why systemd loads no such unit; "" where it does."""
-        if name in masked_by_kernel(self._params):
+        if self.is_masked_by_kernel(name):
             return f"{name} is masked by the kernel command line"
         place = unit_files.place_of(self.names, name)
         if not place:
@@ -51,6 +51,9 @@ class Units:
             attempt(self._host.read_text, place, record=systemd_unit.kept_service), ""
         )
         return "" if text.strip() else f"{name} is masked by {place}, which is empty"
+
+    def is_masked_by_kernel(self, name: str) -> bool:
+        return name in masked_by_kernel(self._params)
 
     def _why_not_wanted(self, name: str, target: str) -> str:
         for folder, listed in self.names.items():

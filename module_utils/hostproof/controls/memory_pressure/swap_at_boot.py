@@ -1,0 +1,110 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The swap areas that systemd activates after a reboot.
+
+Sources: systemd.swap(5); systemd-fstab-generator(8); kernel-command-line(7), ``systemd.mask=``,
+``fstab=`` and ``systemd.swap=``; fstab_node_to_udev_node() in systemd, src/shared/fstab-util.c.
+"""
+
+from typing import Iterator, List, NamedTuple, Sequence
+
+from ...collect.host import Host
+from ...parsers.nfs import fstab
+from ...parsers.systemd import systemd_unit
+from ...probes.nfs.mount_needs import why_no_fstab
+from ...probes.systemd import boot_services, unit_files
+from .parsers import proc_swaps
+
+FSTAB = "/etc/fstab"
+_TARGET = "swap.target"
+#: An administrator masks units here. The other directories belong to packages and generators.
+_OF_ADMINISTRATOR = ("/etc/systemd/system.control", "/etc/systemd/system")
+_OF_GENERATORS = "/run/systemd/generator"
+_TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL")
+
+
+class Source(NamedTuple):
+    """A line of fstab or a unit. ``inactive``: why it is not used after a reboot; "" if it is."""
+
+    text: str
+    unit: str
+    inactive: str
+
+
+def read(host: Host, entries: Sequence[fstab.Entry], params: boot_services.Params) -> List[Source]:
+    """Every place that activates swap, lines of fstab first. Raises what is unknown."""
+    units = boot_services.Units(host, params)
+    off = _why_no_swap(units, params)
+    found = []
+    for entry in entries:
+        if entry.fstype == "swap" and "noauto" not in entry.options.split(","):
+            unit = _unit_of(entry.source)
+            inactive = why_no_fstab(params) or off or _why_masked(units, unit)
+            found.append(Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive))
+    known_units = {source.unit for source in found}
+    for unit in sorted(set(_swap_units(units)) - known_units):
+        found.append(Source(unit, unit, off or _why_inactive(units, unit)))
+    return found
+
+
+def is_in_memory(area: proc_swaps.Area) -> bool:
+    """zram is compressed memory and does not add space to memory."""
+    return area.path.startswith("/dev/zram")
+
+
+def lost(areas: Sequence[proc_swaps.Area], sources: Sequence[Source]) -> List[proc_swaps.Area]:
+    """Active areas on disk that may be missing after a reboot, the largest first.
+
+    A source with the unit of an area activates it. Another source below /dev may be an alias of an
+    area, so each keeps one area. It is unknown which one: at best the largest.
+    """
+    active = [source for source in sources if not source.inactive]
+    units = {source.unit for source in active}
+    unmatched = [
+        area
+        for area in areas
+        if not is_in_memory(area) and systemd_unit.unit_name(area.path, ".swap") not in units
+    ]
+    matched = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
+    aliases = [
+        unit
+        for unit in units - matched
+        if unit.startswith("dev-") and not unit.startswith("dev-zram")
+    ]
+    return sorted(unmatched, key=lambda area: -area.size)[: max(0, len(unmatched) - len(aliases))]
+
+
+def _unit_of(source: str) -> str:
+    tag, separator, value = source.partition("=")
+    if separator and tag in _TAGS:
+        # udev escapes other characters in names of links, too; they are rare in a label.
+        source = f"/dev/disk/by-{tag.lower()}/{value.strip(chr(34))}"
+    return systemd_unit.unit_name(source, ".swap")
+
+
+def _swap_units(units: boot_services.Units) -> Iterator[str]:
+    for folder, names in units.names.items():
+        if folder == unit_files.GENERATED:
+            continue  # made from fstab, whose lines are known
+        for name in names:
+            if name.endswith(".swap"):
+                yield name
+
+
+def _why_no_swap(units: boot_services.Units, params: boot_services.Params) -> str:
+    values = [value for name, value in params if name == "systemd.swap" and value is not None]
+    if values and values[-1].lower() in systemd_unit.FALSE:
+        return f"systemd.swap={values[-1]} on the kernel command line"
+    return _why_masked(units, _TARGET)
+
+
+def _why_masked(units: boot_services.Units, name: str) -> str:
+    masks = any(name in units.names.get(folder, ()) for folder in _OF_ADMINISTRATOR)
+    return units.why_masked(name) if masks or units.is_masked_by_kernel(name) else ""
+
+
+def _why_inactive(units: boot_services.Units, name: str) -> str:
+    """A generator enables its units; others need a link in a .wants directory."""
+    if unit_files.place_of(units.names, name).startswith(_OF_GENERATORS):
+        return _why_masked(units, name)
+    return units.why_not_started(name, _TARGET)
