@@ -143,7 +143,7 @@ def test_what_rests_on_a_cause_unfolds_where_the_filter_or_a_link_leads_to_it(pa
       while (!section.querySelector('.k')) await rest(50);
       return [section.querySelector('.k').open, section.querySelector('.k summary').textContent];"""
     folded = ask(tmp_path, page, script)
-    said = "Goes away with it: 1 finding hugepages.sga_in_huge_pages ORCL"
+    said = "Also resolves 1 finding hugepages.sga_in_huge_pages ORCL"
     assert folded == [False, said]
     assert ask(tmp_path, page, script, address="?text=needle") == [True, said]
 

@@ -90,7 +90,7 @@ def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
     return Verdict(
         ERROR,
         f"Could not be determined: {str(problem).rstrip('.')}.",
-        fix="run again with --become (root may read it)" if isinstance(problem, Denied) else None,
+        fix="rerun with --become (requires root)" if isinstance(problem, Denied) else None,
         evidence=() if key in _NO_KEY else (key,),
         of=of,
     )

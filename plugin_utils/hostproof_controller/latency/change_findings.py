@@ -237,7 +237,7 @@ def _judge_series(
     if gone:
         sentences.append(gone)
     if remarks:
-        sentences.append("to mind: " + remarks)
+        sentences.append("note: " + remarks)
     return found(
         CHANGE,
         status,

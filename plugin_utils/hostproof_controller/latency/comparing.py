@@ -434,8 +434,8 @@ def _gone(pair: _Pair, ready: _Ready) -> str | None:
         if name not in names and len(values) > _NEARLY_ALL * told_windows(pair.before):
             without = [one.n for one in pair.after if getattr(one, name) is None]
             return (
-                f"{name} is told in {len(values)} windows before and in "
-                f"{len(after.get(name, []))} after, where others have too few samples for it "
+                f"{name} exists in {len(values)} windows before and in "
+                f"{len(after.get(name, []))} after; other windows have too few samples for it "
                 f"({max(without or [0])} at most)"
             )
     return None

@@ -44,7 +44,7 @@ _MOST_TEXT = 300
 _NO_ADVICE = "none"
 
 #: Fix of a finding about a denied permission (checking.py).
-DENIED = "run again with --become (root may read it)"
+DENIED = "rerun with --become (requires root)"
 
 _LIMIT = re.compile(r" --limit \S+")
 #: Statuses that need attention.

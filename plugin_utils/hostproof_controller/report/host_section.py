@@ -144,7 +144,7 @@ def _group(group: Group, shown: _Shown) -> str:
     rests: Any = ""
     if group.rests:
         count = len(group.rests)
-        words = "Goes away with it" if group.cause["status"] != ERROR else "Unknown with it"
+        words = "Also resolves" if group.cause["status"] != ERROR else "Same cause:"
         names = [
             " ".join(filter(None, (one["check"], one_line(subject_of(one["title"])))))
             for one in group.rests[:_RESTS_NAMED]
@@ -152,7 +152,7 @@ def _group(group: Group, shown: _Shown) -> str:
         more = count - len(names)
         told = ", ".join(names) + (f" and {more} more" if more > 0 else "")
         rests = parts().rests(
-            f"{words}: {count} {'finding' if count == 1 else 'findings'}",
+            f"{words} {count} {'finding' if count == 1 else 'findings'}",
             told,
             _table(_finding(one, shown) for one in group.rests),
         )

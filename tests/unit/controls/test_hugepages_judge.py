@@ -695,7 +695,7 @@ INSTANCES = (
         {},
         "sga_in_huge_pages",
         "error",
-        ("ORCL: ", "run again with --become"),
+        ("ORCL: ", "rerun with --become"),
     ),
     Story(
         "sga: the process ended while it was checked",

@@ -948,4 +948,4 @@ def test_a_pack_that_never_looked_for_scripts_is_no_proof(judge):
 def test_a_crontab_that_may_not_be_read_leaves_it_open(judge):
     machine = packs.database_host().deny("/var/spool/cron/crontabs/root")
     [finding] = judge(machine)["pool_persisted"]
-    assert (finding.status, finding.fix) == ("error", "run again with --become (root may read it)")
+    assert (finding.status, finding.fix) == ("error", "rerun with --become (requires root)")

@@ -164,7 +164,7 @@ class TestLibrary:
     def test_a_home_that_may_not_be_read(self):
         finding = self.only(host(True).deny(f"{HOME}/lib"), "required")
         assert finding.status == "error"
-        assert "run again with --become" in finding.fix
+        assert "rerun with --become" in finding.fix
 
     def test_a_server_that_does_not_answer(self):
         """The home lies on NFS: its commands run into their limit, and that is no verdict."""

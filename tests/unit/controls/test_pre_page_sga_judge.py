@@ -417,7 +417,7 @@ def test_pages_that_may_not_be_seen_are_no_pass(judge):
     machine = story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps")
     finding = judge(machine)["value"]
     assert finding.status == "error"
-    assert finding.fix.startswith("run again with --become")
+    assert finding.fix.startswith("rerun with --become")
 
 
 def test_an_spfile_that_is_not_understood_is_no_pass(judge):

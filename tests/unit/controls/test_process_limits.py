@@ -620,7 +620,7 @@ class TestSockets:
         machine.file("/etc/crontab", "").deny("/etc/crontab")
         found = judge(machine)
         assert self.named(found) == ["error", "error"]
-        assert "root may read it" in found["/tmp/.oracle: sockets_kept"].fix
+        assert "requires root" in found["/tmp/.oracle: sockets_kept"].fix
 
     def test_a_cleaner_that_does_not_run(self, judge):
         machine = with_oracle().command(" ".join(limit_packs.CLEANER), "inactive\n", 3)

@@ -160,7 +160,7 @@ class TestOneHost:
         assert "took up to 5% of the CPUs" in text
         assert "the load was up to 9.0" in text
         (finding,) = change_findings.judge_host(one, None, None).findings
-        assert "to mind: CPUs: 4 before, 2 after" in finding.running
+        assert "note: CPUs: 4 before, 2 after" in finding.running
 
 
 PATH = {

@@ -215,7 +215,7 @@ def test_a_tail_that_is_told_no_more_is_not_known():
     verdicts = comparing.compare_hosts({"db01": pair})
     decision = gating.decide(["db01"], {"db01": "ok"}, verdicts, [], gating.Limits("keep", 1.0))
     said = (
-        "p99 is told in 10 windows before and in 0 after, where others have too few samples for it "
+        "p99 exists in 10 windows before and in 0 after; other windows have too few samples for it "
         "(800 at most)"
     )
     assert [reason for _, reason in decision.reasons] == [f"tcp 192.0.2.1:1521 user 12 B: {said}"]

@@ -164,7 +164,7 @@ def test_the_page_says_how_many_become_ready():
     lines = [make_line("db1", [told("a")]), make_line("db2", [told("b"), told("c", "fail", "b")])]
     text = render_html(merge(lines), "2026-11-21T04:00:00Z")
     assert "These 2 actions make 2 of 2 hosts ready (2 not ready)" in text
-    assert "Goes away with it: 1 finding <small>c.c</small>" in text
+    assert "Also resolves 1 finding <small>c.c</small>" in text
 
 
 def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):

@@ -260,7 +260,7 @@ def test_errors_with_one_reason_are_one_line():
 def test_checks_that_need_root_are_one_line_with_the_command():
     denied = [
         unread(f"{control}.c{n}", f"Could not be determined: /proc/{n}: Permission denied.",
-               fix="run again with --become (root may read it)")
+               fix="rerun with --become (requires root)")
         for control in ("async_io", "hugepages") for n in range(3)
     ]  # fmt: skip
     live = summary([make_line("db04", denied)])
