@@ -132,7 +132,7 @@ def _holders(linux: Linux) -> str:
     """Holders of contexts, the largest first, and the number of processes that are not visible."""
     holders = linux.holders
     if isinstance(holders, HostproofError):
-        hint = " (run again with --become)" if isinstance(holders, Denied) else ""
+        hint = " (rerun with --become)" if isinstance(holders, Denied) else ""
         return f"the processes that use them are not known: {holders}{hint}"
     by_owner: Dict[str, List[Tuple[int, int]]] = {}
     seen = set()
