@@ -27,6 +27,18 @@ def test_asked_and_granted(fixture_text, name, size, available, asked, granted):
     assert start.large == [alert_log.PageSize(size, available, asked, granted, None)]
 
 
+def test_the_first_table_of_a_start_counts(fixture_text):
+    text = fixture_text("alert_log/23ai-none.txt")
+    start = alert_log.parse(text)
+    (header,) = [one for one in text.splitlines() if "ALLOCATED_PAGES" in one]
+    other = f"{header}\n        2048K   9   9   9        NONE\n"
+    assert alert_log.parse(text + other) == start
+    last = "        2048K   8   8   8        NONE\n"
+    begin = text[: text.index(header)]
+    (page,) = alert_log.parse(f"{begin}{header}\n{last}{other}").large
+    assert page.granted == 8
+
+
 def test_the_numbers_add_up(fixture_text):
     # 1202 MB asked, 1024 MB granted: 89 pages of 2 MB are missing.
     (page,) = alert_log.parse(fixture_text("alert_log/11.2.0.3-short.txt")).large

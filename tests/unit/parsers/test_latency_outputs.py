@@ -596,6 +596,12 @@ def test_a_bin_of_orion_that_is_no_power_of_2(edges):
         orion.parse(text.replace(line, other))
 
 
+def test_output_of_orion_without_a_figure():
+    text = fixture("orion-19.3.txt")
+    with pytest.raises(ParseError, match="it has no line 'Maximum Large MBPS='"):
+        orion.parse(text[: text.index("Maximum Large")])
+
+
 def test_latencies_of_orion_have_one_unit():
     first, second = orion.parse(fixture("orion-11.1-two-disks.txt"))
     # 11.1 prints milliseconds without saying so: 5 in flight at 19,019 a second are 263 us each.
