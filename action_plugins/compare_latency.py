@@ -28,7 +28,9 @@ class ActionModule(ControllerAction):
         changed = [host for host in given["hosts"] if host not in given["unchanged"]]
         gating.check_controls(given["controls"], given["unchanged"], given["groups"])
         if not changed:
-            raise ValueError("every host is one of latency_gate_controls, so none was changed")
+            raise ValueError(
+                "every host is one of latency_gate_unchanged_hosts, so none was changed"
+            )
         if given["state"] == "planned":
             return {"judged": [], "lines": []}
         compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])

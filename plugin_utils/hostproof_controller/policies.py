@@ -31,14 +31,14 @@ OF_PLAYBOOKS = frozenset(
     f"latency_gate_{name}"
     for name in (
         "action",
-        "controls",
+        "unchanged_hosts",
         "inconclusive",
-        "pause",
-        "release",
+        "pause_seconds",
+        "accept",
         "revert_later",
         "seconds",
         "serial",
-        "settle",
+        "settle_seconds",
         "tolerance",
         "windows",
     )
@@ -47,7 +47,7 @@ OF_HOSTPROOF = frozenset(
     f"hostproof_{name}"
     for name in (
         "after_apply",
-        "answer_seconds",
+        "host_timeout",
         "baseline",
         "checks",
         "become",

@@ -100,7 +100,7 @@ def play(
         if host.startswith("ssh."):
             hosts[host] = {"ansible_connection": "ssh", "ansible_ssh_executable": program}
         if name.startswith("hangs"):
-            hosts[host]["hostproof_answer_seconds"] = str(PATIENCE)
+            hosts[host]["hostproof_host_timeout"] = str(PATIENCE)
     common = {"ansible_connection": "local", **(common or {})}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}))
     (folder / "play.json").write_text(

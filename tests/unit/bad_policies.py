@@ -226,7 +226,9 @@ CASES = {
     "users_none": Bad("hugepages", {"hugepages_users": []}, ("hugepages_users", "at least one")),
     "group_list": Bad("hugepages", {"hugepages_group": ["dba"]}, ("hugepages_group", "a name")),
     "group_false": Bad("hugepages", {"hugepages_group": False}, ("hugepages_group", "a name")),
-    "share_0": Bad("hugepages", {"hugepages_ram_share_limit": 0}, ("must be 1 to 100, not 0",)),
+    "share_0": Bad(
+        "hugepages", {"hugepages_memory_limit_percent": 0}, ("must be 1 to 100, not 0",)
+    ),
     "negative": Bad(
         "hugepages",
         {"hugepages_spare_pages": -1},
@@ -351,8 +353,8 @@ CASES = {
     "probes_text": Bad("latency", {"latency_probes": "disk"}, ("latency_probes",)),
     "threshold": Bad(
         "latency",
-        {"latency_more_thresholds": [{**DISK_LIMIT, "figure": "p51"}]},
-        ("latency_more_thresholds, item 1", "figure"),
+        {"latency_extra_thresholds": [{**DISK_LIMIT, "figure": "p51"}]},
+        ("latency_extra_thresholds, item 1", "figure"),
     ),
     "budget": Bad("latency", {"latency_budget": {"round_trip": 3}}, ("latency_budget must be a",)),
     "budget_half": Bad("latency", {"latency_budget": {"round_trips": 3}}, ("needs think_time_ms",)),
@@ -433,13 +435,17 @@ CASES = {
     ),
     # Names.
     "names_option": Bad(
-        "name_resolution", {"name_resolution_scan": ["-h"]}, ("'-h' must be a name of a host",)
+        "name_resolution",
+        {"name_resolution_scan_names": ["-h"]},
+        ("'-h' must be a name of a host",),
     ),
     "names_left": Bad(
         "name_resolution", {"name_resolution_unmanaged": ["dns"]}, ("must be one of hostname",)
     ),
     "names_many": Bad(
-        "name_resolution", {"name_resolution_cluster": ["rac"] * 65}, ("at most 64 are looked up",)
+        "name_resolution",
+        {"name_resolution_cluster_names": ["rac"] * 65},
+        ("at most 64 are looked up",),
     ),
     # Disks.
     "disk_mode": Bad(
@@ -487,9 +493,9 @@ CASES = {
     "choice": Bad(
         "pre_page_sga", {"pre_page_sga_lock_sga": "perhaps"}, ("lock_sga must be one of",)
     ),
-    "sqlplus": Bad("pre_page_sga", {"pre_page_sga_sqlplus_seconds": 0}, ("must be 1 to 600",)),
+    "sqlplus": Bad("pre_page_sga", {"pre_page_sga_sqlplus_timeout": 0}, ("must be 1 to 600",)),
     # What writes, nodes of a cluster, pools of application servers.
-    "growth": Bad("async_io", {"async_io_growth": 0}, ("async_io_growth must be",)),
+    "growth": Bad("async_io", {"async_io_growth_factor": 0}, ("async_io_growth_factor must be",)),
     "cluster": Bad(
         "cluster_nodes",
         {"cluster_nodes_name": ""},
@@ -498,12 +504,14 @@ CASES = {
     "time_daemon": Bad(
         "time_sync", {"time_sync_daemon": "openntpd"}, ("time_sync_daemon must be one of",)
     ),
-    "time_sources": Bad("time_sync", {"time_sync_sources": 0}, ("time_sync_sources must be",)),
+    "time_sources": Bad(
+        "time_sync", {"time_sync_min_sources": 0}, ("time_sync_min_sources must be",)
+    ),
     "time_offset": Bad(
-        "time_sync", {"time_sync_offset_ms": "1s"}, ("time_sync_offset_ms must be",)
+        "time_sync", {"time_sync_max_offset_ms": "1s"}, ("time_sync_max_offset_ms must be",)
     ),
     "time_steps": Bad(
-        "time_sync", {"time_sync_step_updates": -1}, ("time_sync_step_updates must be",)
+        "time_sync", {"time_sync_max_step_updates": -1}, ("time_sync_max_step_updates must be",)
     ),
     "nodes": Bad("cluster_nodes", {"cluster_nodes_expected": "rac1"}, ("must be a list of names",)),
     "pool_wanted": Bad(

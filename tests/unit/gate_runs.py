@@ -133,8 +133,8 @@ class Fleet:
         program = Path(sys.executable).with_name("ansible-playbook")
         quick = {
             "hostproof_become": False,
-            "latency_gate_settle": 0,
-            "latency_gate_pause": 0,
+            "latency_gate_settle_seconds": 0,
+            "latency_gate_pause_seconds": 0,
         }
         path = str(self.root / "playbooks" / f"{playbook}.yml")
         inventory = ["-i", str(self.inventory())]

@@ -73,7 +73,7 @@ class Tool:
             "latency_probes": [{**probe, "samples": 6}],
             "latency_gate_windows": 6,
             "latency_gate_seconds": 4,
-            "latency_gate_pause": 0,
+            "latency_gate_pause_seconds": 0,
         }
         (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": {"here": here}}}))
 
@@ -153,11 +153,11 @@ def test_controls_that_match_no_host_are_refused_before_anything_is_measured(too
     """They would be judged as if they had been changed."""
     reports = sorted((tool.folder / "reports").glob("*"))
     asked = slow.connections
-    done = tool.run("compare", "-e", f"latency_gate_controls={pattern}")
+    done = tool.run("compare", "-e", f"latency_gate_unchanged_hosts={pattern}")
     assert done.returncode == 1, done.stdout
     assert (
-        "latency_gate_controls matches no host of the inventory: 'contorls'; hosts that must not "
-        "change would count as changed: correct it, or leave it out"
+        "latency_gate_unchanged_hosts matches no host of the inventory: 'contorls'; hosts that "
+        "must not change would count as changed: correct it, or leave it out"
     ) in done.stdout
     assert slow.connections == asked
     assert sorted((tool.folder / "reports").glob("*")) == reports

@@ -52,7 +52,11 @@ def older(tmp_path_factory):
         text = path.read_text()
         text = text.replace("hugepages.single_source", "hugepages.one_owner")
         path.write_text(text.replace("hugepages.no_overcommit", "hugepages.overcommit"))
-    replace(folder / "roles/hugepages/defaults/main.yml", "share_limit: 70", "share_limit: 1")
+    replace(
+        folder / "roles/hugepages/defaults/main.yml",
+        "memory_limit_percent: 70",
+        "memory_limit_percent: 1",
+    )
     return folder
 
 
@@ -82,7 +86,7 @@ def test_an_update_is_shown_check_by_check(older, packs, capsys):
             "hugepages.single_source",
             [],
         ),
-        ("default", "hugepages_ram_share_limit", "1", "70", []),
+        ("default", "hugepages_memory_limit_percent", "1", "70", []),
     ]
 
 

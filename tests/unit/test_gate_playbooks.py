@@ -21,7 +21,12 @@ def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
     # One of them is a change of the MTU.
     Path(one.variables["db03"]["delay_file"]).write_text("0 1500")
     one.set("db03", new_delay="0.0001 9000")
-    options = ("-e", "latency_gate_controls=controls", "-e", '{"latency_gate_serial": [1, 2]}')
+    options = (
+        "-e",
+        "latency_gate_unchanged_hosts=controls",
+        "-e",
+        '{"latency_gate_serial": [1, 2]}',
+    )
     return one, one.play("run", "gate", *options)
 
 
@@ -124,9 +129,7 @@ class TestHeld:
 
     def test_it_is_accepted_by_name(self, held_run):
         one, _ = held_run
-        again = one.play(
-            "third", "gate", "--limit", "db01", "-e", "latency_gate_release=run,second"
-        )
+        again = one.play("third", "gate", "--limit", "db01", "-e", "latency_gate_accept=run,second")
         assert again.states() == ["kept"], again.output
 
     def test_a_later_apply_does_not_go_unasked(self, held_run):
@@ -216,7 +219,7 @@ class TestCheckMode:
     def test_controls_may_be_a_list_of_patterns(self, tmp_path):
         """Each is split by itself, which one pattern of them all would not be."""
         one = Fleet(tmp_path, 3, 2)
-        patterns = json.dumps({"latency_gate_controls": ["db03", "controls:!ctl02"]})
+        patterns = json.dumps({"latency_gate_unchanged_hosts": ["db03", "controls:!ctl02"]})
         played = one.play("run", "gate", "--check", "-e", patterns)
         assert "unchanged hosts: db03, ctl01" in played.output, played.output
         assert "batch 3 of 3: db02" in played.output
@@ -226,8 +229,10 @@ class TestCheckMode:
     def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
         one = Fleet(tmp_path, 2, 1)
-        played = one.play("run", "gate", "-e", json.dumps({"latency_gate_controls": pattern}))
-        assert "latency_gate_controls matches no host of the inventory" in played.output
+        played = one.play(
+            "run", "gate", "-e", json.dumps({"latency_gate_unchanged_hosts": pattern})
+        )
+        assert "latency_gate_unchanged_hosts matches no host of the inventory" in played.output
         assert played.code != 0
         assert not played.folder.exists()
         assert not one.open_applies("ctl01")

@@ -28,7 +28,7 @@ SMALL = {
     "group": "",
     "memlock": "unmanaged",
     "transparent": "unmanaged",
-    "allow_ram_share_over_limit": True,
+    "allow_over_memory_limit": True,
     "allow_low_memory": True,
     "allow_compaction": True,
     "allow_shrink_below_use": True,

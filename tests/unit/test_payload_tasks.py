@@ -28,19 +28,19 @@ TASKS: dict[str, dict[str, Any]] = {
     "late": {"verify_controls": ONE, "timeout": 6, "vars": {"ansible_python_interpreter": HANGS}},
     "silent": {
         "verify_controls": ONE,
-        "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": "{{ 1 + 1 }}"},
+        "vars": {"ansible_python_interpreter": HANGS, "hostproof_host_timeout": "{{ 1 + 1 }}"},
     },
     "late_and_silent": {
         "verify_controls": ONE,
         "timeout": 6,
-        "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": 300},
+        "vars": {"ansible_python_interpreter": HANGS, "hostproof_host_timeout": 300},
     },
-    "impatient": {"verify_controls": ONE, "vars": {"hostproof_answer_seconds": "soon"}},
-    "impatient_by_far": {"verify_controls": ONE, "vars": {"hostproof_answer_seconds": 0.5}},
+    "impatient": {"verify_controls": ONE, "vars": {"hostproof_host_timeout": "soon"}},
+    "impatient_by_far": {"verify_controls": ONE, "vars": {"hostproof_host_timeout": 0.5}},
     "in_time": {
         "verify_controls": ONE,
         "timeout": 300,
-        "vars": {"hostproof_answer_seconds": 300},
+        "vars": {"hostproof_host_timeout": 300},
     },
     "looped": {
         "verify_controls": {**ONE, "controls": ["{{ item }}"]},
@@ -162,10 +162,10 @@ def test_a_loop_has_a_line_for_each_turn(run):
     [
         ("asynchronous", "async"),
         ("late", "longer than its timeout of 6 s"),
-        ("silent", "the host gave no answer within 2 s; hostproof_answer_seconds is"),
+        ("silent", "the host gave no answer within 2 s; hostproof_host_timeout is"),
         ("late_and_silent", "longer than its timeout of 6 s"),
-        ("impatient", "hostproof_answer_seconds must be from 1 to 604800, not 'soon'"),
-        ("impatient_by_far", "hostproof_answer_seconds must be from 1 to 604800, not 0.5"),
+        ("impatient", "hostproof_host_timeout must be from 1 to 604800, not 'soon'"),
+        ("impatient_by_far", "hostproof_host_timeout must be from 1 to 604800, not 0.5"),
         ("badly_templated", "nothing_of_that_name"),
         ("no_control", "no control is named: name at least one of"),
         ("bad_apply", "there is no control io-pacing: did you mean io_pacing?"),

@@ -21,7 +21,7 @@ SENT = [
 TASKS = {
     "flood": {"storage_type": {"addresses": ["192.0.2.1"]}},
     "flood_errors": {"latency_tcp": {"host": "192.0.2.1", "port": 1521}},
-    "hangs_ssh": {"sga_cost": {"size": "1G"}, "vars": {"hostproof_answer_seconds": 2}},
+    "hangs_ssh": {"sga_cost": {"size": "1G"}, "vars": {"hostproof_host_timeout": 2}},
     "facts": {"sga_cost": {"size": "1G"}},
     "junk_after": {"sga_cost": {"size": "1G"}},
     "cut": {"listener_probe": {"host": "192.0.2.1"}},

@@ -10,7 +10,7 @@ def test_the_limit_is_left_to_kernel_parameters(host):
 
 
 def test_no_parameter_is_set_where_the_policy_does_not_let_it(host):
-    """async_io_set_parameters is false by default; the story in tests/containers has it true."""
+    """The default is false; the tests in tests/containers set it to true."""
     instance = json.loads(host.file(f"{HOME}/standin/ORCL.json").content_string)
     assert not [entry for entry in instance["stored"] if entry[1] == "filesystemio_options"]
     assert instance["status"] == "OPEN"

@@ -22,7 +22,7 @@ TOO_LARGE = [{"sid": "LAB1", "sga": "2800M"}]
 
 #: The variables that take each risk which a guard would refuse.
 EVERY_RISK = {
-    "hugepages_allow_ram_share_over_limit": True,
+    "hugepages_allow_over_memory_limit": True,
     "hugepages_allow_low_memory": True,
     "hugepages_allow_compaction": True,
 }
@@ -162,7 +162,7 @@ def test_a_plan_that_would_hurt_the_host_is_refused_with_its_numbers(lab, untouc
     assert refused.rc == 2
     said = " ".join(refused.output.split())
     assert "1404 pages (2.7 GiB) are more than 70 percent" in said
-    assert "hugepages_allow_ram_share_over_limit: true" in said
+    assert "hugepages_allow_over_memory_limit: true" in said
     assert lab.files() == untouched["files"]
     assert lab.values() == untouched["values"]
 

@@ -86,7 +86,8 @@ def check_controls(
     given = pattern if isinstance(pattern, (list, tuple)) else [pattern]
     if not all(isinstance(one, str) for one in given):
         raise Refused(
-            f"latency_gate_controls must be a pattern of hosts or a list of them, not {pattern!r}"
+            "latency_gate_unchanged_hosts must be a pattern of hosts or a list of them, "
+            f"not {pattern!r}"
         )
     patterns = [one for one in given if one.strip()]
     if not patterns:
@@ -100,7 +101,7 @@ def check_controls(
             continue
         if excludes and name not in hosts and name not in groups:
             raise Refused(
-                f"{part!r} in latency_gate_controls is neither a host nor a group of the "
+                f"{part!r} in latency_gate_unchanged_hosts is neither a host nor a group of the "
                 "inventory: "
                 f"correct it, or leave it out ({as_typed(LISTS_HOSTS)} lists the hosts)"
             )
@@ -109,8 +110,8 @@ def check_controls(
             lost.append(name)
     if lost or not matched:
         raise Refused(
-            "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
-            "change would count as changed: correct it, or leave it out ({1} lists the "
+            "latency_gate_unchanged_hosts matches no host of the inventory: {0!r}; hosts that must "
+            "not change would count as changed: correct it, or leave it out ({1} lists the "
             "hosts)".format(", ".join(lost or patterns), as_typed(LISTS_HOSTS))
         )
 
@@ -172,7 +173,9 @@ def plan(hosts: Sequence[str], unchanged: Sequence[str], serial: Any) -> list[di
     # The limit of the run excludes some of them.
     unchanged = [host for host in unchanged if host in set(hosts)]
     if not changed:
-        raise Refused("there is no host to change: every host is one of latency_gate_controls")
+        raise Refused(
+            "there is no host to change: every host is one of latency_gate_unchanged_hosts"
+        )
     divided = batches(changed, serial)
     found = []
     for number, members in enumerate(divided):
@@ -313,7 +316,7 @@ def others_open(
                     found.append(
                         f"{host} still has what gate {name} changed and did not keep "
                         f"({_state_in_words(batch)}): ./hostproof revert --gate {directory}, or "
-                        f"accept it with -e latency_gate_release={name}"
+                        f"accept it with -e latency_gate_accept={name}"
                     )
     return found
 

@@ -120,7 +120,7 @@ class PayloadAction(transport.Task):
 
     def _patience(self, params: dict[str, Any]) -> float:
         """Seconds until an answer must be there."""
-        name = "hostproof_answer_seconds"
+        name = "hostproof_host_timeout"
         value = policies.plain(name, self.variables.get(name, output_limits.SECONDS), self.template)
         try:
             seconds = float(value)

@@ -64,7 +64,7 @@ def limit_output(connection: Any, seconds: float) -> Iterator[None]:
             raise _LimitReached(_PRINTED)
         if passed > seconds:
             raise _LimitReached(
-                f"the host gave no answer within {seconds:g} s; hostproof_answer_seconds is the "
+                f"the host gave no answer within {seconds:g} s; hostproof_host_timeout is the "
                 "variable for more"
             )
 

@@ -47,7 +47,7 @@ def test_verify_shows_what_the_processes_do(box, untouched):
 
 
 def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
-    planned = box.play("apply", "--check", "--diff", async_io_set_parameters=True)
+    planned = box.play("apply", "--check", "--diff", async_io_set_filesystemio_options=True)
     # The page cache is the machine's, and far larger than an SGA of 64 MiB.
     assert planned.rc != 0
     assert "bypasses it; make the SGA larger first" in planned.output
@@ -56,7 +56,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
         "apply",
         "--check",
         "--diff",
-        async_io_set_parameters=True,
+        async_io_set_filesystemio_options=True,
         async_io_allow_cache_loss=True,
     )
     assert (planned.rc, planned.changed) == (0, 1)
@@ -67,7 +67,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
 
 
 def test_apply_sets_the_next_start(box, untouched):
-    risk = {"async_io_set_parameters": True, "async_io_allow_cache_loss": True}
+    risk = {"async_io_set_filesystemio_options": True, "async_io_allow_cache_loss": True}
     applied = box.play("apply", **risk)
     # Its verify fails: the running instance is not as the policy requires until it is restarted.
     assert (applied.rc, applied.changed) == (2, 1)

@@ -114,8 +114,8 @@ class GateBox(Box):
             "latency_gate_serial": 1,
             "latency_gate_windows": 5,
             "latency_gate_seconds": SECONDS,
-            "latency_gate_pause": 0,
-            "latency_gate_settle": 1,
+            "latency_gate_pause_seconds": 0,
+            "latency_gate_settle_seconds": 1,
             # Five windows bound an interval loosely.
             "latency_gate_tolerance": 10,
             **variables,

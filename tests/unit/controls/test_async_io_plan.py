@@ -30,7 +30,7 @@ def test_a_host_that_is_ready_stays_as_it_is(plan):
 
 
 def test_the_limit_is_for_kernel_parameters(plan):
-    planned = plan(story(used=1000000, limit=1048576, persisted=None), growth=3.0)
+    planned = plan(story(used=1000000, limit=1048576, persisted=None), growth_factor=3.0)
     assert (planned.changes, planned.refusals) == ([], [])
 
 
@@ -43,11 +43,11 @@ def test_a_host_without_an_instance_gets_nothing(plan):
 def test_the_parameter_stays_unless_the_policy_lets_it(plan):
     planned = plan(buffered())
     assert planned.changes == []
-    assert "async_io_set_parameters is false" in planned.pending[0]
+    assert "async_io_set_filesystemio_options is false" in planned.pending[0]
 
 
 def test_the_parameter_in_the_spfile(plan):
-    planned = plan(buffered(), set_parameters=True)
+    planned = plan(buffered(), set_filesystemio_options=True)
     (change,) = planned.changes
     assert isinstance(change, CommandChange)
     assert (change.before, change.after) == ("*=unset ORCL=unset", "*=setall ORCL=unset")
@@ -62,33 +62,36 @@ def test_the_parameter_in_the_spfile(plan):
 @pytest.mark.parametrize(("cache", "refused"), [(8, False), (9, True)])
 def test_a_cache_that_is_large_beside_the_sga(plan, cache, refused):
     """At the default of 50 percent of 16 GiB."""
-    planned = plan(buffered(cache), set_parameters=True)
+    planned = plan(buffered(cache), set_filesystemio_options=True)
     assert bool(planned.refusals) is refused
     if refused:
         (refusal,) = planned.refusals
         assert refusal.override == "allow_cache_loss"
-        assert "(56 percent of the SGA, async_io_cache_limit is 50)" in refusal.reason
-        assert plan(buffered(cache), set_parameters=True, allow_cache_loss=True).refusals == []
+        assert "(56 percent of the SGA, async_io_cache_limit_percent is 50)" in refusal.reason
+        assert (
+            plan(buffered(cache), set_filesystemio_options=True, allow_cache_loss=True).refusals
+            == []
+        )
 
 
 def test_nothing_is_lost_that_is_direct_already(plan):
     machine = story(stored=(), filesystemio_options="directio").memory(Cached=60 * MIB, Shmem=0)
-    planned = plan(machine, set_parameters=True)
+    planned = plan(machine, set_filesystemio_options=True)
     assert (len(planned.changes), planned.refusals) == (1, [])
 
 
 def test_an_instance_with_a_text_file_is_refused(plan):
     machine = buffered(spfile=None)
     machine.file(io_packs.oracle_packs.PFILE, "*.sga_target=16G\n")
-    (refusal,) = plan(machine, set_parameters=True).refusals
+    (refusal,) = plan(machine, set_filesystemio_options=True).refusals
     assert "was started with a text file" in refusal.reason
 
 
 def test_in_asm_the_parameter_is_left(plan):
-    assert plan(asm(), set_parameters=True, filesystemio_options="none").changes == []
+    assert plan(asm(), set_filesystemio_options=True, filesystemio_options="none").changes == []
 
 
 def test_on_another_system_nothing_is_set(plan):
     machine = story().remove("/proc/self/mountinfo").command("uname -s", "AIX\n")
-    planned = plan(machine, set_parameters=True)
+    planned = plan(machine, set_filesystemio_options=True)
     assert (planned.changes, planned.refusals) == ([], [])

@@ -227,7 +227,7 @@ class TestOthersAreLeftAlone:
 class TestGuards:
     def test_share_of_memory(self, plan):
         wanted = plan(fresh_host(), instances=[{"sid": "BIG", "sga": "45G"}])
-        assert reasons(wanted)["allow_ram_share_over_limit"] == (
+        assert reasons(wanted)["allow_over_memory_limit"] == (
             "23044 pages (45.0 GiB) are more than 70 percent of 64.0 GiB memory"
         )
 
@@ -265,7 +265,7 @@ class TestGuards:
     @pytest.mark.parametrize(
         ("spoil", "override"),
         [
-            (lambda machine: machine.memory(MemTotal=17 * MIB), "allow_ram_share_over_limit"),
+            (lambda machine: machine.memory(MemTotal=17 * MIB), "allow_over_memory_limit"),
             (lambda machine: machine.memory(MemAvailable=10 * MIB), "allow_low_memory"),
             (
                 lambda machine: machine.file("/proc/buddyinfo", "Node 0, zone Normal 9 9\n"),
@@ -440,8 +440,11 @@ class TestPolicy:
             ({"spare_pages": True}, "hugepages_spare_pages must be a whole number, not True"),
             ({"spare_pages": "1.5"}, "must be a whole number"),
             ({"spare_pages": "\u00b2"}, "must be a whole number"),
-            ({"ram_share_limit": 0}, "hugepages_ram_share_limit must be 1 to 100, not 0"),
-            ({"ram_share_limit": 101}, "hugepages_ram_share_limit must be 1 to 100, not 101"),
+            ({"memory_limit_percent": 0}, "hugepages_memory_limit_percent must be 1 to 100, not 0"),
+            (
+                {"memory_limit_percent": 101},
+                "hugepages_memory_limit_percent must be 1 to 100, not 101",
+            ),
             ({"page_size": "2MB"}, "hugepages_page_size is not a size"),
             ({"memlock": "lots"}, "hugepages_memlock must be auto, unlimited, unmanaged or a"),
             ({"memlock": "\u00b2"}, "hugepages_memlock must be auto"),

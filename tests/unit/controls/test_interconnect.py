@@ -413,7 +413,7 @@ class TestLosses:
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_the_limit_is_the_policys(self, check, counter):
         node = Node().lost(**{counter: 1})
-        assert one_of(node, check, losses_limit=0).status == "fail"
+        assert one_of(node, check, max_losses_per_second=0).status == "fail"
 
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_a_counter_that_begins_anew_is_an_error(self, check, counter):

@@ -526,7 +526,7 @@ class TestPolicy:
             ({"unmanaged": ["vm.*"]}, "must be a key such as vm.swappiness"),
             ({"interconnect": ["../eth1"]}, "must be the name of an interface"),
             ({"interconnect": ["all"]}, "must be the name of an interface"),
-            ({"sga": "much"}, "kernel_parameters_sga is not a size"),
+            ({"total_sga": "much"}, "kernel_parameters_total_sga is not a size"),
             ({"sysctl_file": "/etc/sysctl.conf"}, "must be /etc/sysctl.d/NAME.conf"),
         ],
     )

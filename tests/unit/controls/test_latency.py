@@ -280,7 +280,7 @@ class TestThresholds:
     )
     def test_the_most_specific_counts_and_of_two_alike_the_later(self, judge, more, status):
         # The table's own, for a solid state disk, is 5 ms; it takes 3.
-        found = judge(watched(*self.WINDOWS), more_thresholds=more)
+        found = judge(watched(*self.WINDOWS), extra_thresholds=more)
         assert only(found["disk"]).status == status
 
     def test_without_a_limit_nothing_is_judged(self, judge):
@@ -367,11 +367,11 @@ class TestReads:
     def test_a_tail_beyond_what_fails(self, judge):
         limit = {**READ_P99, "warn_ms": 20, "fail_ms": 50}
         host = read_host(samples("user", *[0.4] * 900, *[60.0] * 60))
-        one = only(judge(host, probes=[READ], more_thresholds=[limit])["disk_read"])
+        one = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
         assert one.status == "fail"
         assert "p99 beyond 50 ms (at least 4.8 % of 960 took longer), wholly above" in one.why
         host = read_host(samples("user", *[0.4] * 900, *[30.0] * 60))
-        one = only(judge(host, probes=[READ], more_thresholds=[limit])["disk_read"])
+        one = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
         assert one.status == "warn"
         assert "p99 beyond 20 ms" in one.why
 
@@ -446,7 +446,7 @@ class TestHostGap:
             "fail_ms": 2,
         }
         host = read_host(samples("user", *[9.0] * 1000), mean_only("host", 8.0))
-        found = judge(host, probes=[READ], more_thresholds=[limit])
+        found = judge(host, probes=[READ], extra_thresholds=[limit])
         assert only(found["host_overhead"]).status == "warn"
 
     def test_others_at_the_device_are_said(self, judge):
@@ -545,7 +545,7 @@ class TestTcp:
         known = {"ended": "Connection reset by peer", "asked": 4500}
         window = network("kernel", *[0.4] * 900, *[50.0] * 60, **known)
         host = machine("sda").windows_of(RESPONDER_NAME, window)
-        one = only(judge(host, probes=[RESPONDER], more_thresholds=[limit])["tcp"])
+        one = only(judge(host, probes=[RESPONDER], extra_thresholds=[limit])["tcp"])
         assert one.status == "fail"
         assert "network p99 beyond 1 ms (at least 4.8 % of 960 took longer), wholly" in one.why
         assert "ended after 960 of 4500 requests" in one.why

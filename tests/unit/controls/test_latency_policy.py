@@ -53,7 +53,7 @@ def test_no_two_limits_of_the_table_are_for_the_same_figure():
 
 
 def test_own_limits_come_last():
-    policy = latency.policy_from(latency_policy(more_thresholds=[LIMIT]))
+    policy = latency.policy_from(latency_policy(extra_thresholds=[LIMIT]))
     assert policy.thresholds[-1].warn_ms == 5
     assert policy.thresholds[-1].source == "policy"
 
@@ -116,7 +116,7 @@ def test_own_limits_come_last():
         ),
         ({"thresholds": {}}, "latency_thresholds must be a list"),
         ({"thresholds": ["x"]}, "latency_thresholds, item 1: must be a dictionary"),
-        ({"more_thresholds": [{**LIMIT, "warn": 5}]}, "latency_more_thresholds, item 1: has"),
+        ({"extra_thresholds": [{**LIMIT, "warn": 5}]}, "latency_extra_thresholds, item 1: has"),
         ({"thresholds": [{**LIMIT, "probe": "ping"}]}, "probe must be one of"),
         ({"thresholds": [{**LIMIT, "figure": "p95"}]}, "p50, p90, p99, mean, not 'p95'"),
         ({"thresholds": [{**LIMIT, "figure": None}]}, "figure must be one of"),

@@ -29,7 +29,7 @@ class TestWhereItCounts:
         assert {one.status for one in judge(machine).values()} == {"skip"}
         assert not [key for key in machine.evidence if "getent" in key]
         assert judge(node().file("/etc/oratab", ""), profile="rac_asm")["scan"].status == "pass"
-        assert judge(node().file("/etc/oratab", ""), scan=[SCAN])["scan"].status == "pass"
+        assert judge(node().file("/etc/oratab", ""), scan_names=[SCAN])["scan"].status == "pass"
 
     def test_not_a_linux_host(self, judge):
         found = judge(node().remove("/proc/sys/kernel/hostname"))
@@ -48,10 +48,10 @@ class TestWhereItCounts:
     @pytest.mark.parametrize(
         ("changes", "problem"),
         [
-            ({"scan": ["--help"]}, "must be a name"),
-            ({"cluster": ["a b"]}, "must be a name"),
-            ({"cluster": ["rac"] * 65}, "at most 64"),
-            ({"scan_addresses": 0}, "scan_addresses"),
+            ({"scan_names": ["--help"]}, "must be a name"),
+            ({"cluster_names": ["a b"]}, "must be a name"),
+            ({"cluster_names": ["rac"] * 65}, "at most 64"),
+            ({"scan_address_count": 0}, "scan_address_count"),
             ({"unmanaged": ["dns"]}, "must be one of"),
         ],
     )
@@ -102,7 +102,7 @@ class TestOwnName:
         assert judge(machine)["hostname"].status == status
 
     def test_a_name_of_the_cluster_with_an_underscore(self, judge):
-        found = judge(named(node(), "rac_scan", *THREE), scan=["rac_scan"])["hostname"]
+        found = judge(named(node(), "rac_scan", *THREE), scan_names=["rac_scan"])["hostname"]
         assert (found.status, "rac_scan has an underscore" in found.why) == ("fail", True)
 
     def test_a_name_that_is_an_option_is_not_run(self, judge):
@@ -247,7 +247,7 @@ class TestOrder:
         machine = named(node().file("/etc/nsswitch.conf", line), "rac-scan.local", *THREE)
         for server in SERVERS:
             says(machine, server, "rac-scan.local", THREE)
-        found = judge(machine, scan=["rac-scan.local"])["search_order"]
+        found = judge(machine, scan_names=["rac-scan.local"])["search_order"]
         assert (found.status, "ends the search for rac-scan.local" in found.why) == ("fail", True)
 
 
@@ -292,7 +292,7 @@ class TestResolver:
 
     @pytest.mark.parametrize(("wait", "status"), [(4, "pass"), (3, "warn")])
     def test_how_long_is_too_long(self, judge, wait, status):
-        assert judge(node(), longest_wait=wait)["resolv_conf"].status == status
+        assert judge(node(), max_wait_seconds=wait)["resolv_conf"].status == status
 
 
 class TestServers:
@@ -324,13 +324,13 @@ class TestServers:
 
     def test_where_there_is_nothing_to_ask_them_for_they_are_not_well(self, judge):
         machine = node().deny("/proc/sys/kernel/hostname")
-        assert judge(machine, scan=[])["name_servers"].status == "error"
+        assert judge(machine, scan_names=[])["name_servers"].status == "error"
 
     def test_without_a_scan_they_are_asked_for_the_own_name(self, judge):
         machine = node()
         for server in SERVERS:
             says(machine, server, "rac1.example.com", [], 3)
-        found = judge(machine, scan=[])
+        found = judge(machine, scan_names=[])
         assert (found["name_servers"].status, found["scan"].status) == ("pass", "skip")
 
 
@@ -348,7 +348,7 @@ class TestScan:
             says(machine, server, SCAN, some)
         found = judge(machine)["scan"]
         assert (found.status, f"has {number} of 3 addresses" in found.why) == ("fail", True)
-        assert judge(machine, scan_addresses=number)["scan"].status == "pass"
+        assert judge(machine, scan_address_count=number)["scan"].status == "pass"
 
     def test_etc_hosts_hides_dns(self, judge):
         hosts = f"192.0.2.10 rac1\n192.0.2.21 {SCAN.upper()} # no\n"
@@ -387,7 +387,7 @@ class TestScan:
         assert judge(machine)["scan"].status == "error"
 
     def test_a_name_with_an_empty_label(self, judge):
-        found = judge(named(node(), "rac..scan", *THREE), scan=["rac..scan"])
+        found = judge(named(node(), "rac..scan", *THREE), scan_names=["rac..scan"])
         assert (found["hostname"].status, found["scan"].status) == ("fail", "error")
 
 
@@ -431,7 +431,9 @@ class TestCluster:
         machine = named(node(), "rac2", "198.51.100.1")
         assert judge(machine)["rac2"].status == "pass"
         machine = named(node(), "rac2-vip", "198.51.100.1")
-        assert judge(machine, cluster=["rac2-vip"], scan=[])["rac2-vip"].status == "pass"
+        assert (
+            judge(machine, cluster_names=["rac2-vip"], scan_names=[])["rac2-vip"].status == "pass"
+        )
 
     @pytest.mark.parametrize("own", ["192.0.2.99", "127.0.0.1"])
     def test_a_public_subnet_that_is_unknown(self, judge, own):

@@ -498,8 +498,8 @@ def test_apply_and_rule_have_the_same_numbers(judge, plan, variant):
         assert int(pool[0].value) >= short.values["needed"]
     (share,) = found["ram_share"]
     if short.status == "fail" and short.values["needed"] * 2 * MIB > memory * 70 // 100:
-        assert "allow_ram_share_over_limit" in {one.override for one in planned.refusals} | {
-            "allow_ram_share_over_limit"
+        assert "allow_over_memory_limit" in {one.override for one in planned.refusals} | {
+            "allow_over_memory_limit"
             if one.reason.endswith("do not fit into 64.0 GiB memory")
             else None
             for one in planned.refusals
@@ -509,9 +509,7 @@ def test_apply_and_rule_have_the_same_numbers(judge, plan, variant):
 
 def test_no_variable_takes_the_risk_of_more_than_memory(plan):
     policy = {"instances": [{"sid": "ORCL", "sga": "79G"}]}
-    risks = dict.fromkeys(
-        ("allow_ram_share_over_limit", "allow_low_memory", "allow_compaction"), True
-    )
+    risks = dict.fromkeys(("allow_over_memory_limit", "allow_low_memory", "allow_compaction"), True)
     (refusal,) = plan(packs.database_host(), **policy, **risks).refusals
     assert refusal.override is None
     assert "do not fit into 64.0 GiB memory" in refusal.reason
@@ -522,7 +520,7 @@ def test_other_huge_pages_count_against_the_share_of_a_plan(plan):
     assert plan(packs.database_host(), **policy).refusals == []
     machine = packs.database_host().memory(Hugetlb=(16384 + 16384) << 10)
     (refusal,) = plan(machine, **policy).refusals
-    assert refusal.override == "allow_ram_share_over_limit"
+    assert refusal.override == "allow_over_memory_limit"
     assert "with 16.0 GiB of other huge pages" in refusal.reason
 
 

@@ -50,7 +50,7 @@ def test_paths_of_an_instance():
         ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
         ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
         ({"query_instances": "yes"}, "pre_page_sga_query_instances must be true or false"),
-        ({"sqlplus_seconds": 0}, "pre_page_sga_sqlplus_seconds must be 1 to 600"),
+        ({"sqlplus_timeout": 0}, "pre_page_sga_sqlplus_timeout must be 1 to 600"),
         ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
         ({"instances": [{"home": "/x"}]}, "needs a sid"),
         ({"instances": [{"sid": "A;B"}]}, "is not a SID"),

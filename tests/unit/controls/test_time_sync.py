@@ -230,7 +230,7 @@ class TestNeverSteps:
 
     def test_unmanaged(self, judge):
         conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
-        one = judge(with_chrony(conf), step_updates="unmanaged", **RAC)["never_steps"]
+        one = judge(with_chrony(conf), max_step_updates="unmanaged", **RAC)["never_steps"]
         assert one.status == "skip"
 
     @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ class TestNeverSteps:
         machine.command(" ".join(TIMEDATECTL), "NTPSynchronized=yes\n")
         assert judge(machine, **SINGLE)["never_steps"].status == "pass"
         assert judge(machine, **RAC)["never_steps"].status == "warn"
-        found = judge(machine, sources=3, **SINGLE)
+        found = judge(machine, min_sources=3, **SINGLE)
         assert (found["sources"].status, found["offset"].status) == ("pass", "skip")
 
     def test_phc2sys_with_a_threshold(self, judge):
@@ -276,7 +276,7 @@ class TestNeverSteps:
 
 class TestSourcesAndOffset:
     def test_fewer_answer_than_the_policy_wants(self, judge):
-        one = judge(with_chrony(), sources=2, **SINGLE)["sources"]
+        one = judge(with_chrony(), min_sources=2, **SINGLE)["sources"]
         assert (one.status, one.running) == ("warn", "1 of 3 answer, followed: 127.0.0.1")
 
     def test_a_clock_without_a_source_says_an_offset_of_nothing(self, judge):
@@ -385,14 +385,14 @@ class TestPlan:
     @pytest.mark.parametrize("updates", [0, 1, 3, 100])
     def test_what_was_applied_is_planned_no_more(self, judge, updates):
         machine = with_chrony(LATE)
-        (change,) = plan_of(machine, step_updates=updates, **RAC).changes
+        (change,) = plan_of(machine, max_step_updates=updates, **RAC).changes
         assert isinstance(change, FileChange)
         machine.evidence = {
             key: one for key, one in machine.evidence.items() if key.startswith("argument:")
         }
         machine.file(change.path, str(change.content))
-        assert plan_of(machine, step_updates=updates, **RAC) == Plan([], [], [], [])
-        assert judge(machine, step_updates=updates, **RAC)["never_steps"].status == "pass"
+        assert plan_of(machine, max_step_updates=updates, **RAC) == Plan([], [], [], [])
+        assert judge(machine, max_step_updates=updates, **RAC)["never_steps"].status == "pass"
 
     def test_nothing_is_raised(self):
         assert plan_of(with_chrony(LATE.replace("-1", "1")), **RAC).changes == []
@@ -433,7 +433,7 @@ class TestPlan:
         ("machine", "changes"),
         [
             (bare(), {}),
-            (with_chrony(LATE), {"step_updates": "unmanaged", **RAC}),
+            (with_chrony(LATE), {"max_step_updates": "unmanaged", **RAC}),
             (with_ntpd("/usr/sbin/ntpd -g", "-g"), RAC),
         ],
     )

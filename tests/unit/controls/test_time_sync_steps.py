@@ -38,7 +38,7 @@ def test_a_leap_second_that_it_does_not_step(line):
 
 def test_a_step_at_the_start_where_none_is_allowed():
     machine = with_chrony("server ntp1\ninitstepslew 30 ntp1\n")
-    found = judged(machine, step_updates=0)["never_steps"]
+    found = judged(machine, max_step_updates=0)["never_steps"]
     assert (found.status, found.persisted) == ("fail", f"{CONF}:2 (initstepslew 30)")
     assert judged(with_chrony("initstepslew 30 ntp1\n"))["never_steps"].status == "pass"
 

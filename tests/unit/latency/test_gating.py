@@ -115,7 +115,7 @@ class TestControls:
     @pytest.mark.parametrize("pattern", ["controls:!clt01", "controls,!clt01"])
     def test_what_is_excluded_must_be_there(self, pattern):
         with pytest.raises(
-            gating.Refused, match="'!clt01' in latency_gate_controls is neither a host"
+            gating.Refused, match="'!clt01' in latency_gate_unchanged_hosts is neither a host"
         ):
             gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 

@@ -180,7 +180,7 @@ def _read_writers(host: Host, linux: Linux) -> Dict[str, List[Writer]]:
 
 def _asking(policy: Policy) -> next_start.Asking:
     forbidden = None if policy.query_instances else "async_io_query_instances"
-    return next_start.Asking(float(policy.sqlplus_seconds), forbidden)
+    return next_start.Asking(float(policy.sqlplus_timeout), forbidden)
 
 
 def _look_at(

@@ -23,7 +23,7 @@ from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, 
 
 def wanted_events(events: aio.Events, policy: Policy) -> int:
     """The minimum of fs.aio-max-nr: the policy's value, or the current use with its growth."""
-    return max(policy.aio_max_nr, math.ceil(events.used * policy.growth))
+    return max(policy.aio_max_nr, math.ceil(events.used * policy.growth_factor))
 
 
 def plan(facts: Facts, policy: Policy) -> Plan:
@@ -57,9 +57,10 @@ def _plan_one(
     if subject.database.running is None:
         pending.append(f"{sid} is down, and only the running instance can change its spfile.")
         return
-    if not policy.set_parameters:
+    if not policy.set_filesystemio_options:
         pending.append(
-            f"{OPTIONS} of {sid} is not changed, because async_io_set_parameters is false."
+            f"{OPTIONS} of {sid} is not changed, because "
+            "async_io_set_filesystemio_options is false."
         )
         return
     if not is_governed(places(subject, linux)):
@@ -81,7 +82,7 @@ def _plan_one(
     after = [(pfile.ALL, wanted), (sid, None)]
     changes.append(
         stored_change(
-            known(subject.database.target), OPTIONS, before, after, float(policy.sqlplus_seconds)
+            known(subject.database.target), OPTIONS, before, after, float(policy.sqlplus_timeout)
         )
     )
 
@@ -99,12 +100,13 @@ def _guard_cache(
         f"{human(cache)} now, from which its files are read"
     )
     pending.append(words + f": with {wanted} they are not.")
-    if share <= policy.cache_limit or policy.allow_cache_loss:
+    if share <= policy.cache_limit_percent or policy.allow_cache_loss:
         return []
     return [
         Refusal(
-            f"{words} ({share:.0f} percent of the SGA, async_io_cache_limit is "
-            f"{policy.cache_limit}): {OPTIONS}={wanted} bypasses it; make the SGA larger first",
+            f"{words} ({share:.0f} percent of the SGA, async_io_cache_limit_percent is "
+            f"{policy.cache_limit_percent}): {OPTIONS}={wanted} bypasses it; "
+            "make the SGA larger first",
             "allow_cache_loss",
         )
     ]

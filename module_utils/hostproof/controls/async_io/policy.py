@@ -66,7 +66,7 @@ class Policy(NamedTuple):
 
     Default: true
     """
-    sqlplus_seconds: int = whole_number(1, 600)
+    sqlplus_timeout: int = whole_number(1, 600)
     """Maximum time of an answer of sqlplus, from 1 to 600 seconds.
 
     Default: 20
@@ -82,7 +82,7 @@ class Policy(NamedTuple):
 
     Default: setall
     """
-    set_parameters: bool = flag()
+    set_filesystemio_options: bool = flag()
     """Apply sets C(filesystemio_options) in the spfile of instances that run with another value. It
     takes effect at their next start.
 
@@ -96,13 +96,13 @@ class Policy(NamedTuple):
 
     Default: documented
     """
-    growth: float = decimal(1, 100)
+    growth_factor: float = decimal(1, 100)
     """Growth factor for the events that are in use now, from 1 to 100. The product is the
     requirement if it exceeds C(async_io_aio_max_nr).
 
     Default: 2.0
     """
-    used_limit: int = whole_number(1, 100)
+    used_limit_percent: int = whole_number(1, 100)
     """Maximum use of C(fs.aio-max-nr) in percent, from 1 to 100; more fails.
 
     Default: 80
@@ -112,16 +112,15 @@ class Policy(NamedTuple):
 
     Default: 7
     """
-    cache_limit: int = whole_number(0, 10000)
+    cache_limit_percent: int = whole_number(0, 10000)
     """Maximum size of the page cache, in percent of the SGA, at which apply sets a value that
     bypasses it.
 
     Default: 50
     """
     allow_cache_loss: bool = flag()
-    """Set a value that bypasses the page cache even if the cache is larger than
-    C(async_io_cache_limit). After its next start the database reads from storage instead of from
-    the cache.
+    """Ignore C(async_io_cache_limit_percent) and set a value that bypasses the page cache.
+    After the next start the database reads from storage instead of from the cache.
 
     Default: false
     """

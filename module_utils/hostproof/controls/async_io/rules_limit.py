@@ -59,7 +59,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if low else PASS,
         why=f"{' and '.join(low)}; required is {wanted}: {policy.aio_max_nr} of the policy, or "
-        f"{policy.growth:g} times the {events.used} events in use.",
+        f"{policy.growth_factor:g} times the {events.used} events in use.",
         fix=_fix(wanted),
         commands=_BY_APPLY if wanted <= DOCUMENTED else [],
         desired=f"at least {wanted}",
@@ -90,7 +90,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     events = known(linux.events)
     left = events.contexts_left()
     share = 100.0 * events.used / max(events.limit, 1)
-    is_full = share > policy.used_limit
+    is_full = share > policy.used_limit_percent
     charges_more = is_full and events.used > events.limit and _charges_more(linux)
     holders = _holders(linux)
     return Verdict(
@@ -104,7 +104,7 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
             else ""
         ),
         fix=f"{_fix(wanted_events(events, policy))}; a larger limit does not reserve memory",
-        desired=f"at most {policy.used_limit}%",
+        desired=f"at most {policy.used_limit_percent}%",
         running=f"{events.limit}, {left} more contexts of {aio.CONTEXT}",
         in_use=f"{events.used}: {holders}",
         evidence=_EVENTS + io_writers.KEYS[:1] + ("file:" + RELEASE_FILE,),

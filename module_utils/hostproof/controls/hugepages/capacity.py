@@ -84,6 +84,6 @@ def taken_most(facts: Facts) -> int:
 
 def most_pages(facts: Facts, policy: Policy, limit: Optional[int] = None) -> int:
     """The largest pool that leaves enough memory. Checks and apply use the same value."""
-    share = limit or (100 if policy.allow_ram_share_over_limit else policy.ram_share_limit)
+    share = limit or (100 if policy.allow_over_memory_limit else policy.memory_limit_percent)
     most = known(facts.meminfo)["MemTotal"] * share // 100 - taken_most(facts)
     return max(most // known(facts.pool).page_size, 0)

@@ -290,8 +290,10 @@ def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
         # No variable overrides this rejection, because the host could not boot.
         refusals.append(Refusal(f"{requested} do not fit into {memory} memory", None))
     elif target > most_pages(facts, policy):
-        reason = f"{requested} are more than {policy.ram_share_limit} percent of {memory} memory"
-        refusals.append(Refusal(reason, "allow_ram_share_over_limit"))
+        reason = (
+            f"{requested} are more than {policy.memory_limit_percent} percent of {memory} memory"
+        )
+        refusals.append(Refusal(reason, "allow_over_memory_limit"))
     if target < pool.committed and not policy.allow_shrink_below_use:
         reason = (
             f"{in_pages(pool.committed)} of the pool are in use or reserved, but the policy "

@@ -120,7 +120,7 @@ class Policy(NamedTuple):
 
     Default: 2M
     """
-    ram_share_limit: int = whole_number(1, 100)
+    memory_limit_percent: int = whole_number(1, 100)
     """The largest share of memory, in percent, that the pool may take.
 
     Default: 70
@@ -174,9 +174,8 @@ class Policy(NamedTuple):
 
     Default: /etc/tmpfiles.d/hostproof-hugepages.conf
     """
-    allow_ram_share_over_limit: bool = flag()
-    """Accept a pool that leaves less memory to everything else than O(hugepages_ram_share_limit)
-    asks.
+    allow_over_memory_limit: bool = flag()
+    """Accept a pool that is larger than O(hugepages_memory_limit_percent).
 
     Default: false
     """

@@ -159,7 +159,7 @@ def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
     """The fix for a pool that is too small. It never proposes a pool that apply would reject."""
     page = known(facts.pool).page_size
     # If other huge pages are unknown, assume none: the result is an upper limit.
-    share = 100 if policy.allow_ram_share_over_limit else policy.ram_share_limit
+    share = 100 if policy.allow_over_memory_limit else policy.memory_limit_percent
     whole = known(facts.meminfo)["MemTotal"] * share // 100 // page
     most = if_known(attempt(most_pages, facts, policy), whole)
     if needed.pages > most:
@@ -272,7 +272,7 @@ def _look_at(losers: List[str]) -> List[str]:
 def ram_share(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
     pool = known(facts.pool)
-    limit = memory * policy.ram_share_limit // 100
+    limit = memory * policy.memory_limit_percent // 100
     beside = taken_now(facts)
     at_boot = attempt(pool_at_boot, facts)
     beside_later = attempt(taken_at_boot, facts)
@@ -298,12 +298,12 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
         known(at_boot).settled()
         known(beside_later).settled()
         known(needed)
-    most = attempt(most_pages, facts, policy, policy.ram_share_limit)
+    most = attempt(most_pages, facts, policy, policy.memory_limit_percent)
     return Verdict(
         FAIL if over else PASS,
         why=f"Too much of memory: {', '.join(over)}. {ram_share.check.why}",
         fix=_fix_of_share(pool, most, beside, wanted),
-        desired=f"at most {policy.ram_share_limit} percent of memory ({human(limit)})",
+        desired=f"at most {policy.memory_limit_percent} percent of memory ({human(limit)})",
         persisted="unknown" if unknown else _share(later, memory) + later_beside.text(),
         running=_share(now, memory) + beside.text(),
         in_use=None if not wanted else _share(wanted, memory) + " requested",

@@ -62,7 +62,7 @@ class Policy(NamedTuple):
     """The role's variables.
 
     ``interfaces`` None: read them from Clusterware. ``mtu`` None: any value, but equal on all
-    devices. ``loopback_mtu`` None: not checked. ``losses_limit`` is per second.
+    devices. ``loopback_mtu`` None: not checked. ``max_losses_per_second`` is per second.
     """
 
     profile: Optional[Profile] = of_profile()
@@ -113,7 +113,7 @@ class Policy(NamedTuple):
 
     Default: 16436
     """
-    losses_limit: float = decimal(0)
+    max_losses_per_second: float = decimal(0)
     """Maximum number of lost packets per second in the window, for each counter. A higher rate is a
     failure, a lower one a warning.
 

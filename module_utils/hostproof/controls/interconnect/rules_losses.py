@@ -128,11 +128,11 @@ def _judge(
     rate = lost / losses.seconds
     told = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)
     return Verdict(
-        PASS if not lost else FAIL if rate > policy.losses_limit else WARN,
+        PASS if not lost else FAIL if rate > policy.max_losses_per_second else WARN,
         f"{lost} {what} in {losses.seconds:.0f} s, {rate:.2g} per second, on all interfaces "
         "together.",
         fix=fix,
-        desired=f"none; above {policy.losses_limit:g} per second fails",
+        desired=f"none; above {policy.max_losses_per_second:g} per second fails",
         in_use=f"{told} in {losses.seconds:.0f} s",
         evidence=[SAMPLE],
         values={"per_second": round(rate, 3)},

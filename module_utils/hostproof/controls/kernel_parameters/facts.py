@@ -135,15 +135,15 @@ def _figures(
 
 def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
     """Bytes of all SGAs: those of the policy, otherwise those of processes not owned by root."""
-    if policy.sga is not None:
-        return policy.sga
+    if policy.total_sga is not None:
+        return policy.total_sga
     return sum(one.size for one in known(segments) if one.uid != 0)
 
 
 def _largest(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
     """Bytes that one segment may need: the policy shows only the sum, which no SGA exceeds."""
-    if policy.sga is not None:
-        return policy.sga
+    if policy.total_sga is not None:
+        return policy.total_sga
     return max((one.size for one in known(segments) if one.uid != 0), default=0)
 
 

@@ -118,7 +118,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    sga: Optional[int] = size().none_for(AUTO)
+    total_sga: Optional[int] = size().none_for(AUTO)
     """The size of all SGAs together that the host must be ready for, such as C(96G). Shared memory
     is reckoned by it where it is more than Oracle's share of memory.
 

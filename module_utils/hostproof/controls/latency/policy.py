@@ -175,7 +175,7 @@ _YES_OR_NO: Any = Field(_multitenant, "str", choices=tuple(_MULTITENANT))
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
+    ``window_seconds`` 0 measures nothing. ``extra_thresholds`` are part of ``thresholds`` too, at
     its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
     reports do not tell; None is unknown. ``lob_warn_percent`` and ``lob_fail_percent`` are of the
     database's time. ``logical_reads_per_core`` is the least a second, 0 for none; an instance or a
@@ -209,7 +209,7 @@ class Policy(NamedTuple):
 
     Default: thresholds.yml
     """
-    more_thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
+    extra_thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
     """Additional limits; they override equally specific entries of the table.
 
     Default: []
@@ -285,7 +285,7 @@ def _together(policy: Policy, given: PolicyValues) -> Policy:
             "lob_fail_percent",
             f"must not be below latency_lob_warn_percent ({policy.lob_warn_percent:g})",
         )
-    return policy._replace(thresholds=policy.thresholds + policy.more_thresholds)
+    return policy._replace(thresholds=policy.thresholds + policy.extra_thresholds)
 
 
 policy_from = reader(NAME, Policy, _together)

@@ -137,7 +137,7 @@ def _read_static(host: Host) -> Optional[str]:
 
 def _is_wanted(host: Host, policy: Policy) -> bool:
     host.read_text(HOSTNAME)  # of Linux only
-    named = policy.profile is not None or policy.scan or policy.cluster
+    named = policy.profile is not None or policy.scan_names or policy.cluster_names
     return bool(named) or releases.read_software(host).is_there()
 
 
@@ -157,8 +157,8 @@ def _writer(host: Host, text: str) -> str:
 
 def _read_cluster(host: Host, policy: Policy) -> Cluster:
     """As the policy has it, else as root.sh of Grid Infrastructure was told."""
-    if policy.scan is not None and policy.cluster is not None:
-        return Cluster(None, policy.scan, policy.cluster, "the policy")
+    if policy.scan_names is not None and policy.cluster_names is not None:
+        return Cluster(None, policy.scan_names, policy.cluster_names, "the policy")
     home = clusterware.read_home(host)
     config = crsconfig_params.parse("")
     if home is not None:
@@ -171,8 +171,8 @@ def _read_cluster(host: Host, policy: Policy) -> Cluster:
         raise ParseError("crsconfig_params", f"more than {MOST} names of nodes and VIPs")
     return Cluster(
         name=config.cluster if config.nodes else None,
-        scan=scan if policy.scan is None else policy.scan,
-        members=members if policy.cluster is None else policy.cluster,
+        scan=scan if policy.scan_names is None else policy.scan_names,
+        members=members if policy.cluster_names is None else policy.cluster_names,
         source="crsconfig_params of Clusterware",
         vips=config.vips if config.cluster else (),
     )

@@ -48,8 +48,7 @@ def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``scan`` and ``cluster``: None reads the configuration of Clusterware. ``longest_wait`` is in
-    seconds.
+    ``scan_names`` and ``cluster_names``: None reads the configuration of Clusterware.
     """
 
     profile: Optional[Profile] = of_profile()
@@ -61,24 +60,24 @@ class Policy(NamedTuple):
 
     Default: none
     """
-    scan: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    scan_names: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
     """The names of the SCAN, with their domain, as a list. C(auto) is what C(crsconfig_params) of
     Clusterware has; an empty list checks none.
 
     Default: auto
     """
-    scan_addresses: int = whole_number(1, 16)
+    scan_address_count: int = whole_number(1, 16)
     """Number of addresses that DNS must return for a SCAN.
 
     Default: 3
     """
-    cluster: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    cluster_names: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
     """Names that each node is to find, as a list, such as those of nodes, VIPs and the
     interconnect. C(auto) are the nodes and VIPs that C(crsconfig_params) of Clusterware has.
 
     Default: auto
     """
-    longest_wait: float = decimal(1, 600)
+    max_wait_seconds: float = decimal(1, 600)
     """Seconds that a name may take at most where no name server answers, by what C(resolv.conf)
     says.
 

@@ -32,7 +32,7 @@ rules = Rules(NAME)
 
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "
-    "name_resolution_scan and name_resolution_cluster name none."
+    "name_resolution_scan_names and name_resolution_cluster_names name none."
 )
 
 
@@ -71,7 +71,7 @@ def _values(name: str, found: Any) -> Dict[str, Any]:
 def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     found: Found = known(facts.found[name])
     one: Resolver = known(facts.resolver)
-    wanted = policy.scan_addresses
+    wanted = policy.scan_address_count
     lines = in_hosts(facts, name)
     if not asks_dns(facts):
         problems, told = ["DNS is not asked"], {}

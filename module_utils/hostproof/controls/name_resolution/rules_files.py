@@ -103,7 +103,7 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
         problems.append("it names no server, so this host itself is queried")
     elif len(one.servers) == 1 and not stub:
         problems.append(f"{one.servers[0]} is the only server")
-    if one.longest > policy.longest_wait and not stub:
+    if one.longest > policy.max_wait_seconds and not stub:
         problems.append(
             f"a name takes up to {one.longest} seconds where no server answers ({one.timeout} s, "
             f"{one.attempts} times, {max(1, len(one.servers))} servers)"
@@ -119,7 +119,7 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
         f"{'; '.join(problems)}.",
         fix="configure two or three servers and options timeout:1 attempts:2, in the "
         "program that writes the file" + (f" ({facts.writer})" if facts.writer else ""),
-        desired=f"2 or {SERVERS} servers, at most {policy.longest_wait:g} seconds",
+        desired=f"2 or {SERVERS} servers, at most {policy.max_wait_seconds:g} seconds",
         persisted=f"{servers}; search {listed(one.search)}; timeout:{one.timeout} "
         f"attempts:{one.attempts}{' rotate' if one.rotate else ''}; written by "
         f"{facts.writer or 'hand'}",

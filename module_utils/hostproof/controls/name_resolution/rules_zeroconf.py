@@ -61,7 +61,12 @@ def zeroconf_off(facts: Facts, policy: Policy) -> Verdict:
 
 
 def _is_node(facts: Facts, policy: Policy) -> bool:
-    if policy.profile is not None and policy.profile.cluster or policy.scan or policy.cluster:
+    if (
+        policy.profile is not None
+        and policy.profile.cluster
+        or policy.scan_names
+        or policy.cluster_names
+    ):
         return True
     return known(facts.cluster).name is not None
 

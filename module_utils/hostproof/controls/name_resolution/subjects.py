@@ -21,7 +21,7 @@ def applies(facts: Facts, _policy: Policy) -> None:
     if not known(facts.wanted):
         raise Skip(
             "No Oracle software is on this host, and neither hostproof_profile nor "
-            "name_resolution_scan nor name_resolution_cluster announces any."
+            "name_resolution_scan_names nor name_resolution_cluster_names announces any."
         )
 
 

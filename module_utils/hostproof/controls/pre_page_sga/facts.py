@@ -78,7 +78,7 @@ def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[st
 
 def _asking(policy: Policy) -> next_start.Asking:
     forbidden_by = None if policy.query_instances else "pre_page_sga_query_instances"
-    return next_start.Asking(float(policy.sqlplus_seconds), forbidden_by)
+    return next_start.Asking(float(policy.sqlplus_timeout), forbidden_by)
 
 
 def _look_at(

@@ -101,7 +101,7 @@ def _plan_one(
         after = [(pfile.ALL, for_all), (subject.sid, None)]
     changes.append(
         stored_change(
-            known(subject.database.target), _NAME, before, after, float(policy.sqlplus_seconds)
+            known(subject.database.target), _NAME, before, after, float(policy.sqlplus_timeout)
         )
     )
 

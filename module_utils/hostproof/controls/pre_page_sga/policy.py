@@ -112,7 +112,7 @@ class Policy(NamedTuple):
 
     Default: true
     """
-    sqlplus_seconds: int = whole_number(1, 600)
+    sqlplus_timeout: int = whole_number(1, 600)
     """Maximum time of an answer of C(sqlplus), from 1 to 600 seconds.
 
     Default: 20

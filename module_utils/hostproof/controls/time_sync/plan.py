@@ -31,16 +31,16 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         applies(facts, policy)
     except Skip as reason:
         return _nothing(reason.why)
-    if policy.step_updates is None:
-        return _nothing("time_sync_step_updates is unmanaged.")
+    if policy.max_step_updates is None:
+        return _nothing("time_sync_max_step_updates is unmanaged.")
     if list(known(facts.keepers)) != [CHRONYD]:
         return _nothing("Not chronyd alone keeps the clock: nothing is written for another daemon.")
     chrony: Chrony = known(facts.chrony)
     found = steps(chrony)
-    if not found or not is_too_long(found[-1], policy.step_updates):
+    if not found or not is_too_long(found[-1], policy.max_step_updates):
         return Plan([], [], [], [])
-    line = f"makestep {found[-1].threshold} {policy.step_updates}\n"
-    return _drop_in(chrony, _HEADER + line, found[-1], policy.step_updates)
+    line = f"makestep {found[-1].threshold} {policy.max_step_updates}\n"
+    return _drop_in(chrony, _HEADER + line, found[-1], policy.max_step_updates)
 
 
 def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:

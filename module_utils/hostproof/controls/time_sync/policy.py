@@ -37,17 +37,17 @@ class Policy(NamedTuple):
 
     Default: any
     """
-    sources: int = whole_number(1, 20)
+    min_sources: int = whole_number(1, 20)
     """Minimum number of sources that answer. With three or more a wrong one is found.
 
     Default: 1
     """
-    offset_ms: int = whole_number(1, 60000)
+    max_offset_ms: int = whole_number(1, 60000)
     """Maximum clock offset in milliseconds, as the time daemon reports it.
 
     Default: 1000
     """
-    step_updates: Optional[int] = whole_number(0, 100).none_for("unmanaged")
+    max_step_updates: Optional[int] = whole_number(0, 100).none_for("unmanaged")
     """Number of updates after its start in which chronyd may step the clock: the second number of
     C(makestep). C(0) lets it never step. Apply lowers what allows more, and never raises it.
 

@@ -46,7 +46,7 @@ def _sync(facts: Facts) -> Sync:
 def sources(facts: Facts, policy: Policy) -> Verdict:
     sync = _sync(facts)
     (name,) = known(facts.keepers)
-    wanted = 1 if name == TIMESYNCD else policy.sources
+    wanted = 1 if name == TIMESYNCD else policy.min_sources
     status, why = PASS, None
     if not sync.selected:
         status, why = FAIL, f"{name} follows none of its {sync.asked} sources."
@@ -82,13 +82,13 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
             _ASKED[name][-1],
             f"{name} follows no source, so the offset is unknown",
         )
-    off = abs(sync.offset_ms) > policy.offset_ms
+    off = abs(sync.offset_ms) > policy.max_offset_ms
     error = "" if sync.error_ms is None else f", at most {sync.error_ms:.3f} ms with its sources"
     return Verdict(
         FAIL if off else PASS,
         f"The clock is {abs(sync.offset_ms):.3f} ms off." if off else None,
         fix="see why the daemon does not come closer; do not step the clock while databases run",
-        desired=f"at most {policy.offset_ms} ms",
+        desired=f"at most {policy.max_offset_ms} ms",
         running=f"{sync.offset_ms:+.3f} ms{error}",
         values={"clock_offset_ms": round(sync.offset_ms, 3)},
         evidence=_ASKED[name],

@@ -152,12 +152,12 @@ def _threshold(name: str, arguments: Tuple[str, ...]) -> str:
 
 
 def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> Verdict:
-    if policy.step_updates is None:
-        raise Skip("time_sync_step_updates is unmanaged.")
+    if policy.max_step_updates is None:
+        raise Skip("time_sync_max_step_updates is unmanaged.")
     chrony = known(facts.chrony)
     found = steps(chrony)
     step = found[-1] if found else None
-    too_long = is_too_long(step, policy.step_updates)
+    too_long = is_too_long(step, policy.max_step_updates)
     stale = chrony.written > known(facts.booted) + known(keepers[CHRONYD].started)
     status = WARN if stale else PASS
     why = f"{_STALE}." if stale else None
@@ -167,7 +167,7 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         why = (
             f"{step.place} allows chronyd to step the clock {when}, by {step.threshold} s and more."
         )
-    others = other_steps(chrony, policy.step_updates)
+    others = other_steps(chrony, policy.max_step_updates)
     if others and not too_long:
         status = FAIL if is_node(facts, policy) else WARN
         why = f"chronyd steps the clock by {' and '.join(others)}."
@@ -180,7 +180,7 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         why,
         fix=fix,
         commands=commands,
-        desired=f"no step after {policy.step_updates} updates",
+        desired=f"no step after {policy.max_step_updates} updates",
         persisted="; not used: ".join(reversed(places))
         or ("; ".join(others) if others else "no makestep: it never steps"),
         running="older than the configuration" if stale else "as the configuration",
