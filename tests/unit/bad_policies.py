@@ -431,7 +431,9 @@ CASES = {
         "memory_pressure", {"memory_pressure_swap": "much"}, ("'much' is not a size",)
     ),
     "memory_left": Bad(
-        "memory_pressure", {"memory_pressure_unmanaged": ["swap"]}, ("must be one of swap_size",)
+        "memory_pressure",
+        {"memory_pressure_unmanaged": ["swap"]},
+        ("must be one of budget, swap_size",),
     ),
     # Names.
     "names_option": Bad(
