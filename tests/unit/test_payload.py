@@ -133,7 +133,7 @@ def test_strange_sources_stay_what_they_are(text):
 def test_annotations_stay_here_and_fields_of_classes_keep_one():
     text = "class A(NamedTuple):\n b: str\n def c(self, d: int = 1) -> str:\n  e: int = d\n"
     assert sources.strip(text) == (
-        "class A(NamedTuple):\n b: int\n def c(self, d = 1) :\n  e = d\n"
+        "class A(NamedTuple):\n b: int\n def c(self, d = 1):\n  e = d\n"
     )
 
 

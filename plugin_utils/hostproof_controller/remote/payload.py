@@ -255,14 +255,15 @@ def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str
 def _compress(text: bytes, compression: str) -> bytes:
     if compression == "zlib":
         return zlib.compress(text, 9)
-    # A window of 2 MiB holds all of it, and the host needs no more memory than that.
+    # A window of 4 MiB holds all of it, and the host needs no more memory than that.
     filters = [
         {
             "id": lzma.FILTER_LZMA2,
             "preset": 9 | lzma.PRESET_EXTREME,
-            "dict_size": 1 << 21,
+            "dict_size": 1 << 22,
             # Text has no words of four bytes.
             "pb": 0,
+            "lc": 4,
         }
     ]
     return lzma.compress(text, format=lzma.FORMAT_XZ, filters=filters)

@@ -128,7 +128,8 @@ def strip(text: str) -> str:
         # Columns of ast are bytes.
         head = lines[first - 1].encode()[:begin].decode()
         tail = lines[last - 1].encode()[end:].decode()
-        lines[first - 1 : last] = [head + instead + tail, *["\n"] * (last - first)]
+        line = head + instead + tail
+        lines[first - 1 : last] = [line if line.strip() else "\n", *["\n"] * (last - first)]
     return _without_typing(_without_comments("".join(lines)))
 
 
@@ -138,14 +139,21 @@ def _documentation(tree: ast.Module) -> Iterator[_Change]:
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             continue
         if ast.get_docstring(node, clean=False) is not None:
-            yield _span(node.body[0], "pass" if len(node.body) == 1 else "0")
+            yield _span(node.body[0], _in_place_of(node.body))
         if isinstance(node, ast.ClassDef):
             for statement in node.body[1:]:
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                    yield _span(statement, "0")
+                    yield _span(statement, "")
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) in _TEXTS:
-            yield _span(statement, "0")
+            yield _span(statement, "")
+
+
+def _in_place_of(body: list[ast.stmt]) -> str:
+    """A docstring alone, or one with a statement on its line, is a statement that stays."""
+    if len(body) == 1:
+        return "pass"
+    return "0" if body[1].lineno == body[0].end_lineno else ""
 
 
 def _annotations(tree: ast.Module, lines: list[str]) -> Iterator[_Change]:
@@ -155,7 +163,8 @@ def _annotations(tree: ast.Module, lines: list[str]) -> Iterator[_Change]:
         before = lines[node.lineno - 1].encode()[: node.col_offset].rstrip()
         # One in brackets is rare, and travels.
         if before.endswith(mark):
-            yield begin or (node.lineno, len(before) - len(mark)), _end(node), ""
+            place = len(before[: -len(mark)].rstrip())
+            yield begin or (node.lineno, place), _end(node), ""
 
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):

@@ -6,7 +6,7 @@ its database and what Python sees of its kernel are stand-ins (molecule/io_pacin
 
 import pytest
 
-LEGACY, DEFAULT = ("33", "24"), ("8193", "4096")
+LEGACY, INTERMEDIATE, DEFAULT = ("33", "24"), ("513", "256"), ("8193", "4096")
 CHDEV = ["chdev", "-l", "sys0", "-a", "maxpout=8193", "-a", "minpout=4096"]
 JOURNAL = "/var/lib/hostproof/journal"
 
@@ -228,7 +228,7 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     assert box.changes() == []
     taken = box.apply(io_pacing_allow_deadman_risk=True)
     assert taken.changed == 1
-    assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
+    assert box.marks() == {"odm": INTERMEDIATE, "running": INTERMEDIATE}
     risk = found(box.verify(), "deadman_risk")
     assert risk["status"] in ("warn", "fail")
     assert box.revert().changed == 1
