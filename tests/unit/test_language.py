@@ -35,6 +35,8 @@ def test_hits_have_the_line_of_the_text_and_code_does_not_count():
     assert [hit.line for hit in language.hits_of("a.md", page, language.patterns())] == [3]
     text = 'a = f"{anew} is read"\nb = f"{one} is read anew"\n'
     assert [hit.line for hit in language.hits_of("a.py", text, language.patterns())] == [2]
+    program = 'a = "for x in $((1 + 1)); do echo anew"\nb = "run it anew"\n'
+    assert [hit.line for hit in language.hits_of("a.py", program, language.patterns())] == [2]
     template = "<b>{{ anew }}{% if anew %}\n<b>{{ one }} anew</b>\n<i>{# anew #}\n"
     assert [hit.line for hit in language.hits_of("a.j2", template, language.patterns())] == [2, 3]
 
