@@ -95,7 +95,8 @@ class TestTheSeed:
 
     def test_the_advice_stands_in_the_order_of_its_risk_with_the_times_of_the_test(self, read):
         fix = str(read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"].fix)
-        steps = ["name the segment", "CACHE", "25 to 6 minutes", "Hash partitions", "Event 44951"]
+        steps = ["identify the segment", "Set CACHE", "25 to 6 minutes", "hash partitions"]
+        steps += ["event 44951"]
         steps += ["22 minutes without it", "18.5 at level 3", "22.5 at 16", "49 at 32", "39 at 512"]
         steps += ["Do not copy 1024"]
         places = [fix.index(step) for step in steps]

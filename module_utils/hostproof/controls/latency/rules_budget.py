@@ -20,10 +20,9 @@ rules = Rules(NAME)
 #: What validation in the background costs. IronJacamar (WildFly, EAP): its
 #: validator looks each half of background-validation-millis at what it did not see for all of it.
 _STALE = (
-    "hands out connections that died since its last round (after a failover, a firewall's timeout "
-    "or a restart; in WildFly for up to 1.5 times background-validation-millis, and for ever where "
-    "that is 0): the application gets their error, so it must take a new connection and repeat the "
-    "transaction before anybody switches"
+    "hands out connections that died since its last check (in WildFly for up to 1.5 times "
+    "background-validation-millis, and forever if that is 0). The application gets the error, so "
+    "it must open a new connection and repeat the transaction"
 )
 
 

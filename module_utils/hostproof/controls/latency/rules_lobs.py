@@ -36,21 +36,21 @@ _WORSE_FROM = 32
 _SECUREFILES_SINCE = (12,)
 
 _EVENT_TIMES = (
-    "22 minutes without it, 18.5 at level 3, 22.5 at 16, 49 at 32, 39 at 512: the wait became less "
-    "with each level and the work took longer"
+    "22 minutes without it, 18.5 at level 3, 22.5 at 16, 49 at 32, 39 at 512. The wait decreased "
+    "with each level, but the run time increased"
 )
 _ADVICE = (
-    "in this order, one at a time, and compare the run time, not the wait. First name the segment "
-    "(P2 of the wait is the tablespace, P3 the block of the header; DBA_EXTENTS, then DBA_LOBS: "
-    "SECUREFILE, CACHE, and DBA_TABLESPACES: SEGMENT_SPACE_MANAGEMENT). "
-    "1. CACHE for the LOB and faster storage, because the session that holds the enqueue reads "
-    "blocks: from 25 to 6 minutes in the test; it uses buffer cache and redo. "
-    "2. Hash partitions (their number a power of two): each has its own segment; they need a "
-    "license and matching indexes. "
-    "3. Event 44951, for BasicFile LOBs in ASSM tablespaces only, in a test first and by small "
-    "levels: " + _EVENT_TIMES + ". Do not copy 1024 from another site; the parameter EVENT "
-    "replaces its whole list. Oracle's own way is SecureFiles (online redefinition, twice the "
-    "space meanwhile)"
+    "apply one step at a time and compare the run time, not the wait. First identify the segment "
+    "(P2 of the wait is the tablespace, P3 the header block; DBA_EXTENTS, DBA_LOBS, "
+    "DBA_TABLESPACES.SEGMENT_SPACE_MANAGEMENT). "
+    "1. Set CACHE for the LOB and use faster storage: the holder of the enqueue reads blocks. In "
+    "the test: 25 to 6 minutes. This uses buffer cache and redo. "
+    "2. Use hash partitions, a power of two: each has its own segment. They need a license and "
+    "matching indexes. "
+    "3. Set event 44951, only for BasicFile LOBs in ASSM tablespaces. Test small levels first: "
+    + _EVENT_TIMES
+    + ". Do not copy 1024 from another site. The parameter EVENT replaces its whole list. "
+    "Oracle recommends SecureFiles (online redefinition needs twice the space)"
 )
 _FIXED = (
     "Most related bugs (4867884, 6376915, 7319120, 9801919) are fixed in 11.2.0.3.0 and later "
