@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import cache
+from .reference_links import with_links
 from .text import printable
 
 _HERE = Path(__file__).parent
@@ -64,6 +65,7 @@ def _environment() -> Any:
     environment.filters["moment"] = moment
     environment.filters["effect"] = effect
     environment.filters["when"] = when
+    environment.filters["with_links"] = with_links
     return environment
 
 
