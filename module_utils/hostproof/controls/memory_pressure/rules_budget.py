@@ -23,7 +23,7 @@ rules = Rules(NAME)
     "Memory does not cover the limits of all databases",
     severity="high",
     takes_effect="instance_restart",
-    why="When the sessions use what they may, the host swaps or the OOM killer stops an instance.",
+    why="If the sessions reach their limits, the host swaps or the OOM killer stops an instance.",
     reference="Oracle Database Reference, PGA_AGGREGATE_LIMIT and PROCESSES; ORAchk, Verify "
     "database memory allocation; kernel Documentation/mm/page_tables.rst",
     because_of=("hugepages.sga_in_huge_pages", "hugepages.ram_share", "memory_pressure.physical"),
