@@ -98,7 +98,7 @@ def judge(tmp_path):
                 "192.0.2.54": zone | second if isinstance(second, dict) else second,
             },
             "policy": changed_policy(
-                "name_resolution", scan=[changes.get("scan", SCAN)], cluster=[NODE, VIP]
+                "name_resolution", scan_names=[changes.get("scan", SCAN)], cluster_names=[NODE, VIP]
             ),
         }
         isolated = ["unshare", "--net", "--mount", "--uts", sys.executable, "-c", JUDGE]
@@ -126,6 +126,7 @@ def test_three_addresses_by_each_server(judge):
         "name_servers": "pass",
         "scan": "pass",
         "cluster_names": "pass",
+        "zeroconf": "pass",
         "node": "pass",
         "vip": "pass",
     }
