@@ -104,7 +104,7 @@ FAULTS = (
         RAC + ",nolock",
         {"server_locks": "fail"},
         {"running": "nolock"},
-        "umount /f/nolock",
+        "stop what uses /f/nolock",
         use="rac",
     ),
     Fault(
@@ -114,7 +114,7 @@ FAULTS = (
         GOOD + ",nocto",
         {"server_locks": "fail"},
         {"running": "nocto"},
-        "umount /f/nocto",
+        "stop what uses /f/nocto",
         use="failover",
     ),
     Fault(
@@ -124,7 +124,7 @@ FAULTS = (
         GOOD + ",noac",
         {"caching": "fail"},
         {"running": "noac"},
-        "umount /f/noac",
+        "stop what uses /f/noac",
     ),
     Fault(
         "/f/first",

@@ -588,7 +588,7 @@ POOL = (
         {},
         "numa_split",
         "warn",
-        ("node1 got less than half",),
+        ("node1 has less than half",),
     ),
     Story("nodes: one", bare(pool=(8, 8)), {}, "numa_split", "skip", ("one NUMA node",)),
     Story("nodes: no pool", bare(nodes=(0, 0)), {}, "numa_split", "skip", ("empty",)),

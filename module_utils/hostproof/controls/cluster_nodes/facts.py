@@ -190,6 +190,8 @@ def _read_addresses(host: Host) -> str:
 
 def _addresses_of_nodes(host: Host, names: Sequence[str]) -> List[ip_addr.Address]:
     """Without link-local addresses, which an interface or Clusterware gives itself."""
+    if not names:
+        return []  # AIX has no program ip
     return [
         one._replace(interface=name)
         for one in devices.read_addresses(host)

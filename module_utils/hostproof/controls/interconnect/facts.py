@@ -139,6 +139,8 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
 
 def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
     """Addresses without link-local ones, also those of Clusterware (fe80::/10, 169.254.0.0/16)."""
+    if not found:
+        return []  # AIX has no program ip
     names = [one.name for one in found]
     return [
         one._replace(interface=name)

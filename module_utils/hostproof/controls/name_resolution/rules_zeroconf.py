@@ -9,7 +9,7 @@ from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
-from .probes import zeroconf
+from .probes.zeroconf import PROCESSES, ROUTE, SYSCONFIG, UNITS
 from .subjects import listed, skip_unmanaged
 
 rules = Rules(NAME)
@@ -26,7 +26,7 @@ rules = Rules(NAME)
     reference="My Oracle Support 1501093.1 (avahi-daemon), 1161144.1 (NOZEROCONF); CVU tasks "
     "zeroconf check and avahi-daemon",
 )
-def zeroconf_off(facts: Facts, policy: Policy) -> Verdict:
+def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("zeroconf", policy)
     if not _is_node(facts, policy):
         raise Skip("This host is not a node of a cluster.")
@@ -40,20 +40,20 @@ def zeroconf_off(facts: Facts, policy: Policy) -> Verdict:
         faults.append(f"avahi-daemon starts after reboot ({listed(enabled)})")
     remarks = [f"{listed(routes)} has the route 169.254.0.0/16"] if routes else []
     if adds:
-        remarks.append(f"{zeroconf.SYSCONFIG} does not set NOZEROCONF, so network scripts add it")
+        remarks.append(f"{SYSCONFIG} does not set NOZEROCONF, so network scripts add it")
     verdict = Verdict(
         FAIL if faults else WARN if remarks else PASS,
         f"{'; '.join(faults + remarks)}.",
         fix=f"stop and disable both units of avahi-daemon; set NOZEROCONF=yes in "
-        f"{zeroconf.SYSCONFIG} where network scripts start interfaces, and delete the route",
+        f"{SYSCONFIG} where network scripts start interfaces, and delete the route",
         commands=_commands(bool(faults), len(routes)),
         desired="no avahi-daemon, no route",
         persisted=f"{listed(enabled, 'no unit')} enabled; "
         f"{'route at the start of an interface' if adds else 'no route'}",
         running=f"{daemons} processes; {listed(routes, 'no')} route",
-        evidence=[f"command:systemctl is-enabled {unit}" for unit in zeroconf.UNITS]
-        + ["processes:" + zeroconf.PROCESSES, "command:" + " ".join(zeroconf.ROUTE)]
-        + ["file:" + zeroconf.SYSCONFIG],
+        evidence=[f"command:systemctl is-enabled {unit}" for unit in UNITS]
+        + ["processes:" + PROCESSES, "command:" + " ".join(ROUTE)]
+        + ["file:" + SYSCONFIG],
         failing_layer=failing(running=bool(daemons or routes), persisted=bool(enabled or adds)),
     )
     layers = [("units", one.enabled), ("processes", one.daemons)]
@@ -72,5 +72,5 @@ def _is_node(facts: Facts, policy: Policy) -> bool:
 
 
 def _commands(is_avahi: bool, routes: int) -> List[str]:
-    found = ["systemctl disable --now " + " ".join(reversed(zeroconf.UNITS))] if is_avahi else []
+    found = ["systemctl disable --now " + " ".join(reversed(UNITS))] if is_avahi else []
     return found + ["ip route del 169.254.0.0/16 scope link proto boot"] * min(routes, 8)
