@@ -110,13 +110,20 @@ class TestSwapSize:
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
         found = judge(machine)["swap_size"]
         assert (found.status, found.failing_layer) == ("warn", "persisted")
-        assert "is not activated at boot" in found.why
+        assert "1 of /dev/vda2, /swap not activated at boot" in found.why
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n/swap none swap sw 0 0\n")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "pass"
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\nLABEL=b none swap sw 0 0\n")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "pass"
+
+    def test_which_area_an_alias_activates_is_unknown(self, judge):
+        machine = swap(host(), ("/dev/vda2", 17 << 20, 0), ("/dev/vda3", 1 << 20, 0))
+        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
+        found = judge(machine)["swap_size"]
+        assert found.status == "error"
+        assert "of /dev/vda2, /dev/vda3, and which one is unknown" in found.why
 
     def test_a_masked_unit_of_a_line(self, judge):
         machine = host().file("/etc/fstab", "UUID=a-1 none swap sw 0 0\n").file("/dev/null", "")

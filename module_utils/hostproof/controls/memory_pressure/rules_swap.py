@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
-from typing import List, Tuple
+from typing import Tuple
 
 from ...collect.answer import known
+from ...errors import Unanswered
 from ...evaluate.checking import Rules, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
@@ -52,15 +53,23 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     areas = known(facts.swaps)
     sources = known(facts.swap_sources)
     on_disk = sum(area.size for area in areas if not is_in_memory(area))
-    lost = swap_at_boot.lost(areas, sources)
-    after_reboot = on_disk - sum(area.size for area in lost)
+    unmatched, missing = swap_at_boot.not_activated(areas, sources)
+    by_size = sorted(area.size for area in unmatched)
+    after_reboot = on_disk - sum(by_size[:missing])
+    at_least = on_disk - sum(by_size[len(by_size) - missing :])
     enough = wanted * (100 - _TOLERANCE)
+    if at_least * 100 < enough <= after_reboot * 100:
+        raise Unanswered(
+            "file:" + FSTAB,
+            f"{FSTAB} and the units activate {len(unmatched) - missing} of "
+            f"{', '.join(area.path for area in unmatched)}, and which one is unknown",
+        )
     problems = []
     if on_disk * 100 < enough:
         problems.append(f"{human(on_disk)} is less than {human(wanted)}")
     elif after_reboot * 100 < enough:
         problems.append(
-            "{0} not activated at boot".format(_names([area.path for area in lost], "is", "are"))
+            f"{missing} of {', '.join(area.path for area in unmatched)} not activated at boot"
         )
         problems.extend(f"{one.text}: {one.inactive}" for one in sources if one.inactive)
     return Verdict(
@@ -83,10 +92,6 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
             running=on_disk * 100 < enough, persisted=after_reboot * 100 < enough
         ),
     )
-
-
-def _names(names: List[str], one: str, several: str) -> str:
-    return "{0} {1}".format(", ".join(names), one if len(names) == 1 else several)
 
 
 def _text(area: proc_swaps.Area) -> str:

@@ -6,7 +6,7 @@ Sources: systemd.swap(5); systemd-fstab-generator(8); kernel-command-line(7), ``
 ``fstab=`` and ``systemd.swap=``; fstab_node_to_udev_node() in systemd, src/shared/fstab-util.c.
 """
 
-from typing import Iterator, List, NamedTuple, Sequence
+from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
 from ...collect.host import Host
 from ...parsers.nfs import fstab
@@ -52,26 +52,25 @@ def is_in_memory(area: proc_swaps.Area) -> bool:
     return area.path.startswith("/dev/zram")
 
 
-def lost(areas: Sequence[proc_swaps.Area], sources: Sequence[Source]) -> List[proc_swaps.Area]:
-    """Active areas on disk that may be missing after a reboot, the largest first.
+def not_activated(
+    areas: Sequence[proc_swaps.Area], sources: Sequence[Source]
+) -> Tuple[List[proc_swaps.Area], int]:
+    """Active areas on disk without a source of their name, and the number of them that are missing
+    after a reboot.
 
-    A source with the unit of an area activates it. Another source below /dev may be an alias of an
-    area, so each keeps one area. It is unknown which one: at best the largest.
+    Another source below /dev may be an alias of any area, so each activates one of them.
     """
-    active = [source for source in sources if not source.inactive]
-    units = {source.unit for source in active}
+    units = {source.unit for source in sources if not source.inactive}
+    names = {systemd_unit.unit_name(area.path, ".swap"): area for area in areas}
     unmatched = [
-        area
-        for area in areas
-        if not is_in_memory(area) and systemd_unit.unit_name(area.path, ".swap") not in units
+        area for name, area in names.items() if not is_in_memory(area) and name not in units
     ]
-    matched = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
     aliases = [
         unit
-        for unit in units - matched
+        for unit in units.difference(names)
         if unit.startswith("dev-") and not unit.startswith("dev-zram")
     ]
-    return sorted(unmatched, key=lambda area: -area.size)[: max(0, len(unmatched) - len(aliases))]
+    return unmatched, max(0, len(unmatched) - len(aliases))
 
 
 def _unit_of(source: str) -> str:
