@@ -1092,6 +1092,17 @@ TRANSPARENT = (
         ("No setting was found that keeps 'never'",),
     ),
     Story(
+        "thp: madvise now, and no setting for the next boot",
+        database(
+            thp="always [madvise] never",
+            without=["/etc/tmpfiles.d/thp.conf", "/boot/config-5.14.0-503.11.1.el9_5.x86_64"],
+        ),
+        {},
+        "transparent_hugepages",
+        "warn",
+        ("The mode is 'madvise' now. No setting was found that applies after a reboot.",),
+    ),
+    Story(
         "thp: madvise on a RHEL kernel",
         database(thp="always [madvise] never"),
         {},

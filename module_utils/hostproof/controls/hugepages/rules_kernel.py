@@ -194,7 +194,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
 def _is_wrong_now(wanted: str, mode: str, boot_mode: Optional[str]) -> bool:
     if mode == "always":
         return True
-    return mode != wanted and boot_mode not in (None, "always")
+    return mode != wanted and boot_mode != "always"
 
 
 def _grade_transparent(
@@ -204,6 +204,8 @@ def _grade_transparent(
         return FAIL, None
     if boot_mode == "always":
         return FAIL, "A reboot turns them on for every process."
+    if boot_mode is None and mode != wanted:
+        return WARN, f"The mode is '{mode}' now. No setting was found that applies after a reboot."
     if boot_mode is None:
         return WARN, f"No setting was found that keeps '{mode}' after a reboot."
     if mode != wanted or boot_mode != wanted:
