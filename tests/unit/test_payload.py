@@ -135,12 +135,17 @@ def test_annotations_stay_here_and_fields_of_classes_keep_one():
     assert sources.strip(text) == ("class A(NamedTuple):\n b: int\n def c(self, d = 1):\n  e = d\n")
 
 
+def test_a_level_of_indentation_is_one_space():
+    text = "if a:\n    if b:\n        c(\n            1,\n        )\n    d = '''\n    x\n    '''\n"
+    assert sources.strip(text) == "if a:\n if b:\n  c(\n1,\n)\n d = '''\n    x\n    '''\n"
+
+
 def test_names_of_typing_travel_where_more_than_annotations_use_them():
     text = (
         "from typing import (\n    Any,\n    Dict,\n)\nA = Dict[str, int]\ndef f(a: Any):\n    0\n"
     )
     stripped = sources.strip(text)
-    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n    0\n"
+    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n 0\n"
     stripped = sources.strip("from typing import Any, List\nx = 1\n")  # noqa: B005
     assert stripped == "\nx = 1\n"
 

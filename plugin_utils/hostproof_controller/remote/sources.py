@@ -115,8 +115,9 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def strip(text: str) -> str:
-    """The same program on the same lines, without comments, docstrings, documentation texts and
-    annotations. A field of a class keeps a short one, because a NamedTuple is made of it.
+    """The same program on the same lines, without comments, docstrings, documentation texts,
+    annotations and wide indentation. A field of a class keeps a short annotation, because a
+    NamedTuple is made of it.
 
     Line numbers of a traceback still lead to the source.
     """
@@ -221,13 +222,31 @@ def _without_typing(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """No comments, and no spaces at the end of a line outside a text of several lines."""
+    """No comments, one space for each level of indentation, and no other spaces at both ends of a
+    line outside a text of several lines."""
     lines = text.split("\n")
     in_text: set[int] = set()
+    #: The rows at which a statement begins, and how deep each is.
+    levels: dict[int, int] = {}
+    level = 0
+    begins = True
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         (row, column), (last, _) = token.start, token.end
         if token.type == tokenize.COMMENT:
             lines[row - 1] = lines[row - 1][:column]
+        elif token.type == tokenize.INDENT:
+            level += 1
+        elif token.type == tokenize.DEDENT:
+            level -= 1
+        elif token.type == tokenize.NEWLINE:
+            begins = True
+        elif token.type != tokenize.NL and begins:
+            levels[row] = level
+            begins = False
         # From Python 3.12 on an f-string is several tokens: its texts are those of more lines.
         in_text.update(range(row, last))
-    return "\n".join(line if row in in_text else line.rstrip() for row, line in enumerate(lines, 1))
+    for row, line in enumerate(lines, 1):
+        if row - 1 not in in_text:
+            line = " " * levels.get(row, 0) + line.lstrip() if line.strip() else ""
+        lines[row - 1] = line if row in in_text else line.rstrip()
+    return "\n".join(lines)
