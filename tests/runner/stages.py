@@ -71,6 +71,7 @@ PROGRAMS = (
     "tests/bench/pool_validation.py",
     "tests/bench/record_windows.py",
     "tests/bench/run",
+    "tests/bench/snmp_agents.py",
     "tests/machines/bound.py",
 )
 BENCHMARKS = (
@@ -83,6 +84,7 @@ BENCHMARKS = (
     "tests/bench/parsers_linear.py",
     "tests/bench/pool_validation.py",
     "tests/bench/run",
+    "tests/bench/snmp_agents.py",
 )
 #: Folders of the checkout that hold no sources.
 GENERATED = {
@@ -162,8 +164,8 @@ def workers() -> str:
 
 
 def snmp_commands(python: str) -> list[list[str]]:
-    """Tests with real agents, the recognition of recorded agents, and the cost of many agents."""
-    programs = ("truth", "pause", "many")
+    """Tests with real agents, and the recognition of recorded agents."""
+    programs = ("truth", "pause")
     return [["tests/run_snmp"], *([python, f"tests/snmp/{name}.py"] for name in programs)]
 
 
