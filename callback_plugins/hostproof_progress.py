@@ -37,7 +37,7 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 
 from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
-from hostproof_controller.policies import BadPolicy, refuse_unknown
+from hostproof_controller.policies import BadPolicy, environment_variables, refuse_bad_variables
 from hostproof_controller.report.terminal import TERMINAL
 from hostproof_controller.report.text import printable, shorten
 
@@ -155,7 +155,7 @@ class CallbackModule(DefaultCallback):
             self._limit_is_known = True
             self._refuse_unknown_hosts(play)
             if TERMINAL in os.environ:
-                self._refuse_unknown_variables(play)
+                self._refuse_bad_variables(play)
 
     def _refuse_unknown_hosts(self, play) -> None:
         """End a run whose --limit names an unknown host, before any host is contacted.
@@ -171,16 +171,18 @@ class CallbackModule(DefaultCallback):
         if said:
             raise SystemExit(EXIT_UNKNOWN_HOST)
 
-    def _refuse_unknown_variables(self, play) -> None:
-        """End a run of the command before it contacts a host if a variable has an unknown name."""
+    def _refuse_bad_variables(self, play) -> None:
+        """End a run of the command before it contacts a host if a variable cannot be used."""
         manager = play.get_variable_manager()
         inventory = getattr(manager, "_inventory", None)
-        place = "-e: "
+        place = "environment: "
         try:
-            refuse_unknown(manager.extra_vars)
+            refuse_bad_variables(environment_variables())
+            place = "-e: "
+            refuse_bad_variables(manager.extra_vars)
             for host in _some_hosts(inventory.get_hosts() if inventory else []):
                 place = f"{host.get_name()}: "
-                refuse_unknown(manager.get_vars(play=play, host=host, include_hostvars=False))
+                refuse_bad_variables(manager.get_vars(play=play, host=host, include_hostvars=False))
         except BadPolicy as problem:
             text = f"hostproof: {place}{problem}; no host was contacted"
             self._display.display(text, color="red", stderr=True)

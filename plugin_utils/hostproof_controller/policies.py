@@ -390,6 +390,44 @@ def refuse_unknown(variables: Mapping[str, Any]) -> None:
     _refuse_facts(variables)
 
 
+def refuse_bad_variables(variables: Mapping[str, Any]) -> None:
+    """BadPolicy for an unknown name, and for a value that is none of the choices."""
+    refuse_unknown(variables)
+    _refuse_bad_choices(variables)
+
+
+def environment_variables() -> dict[str, str]:
+    """The variables of Hostproof that the environment gives."""
+    return {name: os.environ[key] for name, key in _OF_ENVIRONMENT.items() if os.environ.get(key)}
+
+
+def _refuse_bad_choices(variables: Mapping[str, Any]) -> None:
+    """BadPolicy for a value that is none of the choices of its variable.
+
+    A value that is not plain text, or holds a template, is validated when its host is audited.
+    """
+    choices = _choices()
+    for name in choices.keys() & variables.keys():
+        value = variables[name]
+        if isinstance(value, str) and "{" not in value and value not in choices[name]:
+            known = choices[name]
+            raise BadPolicy(
+                f"{name} cannot be {_shown(value)}{_meant(value, known) or '.'} "
+                f"Valid values: {', '.join(known)}"
+            )
+
+
+@functools.cache
+def _choices() -> dict[str, tuple[str, ...]]:
+    """The variables that take one of several words, and these words."""
+    return {
+        control.variable(name): tuple(option["choices"])
+        for control in controls().values()
+        for name, option in control.options.items()
+        if option.get("type", "str") == "str" and option.get("choices")
+    }
+
+
 def _refuse_facts(variables: Mapping[str, Any]) -> None:
     """BadPolicy where a host gathered what would be a variable of ours."""
     facts = variables.get("ansible_facts")

@@ -65,9 +65,9 @@ def environment(tmp_path_factory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def hostproof(environment, tmp_path_factory) -> Callable[..., Run]:
-    """hostproof(arguments...): one run with a report folder of its own."""
+    """hostproof(arguments..., VARIABLE=value): one run with a report folder of its own."""
 
-    def run(*arguments: str) -> Run:
+    def run(*arguments: str, **variables: str) -> Run:
         reports = tmp_path_factory.mktemp("run") / "reports"
         ran = subprocess.run(
             [wrapper.HOSTPROOF, *arguments],
@@ -75,6 +75,7 @@ def hostproof(environment, tmp_path_factory) -> Callable[..., Run]:
                 **environment,
                 "HOSTPROOF_REPORTS": str(reports),
                 "HOSTPROOF_RECORDS": str(reports),
+                **variables,
             },
             cwd=reports.parent,
             stdin=subprocess.DEVNULL,
@@ -290,6 +291,15 @@ class TestWrongUse:
                 "-e: no control takes the variable hugepages_instance: did you mean "
                 "hugepages_instances?; no host was contacted",
             ),
+            (
+                ["audit", "-e", "hostproof_profile=oracle_19c_sngle"],
+                "-e: hostproof_profile cannot be 'oracle_19c_sngle': did you mean "
+                "oracle_19c_single? Valid values: none, ",
+            ),
+            (
+                ["audit", "-e", "hugepages_transparent=sometimes"],
+                "-e: hugepages_transparent cannot be 'sometimes'. Valid values: auto, never, ",
+            ),
             (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
             (["audit", "--limit", "zz*"], "is 'zz*'; ./hostproof audit -i INVENTORY"),
             (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
@@ -299,6 +309,12 @@ class TestWrongUse:
         run = hostproof(*arguments)
         assert run.code == 1
         assert message in run.output
+        assert not run.folder.exists()
+
+    def test_a_profile_of_the_environment_is_validated_too(self, hostproof):
+        run = hostproof("audit", HOSTPROOF_PROFILE="oracle_19c")
+        assert run.code == 1
+        assert "environment: hostproof_profile cannot be 'oracle_19c': did you mean" in run.output
         assert not run.folder.exists()
 
     def test_help_fits_on_a_screen(self, hostproof):
