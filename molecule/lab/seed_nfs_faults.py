@@ -5,7 +5,7 @@
     ./hostproof verify -i inventories/lab --tags nfs_mounts -e @.cache/machines/lab/nfs_faults.json
     .venv-dev/bin/python molecule/lab/seed_nfs_faults.py heal
 
-The JSON file is the policy: nfs_mounts_wanted with a mount for each fault.
+The JSON file is the policy: nfs_mounts_mounts with a mount for each fault.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main() -> None:
         return
     nfs_faults.seed(NfsLab())
     policy = vm.FOLDER / "nfs_faults.json"
-    policy.write_text(json.dumps({"nfs_mounts_wanted": nfs_faults.wanted()}, indent=2) + "\n")
+    policy.write_text(json.dumps({"nfs_mounts_mounts": nfs_faults.wanted()}, indent=2) + "\n")
     print(f"./hostproof verify -i inventories/lab --tags nfs_mounts -e @{policy}")
 
 

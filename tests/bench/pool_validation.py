@@ -114,7 +114,7 @@ class changed:  # noqa: N801 - reads as the statement that it is
         wanted = {"pool": "changed", "server": "shop", "validation": BEHIND, "millis": SELDOM}
         policy = default_policy(NAME) | {
             "servers": [self._server.policy()],
-            "wanted": [{**wanted, "sorter": SORTER}],
+            "pools": [{**wanted, "sorter": SORTER}],
             "allow_reload": True,
             "allow_stale_connections": True,
         }

@@ -28,7 +28,7 @@ WANTED = {
 
 
 def plan(server: parts.WildFly, **changes: Any) -> Plan:
-    given = {"wanted": [WANTED], "round_trip_ms": 6, **changes}
+    given = {"pools": [WANTED], "round_trip_ms": 6, **changes}
     policy = CONTROLS[NAME].policy_from(policy_of(server, **given))
     return apply.plan_of(CONTROLS[NAME].read, planner(NAME), LiveHost(), policy)
 

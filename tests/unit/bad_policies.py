@@ -53,10 +53,10 @@ CASES = {
         ("hugepages_instance:", "mean hugepages_instances?"),
     ),
     "prefix": Bad(
-        "nfs_mounts", {"nfs_mount_wanted": []}, ("nfs_mount_wanted:", "mean nfs_mounts_wanted?")
+        "nfs_mounts", {"nfs_mount_mounts": []}, ("nfs_mount_mounts:", "mean nfs_mounts_mounts?")
     ),
     "prefix_letters": Bad(
-        "nfs_mounts", {"nsf_mounts_wanted": []}, ("nsf_mounts_wanted:", "mean nfs_mounts_wanted?")
+        "nfs_mounts", {"nsf_mounts_mounts": []}, ("nsf_mounts_mounts:", "mean nfs_mounts_mounts?")
     ),
     "prefix_joined": Bad(
         "hugepages", {"huge_pages_users": []}, ("huge_pages_users:", "mean hugepages_users?")
@@ -88,8 +88,8 @@ CASES = {
     ),
     "listener_letter": Bad(
         "listener_rate_limit",
-        {"listner_rate_limit_wanted": []},
-        ("listner_rate_limit_wanted:", "mean listener_rate_limit_wanted?"),
+        {"listner_rate_limit_listeners": []},
+        ("listner_rate_limit_listeners:", "mean listener_rate_limit_listeners?"),
     ),
     "sga_joined": Bad(
         "pre_page_sga",
@@ -163,7 +163,7 @@ CASES = {
     "many_digits_of_ms": Bad("nfs_mounts", {"nfs_mounts_rtt_fail_ms": "9" * 400}, ("rtt_fail_ms",)),
     "rate_digits": Bad(
         "listener_rate_limit",
-        {"listener_rate_limit_wanted": [{"name": "L", "rate": "9" * 5000}]},
+        {"listener_rate_limit_listeners": [{"name": "L", "rate": "9" * 5000}]},
         ("L: rate must be a whole number",),
         entry=True,
     ),
@@ -252,25 +252,25 @@ CASES = {
     "nfs_version": Bad("nfs_mounts", {"nfs_mounts_version": 4}, ("name the minor version",)),
     "mount_key": Bad(
         "nfs_mounts",
-        {"nfs_mounts_wanted": [{**MOUNT, "opts": "ro"}]},
+        {"nfs_mounts_mounts": [{**MOUNT, "opts": "ro"}]},
         ("has unknown opts",),
         entry=True,
     ),
     "mount_class": Bad(
         "nfs_mounts",
-        {"nfs_mounts_wanted": [{**MOUNT, "class": "data"}]},
+        {"nfs_mounts_mounts": [{**MOUNT, "class": "data"}]},
         ("class must be one of",),
         entry=True,
     ),
     "mount_class_list": Bad(
         "nfs_mounts",
-        {"nfs_mounts_wanted": [{**MOUNT, "class": ["redo"]}]},
+        {"nfs_mounts_mounts": [{**MOUNT, "class": ["redo"]}]},
         ("class must be one",),
         entry=True,
     ),
     "mount_option": Bad(
         "nfs_mounts",
-        {"nfs_mounts_wanted": [{**MOUNT, "options": "nconect=4"}]},
+        {"nfs_mounts_mounts": [{**MOUNT, "options": "nconect=4"}]},
         ("options has unknown nconect",),
         entry=True,
     ),
@@ -286,20 +286,20 @@ CASES = {
     ),
     # Flow control.
     "rule_of_nothing": Bad(
-        "flow_control", {"flow_control_wanted": [{"rx": "on"}]}, ("flow_control_wanted has a rule",)
+        "flow_control", {"flow_control_rules": [{"rx": "on"}]}, ("flow_control_rules has a rule",)
     ),
     "rules_none": Bad(
-        "flow_control", {"flow_control_wanted": []}, ("flow_control_wanted", "auto or a list")
+        "flow_control", {"flow_control_rules": []}, ("flow_control_rules", "auto or a list")
     ),
     "rule_side": Bad(
         "flow_control",
-        {"flow_control_wanted": [{"role": "storage", "rx": "yes please"}]},
+        {"flow_control_rules": [{"role": "storage", "rx": "yes please"}]},
         ("rx must be one of on, off",),
     ),
     "rule_without_effect": Bad(
         "flow_control",
-        {"flow_control_wanted": [{"role": "storage"}]},
-        ("flow_control_wanted", "rx, tx"),
+        {"flow_control_rules": [{"role": "storage"}]},
+        ("flow_control_rules", "rx, tx"),
     ),
     "network": Bad(
         "flow_control", {"flow_control_interconnect": ["192.0.2.0/99"]}, ("192.0.2.0/99",)
@@ -362,18 +362,18 @@ CASES = {
     # The listener.
     "rate": Bad(
         "listener_rate_limit",
-        {"listener_rate_limit_wanted": [{"name": "L", "rate": "fast"}]},
+        {"listener_rate_limit_listeners": [{"name": "L", "rate": "fast"}]},
         ("L: rate must be a whole number",),
         entry=True,
     ),
     "listeners_none": Bad(
         "listener_rate_limit",
-        {"listener_rate_limit_wanted": []},
-        ("listener_rate_limit_wanted", "auto or a list"),
+        {"listener_rate_limit_listeners": []},
+        ("listener_rate_limit_listeners", "auto or a list"),
     ),
     "scope_list": Bad(
         "listener_rate_limit",
-        {"listener_rate_limit_wanted": [{"name": "L", "rate": 5, "scope": []}]},
+        {"listener_rate_limit_listeners": [{"name": "L", "rate": 5, "scope": []}]},
         ("L: scope must be one of",),
         entry=True,
     ),
@@ -518,7 +518,7 @@ CASES = {
     "nodes": Bad("cluster_nodes", {"cluster_nodes_expected": "rac1"}, ("must be a list of names",)),
     "pool_wanted": Bad(
         "pool_validation",
-        {"pool_validation_wanted": [{"pool": "DS", "server": "gone", "validation": "foreground"}]},
+        {"pool_validation_pools": [{"pool": "DS", "server": "gone", "validation": "foreground"}]},
         ("names gone, which is none of the servers",),
     ),
     "peer": Bad(

@@ -68,7 +68,7 @@ listener_policy = functools.partial(changed_policy, "listener_rate_limit")
 
 def wants(**changes: Any) -> dict[str, Any]:
     """A policy that lists the listener, with some of what it wants changed."""
-    return {"wanted": [{**WANTED, **changes}]}
+    return {"listeners": [{**WANTED, **changes}]}
 
 
 class ListenerMachine(Machine):

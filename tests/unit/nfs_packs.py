@@ -38,7 +38,7 @@ nfs_policy = functools.partial(changed_policy, "nfs_mounts")
 
 def listed(**changes: Any) -> dict[str, Any]:
     """The policy that lists one mount of datafiles, /u02, with some of its fields changed."""
-    return {"wanted": [DATAFILES | changes]}
+    return {"mounts": [DATAFILES | changes]}
 
 
 def shown(

@@ -149,7 +149,7 @@ class TestExplain:
 
     def test_tells_variables_with_default_and_meaning(self, capsys):
         text = printed(capsys, "explain", "pre_page_sga.value")
-        assert re.search(r"- `pre_page_sga_wanted` \(default `\"auto\"`\): \w+", text)
+        assert re.search(r"- `pre_page_sga_value` \(default `\"auto\"`\): \w+", text)
         assert "Since 0.2.0. More: docs/controls/pre_page_sga.md" in text
 
     def test_names_the_control_s_where_the_page_names_none(self, capsys):
@@ -172,7 +172,7 @@ class TestExplain:
     def test_as_json(self, capsys):
         record = json.loads(printed(capsys, "explain", "pre_page_sga.value", "--format", "json"))
         assert record["severity"] == "critical"
-        assert "pre_page_sga_wanted" in {one["name"] for one in record["variables"]}
+        assert "pre_page_sga_value" in {one["name"] for one in record["variables"]}
 
     @pytest.mark.parametrize(
         "name",

@@ -32,9 +32,9 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
     ("pre_page_sga", "instances", SGA, {"sid": "B", "version": "19.x"}, "must be a release"),
     ("pre_page_sga", "instances", SGA, "ORCL", "needs a sid"),
     ("pre_page_sga", "instances", SGA, dict(SGA), "lists a sid twice: GOOD"),
-    ("nfs_mounts", "wanted", MOUNT, {**MOUNT, "path": "u09"}, "must be absolute"),
-    ("nfs_mounts", "wanted", MOUNT, {**MOUNT, "path": "/u02/oradata/"}, "lists a path twice"),
-    ("nfs_mounts", "wanted", MOUNT, ["x"], "needs path, source and class"),
+    ("nfs_mounts", "mounts", MOUNT, {**MOUNT, "path": "u09"}, "must be absolute"),
+    ("nfs_mounts", "mounts", MOUNT, {**MOUNT, "path": "/u02/oradata/"}, "lists a path twice"),
+    ("nfs_mounts", "mounts", MOUNT, ["x"], "needs path, source and class"),
     ("nfs_mounts", "oracle_homes", "/u01/home", "home", "must hold absolute paths"),
     ("nfs_mounts", "oracle_homes", "/u01/home", 7, "must hold absolute paths"),
     ("flow_control", "switches", SWITCH, {"adress": "192.0.2.2"}, "has unknown adress"),
@@ -49,8 +49,14 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
     ),
     ("flow_control", "filers", SWITCH, {"address": "192.0.2.2", "ports": [{}]}, "need a name each"),
     ("flow_control", "filers", SWITCH, dict(SWITCH), "lists 192.0.2.1 twice"),
-    ("listener_rate_limit", "wanted", {"name": "GOOD"}, {"name": "B", "rate": "x"}, "B: rate must"),
-    ("listener_rate_limit", "wanted", {"name": "GOOD"}, {"name": "good"}, "lists GOOD twice"),
+    (
+        "listener_rate_limit",
+        "listeners",
+        {"name": "GOOD"},
+        {"name": "B", "rate": "x"},
+        "B: rate must",
+    ),
+    ("listener_rate_limit", "listeners", {"name": "GOOD"}, {"name": "good"}, "lists GOOD twice"),
     ("listener_rate_limit", "oracle_homes", "/u01/home", "home", "must hold absolute paths"),
     ("latency", "probes", {"probe": "disk"}, {"probe": "disc"}, "latency_probes, item 2"),
     ("latency", "probes", {"probe": "disk"}, {"probe": "disk"}, "item 2: disk is listed twice"),
@@ -139,9 +145,9 @@ def test_two_that_contradict_each_other_are_both_left_out():
 def test_a_listener_of_one_home_and_of_all_is_not_known():
     wanted = [{"name": "A", "home": "/u01/a", "rate": 5}, {"name": "a", "rate": 7}, {"name": "B"}]
     bad: list[audit.LeftOut] = []
-    controls = policies(listener_rate_limit={"wanted": wanted})
+    controls = policies(listener_rate_limit={"listeners": wanted})
     found = audit.policies_from(controls, None, bad)["listener_rate_limit"]
-    assert [one.name for one in found.wanted] == ["B"]
+    assert [one.name for one in found.listeners] == ["B"]
     assert "give each of them its home" in bad[0].text
 
 
@@ -202,7 +208,7 @@ def test_a_list_without_a_good_entry_is_judged_as_far_as_it_goes():
         ("hugepages", {"instances": []}),
         ("hugepages", {"instances": {}}),
         ("hugepages", {"spare_pages": -1, "instances": [{"sid": "B"}]}),
-        ("flow_control", {"wanted": [{"rx": "on"}]}),
+        ("flow_control", {"rules": [{"rx": "on"}]}),
         ("flow_control", {"switches": {}}),
         ("latency", {"thresholds": ["x"]}),
         ("latency", {"probes": {}}),

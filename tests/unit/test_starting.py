@@ -57,7 +57,7 @@ def test_holds_what_runs(tmp_path):
         "hugepages_instances": [{"sid": "LAB1", "sga": "256M"}, {"sid": "LAB2", "sga": "128M"}],
         "hugepages_users": ["oracle"],
     }
-    assert [(one["path"], one["class"]) for one in told["nfs_mounts"]["nfs_mounts_wanted"]] == [
+    assert [(one["path"], one["class"]) for one in told["nfs_mounts"]["nfs_mounts_mounts"]] == [
         ("/u02/oradata", "datafiles"),
         ("/u03/redo", "redo"),
         ("/u04/archive", "backup"),
@@ -170,7 +170,7 @@ class TestHostileAnswers:
         one = nfs_mounted.Mounted("/home", "filer:/vol/home", "nfs", "rw", None, "/", ())
         text = made(nfs_mounted, "read_mounted", [one])
         assert "Left out, if it holds no files of Oracle: /home" in text
-        assert "nfs_mounts_wanted:" not in text
+        assert "nfs_mounts_mounts:" not in text
 
 
 class TestWrongUse:

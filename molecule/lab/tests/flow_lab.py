@@ -45,7 +45,7 @@ COMMUNITY = "of-the-lab-only"
 
 #: With both agents, and nothing wanted of any card.
 PATH_POLICY: dict[str, Any] = {
-    "flow_control_wanted": [{"role": "storage", "rx": "keep", "tx": "keep"}],
+    "flow_control_rules": [{"role": "storage", "rx": "keep", "tx": "keep"}],
     "flow_control_switches": [{"address": SWITCH[0], "port": SWITCH[1]}],
     "flow_control_filers": [{"address": "10.9.2.2", "agent": FILER[0], "port": FILER[1]}],
     "flow_control_credentials": {"default": {"version": "2c", "community": COMMUNITY}},

@@ -35,7 +35,7 @@ class Fault(NamedTuple):
     version: str = "3"
 
     def wanted(self) -> dict[str, str]:
-        """Its element of nfs_mounts_wanted."""
+        """Its element of nfs_mounts_mounts."""
         return {
             "path": self.path,
             "source": self.source,

@@ -36,7 +36,7 @@ def test_the_cards_are_as_their_drivers_leave_them(flow, flow_untouched):
 def test_without_a_policy_nothing_changes_and_tx_of_a_storage_card_is_told(flow, flow_untouched):
     applied = flow.play("apply", hostproof_window_seconds=1)
     assert applied.changed == 0
-    assert "flow_control_wanted is auto: nothing is changed" in applied.output
+    assert "flow_control_rules is auto: nothing is changed" in applied.output
     statuses = applied.statuses()
     assert statuses[f"{flow.card(1)} flow_control.configured"] in ("warn", "fail")
     assert statuses["dbnet0 flow_control.configured"] == "pass"
@@ -48,7 +48,7 @@ def test_without_a_policy_nothing_changes_and_tx_of_a_storage_card_is_told(flow,
 
 
 def test_check_mode_shows_the_plan_and_changes_nothing(flow, flow_untouched):
-    planned = flow.play("apply", "--check", "--diff", flow_control_wanted=wanted(flow))
+    planned = flow.play("apply", "--check", "--diff", flow_control_rules=wanted(flow))
     assert planned.rc == 0
     said = planned.output
     assert said.count("+TxFlowControl=no") == 4
@@ -61,7 +61,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(flow, flow_untouched):
 
 def test_apply_sets_one_member_of_the_bond_after_the_other_and_verifies(flow, flow_untouched):
     flow.run(f"{{ {WATCH} ; }} >/tmp/bond.log 2>&1 & echo $! > /tmp/bond.pid")
-    applied = flow.play("apply", flow_control_wanted=wanted(flow), hostproof_window_seconds=1)
+    applied = flow.play("apply", flow_control_rules=wanted(flow), hostproof_window_seconds=1)
     flow.run("kill $(cat /tmp/bond.pid)")
     assert applied.changed == 1
     assert flow.state()["pause"] == in_force(flow)
@@ -98,7 +98,7 @@ def in_force(flow: FlowLab) -> dict[str, str]:
 
 def test_a_second_apply_changes_nothing(flow):
     before = (flow.state(), flow.run("find /var/lib/hostproof | sort"))
-    again = flow.apply(flow_control_wanted=wanted(flow), hostproof_window_seconds=0)
+    again = flow.apply(flow_control_rules=wanted(flow), hostproof_window_seconds=0)
     assert again.changed == 0
     assert '"diff": []' in again.output
     assert (flow.state(), flow.run("find /var/lib/hostproof | sort")) == before
@@ -115,7 +115,7 @@ def test_after_a_boot_each_driver_does_what_the_policy_wants_and_keeps_its_name(
     flow.wait_for_lacp()
     assert flow.cards() == names
     assert flow.state()["pause"] == in_force(flow)
-    verified = flow.verify(flow_control_wanted=wanted(flow), hostproof_window_seconds=1)
+    verified = flow.verify(flow_control_rules=wanted(flow), hostproof_window_seconds=1)
     statuses = verified.statuses()
     assert_verified(flow, statuses)
 
@@ -144,7 +144,7 @@ def test_the_card_of_the_running_play_is_left_alone(flow, flow_untouched):
         "for i in $(seq 100); do ss -tn state established '( sport = :22 )' | grep -q 10.9.2.2 "
         "&& exit; sleep 0.3; done; exit 1"
     )
-    refused = flow.apply(flow_control_wanted=wanted(flow), hostproof_window_seconds=0)
+    refused = flow.apply(flow_control_rules=wanted(flow), hostproof_window_seconds=0)
     # Not a word of the shell's own arguments, which pkill would find too.
     flow.run(
         "pkill -f 'ssh -i /tmp/[w]ired'; rm -f /tmp/wired-key*; "
@@ -164,7 +164,7 @@ def test_a_bond_with_one_member_left_is_refused(flow, flow_untouched):
         "awk '/Number of ports:/ {exit $NF != 1}' /proc/net/bonding/bond0 && exit; sleep 0.3; "
         "done; exit 1"
     )
-    refused = flow.apply(flow_control_wanted=wanted(flow), hostproof_window_seconds=0)
+    refused = flow.apply(flow_control_rules=wanted(flow), hostproof_window_seconds=0)
     flow.run(f"ip link set {down} up")
     flow.wait_for_lacp()
     assert refused.rc == 2

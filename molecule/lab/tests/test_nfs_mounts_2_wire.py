@@ -46,7 +46,7 @@ def test_losses_are_blamed_on_the_path(nfs):
     files = "--open /u02/oradata/users01.dbf --open /u03/redo/redo01.log"
     nfs.start_stand_in("LAB1", f"--process lgwr {files}", login=LOGIN)
     with lossy_path(nfs), nfs.traffic(*BUSY):
-        verified = nfs.verify(nfs_mounts_wanted="auto", hostproof_window_seconds=SECONDS, **LOSSES)
+        verified = nfs.verify(nfs_mounts_mounts="auto", hostproof_window_seconds=SECONDS, **LOSSES)
     nfs.stop_instance("LAB1")
     mounted = {name for name in verified.statuses() if name.endswith(" nfs_mounts.mounted")}
     assert mounted == {f"{path} nfs_mounts.mounted" for path in BUSY}

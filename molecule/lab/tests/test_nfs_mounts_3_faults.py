@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture(scope="module")
 def verified(nfs):
     nfs_faults.seed(nfs)
-    yield nfs.play("verify", nfs_mounts_wanted=nfs_faults.wanted())
+    yield nfs.play("verify", nfs_mounts_mounts=nfs_faults.wanted())
     nfs_faults.heal(nfs)
 
 

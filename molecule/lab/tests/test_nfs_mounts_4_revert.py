@@ -14,9 +14,9 @@ KILLED = ("/u02/oradata", "/u03/redo")
 def two_mounts():
     """The variables of a policy of these two."""
     policy = yaml.safe_load((ROOT / "inventories/lab/group_vars/lab/nfs_mounts.yml").read_text())
-    wanted = [mount for mount in policy["nfs_mounts_wanted"] if mount["path"] in KILLED]
+    wanted = [mount for mount in policy["nfs_mounts_mounts"] if mount["path"] in KILLED]
     assert len(wanted) == len(KILLED)
-    return {"nfs_mounts_wanted": wanted, "nfs_mounts_allow_remount": True}
+    return {"nfs_mounts_mounts": wanted, "nfs_mounts_allow_remount": True}
 
 
 def test_revert_puts_files_mounts_and_slots_back(nfs, nfs_untouched):

@@ -216,7 +216,7 @@ def _mounts(host: Host) -> Part:
         notes.append(
             "options follow from it (datafiles, redo, oracle_home, crs_voting, adr, backup)."
         )
-        variables["nfs_mounts_wanted"] = [wanted[path] for path in sorted(wanted)]
+        variables["nfs_mounts_mounts"] = [wanted[path] for path in sorted(wanted)]
     if not found:
         notes.append("Nothing is mounted over NFS.")
     return Part(
@@ -238,7 +238,7 @@ def _listeners(host: Host) -> Part:
         "their file, and nothing is changed. Running listeners:",
     ]
     notes += [f"  {one_line(one.name)} of {one_line(one.home)}" for one in found] or ["  none"]
-    examples = ["listener_rate_limit_wanted:"] if found else []
+    examples = ["listener_rate_limit_listeners:"] if found else []
     for one in found:
         if _safe(one.name):
             examples.append(f"  - {{name: {json.dumps(one.name, ensure_ascii=False)}, rate: 20}}")
@@ -259,7 +259,7 @@ def _links(host: Host) -> Part:
         for path in found.paths
     ]
     examples = [
-        "flow_control_wanted:",
+        "flow_control_rules:",
         '  - {role: storage, rx: "on", tx: "off"}',
         '  - {role: interconnect, rx: keep, tx: "off"}',
     ]

@@ -140,7 +140,7 @@ def test_a_file_that_an_administrator_touches_makes_the_listener_older(box):
 
 def test_a_file_of_grid_infrastructure_is_refused_and_untouched(box, untouched):
     wanted = [{"name": "GRIDL", "rate": 10}]
-    policy = {"listener_rate_limit_wanted": wanted, **RESTART}
+    policy = {"listener_rate_limit_listeners": wanted, **RESTART}
     verified = box.play("verify", "-e", json.dumps(policy))
     assert find(verified, "editable", "GRIDL")["status"] in ("warn", "fail")
     refused = box.play("apply", "-e", json.dumps(policy))

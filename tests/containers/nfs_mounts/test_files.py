@@ -92,7 +92,7 @@ def test_an_autofs_map_counts_only_where_fstab_says_nothing(box, untouched, slot
 def test_a_mount_that_fails_puts_everything_back(box, untouched, slots):
     """Nothing answers here, and a container may not mount: fstab and the folder must go again."""
     wanted = [{"path": "/backup", "source": "filer2:/vol/backup", "class": "backup"}, REDO]
-    failed = box.play("apply", "-e", json.dumps({"nfs_mounts_wanted": wanted}), **slots)
+    failed = box.play("apply", "-e", json.dumps({"nfs_mounts_mounts": wanted}), **slots)
     assert failed.rc == 2
     # Beside it stands what the host is like without the change.
     assert failed.statuses()["nfs_mounts.applied"] == "fail"

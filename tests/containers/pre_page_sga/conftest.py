@@ -31,7 +31,7 @@ class Instance(Box):
 
 
 def by_default(variables: dict[str, Any]) -> dict[str, Any]:
-    return {"pre_page_sga_wanted": "auto", **variables}
+    return {"pre_page_sga_value": "auto", **variables}
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ def test_verify_says_what_the_instance_runs_with(box, untouched):
 
 
 def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
-    planned = box.play("apply", "--check", "--diff", pre_page_sga_wanted="TRUE")
+    planned = box.play("apply", "--check", "--diff", pre_page_sga_value="TRUE")
     assert (planned.rc, planned.changed) == (0, 1)
     assert "-*=FALSE ORCL=unset" in planned.output
     assert "+*=TRUE ORCL=unset" in planned.output
@@ -61,7 +61,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
 
 
 def test_apply_sets_it_for_the_next_start_alone(box, untouched):
-    applied = box.play("apply", pre_page_sga_wanted="TRUE")
+    applied = box.play("apply", pre_page_sga_value="TRUE")
     # Its verify fails: the running instance is not as the policy requires until it is restarted.
     assert (applied.rc, applied.changed) == (2, 1)
     assert "ORCL runs with pre_page_sga FALSE until it is restarted" in applied.output
@@ -80,7 +80,7 @@ def test_verify_says_what_waits_for_a_restart(box):
 
 def test_a_second_apply_changes_nothing(box):
     before = box.run(f"sha256sum {SPFILE}; find /var/lib/hostproof | sort")
-    again = box.play("apply", pre_page_sga_wanted="TRUE")
+    again = box.play("apply", pre_page_sga_value="TRUE")
     assert (again.rc, again.changed) == (2, 0)
     assert box.run(f"sha256sum {SPFILE}; find /var/lib/hostproof | sort") == before
 
@@ -98,7 +98,7 @@ def test_a_plan_does_not_guess_the_pages_of_an_old_release(box):
     # Since 18c only.
     del old["full"]
     box.run(f"cat > {STATE} <<'END'\n{json.dumps(old)}\nEND")
-    refused = box.apply(pre_page_sga_wanted="TRUE")
+    refused = box.apply(pre_page_sga_value="TRUE")
     assert refused.rc == 2
     assert "maps: Permission denied" in " ".join(refused.output.split())
     assert stored(box) == {}
@@ -120,7 +120,7 @@ def test_an_instance_started_with_a_text_file_is_its_administrators(box):
     told |= {"spfile": None, "running": told["running"] | {"pre_page_sga": "FALSE", "spfile": None}}
     box.run(f"mv {SPFILE} /tmp/; echo '*.pre_page_sga=FALSE' > {HOME}/dbs/initORCL.ora")
     box.run(f"cat > {STATE} <<'END'\n{json.dumps(told)}\nEND")
-    refused = box.apply(pre_page_sga_wanted="TRUE")
+    refused = box.apply(pre_page_sga_value="TRUE")
     assert refused.rc == 2
     assert f"into {HOME}/dbs/initORCL.ora manually" in " ".join(refused.output.split())
     box.run(f"rm {HOME}/dbs/initORCL.ora; mv /tmp/spfileORCL.ora {SPFILE}")

@@ -73,14 +73,14 @@ def test_both_directions_on_is_what_the_default_warns_of(judge):
 
 
 def test_a_rule_makes_it_fail(judge):
-    found = judge(of(aix(), "elxent-enabled", "ent2"), wanted=NO_PAUSE)
+    found = judge(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
     assert only(found, "configured").status == "fail"
     assert only(found, "persisted").status == "fail"
 
 
 def test_off_now_and_at_boot_passes(judge):
     machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
-    found = judge(machine, wanted=NO_PAUSE)
+    found = judge(machine, rules=NO_PAUSE)
     for check in ("supported", "configured", "persisted", "speed_duplex", "full_duplex", "drops"):
         assert only(found, check).status in ("pass", "skip"), found[check]
     assert only(found, "configured").status == "pass"
@@ -88,7 +88,7 @@ def test_off_now_and_at_boot_passes(judge):
 
 
 def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
-    found = judge(of(aix(), "goent-disabled", "ent2"), wanted=NO_PAUSE)
+    found = judge(of(aix(), "goent-disabled", "ent2"), rules=NO_PAUSE)
     assert only(found, "configured").status == "pass"
     assert only(found, "persisted").status == "fail"
     assert "The settings at boot are rx on, tx on" in only(found, "persisted").why
@@ -96,13 +96,13 @@ def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
 
 def test_on_now_and_off_at_boot(judge):
     machine = of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no")
-    found = judge(machine, wanted=NO_PAUSE)
+    found = judge(machine, rules=NO_PAUSE)
     assert (only(found, "configured").status, only(found, "persisted").status) == ("fail", "pass")
 
 
 def test_without_the_attribute_nothing_is_known_of_the_boot(judge):
     machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", None)
-    found = judge(machine, wanted=NO_PAUSE)
+    found = judge(machine, rules=NO_PAUSE)
     assert only(found, "persisted").status == "warn"
     assert "Nothing sets rx and tx at boot" in only(found, "persisted").why
 
@@ -245,7 +245,7 @@ def test_a_rule_by_name_reads_every_adapter(judge):
     machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "no")
     machine.entstat("ent10", entstat("link-aggregation"))
     machine.flow_ctrl("ent4", "no").flow_ctrl("ent5", "no")
-    found = judge(machine, wanted=[{"name": "ent[245]", "rx": "off", "tx": "off"}])
+    found = judge(machine, rules=[{"name": "ent[245]", "rx": "off", "tx": "off"}])
     assert [one.title.split(":")[0] for one in found["configured"]] == ["ent2", "ent4", "ent5"]
     assert [one.status for one in found["configured"]] == ["pass", "fail", "fail"]
 
@@ -267,7 +267,7 @@ class TestPlan:
         assert (found.changes, found.refusals) == ([], [])
 
     def test_what_differs_is_refused_with_what_to_do(self):
-        found = self.plan(of(aix(), "elxent-enabled", "ent2"), wanted=NO_PAUSE)
+        found = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
         (one,) = found.refusals
         assert found.changes == []
         assert one.override is None
@@ -275,9 +275,9 @@ class TestPlan:
 
     def test_what_is_so_already_is_not(self):
         machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
-        assert self.plan(machine, wanted=NO_PAUSE).refusals == []
+        assert self.plan(machine, rules=NO_PAUSE).refusals == []
 
     def test_directions_that_differ_cannot_be_had(self):
         rule = [{"role": "storage", "rx": "on", "tx": "off"}]
-        (one,) = self.plan(of(aix(), "elxent-enabled", "ent2"), wanted=rule).refusals
+        (one,) = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=rule).refusals
         assert "both directions with one attribute" in one.reason

@@ -149,7 +149,7 @@ def test_oifcfg_is_never_run_as_root(judge):
 
 def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
     rule = [{"name": "ens9", "rx": False, "tx": False, "autoneg": False}]
-    found = judge(Host().nic("ens4").nic("ens9"), wanted=rule)
+    found = judge(Host().nic("ens4").nic("ens9"), rules=rule)
     assert [one.title.split(":")[0] for one in found["configured"]] == ["ens9"]
     assert statuses(found, "configured") == ["fail"]
 
@@ -189,48 +189,48 @@ def test_by_default_tx_on_storage_is_a_warning_and_rx_is_not(judge):
 
 
 def test_what_a_rule_wants_fails(judge):
-    assert statuses(judge(storage_host(pause=(False, True, True)), wanted=OFF), "configured") == [
+    assert statuses(judge(storage_host(pause=(False, True, True)), rules=OFF), "configured") == [
         "fail"
     ]
-    assert statuses(judge(storage_host(pause=(False, True, False)), wanted=OFF), "configured") == [
+    assert statuses(judge(storage_host(pause=(False, True, False)), rules=OFF), "configured") == [
         "pass"
     ]
-    assert statuses(judge(storage_host(pause=(True, True, False)), wanted=OFF), "configured") == [
+    assert statuses(judge(storage_host(pause=(True, True, False)), rules=OFF), "configured") == [
         "fail"
     ]
 
 
 def test_without_a_link_nothing_that_is_shown_counts(judge):
-    found = judge(storage_host(pause=(False, True, True), carrier=0), wanted=OFF)
+    found = judge(storage_host(pause=(False, True, True), carrier=0), rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["skip"], check
 
 
 def test_an_interface_that_was_taken_down_has_no_link(judge):
     host = storage_host(pause=(False, True, True), speed=-1, duplex="unknown")
-    found = judge(host.take_down("ens4"), wanted=OFF)
+    found = judge(host.take_down("ens4"), rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["skip"], check
     host = storage_host(pause=(False, True, True))
     host.remove("/sys/class/net/ens4/carrier")
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["error"], check
 
 
 def test_negotiated_is_what_the_driver_or_ethtool_tells(judge):
     both = [{"role": "storage", "rx": True, "tx": True}]
-    found = judge(storage_host(pause=(True, True, False)), wanted=both)
+    found = judge(storage_host(pause=(True, True, False)), rules=both)
     assert statuses(found, "negotiated") == ["fail"]
     assert found["negotiated"][0].in_use == "rx on, tx off negotiated"
     lines = ("RX negotiated: on", "TX negotiated: on")
     host = storage_host(driver="tg3", pause=(True, False, False), more=lines)
-    assert statuses(judge(host, wanted=both), "negotiated") == ["pass"]
-    assert statuses(judge(host, wanted=both), "configured") == ["pass"]
+    assert statuses(judge(host, rules=both), "negotiated") == ["pass"]
+    assert statuses(judge(host, rules=both), "configured") == ["pass"]
 
 
 def test_negotiated_is_unknown_where_nobody_tells(judge):
-    found = judge(storage_host(driver="tg3", pause=(True, True, True)), wanted=OFF)
+    found = judge(storage_host(driver="tg3", pause=(True, True, True)), rules=OFF)
     assert statuses(found, "negotiated") == ["error"]
 
 
@@ -245,7 +245,7 @@ def test_negotiated_from_what_both_ends_offer(judge):
         settings=settings_text("ens4", "1000Mb/s", "Full", *lines),
     )
     keep = [{"role": "storage", "rx": True, "tx": False}]
-    assert statuses(judge(host, wanted=keep), "negotiated") == ["pass"]
+    assert statuses(judge(host, rules=keep), "negotiated") == ["pass"]
 
 
 # -- the next boot --------------------------------------------------------------------------------
@@ -255,9 +255,9 @@ LINK = "/etc/systemd/network/10-storage.link"
 
 
 def test_nothing_persisted_is_a_warning_where_it_is_right_now(judge):
-    found = judge(storage_host(pause=(False, True, False)), wanted=OFF)
+    found = judge(storage_host(pause=(False, True, False)), rules=OFF)
     assert statuses(found, "persisted") == ["warn"]
-    assert statuses(judge(storage_host(), wanted=OFF), "persisted") == ["fail"]
+    assert statuses(judge(storage_host(), rules=OFF), "persisted") == ["fail"]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_nothing_persisted_is_a_warning_where_it_is_right_now(judge):
 )
 def test_the_link_file_that_counts(judge, lines, status):
     host = storage_host(pause=(False, True, False)).link_file(LINK, OURS + lines)
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == [status]
 
 
@@ -295,13 +295,13 @@ def test_what_a_boot_offers_is_negotiated_where_nothing_turns_that_off(
         pause=(False, True, False),
         settings=settings_text("ens4", "1000Mb/s", "Full", *told),
     )
-    found = judge(host.link_file(LINK, OURS + lines), wanted=NO_TX)
+    found = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
     assert statuses(found, "persisted") == [status]
     # Where it says that it negotiates there is no doubt.
     host.link_file(LINK, OURS + lines + "AutoNegotiationFlowControl=yes\n")
     host.evidence.clear()
     if partner == "Symmetric":
-        assert statuses(judge(host, wanted=NO_TX), "persisted") == ["fail"]
+        assert statuses(judge(host, rules=NO_TX), "persisted") == ["fail"]
 
 
 NO_TX = [{"role": "storage", "rx": True, "tx": False}]
@@ -311,7 +311,7 @@ def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
     lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     negotiated = ("RX negotiated: on", "TX negotiated: off")
     host = storage_host(driver="ice", pause=(True, True, False), more=negotiated)
-    found = judge(host.link_file(LINK, OURS + lines), wanted=NO_TX)
+    found = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
     assert statuses(found, "persisted") == ["fail"]
     assert "rejects" in found["persisted"][0].why
 
@@ -326,7 +326,7 @@ def test_a_driver_that_negotiates_as_the_link_does(judge, negotiates, status):
         settings=settings_text("ens4", "1000Mb/s", "Full", partner),
     )
     host.link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n")
-    assert statuses(judge(host, wanted=NO_TX), "persisted") == [status]
+    assert statuses(judge(host, rules=NO_TX), "persisted") == [status]
 
 
 def test_a_link_file_that_another_hides_is_ignored(judge):
@@ -353,7 +353,7 @@ def test_a_link_file_means_nothing_to_an_old_systemd(judge):
         LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n"
     )
     host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "ignored_settings") == ["warn"]
     assert statuses(found, "persisted") == ["warn"]
 
@@ -361,36 +361,36 @@ def test_a_link_file_means_nothing_to_an_old_systemd(judge):
 def test_what_only_udev_knows_is_unknown_until_udev_says_it(judge):
     text = "[Match]\nProperty=ID_BUS=usb\n[Link]\nTxFlowControl=no\n"
     host = storage_host().link_file(LINK, text)
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["error"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["error"]
     host = storage_host(pause=(False, True, False)).link_file(LINK, text)
     host.command(
         "udevadm info -q property -p /sys/class/net/ens4",
         "ID_NET_LINK_FILE=/usr/lib/systemd/network/99-default.link\n",
     )
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["warn"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["warn"]
 
 
 def test_inverted_settings_of_a_link_file(judge):
     off = "AutoNegotiationFlowControl=no\n"
     wrong = storage_host().link_file(LINK, OURS + "RxFlowControl=no\nTxFlowControl=yes\n" + off)
-    found = judge(wrong, wanted=OFF)
+    found = judge(wrong, rules=OFF)
     assert statuses(found, "link_file_inverted") == ["fail"]
     assert "ethtool shows rx off, tx on" in found["link_file_inverted"][0].why
     right = storage_host().link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n" + off)
-    assert statuses(judge(right, wanted=OFF), "link_file_inverted") == ["pass"]
+    assert statuses(judge(right, rules=OFF), "link_file_inverted") == ["pass"]
     same = storage_host().link_file(LINK, OURS + "RxFlowControl=no\nTxFlowControl=no\n" + off)
-    assert statuses(judge(same, wanted=OFF), "link_file_inverted") == ["pass"]
-    assert statuses(judge(storage_host(), wanted=OFF), "link_file_inverted") == ["skip"]
+    assert statuses(judge(same, rules=OFF), "link_file_inverted") == ["pass"]
+    assert statuses(judge(storage_host(), rules=OFF), "link_file_inverted") == ["skip"]
 
 
 def test_what_is_not_mixed_up_is_not_to_be_exchanged(judge):
     lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     both = [{"role": "storage", "rx": True, "tx": True, "autoneg": False}]
-    found = judge(storage_host().link_file(LINK, OURS + lines), wanted=both)
+    found = judge(storage_host().link_file(LINK, OURS + lines), rules=both)
     assert statuses(found, "link_file_inverted") == ["warn"]
     assert "exchange" not in found["link_file_inverted"][0].fix
     turned = OURS + "RxFlowControl=no\nTxFlowControl=yes\n"
-    found = judge(storage_host().link_file(LINK, turned), wanted=OFF)
+    found = judge(storage_host().link_file(LINK, turned), rules=OFF)
     assert "exchange" in found["link_file_inverted"][0].fix
 
 
@@ -414,7 +414,7 @@ def test_the_profile_of_networkmanager_comes_last(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
     managed(host, "1.46.0", "[ethtool]\npause-tx=true\n")
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == ["fail"]
     assert "correct horse" not in str(host.evidence)
 
@@ -428,7 +428,7 @@ def test_an_old_networkmanager_ignores_its_profile(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
     managed(host, "1.30.0", "[ethtool]\npause-tx=true\n")
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == ["pass"]
     assert statuses(found, "ignored_settings") == ["warn"]
 
@@ -470,10 +470,10 @@ def test_ethtool_opts_of_ifcfg(judge, manager, active, ignored, persisted):
 def test_ethtool_opts_come_after_a_link_file(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
-    found = judge(scripted(host, "running:1.40.0", "tx on"), wanted=OFF)
+    found = judge(scripted(host, "running:1.40.0", "tx on"), rules=OFF)
     assert statuses(found, "persisted") == ["fail"]
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
-    found = judge(scripted(host, "running:1.40.0", "tx on", active="3-4"), wanted=OFF)
+    found = judge(scripted(host, "running:1.40.0", "tx on", active="3-4"), rules=OFF)
     assert statuses(found, "persisted") == ["warn"]
     assert "seems to set something else" in found["persisted"][0].why
 
@@ -483,11 +483,11 @@ def test_what_the_boot_does_not_bring_up_proves_nothing(judge):
     found = judge(scripted(host, "stopped:", "autoneg off rx off tx off", "ONBOOT=no"))
     assert statuses(found, "persisted") == ["warn"]
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", "autoconnect=false\n" + NM)
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == ["warn"]
     assert "only a reboot proves it" in found["persisted"][0].why
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", NM)
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["pass"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["pass"]
 
 
 NM = "[ethtool]\npause-autoneg=false\npause-rx=true\npause-tx=false\n"
@@ -522,7 +522,7 @@ def test_a_script_is_no_proof(judge, line, mode, status, words):
     host.file("/etc/rc.local", "", mode)
     grep = "grep -s -H -E -e ethtool.*[[:space:]](-A|--pause)[[:space:]] -- "
     host.command(grep + SCRIPTS, f"/etc/rc.local:{line}\n")
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == [status]
     assert words in found["persisted"][0].persisted
     assert ("only a reboot proves it" in found["persisted"][0].why) == (words == "(perhaps)")
@@ -546,7 +546,7 @@ def test_a_rule_that_asks_for_another_card_is_no_proof(judge, more, status):
     path = "/etc/udev/rules.d/70-pause.rules"
     host.file(path, rule)
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
-    assert statuses(judge(host, wanted=OFF), "persisted") == [status]
+    assert statuses(judge(host, rules=OFF), "persisted") == [status]
 
 
 def test_an_udev_rule_counts(judge):
@@ -558,7 +558,7 @@ def test_an_udev_rule_counts(judge):
     path = "/etc/udev/rules.d/70-pause.rules"
     host.file(path, rule)
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["pass"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["pass"]
 
 
 IF_UP = "/etc/network/if-up.d/ethtool"
@@ -592,7 +592,7 @@ PAUSE_LINES = (
 @pytest.mark.parametrize("place", ["/etc/network/interfaces", "/etc/network/interfaces.d/ens4"])
 def test_interfaces_of_debian_count(judge, place):
     host = ifupdown_host("auto ens4\n" + PAUSE_LINES, place)
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert statuses(found, "persisted") == ["pass"]
     assert (
         f"ifupdown {place}: autonegotiation off, rx on, tx off" in found["persisted"][0].persisted
@@ -601,19 +601,19 @@ def test_interfaces_of_debian_count(judge, place):
 
 
 def test_interfaces_that_a_boot_does_not_bring_up_count_for_nothing(judge):
-    found = judge(ifupdown_host(PAUSE_LINES), wanted=OFF)
+    found = judge(ifupdown_host(PAUSE_LINES), rules=OFF)
     assert statuses(found, "ignored_settings") == ["warn"]
     assert "allow-hotplug" in found["ignored_settings"][0].why
     host = ifupdown_host("allow-hotplug ens4\n" + PAUSE_LINES)
     host.remove(IF_UP)
     host.command(f"grep -s -H -E -e {ETHTOOL} -- {SCRIPTS}", "", 1)
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     assert "there is no " + IF_UP in found["ignored_settings"][0].why
 
 
 def test_a_pause_of_interfaces_that_is_no_word_is_an_error(judge):
     host = ifupdown_host("auto ens4\niface ens4 inet dhcp\n  ethernet-pause-tx maybe\n")
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["error"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["error"]
 
 
 def tuned_host(section: str) -> Host:
@@ -626,36 +626,36 @@ def tuned_host(section: str) -> Host:
 
 
 def test_the_active_profile_of_tuned_comes_last(judge):
-    found = judge(tuned_host("[net]\npause=autoneg off rx on tx off\n"), wanted=OFF)
+    found = judge(tuned_host("[net]\npause=autoneg off rx on tx off\n"), rules=OFF)
     assert statuses(found, "persisted") == ["pass"]
     assert "TuneD /etc/tuned/storage/tuned.conf [net]" in found["persisted"][0].persisted
-    found = judge(tuned_host(""), wanted=OFF)
+    found = judge(tuned_host(""), rules=OFF)
     assert statuses(found, "persisted") == ["fail"]
     host = tuned_host("[net]\npause=rx off tx on\n")
     host.link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n")
-    assert statuses(judge(host, wanted=OFF), "persisted") == ["fail"]
+    assert statuses(judge(host, rules=OFF), "persisted") == ["fail"]
 
 
 def test_a_section_of_tuned_for_other_devices_does_not_count(judge):
-    found = judge(tuned_host("[net]\ndevices=!ens4\n"), wanted=OFF)
+    found = judge(tuned_host("[net]\ndevices=!ens4\n"), rules=OFF)
     assert "nothing sets it" in found["persisted"][0].persisted
-    found = judge(tuned_host("[net]\nenabled=0\n"), wanted=OFF)
+    found = judge(tuned_host("[net]\nenabled=0\n"), rules=OFF)
     assert "nothing sets it" in found["persisted"][0].persisted
     # For TuneD only 1, true and True are a yes (profiles/unit.py).
-    found = judge(tuned_host("[net]\nenabled=yes\n"), wanted=OFF)
+    found = judge(tuned_host("[net]\nenabled=yes\n"), rules=OFF)
     assert "TuneD" not in found["persisted"][0].persisted
 
 
 def test_what_of_tuned_is_not_worked_out_is_an_error(judge):
     for line in ("devices_udev_regex=ID_BUS=pci", "pause=tx ${tx}"):
-        found = judge(tuned_host(f"[net]\n{line}\n"), wanted=OFF)
+        found = judge(tuned_host(f"[net]\n{line}\n"), rules=OFF)
         assert statuses(found, "persisted") == ["error"]
 
 
 def test_tuned_that_is_not_started_counts_for_nothing(judge):
     host = tuned_host("[net]\npause=tx on\n")
     host.command("systemctl is-enabled tuned.service", "disabled\n", 1)
-    assert "nothing sets it" in judge(host, wanted=OFF)["persisted"][0].persisted
+    assert "nothing sets it" in judge(host, rules=OFF)["persisted"][0].persisted
 
 
 # -- the cable ------------------------------------------------------------------------------------
@@ -700,11 +700,11 @@ def test_a_rule_for_one_member_reads_them_all(judge):
     host.nic("ens8").nic("ens10", driver="e1000", own="52:54:00:0a:00:02")
     host.bond("bond0", lacp(("ens8", True), ("ens10", True)), "ens8", "ens10")
     rule = [{"name": "ens8", "rx": True, "tx": True}]
-    found = judge(host, wanted=rule)
+    found = judge(host, rules=rule)
     assert statuses(found, "bond_members_alike") == ["pass"]
     assert "ens10: rx on, tx on" in found["bond_members_alike"][0].running
     alone = Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8")
-    found = judge(alone, wanted=rule)
+    found = judge(alone, rules=rule)
     assert "It has only one member" in found["bond_members_alike"][0].why
 
 
@@ -908,7 +908,7 @@ def test_without_a_sample_nothing_is_counted(judge):
 def test_priority_flow_control_is_left_alone(judge):
     host = storage_host(driver="mlx5_core")
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
-    found = judge(host, wanted=OFF)
+    found = judge(host, rules=OFF)
     for check in ("priority_flow_control", "configured", "negotiated", "persisted"):
         assert statuses(found, check) == ["skip"], check
     assert "hands off" in found["configured"][0].why
@@ -917,7 +917,7 @@ def test_priority_flow_control_is_left_alone(judge):
     assert statuses(judge(host), "priority_flow_control") == ["pass"]
     counters = {"rx_prio3_pause": 0, "tx_prio3_pause": 4, "rx_pause_ctrl_phy": 0}
     host = storage_host(driver="mlx5_core").counted("ens4", counters, counters)
-    assert statuses(judge(host, wanted=OFF), "configured") == ["skip"]
+    assert statuses(judge(host, rules=OFF), "configured") == ["skip"]
 
 
 def test_no_tool_for_priorities_is_no_pass(judge):
@@ -946,12 +946,12 @@ def test_another_system_is_skipped(judge):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"wanted": "yes"}, "flow_control_wanted must be auto or a list"),
-        ({"wanted": [{"rx": True}]}, "one or more of role, name, driver, bond"),
-        ({"wanted": [{"role": "backup"}]}, "must be one of storage, interconnect, public"),
-        ({"wanted": [{"role": "storage", "rx": "yes"}]}, "rx must be one of on, off, keep"),
-        ({"wanted": [{"role": "storage", "autoneg": "match_peer"}]}, "autoneg must be one of"),
-        ({"wanted": [{"role": "storage", "speed": 1}]}, "has a rule with role, speed"),
+        ({"rules": "yes"}, "flow_control_rules must be auto or a list"),
+        ({"rules": [{"rx": True}]}, "one or more of role, name, driver, bond"),
+        ({"rules": [{"role": "backup"}]}, "must be one of storage, interconnect, public"),
+        ({"rules": [{"role": "storage", "rx": "yes"}]}, "rx must be one of on, off, keep"),
+        ({"rules": [{"role": "storage", "autoneg": "match_peer"}]}, "autoneg must be one of"),
+        ({"rules": [{"role": "storage", "speed": 1}]}, "has a rule with role, speed"),
         ({"interconnect": ["10.0.0.0/99"]}, "flow_control_interconnect"),
         ({"switches": [{"port": 161}]}, "flow_control_switches needs address"),
         ({"switches": [{"address": "sw1", "credentials": "x"}]}, "does not have its name"),
@@ -967,9 +967,9 @@ def test_a_policy_that_cannot_be_used(changes, words):
 
 
 def test_yaml_makes_truth_values_of_on_and_off():
-    texts = flow_control.policy_from(policy(wanted=[{"role": "storage", "rx": "on", "tx": "off"}]))
-    values = flow_control.policy_from(policy(wanted=[{"role": "storage", "rx": True, "tx": False}]))
-    assert texts.wanted == values.wanted
+    texts = flow_control.policy_from(policy(rules=[{"role": "storage", "rx": "on", "tx": "off"}]))
+    values = flow_control.policy_from(policy(rules=[{"role": "storage", "rx": True, "tx": False}]))
+    assert texts.rules == values.rules
 
 
 def test_ethtool_that_says_nothing_sensible_is_an_error(judge):

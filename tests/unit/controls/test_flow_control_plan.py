@@ -23,7 +23,7 @@ Planner = Callable[..., Plan]
 @pytest.fixture
 def plan() -> Planner:
     def plan_host(host: Host, **changes: Any) -> Plan:
-        wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
+        wanted = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
         host.evidence.clear()  # each look is a new one
         return planner("flow_control")(flow_control.read(host, wanted), wanted)
 
@@ -55,7 +55,7 @@ def done(host: Host, plan: Plan) -> Host:
 
 
 def test_auto_changes_nothing(plan):
-    found = plan(storage_host(), wanted="auto")
+    found = plan(storage_host(), rules="auto")
     assert not found.changes and "auto" in found.pending[0]
 
 
@@ -137,7 +137,7 @@ def test_a_section_that_came_behind_ours_is_told(plan):
     host = done(host, plan(host))
     text = fixture("99-default.link") + "[SR-IOV]\nVirtualFunction=0\n"
     host.file("/usr/lib/systemd/network/99-default.link", text)
-    wanted = flow_control.policy_from(policy(wanted=OFF))
+    wanted = flow_control.policy_from(policy(rules=OFF))
     findings = flow_control.judge(flow_control.read(host, wanted), wanted)
     persisted = [one for one in findings if one.check == "flow_control.persisted"]
     assert [one.status for one in persisted] == ["warn"]
@@ -158,7 +158,7 @@ def test_the_driver_is_the_one_that_udev_compares(plan):
 def test_a_driver_with_the_negotiation_of_the_link_gets_no_other(plan):
     rule = [{"role": "storage", "rx": True, "tx": True}]
     lines = ("RX negotiated: on", "TX negotiated: on")
-    text = files(plan(storage_host(driver="ice", more=lines), wanted=rule))[OURS]
+    text = files(plan(storage_host(driver="ice", more=lines), rules=rule))[OURS]
     assert text is not None and "AutoNegotiation" not in text
     assert text.endswith("RxFlowControl=yes\nTxFlowControl=yes\n")
 
@@ -176,7 +176,7 @@ def test_a_link_file_changed_behind_ours_is_told(plan):
     host.file(
         "/usr/lib/systemd/network/99-default.link", "[Match]\nOriginalName=*\n[Link]\nName=x\n"
     )
-    wanted = flow_control.policy_from(policy(wanted=OFF))
+    wanted = flow_control.policy_from(policy(rules=OFF))
     findings = flow_control.judge(flow_control.read(host, wanted), wanted)
     persisted = [one for one in findings if one.check == "flow_control.persisted"]
     assert [one.status for one in persisted] == ["warn"]
@@ -232,9 +232,9 @@ def test_the_look_tells_the_state(plan, driver, text, state):
 
 def test_what_is_kept_is_what_is_in_force(plan):
     rule = [{"role": "storage", "tx": False}]
-    change = commands(plan(storage_host(), wanted=rule))[0]
+    change = commands(plan(storage_host(), rules=rule))[0]
     assert change.make[0].argv[3:] == ("autoneg", "off", "rx", "on", "tx", "off")
-    assert not commands(plan(storage_host(pause=(True, True, False)), wanted=rule))
+    assert not commands(plan(storage_host(pause=(True, True, False)), rules=rule))
 
 
 def test_negotiation_stays_where_it_gives_what_is_wanted(plan):
@@ -244,13 +244,13 @@ def test_negotiation_stays_where_it_gives_what_is_wanted(plan):
         "partner advertised pause frame use: Transmit-only",
     )
     host = storage_host(driver="tg3", more=lines, settings=settings)
-    change = commands(plan(host, wanted=[{"role": "storage", "rx": True, "tx": False}]))[0]
+    change = commands(plan(host, rules=[{"role": "storage", "rx": True, "tx": False}]))[0]
     assert change.make[0].argv[3:] == ("autoneg", "on", "rx", "on", "tx", "off")
 
 
 def judged(host: Host, check: str, **changes: Any) -> list[str]:
     host.evidence.clear()
-    wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
+    wanted = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
     findings = flow_control.judge(flow_control.read(host, wanted), wanted)
     return [one.status for one in findings if one.check == "flow_control." + check]
 
@@ -267,27 +267,27 @@ def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
     )
     rule = [{"role": "storage", "tx": False}]
     host = storage_host(driver="tg3", more=NEGOTIATED_OFF, settings=settings)
-    found = plan(host, wanted=rule)
+    found = plan(host, rules=rule)
     assert not commands(found)
     text = files(found)[OURS]
     assert text is not None and text.endswith("TxFlowControl=no\n")
     # What the other end offers is known, or negotiation is not left to it.
     assert ("AutoNegotiationFlowControl=yes\n" in text) == (partner == "No")
     host.file(OURS, text)
-    assert judged(host, "persisted", wanted=rule) == ["pass"]
-    assert not plan(host, wanted=rule).changes
+    assert judged(host, "persisted", rules=rule) == ["pass"]
+    assert not plan(host, rules=rule).changes
 
 
 def test_a_boot_of_a_driver_that_offers_both_does_not_negotiate(plan):
     rule = [{"role": "storage", "tx": False}]
     host = storage_host(pause=(True, True, False))
-    text = files(plan(host, wanted=rule))[OURS]
+    text = files(plan(host, rules=rule))[OURS]
     assert text is not None
     assert text.endswith("AutoNegotiationFlowControl=no\nRxFlowControl=yes\nTxFlowControl=no\n")
     host.file(OURS, text)
-    assert judged(host, "persisted", wanted=rule) == ["pass"]
+    assert judged(host, "persisted", rules=rule) == ["pass"]
     with pytest.raises(Unanswered, match="offers both directions"):
-        plan(host, wanted=[{"role": "storage", "tx": False, "autoneg": "keep"}])
+        plan(host, rules=[{"role": "storage", "tx": False, "autoneg": "keep"}])
 
 
 LINK = "/etc/systemd/network/10-storage.link"
@@ -301,27 +301,27 @@ def test_negotiation_that_is_off_now_must_be_off_after_a_boot(plan):
         host.file(LINK, BOTH_SIDES)
         if pause[0]:
             host.command("ethtool -a ens4", pause_text("ens4", *pause, *NEGOTIATED_OFF))
-        text = files(plan(host, wanted=rule))[OURS]
+        text = files(plan(host, rules=rule))[OURS]
         assert text is not None and "AutoNegotiationFlowControl=no\n" in text
-        host = done(host, plan(host, wanted=rule))
-        assert judged(host, "persisted", wanted=rule) == ["pass"]
+        host = done(host, plan(host, rules=rule))
+        assert judged(host, "persisted", rules=rule) == ["pass"]
     # These never negotiate it, so nothing is missing.
     host = storage_host(driver="mlx5_core", pause=(False, True, False))
     host.file(LINK, BOTH_SIDES)
-    assert not plan(host, wanted=rule).changes
+    assert not plan(host, rules=rule).changes
 
 
 def test_negotiation_that_must_be_kept_and_cannot_give_it_is_unknown(plan):
     keep = [{"role": "storage", "tx": False, "autoneg": "keep"}]
     with pytest.raises(Unanswered, match="offers both directions"):
-        plan(storage_host(), wanted=keep)
+        plan(storage_host(), rules=keep)
     with pytest.raises(Unanswered, match="takes no change of autoneg"):
         plan(storage_host(driver="i40e", more=("RX negotiated: on", "TX negotiated: on")))
 
 
 def test_match_peer_needs_a_peer(plan):
     with pytest.raises(Unanswered, match="match_peer"):
-        plan(storage_host(), wanted=[{"role": "storage", "rx": "match_peer"}])
+        plan(storage_host(), rules=[{"role": "storage", "rx": "match_peer"}])
 
 
 def test_an_interface_without_a_link_is_set_for_the_boot_alone(plan):
@@ -347,19 +347,19 @@ def test_a_link_that_nobody_tells_of_is_not_planned(plan):
 
 def test_without_a_link_negotiation_stays_as_it_is(plan):
     rule = [{"role": "storage", "rx": True, "tx": False}]
-    text = files(plan(storage_host(driver="tg3", carrier=0), wanted=rule))[OURS]
+    text = files(plan(storage_host(driver="tg3", carrier=0), rules=rule))[OURS]
     assert text is not None and "AutoNegotiationFlowControl=yes\n" in text
     # This driver offers both while it negotiates.
-    text = files(plan(storage_host(carrier=0), wanted=rule))[OURS]
+    text = files(plan(storage_host(carrier=0), rules=rule))[OURS]
     assert text is not None and "AutoNegotiationFlowControl=no\n" in text
     keep = [{"role": "storage", "rx": True, "tx": False, "autoneg": "keep"}]
     with pytest.raises(Unanswered, match="offers both directions"):
-        plan(storage_host(carrier=0), wanted=keep)
+        plan(storage_host(carrier=0), rules=keep)
 
 
 def test_tx_of_an_intel_driver_is_not_promised_for_the_next_link(plan):
     rule = [{"role": "storage", "rx": False, "tx": True, "autoneg": False}]
-    assert any("sets tx again" in one for one in plan(storage_host(), wanted=rule).pending)
+    assert any("sets tx again" in one for one in plan(storage_host(), rules=rule).pending)
     assert not any("sets tx again" in one for one in plan(storage_host()).pending)
 
 
@@ -412,7 +412,7 @@ def test_who_is_logged_in_must_be_known(plan):
 def test_the_interconnect_without_a_bond(plan):
     rule = [{"role": "interconnect", "rx": True, "tx": False, "autoneg": False}]
     host = Host().nic("ens5")
-    found = plan(host, wanted=rule, interconnect=["ens5"])
+    found = plan(host, rules=rule, interconnect=["ens5"])
     assert "30 seconds" in reasons(found)[0]
 
 

@@ -66,7 +66,7 @@ def only(found: dict[str, list[Any]], check: str) -> Any:
 
 
 def test_what_is_set_and_what_came_of_it(judge):
-    found = judge(Solaris().flow("net0", "bi", "rx", "rx"), wanted=NO_SENDING)
+    found = judge(Solaris().flow("net0", "bi", "rx", "rx"), rules=NO_SENDING)
     assert only(found, "supported").status == "pass"
     # Set is bi, and negotiation made rx of it: in force is what is wanted.
     assert only(found, "configured").status == "pass"
@@ -80,7 +80,7 @@ def test_sending_is_what_the_default_warns_of(judge):
     found = judge(Solaris().flow("net0", "bi", "bi"))
     assert only(found, "configured").status == "warn"
     assert only(found, "persisted").status == "warn"
-    found = judge(Solaris().flow("net0", "bi", "bi"), wanted=NO_SENDING)
+    found = judge(Solaris().flow("net0", "bi", "bi"), rules=NO_SENDING)
     assert only(found, "configured").status == "fail"
     assert only(found, "configured").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
 
@@ -135,7 +135,7 @@ def test_another_form_of_an_old_release_is_an_error(judge):
 
 
 def test_the_plan_refuses_with_what_to_do():
-    wanted = flow_control.policy_from(policy(wanted=NO_SENDING))
+    wanted = flow_control.policy_from(policy(rules=NO_SENDING))
     facts = flow_control.read(Solaris().flow("net0", "bi", "bi"), wanted)
     (one,) = planner("flow_control")(facts, wanted).refusals
     assert "dladm set-linkprop -p flowctrl=rx net0" in one.reason

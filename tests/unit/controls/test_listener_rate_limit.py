@@ -87,7 +87,7 @@ class TestAll:
         machine = ready_host().listener(
             OPEN.replace("1521", "1522"), home=other, pid=4002, release="12.2.0.1.0"
         )
-        found = judge(machine, wanted=[{"name": "listener", "home": other, "rate": 5}])
+        found = judge(machine, listeners=[{"name": "listener", "home": other, "rate": 5}])
         (finding,) = found["rate"]
         assert finding.status == "fail"
         assert finding.title.startswith(f"LISTENER ({other}): ")
@@ -573,17 +573,17 @@ class TestPolicy:
         return listener_rate_limit.policy_from(listener_packs.listener_policy(**changes))
 
     def test_defaults(self):
-        assert self.policy().wanted is None
+        assert self.policy().listeners is None
 
     def test_names_are_in_capitals(self):
-        (wanted,) = self.policy(wanted=[{"name": "listener_a", "home": "/u01/"}]).wanted or ()
+        (wanted,) = self.policy(listeners=[{"name": "listener_a", "home": "/u01/"}]).listeners or ()
         assert (wanted.name, wanted.home, wanted.scope) == ("LISTENER_A", "/u01", "endpoint")
 
     @pytest.mark.parametrize(
         ("changes", "problem"),
         [
-            ({"wanted": "all"}, "must be auto or a list"),
-            ({"wanted": ["LISTENER"]}, "needs a name"),
+            ({"listeners": "all"}, "must be auto or a list"),
+            ({"listeners": ["LISTENER"]}, "needs a name"),
             (wants(name="my listener"), "not the name of a listener"),
             (wants(port=1), "has unknown port"),
             (wants(home="u01"), "LISTENER: home must be absolute, not 'u01'"),
@@ -599,8 +599,8 @@ class TestPolicy:
                 wants(pools=[{"name": "a", "connections": 0, "timeout_seconds": 1}]),
                 "LISTENER: pools a: connections must be 1 to 1000000, not 0",
             ),
-            ({"wanted": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
-            ({"wanted": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
+            ({"listeners": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
+            ({"listeners": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
             ({"oracle_homes": ["u01"]}, "must hold absolute paths"),
             ({"log_tail": "9M"}, "must be at most 8M"),
             ({"delayed_warn_percent": 101}, "must be 0 to 100"),

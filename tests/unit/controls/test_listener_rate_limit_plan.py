@@ -130,7 +130,7 @@ class TestEdit:
         machine = running(OPEN + second).listener(None, name="LISTENER_B", pid=4002)
         machine.changed[FILE] = 400
         decided = plan(
-            machine, wanted=[{"name": "LISTENER", "rate": 10}, {"name": "listener_b", "rate": 3}]
+            machine, listeners=[{"name": "LISTENER", "rate": 10}, {"name": "listener_b", "rate": 3}]
         )
         rates = [
             (one.text("PORT"), one.text("RATE_LIMIT"))
@@ -168,7 +168,7 @@ class TestGuards:
         """Anybody may start a process of that name, with a file of his own."""
         machine = running(OPEN).listener(OPEN, home="/home/eve", pid=900)
         reasons = [reason for reason, _ in self.refused(machine, **wants())]
-        assert any("set home in listener_rate_limit_wanted" in reason for reason in reasons)
+        assert any("set home in listener_rate_limit_listeners" in reason for reason in reasons)
 
     def test_does_not_run(self):
         ((reason, override),) = self.refused(linux().ora(OPEN), **wants())

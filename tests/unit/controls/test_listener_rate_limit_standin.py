@@ -32,7 +32,7 @@ class Setup:
     def policy(self, **wish: Any) -> control.policy:
         wanted = {"name": "LISTENER", "home": str(self.home.folder), "rate": RATE, **wish}
         values = listener_packs.listener_policy(
-            wanted=[wanted], window_seconds=0, allow_restart=True
+            listeners=[wanted], window_seconds=0, allow_restart=True
         )
         return control.policy_from(values)
 

@@ -121,7 +121,7 @@ class TestNothing:
         assert "/home, /srv" in why_none(facts)
 
     def test_listed(self):
-        assert judged(mounted().database(f"{DATA}/system01.dbf"), wanted=[]) == []
+        assert judged(mounted().database(f"{DATA}/system01.dbf"), mounts=[]) == []
 
 
 def test_files_count_for_the_deepest_mount():

@@ -312,7 +312,7 @@ RUNS = {
 @pytest.mark.parametrize("name", RUNS)
 def test_programs_run(name):
     run = RUNS[name]
-    policy = {"wanted": [nfs_packs.DATAFILES]} if "list does not have" in name else {}
+    policy = {"mounts": [nfs_packs.DATAFILES]} if "list does not have" in name else {}
     told = {
         one.title.partition(": ")[0]: one for one in findings(run.host(), "exec_and_suid", **policy)
     }

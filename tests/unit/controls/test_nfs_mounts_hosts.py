@@ -147,7 +147,7 @@ class TestMountsThatNobodyLists:
 
     def test_an_empty_list_claims_nothing_of_the_others(self, judge):
         machine = database_on(shown(recovery="soft"))
-        (one,) = judge(machine, wanted=[])["safe_transport"]
+        (one,) = judge(machine, mounts=[])["safe_transport"]
         assert (one.status, one.title) == ("fail", "/u02: Mount is hard and uses TCP")
 
     def test_voting_files(self, judge):
@@ -223,7 +223,7 @@ def test_listed_path_that_is_a_link(judge):
     machine = ready_host().command("readlink -v -e /oradata", "/u02\n")
     (one, *_) = judge(machine, **listed(path="/oradata"))["mounted"]
     assert one.status == "error"
-    assert one.fix == "write /u02 in place of /oradata in nfs_mounts_wanted"
+    assert one.fix == "write /u02 in place of /oradata in nfs_mounts_mounts"
     assert "dir:/oradata" not in machine.evidence
 
 
@@ -276,7 +276,7 @@ class TestFixes:
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
         policy = listed(use="rac", options="nolock")
         (one,) = judge(machine, **policy)["server_locks"]
-        assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_wanted")
+        assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
 
     def test_another_export_in_fstab_too(self, judge):
         (one,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]

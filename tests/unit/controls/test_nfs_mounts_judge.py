@@ -251,7 +251,7 @@ MOUNTED = (
         {},
         "mounted",
         "skip",
-        ("/home", "nfs_mounts_wanted"),
+        ("/home", "nfs_mounts_mounts"),
     ),
 )
 
@@ -557,7 +557,7 @@ IN_FORCE = (
         listed(options="timeo=300,acregmax=30"),
         "options_in_force",
         "fail",
-        ("acregmax=60", "acregmax=30", "nfs_mounts_wanted"),
+        ("acregmax=60", "acregmax=30", "nfs_mounts_mounts"),
     ),
     Story(
         "in force: nolock by policy of a single instance",
@@ -744,7 +744,7 @@ PERSISTED = (
                 "/etc/nfsmount.conf", "[ NFSMount_Global_Options ]\ntimeo=50\n"
             ),
         ),
-        {"wanted": [nfs_packs.DATAFILES | {"path": "/u03", "source": "filer1:/vol/u03"}]},
+        {"mounts": [nfs_packs.DATAFILES | {"path": "/u03", "source": "filer1:/vol/u03"}]},
         "options_persisted",
         "fail",
         ("timeo=50",),
@@ -1569,7 +1569,7 @@ class TestHosts:
             nfs_packs.DATAFILES,
             nfs_packs.DATAFILES | {"path": "/u05/x", "source": "filer1:/vol/x"},
         ]
-        found = judge(machine, wanted=wanted)["options_persisted"]
+        found = judge(machine, mounts=wanted)["options_persisted"]
         assert [(one.title.split(":")[0], one.status) for one in found] == [
             ("/u02", "pass"),
             ("/u05/x", "error"),

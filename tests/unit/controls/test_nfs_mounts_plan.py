@@ -202,7 +202,7 @@ class TestFstab:
     def test_several_mounts_are_one_change(self):
         machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "hard")
         machine.persisted_mount("/u03", REDO["source"], "soft,bg")
-        decided = plan(machine, wanted=[DATAFILES, REDO])
+        decided = plan(machine, mounts=[DATAFILES, REDO])
         assert list(files(decided)) == [FSTAB]
         entries = {one.path: one.options for one in fstab.parse(files(decided)[FSTAB] or "")}
         assert entries["/u02"] == "hard,bg"
@@ -329,7 +329,7 @@ class TestOtherOwners:
         machine.file("/etc/auto.master", "/- /etc/auto.direct\n")
         machine.file("/etc/auto.direct", f"/u02/b -hard {SOURCE}/b\n")
         self.started(machine).mount("/u02/b", SOURCE + "/b", superblock="0:45")
-        decided = plan(machine, wanted=[DATAFILES, deeper], allow_remount=True)
+        decided = plan(machine, mounts=[DATAFILES, deeper], allow_remount=True)
         assert decided.changes == []
         assert decided.pending[0].startswith("/u02 stays as it is mounted")
 
@@ -353,7 +353,7 @@ class TestPending:
             "/u02/b", SOURCE + "/b", shows=shown(rsize=65536), superblock="0:45"
         )
         deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
-        pending = plan(machine, wanted=[DATAFILES, deeper]).pending[0]
+        pending = plan(machine, mounts=[DATAFILES, deeper]).pending[0]
         assert "umount /u02/b && umount /u02 && mount /u02 && mount /u02/b; or apply" in pending
 
     def test_mount_that_no_policy_lists_comes_back_too(self):
@@ -381,7 +381,7 @@ class TestPending:
         decided = plan(drifted())
         assert decided.changes == []
         assert decided.pending == [
-            "nfs_mounts_wanted is auto, so no mount is changed: list there what the host must "
+            "nfs_mounts_mounts is auto, so no mount is changed: list there what the host must "
             "have, of /u02."
         ]
 
@@ -454,7 +454,7 @@ class TestMounts:
             "/u02/b", SOURCE + "/b", shows=shown(rsize=262144), superblock="0:45"
         )
         deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
-        decided = plan(machine, wanted=[DATAFILES, deeper], allow_remount=True)
+        decided = plan(machine, mounts=[DATAFILES, deeper], allow_remount=True)
         assert steps(decided) == ["umount /u02/b", "umount /u02", "mount /u02", "mount /u02/b"]
         assert decided.refusals == []
 
@@ -462,7 +462,7 @@ class TestMounts:
         machine = drifted().persisted_mount("/u09", SOURCE, superblock="0:45")
         decided = plan(machine, **listed(), allow_remount=True)
         assert reasons(decided)[None] == (
-            "/u02 cannot change alone: /u09 shares the superblock of /u02, and nfs_mounts_wanted "
+            "/u02 cannot change alone: /u09 shares the superblock of /u02, and nfs_mounts_mounts "
             "does not list it"
         )
 
@@ -473,12 +473,12 @@ class TestMounts:
             .mount("/u04", "f2:/x", shown(address="10.0.0.6"))
         )
         machine.mount("/u05", f"{nfs_packs.ADDRESS}:/x")
-        policy = {"wanted": [{**DATAFILES, "options": "nconnect=4"}], "allow_remount": True}
+        policy = {"mounts": [{**DATAFILES, "options": "nconnect=4"}], "allow_remount": True}
         told = [one.reason for one in plan(machine, **policy).refusals]
         assert ["/u03 shares the connections of /u02" in one for one in told] == [True, False]
         assert ["/u05 shares the connections of /u02" in one for one in told] == [False, True]
         machine.unmount("/u05")
-        policy["wanted"].append(REDO)
+        policy["mounts"].append(REDO)
         machine.evidence.clear()
         decided = plan(machine, **policy)
         assert steps(decided) == ["umount /u02", "umount /u03", "mount /u02", "mount /u03"]
@@ -489,11 +489,11 @@ class TestMounts:
         machine = host().persisted_mount("/u03/a", REDO["source"]).persisted_mount("/u03", "f:/c")
         redo = {**REDO, "path": "/u03/a", "options": "nconnect=4"}
         above = {**REDO, "path": "/u03", "source": "f:/c"}
-        decided = plan(machine, wanted=[DATAFILES, redo, above], allow_remount=True)
+        decided = plan(machine, mounts=[DATAFILES, redo, above], allow_remount=True)
         assert steps(decided)[3:] == ["mount /u02", "mount /u03", "mount /u03/a"]
         alone = plan(
             host().persisted_mount("/u03/a", REDO["source"]),
-            wanted=[DATAFILES, redo],
+            mounts=[DATAFILES, redo],
             allow_remount=True,
         )
         assert steps(alone)[2:] == ["mount /u03/a", "mount /u02"]
@@ -669,7 +669,7 @@ class TestGuards:
 
     def test_folder_on_a_server_is_not_looked_into(self):
         machine = host().fstab("/u02/redo", REDO["source"])
-        told = reasons(plan(machine, wanted=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
+        told = reasons(plan(machine, mounts=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
         assert "/u02/redo is below the NFS mount /u02" in told["allow_hidden_files"]
 
     def test_database_that_writes_beneath(self):
@@ -796,11 +796,11 @@ class TestTwice:
             listed(options="nconnect=4,nolock,nosharecache"),
             listed(use="rac"),
             listed(use="failover"),
-            {"wanted": [{**DATAFILES, "class": "crs_voting"}]},
-            {"wanted": [{**DATAFILES, "class": "backup"}]},
-            {"wanted": [{**DATAFILES, "class": "adr", "use": "rac"}]},
-            {"wanted": [{**DATAFILES, "class": "oracle_home", "use": "rac"}]},
-            {"wanted": [DATAFILES, REDO]},
+            {"mounts": [{**DATAFILES, "class": "crs_voting"}]},
+            {"mounts": [{**DATAFILES, "class": "backup"}]},
+            {"mounts": [{**DATAFILES, "class": "adr", "use": "rac"}]},
+            {"mounts": [{**DATAFILES, "class": "oracle_home", "use": "rac"}]},
+            {"mounts": [DATAFILES, REDO]},
         ],
     )
     @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def listed(**changes: Any) -> dict[str, Any]:
 
 def test_defaults_of_the_role_judge_whatever_is_mounted():
     checked = policy()
-    assert checked.wanted is None
+    assert checked.mounts is None
     assert (checked.use, checked.version) == (None, None)
     assert checked.transfer_size == 262144
     assert not (checked.single_actimeo_zero or checked.adr_actimeo_zero or checked.allow_remount)
@@ -42,30 +42,30 @@ def test_numbers_may_come_as_text():
 
 class TestWanted:
     def test_a_mount(self):
-        (mount,) = policy(wanted=[listed(options="nconnect=4,actimeo=0", version=4.1)]).wanted
+        (mount,) = policy(mounts=[listed(options="nconnect=4,actimeo=0", version=4.1)]).mounts
         assert (mount.path, mount.source) == ("/u02", "filer1:/vol/u02")
         assert (mount.file_class, mount.use, mount.version) == ("datafiles", "single", "4.1")
         assert mount.overrides["nconnect"] == "4"
         assert mount.overrides["acdirmax"] == "0"
 
     def test_paths_are_written_as_the_kernel_writes_them(self):
-        (mount,) = policy(wanted=[listed(path="/u02//oradata/")]).wanted
+        (mount,) = policy(mounts=[listed(path="/u02//oradata/")]).mounts
         assert mount.path == "/u02/oradata"
 
     def test_what_one_leaves_out_is_that_of_all(self):
-        checked = policy(wanted=[listed(use=None)], use="rac", version="3")
-        assert checked.wanted[0].use == "rac"
-        assert checked.wanted[0].version == "3"
+        checked = policy(mounts=[listed(use=None)], use="rac", version="3")
+        assert checked.mounts[0].use == "rac"
+        assert checked.mounts[0].version == "3"
 
     def test_one_may_leave_open_what_all_others_have(self):
-        (mount,) = policy(wanted=[listed(use="auto", version="any")], use="rac", version=3).wanted
+        (mount,) = policy(mounts=[listed(use="auto", version="any")], use="rac", version=3).mounts
         assert (mount.use, mount.version) == (None, None)
 
     def test_an_address_of_ipv6(self):
-        assert policy(wanted=[listed(source="[fd00::5]:/vol/u02")]).wanted
+        assert policy(mounts=[listed(source="[fd00::5]:/vol/u02")]).mounts
 
     def test_none_is_not_auto(self):
-        assert policy(wanted=[]).wanted == ()
+        assert policy(mounts=[]).mounts == ()
 
     @pytest.mark.parametrize(
         ("changes", "says"),
@@ -88,17 +88,17 @@ class TestWanted:
         ],
     )
     def test_mistakes_name_the_mount_and_the_variable(self, changes, says):
-        problem = refused(wanted=[listed(**changes)])
+        problem = refused(mounts=[listed(**changes)])
         assert says in problem
-        assert problem.startswith(("nfs_mounts_wanted", "nfs_mounts_version"))
+        assert problem.startswith(("nfs_mounts_mounts", "nfs_mounts_version"))
 
     @pytest.mark.parametrize("value", ["all", {"path": "/u02"}, None, 5])
     def test_it_is_auto_or_a_list(self, value):
-        assert "nfs_mounts_wanted must be auto or a list" in refused(wanted=value)
+        assert "nfs_mounts_mounts must be auto or a list" in refused(mounts=value)
 
     def test_a_path_twice(self):
         twice = [listed(), listed(path="/u02/", source="filer2:/x")]
-        assert "lists a path twice: /u02" in refused(wanted=twice)
+        assert "lists a path twice: /u02" in refused(mounts=twice)
 
 
 @pytest.mark.parametrize(

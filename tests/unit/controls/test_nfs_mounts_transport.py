@@ -111,7 +111,7 @@ def recorded(name: str, path: str = "/u01/oradata", without: tuple[str, ...] = (
         }
     )
     story = Story(
-        path=path, wanted=[{"path": path, "source": "filer:/vol/oradata", "class": "datafiles"}]
+        path=path, mounts=[{"path": path, "source": "filer:/vol/oradata", "class": "datafiles"}]
     )
     story.facts = story.facts._replace(
         mounted=nfs_mounted.read_mounted(host, nfs_mounted.LINUX),

@@ -39,7 +39,7 @@ def plan():
     def plan_for(*wanted, answers=None, server=SERVER, **changes):
         host = Machine().link("/usr/bin/java", JAVA).folder("/opt/wildfly/standalone/deployments")
         host.file(JAVA, "").command(KEY, answers or fixture("answers.json"))
-        given = {"servers": [server], "wanted": list(wanted), **changes}
+        given = {"servers": [server], "pools": list(wanted), **changes}
         policy = pool_validation.policy_from(default_policy("pool_validation") | given)
         return planner("pool_validation")(pool_validation.read(host, policy), policy)
 

@@ -60,11 +60,11 @@ def test_whatever_is_set_is_advised_to_be_taken_out(version, update, value):
 @pytest.mark.parametrize("stored", [(), (entry("TRUE"),), (entry("FALSE"),)])
 def test_apply_refuses_to_set_it(wanted, stored):
     machine = story(stored=(*stored, ONLY), update="19.22.0.0.0")
-    finding = setting(machine, wanted=wanted)
+    finding = setting(machine, value=wanted)
     assert finding.status == "warn"
     assert "apply rejects" in finding.why
-    assert finding.fix.endswith("set pre_page_sga_wanted to auto")
-    planned = plan(machine, wanted=wanted)
+    assert finding.fix.endswith("set pre_page_sga_value to auto")
+    planned = plan(machine, value=wanted)
     assert planned.changes == []
     differs = wanted != (stored[0][2] if stored else "TRUE")
     assert [one.override for one in planned.refusals] == [None] * differs
@@ -95,7 +95,7 @@ def test_an_update_that_nobody_tells_is_no_pass():
     assert finding.status == "error"
     assert "release update of 19.0.0.0.0 is not known" in finding.why
     with pytest.raises(Unanswered, match="release update of 19.0.0.0.0 is not known"):
-        plan(machine, wanted="FALSE")
+        plan(machine, value="FALSE")
     listed = [{"sid": "ORCL", "version": "19.21"}]
     assert setting(machine, instances=listed).status == "pass"
     listed = [{"sid": "ORCL", "version": "19.22"}]

@@ -136,13 +136,13 @@ def test_a_next_start_that_would_hurt_is_found_now(judge):
 )
 def test_a_policy_that_says_what_it_wants(judge, wanted, stored, status):
     machine = story(stored=(("*", "pre_page_sga", stored), ONLY))
-    assert judge(machine, wanted=wanted)["value"].status == status
+    assert judge(machine, value=wanted)["value"].status == status
 
 
 def test_what_is_not_managed_is_not_judged(judge):
     found = judge(
         story(),
-        wanted="unmanaged",
+        value="unmanaged",
         use_large_pages="unmanaged",
         lock_sga="unmanaged",
         memory_target="unmanaged",

@@ -44,14 +44,14 @@ def test_nothing_restarts_an_instance():
 
 def test_undo_sets_what_was_there():
     machine = story(stored=(entry("FALSE"), entry("FALSE", "ORCL"), ONLY))
-    (change,) = plan(machine, wanted=True).changes
+    (change,) = plan(machine, value=True).changes
     (undo,) = change.undo
     assert "set pre_page_sga=FALSE scope=spfile sid='*'" in undo.stdin
     assert "set pre_page_sga=FALSE scope=spfile sid='ORCL'" in undo.stdin
 
 
 def test_an_entry_for_the_sid_is_taken_out():
-    (change,) = plan(story(stored=(entry("FALSE", "ORCL"), ONLY)), wanted=True).changes
+    (change,) = plan(story(stored=(entry("FALSE", "ORCL"), ONLY)), value=True).changes
     assert (change.before, change.after) == ("*=unset ORCL=FALSE", "*=unset ORCL=unset")
     (made,) = change.make
     assert "alter system reset pre_page_sga scope=spfile sid=''ORCL''" in made.stdin
@@ -85,25 +85,25 @@ def test_auto_leaves_what_release_and_pages_allow(version, pages, stored):
 @pytest.mark.parametrize("pages", ["small", "mixed", "amm"])
 def test_true_is_refused_where_logins_would_walk(pages):
     machine = story("11.2.0.4.0", pages, (entry("FALSE"), ONLY))
-    (refusal,) = plan(machine, wanted=True, allow_small_pages_at_next_start=True).refusals
+    (refusal,) = plan(machine, value=True, allow_small_pages_at_next_start=True).refusals
     assert refusal.override is None
     assert "ORCL is release 11.2.0.4.0" in refusal.reason
 
 
 def test_the_refusal_has_the_numbers():
     machine = story("11.2.0.4.0", "mixed", (entry("FALSE"),))
-    (refusal,) = plan(machine, wanted=True).refusals
+    (refusal,) = plan(machine, value=True).refusals
     said = "SGA 8.0 GiB in pages of 2.0 MiB and 8.0 GiB in pages of 4 KiB"
     assert said in refusal.reason
 
 
 def test_true_needs_only_or_the_accepted_risk():
     machine = story("11.2.0.4.0", "huge", (entry("FALSE"),))
-    (refusal,) = plan(machine, wanted=True).refusals
+    (refusal,) = plan(machine, value=True).refusals
     assert refusal.override == "allow_small_pages_at_next_start"
-    allowed = plan(machine, wanted=True, allow_small_pages_at_next_start=True)
+    allowed = plan(machine, value=True, allow_small_pages_at_next_start=True)
     assert allowed.refusals == [] and len(allowed.changes) == 1
-    only = plan(story("11.2.0.4.0", "huge", (entry("FALSE"), ONLY)), wanted=True)
+    only = plan(story("11.2.0.4.0", "huge", (entry("FALSE"), ONLY)), value=True)
     assert only.refusals == [] and len(only.changes) == 1
 
 
@@ -118,7 +118,7 @@ def test_true_needs_only_or_the_accepted_risk():
 def test_up_to_11_2_true_is_for_this_instance_alone(stored, before, after):
     """The pages of the database's other nodes are not known."""
     machine = story("11.2.0.4.0", "huge", (*stored, ONLY))
-    (change,) = plan(machine, wanted=True).changes
+    (change,) = plan(machine, value=True).changes
     assert (change.before, change.after) == (before, after)
     assert "sid='*'" not in change.make[0].stdin
 
@@ -136,12 +136,12 @@ def test_what_the_default_of_the_release_gives_needs_no_entry(
     version, stored, wanted, before, after
 ):
     machine = story(version, "huge", (*stored, ONLY))
-    (change,) = plan(machine, wanted=wanted).changes
+    (change,) = plan(machine, value=wanted).changes
     assert (change.before, change.after) == (before, after)
 
 
 def test_since_12_1_true_needs_no_guard():
-    planned = plan(story("12.1.0.2.0", "small", (entry("FALSE"),)), wanted=True)
+    planned = plan(story("12.1.0.2.0", "small", (entry("FALSE"),)), value=True)
     assert planned.refusals == [] and len(planned.changes) == 1
 
 
@@ -155,14 +155,14 @@ def test_a_text_file_is_for_its_administrator():
 
 
 def test_an_instance_that_is_down_waits():
-    planned = plan(down("19.0.0.0.0", (entry("FALSE"), ONLY)), wanted=True)
+    planned = plan(down("19.0.0.0.0", (entry("FALSE"), ONLY)), value=True)
     assert (planned.changes, planned.refusals) == ([], [])
     text = "ORCL is down, and only the running instance can change its spfile"
     assert planned.pending[0].startswith(text)
 
 
 def test_true_for_one_that_is_down_is_refused_all_the_same():
-    planned = plan(down("11.2.0.4.0", (entry("FALSE"), ONLY)), wanted=True)
+    planned = plan(down("11.2.0.4.0", (entry("FALSE"), ONLY)), value=True)
     assert "its pages are not known" in planned.refusals[0].reason
 
 
@@ -190,7 +190,7 @@ def test_of_two_instances_with_one_sid_none_is_dropped():
 
 def test_unmanaged_plans_nothing():
     machine = story("11.2.0.4.0", "small", (entry("TRUE"),))
-    assert plan(machine, wanted="unmanaged").changes == []
+    assert plan(machine, value="unmanaged").changes == []
 
 
 def test_a_host_without_an_instance():

@@ -13,7 +13,7 @@ def policy(**changes):
 
 def test_the_defaults_leave_it_to_release_and_pages():
     found = policy()
-    assert (found.instances, found.wanted, found.use_large_pages) == (None, "auto", "auto")
+    assert (found.instances, found.value, found.use_large_pages) == (None, "auto", "auto")
     assert (found.lock_sga, found.memory_target) == ("auto", "zero")
     assert found.query_instances and not found.allow_small_pages_at_next_start
 
@@ -22,7 +22,7 @@ def test_the_defaults_leave_it_to_release_and_pages():
     ("value", "meant"), [(True, "TRUE"), ("false", "FALSE"), ("TRUE", "TRUE"), ("Auto", "auto")]
 )
 def test_truth_values_as_yaml_and_as_oracle_write_them(value, meant):
-    assert policy(wanted=value).wanted == meant
+    assert policy(value=value).value == meant
     assert policy(lock_sga=value).lock_sga == meant
 
 
@@ -45,7 +45,7 @@ def test_paths_of_an_instance():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"wanted": "yes"}, "pre_page_sga_wanted must be one of auto, TRUE, FALSE, unmanaged"),
+        ({"value": "yes"}, "pre_page_sga_value must be one of auto, TRUE, FALSE, unmanaged"),
         ({"use_large_pages": "FALSE"}, "pre_page_sga_use_large_pages must be one of auto, ONLY"),
         ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
         ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
@@ -68,8 +68,8 @@ def test_what_no_variable_takes(changes, problem):
 
 def test_names_must_be_all_there_and_no_other():
     values = oracle_packs.policy()
-    with pytest.raises(PolicyError, match="unknown wnated"):
-        policy_from(values | {"wnated": "auto"})
-    values.pop("wanted")
-    with pytest.raises(PolicyError, match="missing wanted"):
+    with pytest.raises(PolicyError, match="unknown vlaue"):
+        policy_from(values | {"vlaue": "auto"})
+    values.pop("value")
+    with pytest.raises(PolicyError, match="missing value"):
         policy_from(values)

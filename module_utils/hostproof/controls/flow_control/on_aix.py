@@ -109,7 +109,7 @@ def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
     if value is None:
         return (
             "AIX sets both directions with one attribute: set the same rx and tx in "
-            f"flow_control_wanted, or set flow_ctrl of {name} to yes or no with chdev -P, and "
+            f"flow_control_rules, or set flow_ctrl of {name} to yes or no with chdev -P, and "
             "reboot"
         ), ()
     command = shell.line("chdev", "-l", name, "-a", "flow_ctrl=" + value, "-P")

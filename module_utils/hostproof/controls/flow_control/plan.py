@@ -46,8 +46,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if isinstance(interfaces, Absent):
         return Plan([], [], [f"{interfaces}: nothing is changed."], [])
     known(interfaces)
-    if policy.wanted is None:
-        return Plan([], [], ["flow_control_wanted is auto: nothing is changed."], [])
+    if policy.rules is None:
+        return Plan([], [], ["flow_control_rules is auto: nothing is changed."], [])
     if facts.system != LINUX:
         return Plan([], _by_hand(facts), [], [])
     work = _Work([], [], [], [])
@@ -126,7 +126,7 @@ def _without_link(one: NicFacts, wanted: Wanted) -> Target:
         raise Unanswered(
             "policy",
             f"{one.name}: the driver {one.nic.driver} offers both directions while it negotiates: "
-            "autoneg: off in flow_control_wanted sets it",
+            "autoneg: off in flow_control_rules sets it",
         )
     autoneg = known(one.pause).autoneg
     if wanted.autoneg in (ON, OFF):
@@ -398,7 +398,7 @@ def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target
     It matches the permanent MAC address: a bond or a profile can set another address before udev
     matches again. The driver is the name that udev reads (mlx4_en), not the directory in sysfs
     (mlx4_core)."""
-    lines = [_HEAD.format(one.name, "flow_control_wanted")]
+    lines = [_HEAD.format(one.name, "flow_control_rules")]
     if base is not None:
         lines.append(f"# The rest of [Link] is that of {base.path}.\n")
     lines += ["[Match]\n", f"PermanentMACAddress={mac}\n"]

@@ -117,9 +117,9 @@ _SETTINGS = ("rx", "tx", "autoneg")
 def _rules(given: PolicyValues, variable: str) -> Tuple[Rule, ...]:
     rules = given[variable]
     if not isinstance(rules, (list, tuple)) or not all(isinstance(one, dict) for one in rules):
-        raise given.error("wanted", "must be auto or a list of dictionaries")
+        raise given.error("rules", "must be auto or a list of dictionaries")
     if not rules:
-        raise given.error("wanted", "must be auto or a list of rules: an empty one wants nothing")
+        raise given.error("rules", "must be auto or a list of rules: an empty one wants nothing")
     # The first matching rule applies: without an invalid one, later rules would match instead.
     return tuple(_rule(given, one) for one in rules)
 
@@ -129,23 +129,23 @@ def _rule(given: PolicyValues, item: Dict[str, Any]) -> Rule:
     selectors = {name: item[name] for name in _SELECTORS if item.get(name) is not None}
     if unknown or not selectors:
         raise given.error(
-            "wanted",
+            "rules",
             "has a rule with {0}: it must have one or more of {1}, and may have {2}".format(
                 ", ".join(map(str, item)) or "nothing", ", ".join(_SELECTORS), ", ".join(_SETTINGS)
             ),
         )
     if not all(isinstance(one, str) and one for one in selectors.values()):
-        raise given.error("wanted", f"has a rule whose {sorted(selectors)} must be texts")
+        raise given.error("rules", f"has a rule whose {sorted(selectors)} must be texts")
     if "role" in selectors and selectors["role"] not in ROLES:
         raise given.error(
-            "wanted",
+            "rules",
             "has the role {0!r}, which must be one of {1}".format(
                 selectors["role"], ", ".join(ROLES)
             ),
         )
     if not any(item.get(name) is not None for name in _SETTINGS):
         raise given.error(
-            "wanted",
+            "rules",
             "has a rule of {0} that sets none of {1}: set one, such as rx: keep".format(
                 ", ".join(map(str, selectors.values())), ", ".join(_SETTINGS)
             ),
@@ -167,7 +167,7 @@ def _choice(
     value = switched(item.get(name, otherwise))
     if value not in choices:
         raise given.error(
-            "wanted",
+            "rules",
             "{0} must be one of {1}, not {2!r}".format(name, ", ".join(choices), item[name]),
         )
     return str(value)
@@ -332,7 +332,7 @@ def _name_of_credentials(
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for auto: DEFAULT_RULES are checked, and nothing is changed.
+    ``rules`` is None for auto: DEFAULT_RULES are checked, and nothing is changed.
     ``interconnect`` is None for auto: the configuration of Clusterware.
     """
 
@@ -344,7 +344,7 @@ class Policy(NamedTuple):
     Default: {default: {version: 2c, community: public}}
     Secret: true
     """
-    wanted: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
+    rules: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
     """A list of rules for interfaces. The first matching rule applies. A rule has one or more
     of C(role) (C(storage), C(interconnect), C(public)), C(name), C(driver) and C(bond)
     (patterns such as C(ens1f*)). It has C(rx) and C(tx) (each C("on"), C("off"), C(keep) or
@@ -437,13 +437,13 @@ class Policy(NamedTuple):
     @property
     def names_interfaces(self) -> bool:
         """Whether a rule can match an interface that no known path uses."""
-        return any(rule.role is None for rule in self.wanted or ())
+        return any(rule.role is None for rule in self.rules or ())
 
     def rule_for(
         self, roles: Sequence[str], name: str, driver: Optional[str], bond: Optional[str]
     ) -> Rule:
         """The first matching rule. Without one, a rule that keeps all settings."""
-        for rule in DEFAULT_RULES if self.wanted is None else self.wanted:
+        for rule in DEFAULT_RULES if self.rules is None else self.rules:
             if rule.fits(roles, name, driver, bond):
                 return rule
         return KEEP_ALL

@@ -12,14 +12,14 @@ from .policy import NAME, Policy
 
 def bad(policy: Policy) -> str:
     """The status: fail for a rule of the policy, warn for the built-in default rules."""
-    return WARN if policy.wanted is None else FAIL
+    return WARN if policy.rules is None else FAIL
 
 
 def fix_of(one: NicFacts, policy: Policy) -> str:
     if one.by_hand:
         return one.by_hand
-    if policy.wanted is None:
-        return "add a rule to flow_control_wanted, and apply the policy"
+    if policy.rules is None:
+        return "add a rule to flow_control_rules, and apply the policy"
     return "apply the policy; the link goes down for a moment"
 
 
@@ -27,4 +27,4 @@ def commands_of(one: NicFacts, policy: Policy) -> Tuple[str, ...]:
     """The commands of the fix. Without a rule in the policy, apply changes nothing."""
     if one.by_hand:
         return one.by_hand_commands
-    return () if policy.wanted is None else (apply_line(NAME),)
+    return () if policy.rules is None else (apply_line(NAME),)

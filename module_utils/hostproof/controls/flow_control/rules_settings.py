@@ -397,7 +397,7 @@ def ignored_settings(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if ignored else PASS,
         why="; ".join(f"{item.place} is ignored: {item.ignored}" for item in ignored) + ".",
-        fix="remove the setting, or use flow_control_wanted",
+        fix="remove the setting, or use flow_control_rules",
         persisted="; ".join(_setting_text(item) for item in settings),
         evidence=[key for item in settings for key in item.evidence],
     )

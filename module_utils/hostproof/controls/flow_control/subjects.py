@@ -20,7 +20,7 @@ SYSTEMD_LINK = "systemd.link(5)"
 CASE = "M. E. Dawson, Performance Tuning: A Case Study, 2002"
 
 _NOTHING = (
-    "No interface carries storage or the interconnect, and flow_control_wanted names no other. "
+    "No interface carries storage or the interconnect, and flow_control_rules names no other. "
     "Paths that oranfstab alone names are not followed."
 )
 

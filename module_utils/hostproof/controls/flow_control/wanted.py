@@ -82,7 +82,7 @@ def peer_pause(one: NicFacts, facts: Facts) -> Pause:
     if not modes or modes[0] is None:
         raise Unanswered(
             "policy",
-            "flow_control_wanted says match_peer, and the flow control of the switch port of "
+            "flow_control_rules says match_peer, and the flow control of the switch port of "
             f"{one.name} is not known: name its switch in flow_control_switches",
         )
     return modes[0]
@@ -107,7 +107,7 @@ def target_of(one: NicFacts, wanted: Wanted) -> Target:
         elif problem:
             raise Unanswered(
                 "policy",
-                f"{one.name}: {problem}: autoneg: off in flow_control_wanted sets it",
+                f"{one.name}: {problem}: autoneg: off in flow_control_rules sets it",
             )
         elif one.nic.driver in OFFER_BOTH:
             # The driver shows the mode in force and always offers both directions.
@@ -134,7 +134,7 @@ def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
             raise Unanswered(
                 "policy",
                 f"{one.name}: the driver {one.nic.driver} offers both directions while it "
-                "negotiates: autoneg: off in flow_control_wanted sets it",
+                "negotiates: autoneg: off in flow_control_rules sets it",
             )
     else:
         given = given_by_boot(one, True, rx, tx)

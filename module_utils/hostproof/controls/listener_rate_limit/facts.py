@@ -82,7 +82,7 @@ def read(host: Host, policy: Policy) -> Facts:
         log_keys={one.pid: _log_keys(host, one, policy) for one in running},
         definitions={
             name: attempt(_find_definitions, host, name, policy)
-            for name in sorted({one.name for one in policy.wanted or ()})
+            for name in sorted({one.name for one in policy.listeners or ()})
             if name not in [one.name for one in running]
         },
     )
@@ -97,7 +97,7 @@ def _may_be_touched(listener: Listener, policy: Policy) -> bool:
     """Whether the plan may restart the listener. Only then it is queried with lsnrctl."""
     if not policy.allow_restart:
         return False
-    fitting = [one for one in policy.wanted or () if fits(one, listener)]
+    fitting = [one for one in policy.listeners or () if fits(one, listener)]
     return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)
 
 

@@ -26,8 +26,8 @@ _STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
 def plan(facts: Facts, policy: Policy) -> Plan:
     """Changes that make the listeners match the policy. Raises if required facts are unknown."""
     work = _Work()
-    if policy.wanted is None:
-        work.pending.append("listener_rate_limit_wanted is auto: nothing is changed.")
+    if policy.listeners is None:
+        work.pending.append("listener_rate_limit_listeners is auto: nothing is changed.")
         return work.plan()
     for subject in subjects(facts, policy):
         if subject.wanted is None:
@@ -36,7 +36,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             work.refusals.append(
                 Refusal(
                     f"listener {subject.name} is not running, so its configuration file is not "
-                    "known: start it, or remove it from listener_rate_limit_wanted",
+                    "known: start it, or remove it from listener_rate_limit_listeners",
                     None,
                 )
             )
@@ -45,7 +45,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             work.refusals.append(
                 Refusal(
                     f"several listeners have the name {subject.wanted.name}: set home in "
-                    "listener_rate_limit_wanted",
+                    "listener_rate_limit_listeners",
                     None,
                 )
             )

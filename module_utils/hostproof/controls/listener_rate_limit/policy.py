@@ -94,10 +94,10 @@ def _cheap(given: PolicyValues, name: str, size_of_tail: int) -> int:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for "auto": running listeners are checked, and nothing is changed.
+    ``listeners`` is None for "auto": running listeners are checked, and nothing is changed.
     """
 
-    wanted: Optional[Tuple[WantedListener, ...]] = entries(
+    listeners: Optional[Tuple[WantedListener, ...]] = entries(
         WantedListener, key=lambda one: (one.name, one.home), twice=_TWICE, empty=False
     ).none_for("auto")
     """The listeners of the host, each with C(name). Optional keys are C(home) (for several
@@ -167,12 +167,12 @@ class Policy(NamedTuple):
 
 def _one_of_a_name(policy: Policy, given: PolicyValues) -> Policy:
     """Raise if names are ambiguous. An entry without a home matches all listeners of its name."""
-    listeners = policy.wanted or ()
+    listeners = policy.listeners or ()
     of_all_homes = {one.name for one in listeners if one.home is None}
     for name in sorted({one.name for one in listeners if one.home is not None} & of_all_homes):
-        items = given.places("wanted")
+        items = given.places("listeners")
         places = [place for place, item in items if str(item["name"]).upper() == name]
-        raise BadEntry(str(given.error("wanted", _TWICE.format([name]))), "wanted", places)
+        raise BadEntry(str(given.error("listeners", _TWICE.format([name]))), "listeners", places)
     return policy
 
 

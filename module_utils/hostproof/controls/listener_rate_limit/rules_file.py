@@ -45,7 +45,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         if listener is None
         else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
         fix="start it with the lsnrctl of its home, as its owner, or remove it from "
-        "listener_rate_limit_wanted",
+        "listener_rate_limit_listeners",
         commands=[shell.line("lsnrctl", "start", subject.name)],
         evidence=[probe.PROCESSES],
     )

@@ -57,8 +57,8 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
             ", ".join(_socket_text(one, sockets) for one in ones), most
         ),
         why="; ".join(problems + warnings) + ".",
-        fix="set queuesize in listener_rate_limit_wanted and at least the same net.core.somaxconn, "
-        "and restart the listener",
+        fix="set queuesize in listener_rate_limit_listeners and at least the same "
+        "net.core.somaxconn, and restart the listener",
         evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
     )
 

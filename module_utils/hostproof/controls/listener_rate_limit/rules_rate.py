@@ -118,7 +118,7 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         values={"rate_per_second": min([one.rate or 0 for one in limited] or [0])},
         why=why,
         fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
-        "listener_rate_limit_wanted and apply the policy",
+        "listener_rate_limit_listeners and apply the policy",
         evidence=file_keys(listener),
     )
 

@@ -32,10 +32,10 @@ class Subject(NamedTuple):
 def subjects(facts: Facts, policy: Policy) -> List[Subject]:
     """Listeners of the policy, or running ones with "auto". Raises if processes are unknown."""
     there = known(facts.listeners)
-    if policy.wanted is None:
+    if policy.listeners is None:
         return [Subject(one.name, None, one, _title(one, there)) for one in there]
     found = []
-    for wanted in policy.wanted:
+    for wanted in policy.listeners:
         fitting = [one for one in there if fits(wanted, one)]
         for one in fitting:
             found.append(Subject(one.name, wanted, one, _title(one, there)))

@@ -61,7 +61,7 @@ def read(host: Host, policy: Policy) -> Facts:
     mounted = attempt(lambda: nfs_mounted.read_mounted(host, known(system)))
     mounts = if_known(mounted, [])
     paths = [mount.path for mount in mounts]
-    missing = [one.path for one in policy.wanted or () if one.path not in paths]
+    missing = [one.path for one in policy.mounts or () if one.path not in paths]
     persisted = nfs_persisted.read_persisted(host, system)
     at_boot = [entry.path for entry in if_known(attempt(not_mounted, persisted, paths), [])]
     empty = missing + [path for path in at_boot if path not in missing]
@@ -180,7 +180,7 @@ def _read_holders(
     """Every process with files open on a listed mount, or where one is missing.
 
     This checks each process of the host, so only where a mount may be changed or is missing."""
-    wanted = [one.path for one in policy.wanted or ()]
+    wanted = [one.path for one in policy.mounts or ()]
     looked_at = [path for path in wanted if path in missing or policy.allow_remount]
     if not looked_at:
         return {}

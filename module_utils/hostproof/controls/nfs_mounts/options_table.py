@@ -31,7 +31,7 @@ PROGRAMS = ("suid", "exec")
 _PAGE = {LINUX: "Linux", AIX: "AIX", SOLARIS: "Solaris", HPUX: "HP-UX"}
 _MOS = "MOS 359515.1"
 _NFS5 = "nfs(5), lock/nolock and cto/nocto"
-POLICY = "nfs_mounts_wanted"
+POLICY = "nfs_mounts_mounts"
 
 
 class Requirement(NamedTuple):

@@ -81,12 +81,12 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [Refusal(reason, None)], [], [])
     refusals: List[Refusal] = []
     pending: List[str] = []
-    if policy.wanted is None and known(facts.mounted):
+    if policy.mounts is None and known(facts.mounted):
         pending.append(
-            "nfs_mounts_wanted is auto, so no mount is changed: list there what the host must "
+            "nfs_mounts_mounts is auto, so no mount is changed: list there what the host must "
             "have, of {0}.".format(", ".join(sorted(one.path for one in known(facts.mounted))))
         )
-    listed = [] if policy.wanted is None else judged_mounts(facts, policy)
+    listed = [] if policy.mounts is None else judged_mounts(facts, policy)
     targets = [_target(layers_of(judged, facts, policy), facts) for judged in listed]
     files = _plan_fstab(targets, facts, refusals)
     if not files:
@@ -177,7 +177,7 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
             ", ".join(one.shown() for one in refused),
             path,
             "; ".join(one.why for one in refused),
-            "nfs_mounts_wanted" if entry is None else f"{entry.place} or nfs_mounts_wanted",
+            "nfs_mounts_mounts" if entry is None else f"{entry.place} or nfs_mounts_mounts",
         )
     if entry is not None and entry.kind != "fstab":
         if (entry.options, entry.source) == (target.options, target.source):
@@ -516,7 +516,7 @@ def _guard_group(
         else:
             refusals.append(
                 Refusal(
-                    f"{target.path} cannot change alone: {path} {reason}, and nfs_mounts_wanted "
+                    f"{target.path} cannot change alone: {path} {reason}, and nfs_mounts_mounts "
                     "does not list it",
                     None,
                 )

@@ -57,7 +57,7 @@ def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
 
 
 def _is_nfs_used(facts: Facts, policy: Policy) -> bool:
-    return bool(known(facts.mounted) or policy.wanted or known(facts.persisted.entries))
+    return bool(known(facts.mounted) or policy.mounts or known(facts.persisted.entries))
 
 
 def _at_boot(slots: rpc_slots.Slots, name: str) -> str:

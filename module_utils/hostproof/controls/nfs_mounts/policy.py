@@ -113,11 +113,11 @@ def _paths(given: PolicyValues, name: str) -> Tuple[str, ...]:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``wanted`` is None for "auto": the mounts that hold Oracle files now. Sizes are bytes, times
+    ``mounts`` is None for "auto": the mounts that hold Oracle files now. Sizes are bytes, times
     milliseconds or seconds as the name states, ratios percent.
     """
 
-    wanted: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
+    mounts: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
     """The mounts of the host, each with C(path), C(source) (C(SERVER:/EXPORT)) and C(class)
     (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup)). Optional keys
     are C(use) and C(version), as the two variables below, and C(options), which replace those
@@ -225,7 +225,7 @@ class Policy(NamedTuple):
     Default: 5
     """
     allow_remount: bool = flag()
-    """Whether apply may unmount and mount the mounts of O(nfs_mounts_wanted) whose options differ.
+    """Whether apply may unmount and mount the mounts of O(nfs_mounts_mounts) whose options differ.
     It never forces that; a mount in use is rejected, naming the processes.
 
     Default: false
@@ -280,9 +280,9 @@ def _together(policy: Policy, given: PolicyValues) -> Policy:
     ):
         if getattr(policy, low) > getattr(policy, high):
             raise given.error(low, f"must not be above {NAME}_{high}")
-    if policy.wanted is None:
+    if policy.mounts is None:
         return policy
-    return policy._replace(wanted=tuple(_as_all(one, policy) for one in policy.wanted))
+    return policy._replace(mounts=tuple(_as_all(one, policy) for one in policy.mounts))
 
 
 def _as_all(mount: WantedMount, policy: Policy) -> WantedMount:

@@ -100,7 +100,7 @@ def correct(layers: Layers) -> Fix:
         steps = ["run apply, or manually: " + persist.text]
         commands = [APPLY]
     elif layers.system == nfs_options.LINUX and layers.judged.guessed:
-        steps = [persist.text + " (apply does it for a mount in nfs_mounts_wanted)"]
+        steps = [persist.text + " (apply does it for a mount in nfs_mounts_mounts)"]
     if contradictions(shown, layers.running):
         mounting = again(layers)
         also = " (with nfs_mounts_allow_remount: true apply does that too)" if is_listed else ""

@@ -61,7 +61,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     if why and all(requirement.name in overrides for requirement in running + requested):
         # The policy requires it: no contradiction, and dangerous anyway.
         status = WARN
-    fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_wanted")
+    fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_mounts")
     return verdict_on(
         layers,
         status,
@@ -104,7 +104,7 @@ def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         layers,
         layers.wanted._replace(use="failover"),
         WARN,
-        Fix("set use (single, failover or rac) in nfs_mounts_wanted, or set nfs_mounts_use"),
+        Fix("set use (single, failover or rac) in nfs_mounts_mounts, or set nfs_mounts_use"),
     )
     if verdict.status == PASS:
         raise Skip("The policy does not state whether other hosts use these files.")
@@ -123,7 +123,7 @@ def _correct_locks(layers: Layers) -> Fix:
     if not words:
         return correct(layers)
     return Fix(
-        "take {0} out of options of {1} in nfs_mounts_wanted, then audit again".format(
+        "take {0} out of options of {1} in nfs_mounts_mounts, then audit again".format(
             ",".join(words), layers.path
         )
     )
@@ -219,7 +219,7 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
         layers,
         SKIP,
         words,
-        Fix(f"options: {advice} for this mount in nfs_mounts_wanted"),
+        Fix(f"options: {advice} for this mount in nfs_mounts_mounts"),
         why=f"Advice: as long as no other host opens these files, {advice} spares requests to the "
         "lock manager and at each open.",
         desired=advice,
@@ -268,7 +268,7 @@ def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
             f" and a lease of {lease} s" if lease else "",
         )
         fix = "mount it with vers=3; or accept the risk: version: {0} of this mount in {1}".format(
-            version, "nfs_mounts_wanted (or nfs_mounts_version)"
+            version, "nfs_mounts_mounts (or nfs_mounts_version)"
         )
     return verdict_on(
         layers,

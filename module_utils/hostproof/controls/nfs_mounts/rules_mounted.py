@@ -51,7 +51,7 @@ def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]
     Without a list of mounts, Oracle may use a mount that is unknown here: that is reported too.
     """
     mounts = judged_layers(facts, policy)
-    if policy.wanted is not None:
+    if policy.mounts is not None:
         return [*mounts, *unlisted(facts, policy, lambda judged: judged.mounted is None)]
     judged = [layers.path for layers in mounts]
     missing = [one for one in missing_mounts(facts) if one.path not in judged]
@@ -99,7 +99,7 @@ def mounted(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
             "kernel sees no open file: which of {2} it uses could not be determined.".format(
                 place.sid, ", ".join(place.servers), ", ".join(place.others)
             ),
-            fix="list its mounts in nfs_mounts_wanted; they are in the database: select dirname "
+            fix="list its mounts in nfs_mounts_mounts; they are in the database: select dirname "
             "from v$dnfs_servers",
             evidence=["open_files:direct_nfs", "file:/proc/net/tcp"],
         )
@@ -137,7 +137,7 @@ def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
         status,
         why=why,
         # Which of the two is wrong only people know: no line to run.
-        fix="correct the source in nfs_mounts_wanted, or: " + _correct_source(layers).text,
+        fix="correct the source in nfs_mounts_mounts, or: " + _correct_source(layers).text,
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running=f"{mount.source} ({mount.fstype})",
@@ -164,7 +164,7 @@ def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
         return Verdict(
             ERROR,
             why=f"{layers.path} is a link to {link}, which is mounted: nothing of it was checked.",
-            fix=f"write {link} in place of {layers.path} in nfs_mounts_wanted",
+            fix=f"write {link} in place of {layers.path} in nfs_mounts_mounts",
             desired=_desired(layers),
             evidence=layers.evidence(),
         )

@@ -147,7 +147,7 @@ def _other_source(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
         _Problem(
             there[1] != wanted[1] or not as_mounted,
             f"{entry.place} mounts {entry.source}, not {layers.wanted.source}.",
-            Fix(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_wanted"),
+            Fix(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_mounts"),
         )
     ]
 

@@ -341,10 +341,10 @@ def _slots_fix(mount: MountTraffic) -> str:
     if _queues_for_slot(mount) and mount.protos == ("udp",):
         return "sunrpc.udp_slot_table_entries, or a mount over TCP"
     if _queues_for_slot(mount):
-        return "nfs_mounts_slot_table_entries, or nconnect in the options of nfs_mounts_wanted"
+        return "nfs_mounts_slot_table_entries, or nconnect in the options of nfs_mounts_mounts"
     if _has_sessions(mount):
         return "options nfs max_session_slots=N in modprobe.d, as many as the server grants"
-    return "nconnect in the options of nfs_mounts_wanted"
+    return "nconnect in the options of nfs_mounts_mounts"
 
 
 def _queues_for_slot(mount: MountTraffic) -> bool:

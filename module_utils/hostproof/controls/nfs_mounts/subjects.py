@@ -38,7 +38,7 @@ def unlisted(
 ) -> List[Union[Layers, HostproofError]]:
     """Each mount that holds Oracle files and that the policy's list does not have; the error in
     their place where they are not known. ``matters`` picks those to check."""
-    if policy.wanted is None:
+    if policy.mounts is None:
         return []
     others = attempt(_guessed_layers, facts, policy, matters)
     return [others] if isinstance(others, HostproofError) else list(others)

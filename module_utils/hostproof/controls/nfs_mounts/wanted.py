@@ -26,10 +26,10 @@ _VOTER = "/bin/ocssd.bin"
 
 def judged_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """Every mount to check, by path; raises where what is mounted or used is not known."""
-    if policy.wanted is None:
+    if policy.mounts is None:
         return guessed_mounts(facts, policy)
     mounted = {mount.path: mount for mount in known(facts.mounted)}
-    listed = [_judged(one, mounted.get(one.path), facts, False) for one in policy.wanted]
+    listed = [_judged(one, mounted.get(one.path), facts, False) for one in policy.mounts]
     return sorted(listed, key=lambda one: one.wanted.path)
 
 
@@ -42,7 +42,7 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     mounted = {mount.path: mount for mount in known(facts.mounted)}
     sources = {mount.path: mount.source for mount in mounted.values()}
     sources.update({one.path: one.source for one in missing_mounts(facts)})
-    listed = {one.path for one in policy.wanted or ()}
+    listed = {one.path for one in policy.mounts or ()}
     if all(path in listed for path in sources):
         return []
     opened = _by_mount(sources, known(facts.database_files))
@@ -86,9 +86,9 @@ def why_none(facts: Facts) -> str:
     """Why there is no mount to check, for a skip."""
     others = sorted(mount.path for mount in if_known(facts.mounted, []))
     if not others:
-        return "No NFS mount here, and nfs_mounts_wanted lists none."
+        return "No NFS mount here, and nfs_mounts_mounts lists none."
     return (
-        "nfs_mounts_wanted lists no mount. Without a list those are checked that hold an open "
+        "nfs_mounts_mounts lists no mount. Without a list those are checked that hold an open "
         "database file, an Oracle home or a path of oranfstab; list what matters of: {0}.".format(
             ", ".join(others)
         )

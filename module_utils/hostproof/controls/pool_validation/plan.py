@@ -43,7 +43,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals: List[Refusal] = []
     pending: List[str] = []
     for app in facts.apps:
-        wanted = [one for one in policy.wanted if one.server == app.server.name]
+        wanted = [one for one in policy.pools if one.server == app.server.name]
         if not wanted:
             continue
         refused = _server_guards(app)

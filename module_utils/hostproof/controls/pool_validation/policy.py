@@ -179,7 +179,7 @@ class Policy(NamedTuple):
 
     Default: 30
     """
-    wanted: Tuple[Wanted, ...] = entries(
+    pools: Tuple[Wanted, ...] = entries(
         Wanted,
         key=lambda one: (one.server, one.pool),
         twice="names a pool of a server twice: {0}",
@@ -227,9 +227,9 @@ def _of_servers(policy: Policy, given: PolicyValues) -> Policy:
     listed = {one.name for one in policy.servers if isinstance(one, Server)}
     if len(listed) < len(policy.servers):
         return policy  # one of them cannot be used, which is a separate error
-    for one in policy.wanted:
+    for one in policy.pools:
         if isinstance(one, Wanted) and one.server not in listed:
-            raise given.error("wanted", f"names {one.server}, which is none of the servers")
+            raise given.error("pools", f"names {one.server}, which is none of the servers")
     return policy
 
 

@@ -35,8 +35,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     changes: List[Change] = []
     refusals: List[Refusal] = []
     pending: List[str] = []
-    if policy.wanted == UNMANAGED:
-        return Plan(changes, refusals, ["pre_page_sga_wanted is unmanaged."], [])
+    if policy.value == UNMANAGED:
+        return Plan(changes, refusals, ["pre_page_sga_value is unmanaged."], [])
     subjects = known(facts.subjects)
     if not subjects:
         pending.append("The host has no instance.")
@@ -47,7 +47,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 _DEPRECATED = (
     "{0} is release {1}, in which pre_page_sga is deprecated (since 19.22 and in 23ai) and must "
-    "not be set: remove its entries (ALTER SYSTEM RESET) and set pre_page_sga_wanted to auto"
+    "not be set: remove its entries (ALTER SYSTEM RESET) and set pre_page_sga_value to auto"
 )
 _TEXT_FILE = (
     "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} manually, or create a "
@@ -108,8 +108,8 @@ def _plan_one(
 
 def _wanted(subject: Subject, facts: Facts, policy: Policy, coming: str) -> str:
     """The value for the next start. "auto" keeps a value that fits the release and the pages."""
-    if policy.wanted != AUTO:
-        return policy.wanted
+    if policy.value != AUTO:
+        return policy.value
     walks = walks_at_each_login(known(subject.version))
     if walks and coming == TRUE and not _all_huge(subject, facts):
         return FALSE

@@ -58,7 +58,7 @@ def _value(*choices: str) -> Any:
 class Policy(NamedTuple):
     """The role's variables.
 
-    ``instances`` is None for "auto": running ones and those in oratab. ``wanted``,
+    ``instances`` is None for "auto": running ones and those in oratab. ``value``,
     ``use_large_pages`` and ``lock_sga`` are a value of the parameter, "auto" or "unmanaged".
     """
 
@@ -71,7 +71,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    wanted: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
+    value: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
     """Required C(pre_page_sga): C(auto), C(true), C(false) or C(unmanaged), in upper or lower
     case.
 

@@ -60,12 +60,12 @@ MEMORY_TARGETS = ("memory_target", "memory_max_target")
     because_of=("hugepages.sga_in_huge_pages",),
 )
 def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    if policy.wanted == UNMANAGED:
-        raise Skip("pre_page_sga_wanted is unmanaged.")
+    if policy.value == UNMANAGED:
+        raise Skip("pre_page_sga_value is unmanaged.")
     version = known(subject.version)
     own = pfile.for_instance(next_entries(subject.database), "pre_page_sga", subject.sid)
     # Deprecation matters only if the parameter is set, or if the policy requires a value.
-    if (own or policy.wanted != AUTO) and is_deprecated(version):
+    if (own or policy.value != AUTO) and is_deprecated(version):
         return _judge_deprecated(subject, facts, policy, own)
     at_each_login = walks_at_each_login(version)
     running = running_value(subject, "pre_page_sga")
@@ -73,7 +73,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     status, why = _grade_wanted(policy, version, running, coming)
     if at_each_login:
         status, why = _worse((status, why), _grade_walk(subject, facts, running, coming))
-    desired = policy.wanted
+    desired = policy.value
     if desired == AUTO:
         desired = "FALSE, or TRUE with the whole SGA in huge pages" if at_each_login else TRUE
         if not at_each_login and not own:
@@ -96,9 +96,9 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 def _contradicts(value: Optional[str], policy: Policy, at_each_login: bool) -> bool:
     """Whether this value of pre_page_sga causes a finding."""
-    if at_each_login and policy.wanted in (AUTO, TRUE):
+    if at_each_login and policy.value in (AUTO, TRUE):
         return value == TRUE
-    return value == FALSE if policy.wanted == AUTO else value not in (None, policy.wanted)
+    return value == FALSE if policy.value == AUTO else value not in (None, policy.value)
 
 
 def _judge_deprecated(
@@ -118,9 +118,9 @@ def _judge_deprecated(
                 subject.sid,
             )
         )
-    if policy.wanted != AUTO:
-        why += f" The policy requires {policy.wanted}, which apply rejects."
-        fix.append("set pre_page_sga_wanted to auto")
+    if policy.value != AUTO:
+        why += f" The policy requires {policy.value}, which apply rejects."
+        fix.append("set pre_page_sga_value to auto")
     return Verdict(
         WARN,
         why=why,
@@ -147,12 +147,12 @@ def _grade_wanted(
     policy: Policy, version: Tuple[int, ...], running: Optional[str], coming: str
 ) -> Grade:
     """Compare with the policy, or with the default of the release."""
-    if policy.wanted != AUTO:
-        wrong = [value for value in (running, coming) if value not in (None, policy.wanted)]
+    if policy.value != AUTO:
+        wrong = [value for value in (running, coming) if value not in (None, policy.value)]
         if wrong:
             return (
                 FAIL,
-                f"The policy requires {policy.wanted}; it {_now_and_then(running, coming)}.",
+                f"The policy requires {policy.value}; it {_now_and_then(running, coming)}.",
             )
         return PASS, None
     if not walks_at_each_login(version) and FALSE in (running, coming):
@@ -225,19 +225,19 @@ def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_log
         restart = ""
     elif not _contradicts(next_value(subject, "pre_page_sga"), policy, at_each_login):
         return f"restart {subject.sid}"
-    if policy.wanted == AUTO and not at_each_login:
+    if policy.value == AUTO and not at_each_login:
         # The default needs no entry. Since 19.22 Oracle recommends to set no entry.
         return (
             "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry"
             + restart
         )
-    if policy.wanted == AUTO and next_value(subject, "pre_page_sga") == TRUE:
+    if policy.value == AUTO and next_value(subject, "pre_page_sga") == TRUE:
         pages = if_known(attempt(pages_now, subject, facts), None)
         if pages is not None and wholly_huge(pages):
             # TRUE with the whole SGA in huge pages was fastest in measurements. ONLY ensures it.
             how = change_of_parameter(subject.database, "use_large_pages", "ONLY")
             return f"keep pre_page_sga=TRUE, and {how}"
-    value = policy.wanted if policy.wanted != AUTO else FALSE
+    value = policy.value if policy.value != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
     if owner == pfile.ALL:
         return change_of_parameter(subject.database, "pre_page_sga", value) + restart

@@ -53,7 +53,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         (FAIL if transfers.refused else WARN) if unlike else PASS,
         why=f"The storage is {server.storage.title}, and {len(unlike)} of its "
         f"{len(server.mounts)} mounts differ from the vendor's advice.{transfers.why}",
-        fix="set the options in nfs_mounts_wanted (or fstab), then unmount and mount; see "
+        fix="set the options in nfs_mounts_mounts (or fstab), then unmount and mount; see "
         "nfs_mounts for the options that the files need" + transfers.fix,
         desired=", ".join(one.text for one in advice.requirements),
         running="; ".join(unlike) or f"as desired on {len(server.mounts)} mounts",
