@@ -42,7 +42,7 @@ class Node(Machine):
         self.command("uname -s", "Linux\n")
         for name, mtu in (("lo", 65536), ("eth0", 1500), ("eth1", 9000)):
             self.device(name, mtu)
-        self.value("all", 0)
+        self.value("all", 0).arp_ignore("all", 0)
         self.process(f"{GRID}/bin/ocssd.bin", f"{GRID}/bin/ocssd.bin", pid=901, uid=54322)
         self.command("getent passwd", "grid:x:54322:54321::/home/grid:/bin/bash\n")
         self.command(GETIF, NETWORKS)
@@ -51,7 +51,16 @@ class Node(Machine):
     def device(self, name: str, mtu: int) -> "Node":
         self.folder(f"{CLASS}/{name}", f"{CLASS}/{name}/device")
         self.file(f"{CLASS}/{name}/mtu", f"{mtu}\n")
-        return self.value(name, 0)
+        return self.flags(name, 0x1043).arp_ignore(name, 0).value(name, 0)
+
+    def flags(self, name: str, value: int) -> "Node":
+        """UP, BROADCAST, RUNNING and MULTICAST are 0x1043 (kernel include/uapi/linux/if.h)."""
+        self.file(f"{CLASS}/{name}/flags", f"{value:#x}\n")
+        return self
+
+    def arp_ignore(self, name: str, value: int) -> "Node":
+        self.file(f"/proc/sys/net/ipv4/conf/{name}/arp_ignore", f"{value}\n")
+        return self
 
     def value(self, name: str, value: int) -> "Node":
         self.file(f"/proc/sys/net/ipv4/conf/{name}/rp_filter", f"{value}\n")
@@ -61,6 +70,7 @@ class Node(Machine):
         """Clusterware's eth1 is a member of bond0, which is the interconnect."""
         self.folder(f"{CLASS}/bond0", f"{CLASS}/bond0/bonding", f"{CLASS}/bond0/lower_eth1")
         self.file(f"{CLASS}/bond0/mtu", "9000\n").value("bond0", 0)
+        self.flags("bond0", 0x1443).arp_ignore("bond0", 0)
         self.file(f"{CLASS}/bond0/bonding/mode", f"{mode} 1\n")
         self.link(f"{CLASS}/eth1/master", f"{CLASS}/bond0")
         self.file("/proc/net/bonding/bond0", BOND.format(mode=shown, miimon=miimon))

@@ -88,6 +88,72 @@ def addressed(*pairs):
     return node.command("ip -o addr show", "\n".join(lines) + "\n")
 
 
+class TestJumboFrames:
+    @pytest.mark.parametrize(("mtu", "status"), [(1500, "warn"), (1501, "pass"), (9000, "pass")])
+    def test_frames_are_larger_than_the_standard(self, mtu, status):
+        node = Node().device("eth1", mtu)
+        assert one_of(node, "jumbo_frames").status == status
+
+    def test_an_mtu_of_the_policy_is_the_decision(self):
+        assert one_of(Node().device("eth1", 1500), "jumbo_frames", mtu=1500).status == "skip"
+
+    def test_an_unknown_mtu_is_an_error(self):
+        assert one_of(Node().deny(f"{CLASS}/eth1/mtu"), "jumbo_frames").status == "error"
+
+
+class TestArp:
+    def test_a_usual_interface(self):
+        found = one_of(Node(), "arp")
+        assert (found.status, found.running) == ("pass", "ARP, BROADCAST, MULTICAST; arp_ignore 0")
+
+    @pytest.mark.parametrize(
+        ("flags", "problem", "command"),
+        [
+            (0x10C3, "NOARP is set", "ip link set dev eth1 arp on"),
+            (0x43, "MULTICAST is not set", "ip link set dev eth1 multicast on"),
+            (0x1041, "BROADCAST is not set", None),
+        ],
+    )
+    def test_a_flag_that_stops_the_search_for_nodes(self, flags, problem, command):
+        found = one_of(Node().flags("eth1", flags), "arp")
+        assert (found.status, found.why) == ("fail", f"{problem}.")
+        assert list(found.commands) == ([command] if command else [])
+
+    @pytest.mark.parametrize(("device", "status"), [("all", "fail"), ("eth1", "fail")])
+    def test_arp_ignore_is_the_larger_of_both_values(self, device, status):
+        node = Node().arp_ignore("all", 1).arp_ignore("eth1", 2)
+        assert one_of(node, "arp").status == "pass"
+        node.evidence.clear()
+        assert one_of(node.arp_ignore(device, 8), "arp").status == status
+
+    @pytest.mark.parametrize("text", ["", "up\n", "0x\n"])
+    def test_flags_that_are_no_number_are_an_error(self, text):
+        node = Node()
+        node.file(f"{CLASS}/eth1/flags", text)
+        assert one_of(node, "arp").status == "error"
+
+
+class TestPublicRedundancy:
+    def test_one_card(self):
+        found = one_of(Node(), "public_redundancy")
+        assert (found.status, found.why) == ("warn", "eth0 uses eth0 only.")
+
+    def test_a_bond_of_two_cards(self):
+        node = Node().device("eth2", 1500)
+        node.folder(f"{CLASS}/bond1", f"{CLASS}/bond1/lower_eth0", f"{CLASS}/bond1/lower_eth2")
+        node.command(GETIF, NETWORKS.replace("eth0", "bond1"))
+        found = one_of(node, "public_redundancy")
+        assert (found.status, found.running) == ("pass", "bond1 on eth0 and eth2")
+
+    def test_no_public_network_is_known(self):
+        node = Node().command(GETIF, NETWORKS.splitlines(keepends=True)[1])
+        assert one_of(node, "public_redundancy").status == "skip"
+
+    def test_a_name_that_no_interface_can_have_is_an_error(self):
+        node = Node().command(GETIF, NETWORKS.replace("eth0", "../eth0"))
+        assert one_of(node, "public_redundancy").status == "error"
+
+
 class TestSubnets:
     @pytest.mark.parametrize(
         ("first", "second", "status"),

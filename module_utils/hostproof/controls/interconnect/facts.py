@@ -9,6 +9,7 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
 from ...errors import Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
+from ...parsers.number import integer
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way
 from ...probes.oracle import clusterware
@@ -21,12 +22,14 @@ _UNKNOWN_SPEED = 2**32 - 1
 LOOPBACK = f"{devices.CLASS}/lo/mtu"
 _FILTER = "/proc/sys/net/ipv4/conf/{0}/rp_filter"
 FILTER_FILE = "file:" + _FILTER
+_ARP_IGNORE = "/proc/sys/net/ipv4/conf/{0}/arp_ignore"
+ARP_FILE = "file:" + _ARP_IGNORE
 
 
 class Device(NamedTuple):
     """A device of the interconnect. ``links`` are the network cards below it, ``speeds``
     their speeds in Mb/s, None if Linux does not report one. ``filter`` is its effective reverse
-    path filter."""
+    path filter, ``arp_ignore`` its effective value, ``flags`` those of the kernel (IFF_NOARP)."""
 
     name: str
     what: str
@@ -35,6 +38,8 @@ class Device(NamedTuple):
     speeds: Dict[str, Optional[int]]
     bonds: Answer[Tuple[str, ...]]
     filter: Answer[int]
+    arp_ignore: Answer[int]
+    flags: Answer[int]
 
     @property
     def evidence(self) -> Tuple[str, ...]:
@@ -76,13 +81,15 @@ class Losses(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``addresses`` of the devices exclude link-local ones. The keys of
-    ``routes`` and ``ways`` are addresses of peers. A way exists only if packets were sent.
-    ``losses`` is None if the time window is disabled."""
+    """``addresses`` of the devices exclude link-local ones. ``public`` are the public interfaces
+    of Clusterware with the network cards below each. The keys of ``routes`` and ``ways`` are
+    addresses of peers. A way exists only if packets were sent. ``losses`` is None if the time
+    window is disabled."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
     registered: Answer[List[Registered]]
+    public: Answer[Dict[str, Tuple[str, ...]]]
     bonds: List[Bond]
     cluster: Answer[bool]
     loopback: Answer[int]
@@ -109,6 +116,7 @@ def read(host: Host, policy: Policy) -> Facts:
         devices=found,
         addresses=attempt(_read_addresses, host, if_known(found, [])),
         registered=attempt(_read_registered, host),
+        public=attempt(_read_public, host),
         bonds=[_read_bond(host, name) for name in sorted(names)],
         cluster=attempt(lambda: bool(clusterware.css_daemons(host))),
         loopback=attempt(host.read_number, LOOPBACK),
@@ -133,7 +141,9 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
         links=links,
         speeds={link: _read_speed(host, link) for link in if_known(links, ())},
         bonds=attempt(lambda: _bonds_of(host, known(links))),
-        filter=attempt(_read_filter, host, name),
+        filter=attempt(_read_larger, host, _FILTER, name),
+        arp_ignore=attempt(_read_larger, host, _ARP_IGNORE, name),
+        flags=attempt(_read_flags, host, name),
     )
 
 
@@ -182,9 +192,24 @@ def _bonds_of(host: Host, links: Tuple[str, ...]) -> Tuple[str, ...]:
     return tuple(sorted(str(one) for one in found))
 
 
-def _read_filter(host: Host, device: str) -> int:
+def _read_larger(host: Host, path: str, device: str) -> int:
     """The kernel uses the larger value of the device's setting and of "all"."""
-    return max(host.read_number(_FILTER.format(one)) for one in (device, "all"))
+    return max(host.read_number(path.format(one)) for one in (device, "all"))
+
+
+def _read_flags(host: Host, device: str) -> int:
+    # "0x1003"
+    return integer(host.read_text(devices.place(device, "flags")).strip()[2:], 16)
+
+
+def _read_public(host: Host) -> Dict[str, Tuple[str, ...]]:
+    names = host.list_dir(devices.CLASS)
+    public = [one.interface for one in clusterware.networks(host) if "public" in one.kinds]
+    found = {}
+    for name in dict.fromkeys(public):
+        clusterware.check_interface(name)
+        found[name] = devices.below(host, name, names)
+    return found
 
 
 def _read_bond(host: Host, name: str) -> Bond:

@@ -2,15 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the devices: MTU, subnets, bonds, and the loopback device."""
 
+from ...collect import shell
 from ...collect.answer import known
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
-from .facts import LOOPBACK, Bond, Device, Facts
+from .facts import ARP_FILE, LOOPBACK, Bond, Device, Facts
 from .policy import NAME, Policy
 from .subjects import BONDS, BOOK, DEVICES
 
 rules = Rules(NAME)
+
+#: The MTU of standard Ethernet frames.
+_STANDARD = 1500
+#: Flags of a device (kernel include/uapi/linux/if.h).
+_NOARP = 0x80
+_WANTED = {0x2: "BROADCAST", 0x1000: "MULTICAST"}
+#: The value of arp_ignore that answers no request.
+_NO_ANSWER = 8
 
 
 @rules.check(
@@ -49,6 +58,76 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
         desired="the same on all devices of the interconnect",
         running=f"{here}; {told}",
         values=values,
+    )
+
+
+@rules.check(
+    "interconnect.jumbo_frames",
+    "Interconnect uses jumbo frames",
+    "Interconnect does not use jumbo frames",
+    severity="low",
+    takes_effect="cluster_restart",
+    why="A database block of 8 KiB is sent in six fragments, each of which can be lost, instead of "
+    "one frame.",
+    reference=BOOK + "network interface hardware requirements (jumbo frames); ORAchk Jumbo frames "
+    "configuration for interconnect",
+    each=DEVICES,
+)
+def jumbo_frames(one: Device, _facts: Facts, policy: Policy) -> Verdict:
+    if policy.mtu is not None:
+        raise Skip("interconnect_mtu states the MTU: see interconnect.mtu.")
+    here = known(one.mtu)
+    return Verdict(
+        PASS if here > _STANDARD else WARN,
+        f"Its MTU is {here}.",
+        fix="set MTU 9000 on all nodes and on every switch port of the private network, and "
+        "test it with interconnect_peers; or set interconnect_mtu to the MTU that is intended",
+        desired=f"more than {_STANDARD} bytes, usually 9000",
+        running=str(here),
+    )
+
+
+@rules.check(
+    "interconnect.arp",
+    "Private interface uses ARP, broadcast and multicast",
+    "Private interface does not use ARP, broadcast or multicast",
+    severity="critical",
+    takes_effect="now",
+    why="Clusterware finds other nodes by multicast or broadcast. Without ARP, nodes cannot send "
+    "packets to each other or to an address that moved.",
+    reference=BOOK + "Broadcast Requirements for Networks (no NOARP), Multicast Requirements for "
+    "Networks; kernel Documentation/networking/ip-sysctl.rst, arp_ignore; CVU PRVE-10345, "
+    "PRVE-10346",
+    each=DEVICES,
+)
+def arp(one: Device, _facts: Facts, _policy: Policy) -> Verdict:
+    flags, ignored = known(one.flags), known(one.arp_ignore)
+    problems = ["NOARP is set"] if flags & _NOARP else []
+    missing = [name for bit, name in _WANTED.items() if not flags & bit]
+    problems += [f"{name} is not set" for name in missing]
+    link = ["ip", "link", "set", "dev", one.name]
+    commands = [[*link, "arp", "on"]] if flags & _NOARP else []
+    if "MULTICAST" in missing:
+        commands.append([*link, "multicast", "on"])
+    if ignored >= _NO_ANSWER:
+        problems.append(f"arp_ignore {ignored} answers no ARP request")
+        commands += [
+            ["sysctl", "-w", f"net/ipv4/conf/{name}/arp_ignore=0"] for name in ("all", one.name)
+        ]
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix="correct the interface now and in its configuration file; set arp_ignore with "
+        "kernel_parameters_values",
+        commands=[shell.line(*words) for words in commands],
+        desired="ARP, BROADCAST, MULTICAST; arp_ignore below 8",
+        running=", ".join(
+            ["NOARP" if flags & _NOARP else "ARP"]
+            + [name for name in _WANTED.values() if name not in missing]
+        )
+        + f"; arp_ignore {ignored}",
+        evidence=["file:" + devices.place(one.name, "flags")]
+        + [ARP_FILE.format(name) for name in ("all", one.name)],
     )
 
 

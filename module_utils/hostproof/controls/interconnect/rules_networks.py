@@ -48,6 +48,31 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
+    "interconnect.public_redundancy",
+    "Public network continues after the failure of one link",
+    "Public network depends on one link",
+    severity="medium",
+    takes_effect="cluster_restart",
+    why="When the link fails, the VIPs and services of the node move to other nodes.",
+    reference=BOOK + "Network Checklist (redundant public network); ORAchk VIP NIC bonding config.",
+)
+def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
+    links = known(facts.public)
+    single = [f"{name} uses {cards[0]} only" for name, cards in links.items() if len(cards) < 2]
+    if not links:
+        raise Skip("No Clusterware runs here, or it has no public network.")
+    return Verdict(
+        WARN if single else PASS,
+        f"{'; '.join(single)}.",
+        fix="use a bond of two network cards (active-backup or 802.3ad); waive a virtual machine "
+        "whose host has redundant links",
+        desired="two network cards or more",
+        running=", ".join(f"{name} on {' and '.join(cards)}" for name, cards in links.items()),
+        evidence=[clusterware.NETWORKS_KEY, *(f"dir:{devices.CLASS}/{name}" for name in links)],
+    )
+
+
+@rules.check(
     "interconnect.speed",
     "Interconnect cards have at least 1 Gb/s",
     "An interconnect card has less than 1 Gb/s",
