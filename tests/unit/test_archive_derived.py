@@ -4,6 +4,7 @@ import calendar
 import time
 
 import pytest
+from ansible.module_utils.hostproof.parsers.net import ip_addr
 from hostproof_controller.archives import derived, listing, process_list, sections
 
 UNITS = """\
@@ -42,6 +43,33 @@ def test_packages():
     found = derived.packages_of_names(names)
     assert found == "NetworkManager-libnm\t1.14.0-14.el8\tx86_64\tinstalled\n"
     assert derived.packages_of_names(names + "cut off\n") is None
+
+
+#: ``ip addr`` of CentOS 7.9 (iproute2 4.11), without its last interfaces; addresses replaced.
+ADDRESSES = """\
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+    inet6 ::1/128 scope host
+       valid_lft forever preferred_lft forever
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc pfifo_fast state UP qlen 1000
+    link/ether 52:54:00:a1:d5:64 brd ff:ff:ff:ff:ff:ff
+    inet 192.0.2.26/22 brd 192.0.3.255 scope global dynamic eth0
+       valid_lft 42870sec preferred_lft 42870sec
+"""
+
+
+def test_addresses():
+    found = derived.addresses(ADDRESSES)
+    assert [(one.interface, one.address, str(one.network)) for one in ip_addr.parse(found)] == [
+        ("lo", "127.0.0.1", "127.0.0.0/8"),
+        ("lo", "::1", "::1/128"),
+        ("eth0", "192.0.2.26", "192.0.0.0/22"),
+    ]
+    assert derived.addresses(ADDRESSES.partition("\n")[2]) is None
+    assert derived.addresses(ADDRESSES + "Cannot send dump request: Connection refused\n") is None
+    assert derived.addresses("") is None
 
 
 def test_units():

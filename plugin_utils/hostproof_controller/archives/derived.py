@@ -16,6 +16,7 @@ _DATE = re.compile(
 )
 _UNIT = re.compile(r"^[\s*●×○]*(?P<name>[^\s.]\S*\.[a-z]+) +\S+ +(?P<state>[a-z]+) ")
 _UNIT_FILE = re.compile(r"^(?P<name>\S+\.[a-z]+) +(?P<state>[a-z-]+)( |$)")
+_INTERFACE = re.compile(r"(?P<index>\d+): (?P<name>[^\s:]+): <")
 #: Characters of a line; a longer one is not part of such a list.
 _MOST_OF_A_LINE = 2000
 _ARE_ENABLED = ("alias", "enabled", "enabled-runtime", "generated", "indirect", "static")
@@ -65,6 +66,21 @@ def moment_of(date: str) -> time.struct_time | None:
         return time.strptime(f"{year} {month} {day} {clock} {half or ''}".strip(), form)
     except ValueError:
         return None
+
+
+def addresses(text: str) -> str | None:
+    """``ip -o addr show`` from ``ip addr``; None if an address has no interface above it."""
+    lines = []
+    interface = None
+    for line in text.splitlines():
+        header = _INTERFACE.match(line)
+        if header:
+            interface = f"{header['index']}: {header['name']}"
+        elif line.strip() and (interface is None or not line.startswith(" ")):
+            return None
+        elif line.split()[:1] in (["inet"], ["inet6"]):
+            lines.append(f"{interface}    {line.strip()}\n")
+    return "".join(lines) or None
 
 
 def selinux_mode(text: str) -> str | None:

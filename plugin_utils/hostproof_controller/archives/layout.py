@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ansible.module_utils.hostproof.controls.packages.facts import CLOCK
+from ansible.module_utils.hostproof.probes.net.devices import ADDRESSES_KEY
 from ansible.module_utils.hostproof.probes.systemd.boot import SYSCTL_CREDENTIALS
 from ansible.module_utils.hostproof.probes.unix.package_database import RPM
 
@@ -126,6 +127,7 @@ class _Reader:
             "date": self._dates,
             "clock": self._clock,
             "accounts": self._accounts,
+            "addresses": self._addresses,
             "packages as JSON": self._packages_as_json,
             "packages": self._packages,
             "SELinux mode": self._selinux_mode,
@@ -257,6 +259,12 @@ class _Reader:
                 name = line.partition(":")[0]
                 if re.fullmatch(r"[A-Za-z_][\w.-]*", name):
                     self.holdings.add_output(f"{words} {name}", line + "\n")
+
+    def _addresses(self, row: Row) -> None:
+        for _words, _name, text in self._texts(row):
+            found = derived.addresses(text)
+            if found is not None:
+                self.holdings.add_output(ADDRESSES_KEY.removeprefix("command:"), found)
 
     def _packages_as_json(self, row: Row) -> None:
         self._add_packages(row, derived.packages_of_json)
