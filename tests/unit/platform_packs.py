@@ -11,6 +11,12 @@ from default_policies import changed_policy
 FOLDER = packs.FIXTURES / "platform"
 #: 2026-11-26, the day after the rows of the table were read.
 NOW = 1795651200
+SPECTRE = "/sys/devices/system/cpu/vulnerabilities/spectre_v2"
+#: Of Linux 6.18 in a virtual machine.
+MITIGATED = (
+    "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional; PBRSB-eIBRS: SW sequence; BHI: "
+    "Vulnerable"
+)
 RECORDERS = "pgrep -l -f [O]SWatcher|[E]xaWatcher|[p]mlogger|[o]sysmond"
 
 
@@ -26,6 +32,9 @@ def supported(machine: packs.Machine, name: str = "debian-12") -> packs.Machine:
     machine.command(RECORDERS, "812 pmlogger\n")
     active = "systemctl is-active multi-user.target graphical.target"
     machine.command(active, "active\ninactive\n", rc=3)
+    machine.file(SPECTRE, MITIGATED + "\n")
+    for program in ("ssh", "scp"):
+        machine.file(f"/usr/bin/{program}", "", mode=0o755)
     return machine
 
 

@@ -132,3 +132,49 @@ def test_a_daemon_that_runs_is_a_failure_whatever_is_unknown(judge):
     found = judge(machine)
     assert (found.status, "Not known: routes" in found.why) == ("fail", True)
     assert judge(with_script(node().command(SHOW, "")).deny(zeroconf.SYSCONFIG)).status == "error"
+
+
+class TestProxyt:
+    @pytest.fixture
+    def judge(self, valid):
+        judged = valid(name_packs.judged)
+        return lambda machine, **changes: judged(machine, **changes)["proxyt"]
+
+    def test_it_is_off(self, judge):
+        found = judge(node())
+        assert (found.status, found.running, found.persisted) == (
+            "pass",
+            "0 processes",
+            "not enabled",
+        )
+
+    @pytest.mark.parametrize("argv0", ["proxyt", "/usr/sbin/proxyt"])
+    def test_it_runs(self, judge, argv0):
+        found = judge(node().process(argv0))
+        assert (found.status, found.running, found.failing_layer) == (
+            "fail",
+            "1 processes",
+            "running",
+        )
+        assert found.commands == ("systemctl disable --now proxyt.service",)
+
+    @pytest.mark.parametrize("argv0", ["proxytd", "vi proxyt", "/opt/proxy"])
+    def test_another_program(self, judge, argv0):
+        assert judge(node().process(argv0)).status == "pass"
+
+    @pytest.mark.parametrize(
+        ("state", "status"), [("enabled", "fail"), ("masked", "pass"), ("bad", "error")]
+    )
+    def test_what_the_next_boot_starts(self, judge, state, status):
+        machine = node().command(f"systemctl is-enabled {zeroconf.PROXYT}", state + "\n", 0)
+        assert judge(machine).status == status
+
+    def test_what_is_unknown_does_not_hide_a_daemon_that_runs(self, judge):
+        machine = node().process("proxyt")
+        machine.command(f"systemctl is-enabled {zeroconf.PROXYT}", "bad\n", 1)
+        assert judge(machine).status == "fail"
+
+    def test_on_a_host_of_no_cluster_it_is_skipped(self, judge):
+        params = f"{name_packs.GRID}/crs/install/crsconfig_params"
+        machine = node().file(params, "CLUSTER_NAME=\n")
+        assert judge(machine).status == "skip"

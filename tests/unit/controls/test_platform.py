@@ -257,6 +257,60 @@ class TestHost:
         assert judge(machine)["selinux"].status == "skip"
         assert judge(host(*RHEL94).deny("/etc/selinux/config"))["selinux"].status == "error"
 
+    @pytest.mark.parametrize(
+        ("wanted", "enforce", "config", "status", "layer"),
+        [
+            ("enforcing", "1", "enforcing", "pass", None),
+            ("permissive", "0", "permissive", "pass", None),
+            ("permissive", "1", "enforcing", "warn", "running"),
+            ("permissive", "0", "enforcing", "warn", "persisted"),
+            ("disabled", "0", "disabled", "warn", "running"),
+        ],
+    )
+    def test_selinux_that_the_policy_requires(self, judge, wanted, enforce, config, status, layer):
+        machine = host(*RHEL94).file("/etc/selinux/config", f"SELINUX={config}\n")
+        found = judge(machine.file("/sys/fs/selinux/enforce", enforce), selinux=wanted)["selinux"]
+        assert (found.status, found.desired) == (status, wanted)
+        if layer:
+            assert found.failing_layer == layer
+            assert f"must be {wanted}" in found.why
+
+    @pytest.mark.parametrize(
+        ("state", "status"),
+        [
+            # Texts of spectre.rst, arch/x86/kernel/cpu/bugs.c and s390's nospec-sysfs.c.
+            (platform_packs.MITIGATED, "pass"),
+            ("Mitigation: Retpolines", "pass"),
+            ("Mitigation: etokens", "pass"),
+            ("Not affected", "pass"),
+            ("Vulnerable", "warn"),
+            ("Vulnerable: Minimal generic ASM retpoline", "warn"),
+            ("Vulnerable, IBPB: disabled, STIBP: disabled", "warn"),
+            ("", "error"),
+            ("Unknown: no mitigations", "error"),
+        ],
+    )
+    def test_retpoline(self, judge, state, status):
+        found = judge(host(*RHEL94).file(platform_packs.SPECTRE, state + "\n"))["retpoline"]
+        assert found.status == status
+        if status != "error":
+            assert found.running == state[:80]
+
+    def test_a_kernel_that_does_not_show_its_mitigations(self, judge):
+        assert judge(host(*RHEL94).remove(platform_packs.SPECTRE))["retpoline"].status == "skip"
+        assert judge(host(*RHEL94).deny(platform_packs.SPECTRE))["retpoline"].status == "error"
+
+    def test_ssh_and_scp_of_a_cluster(self, judge):
+        cluster = {"profile": "oracle_19c_rac"}
+        assert judge(host(*RHEL94), **cluster)["remote_copy"].status == "pass"
+        assert judge(host(*RHEL94))["remote_copy"].status == "skip"
+        found = judge(host(*RHEL94).remove("/usr/bin/scp"), **cluster)["remote_copy"]
+        assert (found.status, found.persisted) == ("fail", "/usr/bin/scp not executable")
+        machine = host(*RHEL94).file("/usr/bin/ssh", "", mode=0o750)
+        assert judge(machine, **cluster)["remote_copy"].status == "fail"
+        machine = host(*RHEL94).deny("/usr/bin/ssh")
+        assert judge(machine, **cluster)["remote_copy"].status == "error"
+
     def test_run_level(self, judge):
         assert judge(host(*RHEL94))["run_level"].status == "pass"
         machine = host(*RHEL94).command("systemctl get-default", "rescue.target\n")

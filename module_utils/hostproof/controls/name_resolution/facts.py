@@ -19,7 +19,7 @@ from .parsers.dns_message import Reply
 from .policy import MOST, Policy
 from .probes import name_service
 from .probes.name_service import Found
-from .probes.zeroconf import Zeroconf
+from .probes.zeroconf import Proxyt, Zeroconf, read_proxyt
 from .probes.zeroconf import read as read_zeroconf
 
 HOSTNAME = "/proc/sys/kernel/hostname"
@@ -80,6 +80,7 @@ class Facts(NamedTuple):
     asked: Dict[str, Tuple[str, ...]] = {}
     replies: Dict[Tuple[str, str], Answer[Reply]] = {}
     zeroconf: Zeroconf = Zeroconf((), 0, (), False)
+    proxyt: Proxyt = Proxyt(False, 0)
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -118,6 +119,7 @@ def read(host: Host, policy: Policy) -> Facts:
         asked=asked,
         replies=name_service.ask_servers(host, servers, questions),
         zeroconf=read_zeroconf(host),
+        proxyt=read_proxyt(host),
     )
 
 

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Zero configuration networking, which Clusterware does itself: multicast DNS and HAIP."""
+"""Zero configuration networking, which Clusterware does itself: multicast DNS and HAIP; proxyt."""
 
 from typing import List
 
@@ -9,7 +9,7 @@ from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .policy import NAME, Policy
-from .probes.zeroconf import PROCESSES, ROUTE, SYSCONFIG, UNITS
+from .probes.zeroconf import PROCESSES, PROXYT, PROXYT_PROCESSES, ROUTE, SYSCONFIG, UNITS
 from .subjects import listed, skip_unmanaged
 
 rules = Rules(NAME)
@@ -58,6 +58,35 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     )
     layers = [("units", one.enabled), ("processes", one.daemons)]
     return by_layers(verdict, [*layers, ("routes", one.routes), ("NOZEROCONF", one.script)])
+
+
+@rules.check(
+    "name_resolution.proxyt",
+    "proxyt is off",
+    "proxyt runs or starts after reboot",
+    severity="medium",
+    takes_effect="now",
+    why="The Cluster Verification Utility, which the installer runs, rejects such a node.",
+    reference='Cluster Verification Utility, Daemon "proxyt" not configured and running',
+)
+def proxyt(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("zeroconf", policy)
+    if not _is_node(facts, policy):
+        raise Skip("This host is not a node of a cluster.")
+    one = facts.proxyt
+    enabled, daemons = if_known(one.enabled, False), if_known(one.daemons, 0)
+    verdict = Verdict(
+        FAIL if enabled or daemons else PASS,
+        f"{daemons} processes run, and {PROXYT} is {'enabled' if enabled else 'not enabled'}.",
+        fix="stop and disable the daemon",
+        commands=[f"systemctl disable --now {PROXYT}"],
+        desired="not running, not enabled",
+        persisted="enabled" if enabled else "not enabled",
+        running=f"{daemons} processes",
+        evidence=["command:systemctl is-enabled " + PROXYT, "processes:" + PROXYT_PROCESSES],
+        failing_layer=failing(running=bool(daemons), persisted=enabled),
+    )
+    return by_layers(verdict, [("the unit", one.enabled), ("processes", one.daemons)])
 
 
 def _is_node(facts: Facts, policy: Policy) -> bool:

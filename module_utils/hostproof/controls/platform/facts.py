@@ -6,7 +6,7 @@ import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.host import Host, Output
+from ...collect.host import Host, Output, Stat
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import integer
@@ -28,6 +28,10 @@ ACTIVE_TARGETS = ["systemctl", "is-active", "multi-user.target", "graphical.targ
 CLOCK = ["date", "+%s %z"]
 #: Programs that record metrics. The brackets keep a shell with this command from being found.
 RECORDERS = ["pgrep", "-l", "-f", "[O]SWatcher|[E]xaWatcher|[p]mlogger|[o]sysmond"]
+#: The state of the mitigation that a kernel with retpoline has.
+SPECTRE = "/sys/devices/system/cpu/vulnerabilities/spectre_v2"
+#: What the installer of Clusterware copies the software to other nodes with.
+REMOTE_COPY = ("/usr/bin/ssh", "/usr/bin/scp")
 #: Directories in which sar begins a file each day.
 SAR = ("/var/log/sa", "/var/log/sysstat")
 _IMAGE = "vmlinuz-"
@@ -41,7 +45,8 @@ class Facts(NamedTuple):
     ``default_kernel`` is the kernel release that the boot loader will start. ``enforce``
     is 1 for enforcing, 0 for permissive, Absent without SELinux. ``active`` are the active targets
     of multi-user.target and graphical.target. ``now`` is the host's time in seconds since the
-    epoch. ``sar`` has the time of the last change by directory, ``recorders`` are process names."""
+    epoch. ``sar`` has the time of the last change by directory, ``recorders`` are process names.
+    ``spectre`` is the state of the mitigation, ``remote_copy`` has programs by their paths."""
 
     os: Answer[Dict[str, str]]
     kernel: Answer[str]
@@ -57,6 +62,8 @@ class Facts(NamedTuple):
     now: Answer[int]
     sar: Dict[str, Answer[float]]
     recorders: Answer[List[str]]
+    spectre: Answer[str]
+    remote_copy: Dict[str, Answer[Stat]]
 
 
 def read(host: Host, _policy: Policy) -> Facts:
@@ -82,6 +89,8 @@ def read(host: Host, _policy: Policy) -> Facts:
         now=of_linux(lambda: integer(one_line.read(host, CLOCK).split()[0])),
         sar={path: attempt(lambda p=path: host.stat(p).mtime) for path in SAR},
         recorders=of_linux(lambda: _read_recorders(host)),
+        spectre=attempt(lambda: host.read_text(SPECTRE).strip()),
+        remote_copy={path: attempt(host.stat, path) for path in REMOTE_COPY},
     )
 
 

@@ -30,6 +30,14 @@ class Policy(NamedTuple):
 
     Default: auto
     """
+    selinux: Optional[str] = one_of("any", "enforcing", "permissive", "disabled").none_for("any")
+    """The required mode of SELinux, now and after reboot. With C(any) the mode only has to be the
+    same now and after reboot.
+
+    The books of Oracle require no mode. ORAchk warns if SELinux is enforcing.
+
+    Default: any
+    """
     target_os: Optional[str] = of_target_os()
     """The distribution to which an upgrade or a migration leads. C(none) is the one of the host.
 

@@ -4,17 +4,29 @@
 
 from typing import Optional
 
-from ...collect.answer import known, unless_absent
+from ...collect.answer import Answer, known, unless_absent
+from ...collect.host import Stat
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix.distribution import clean
-from .facts import ACTIVE_TARGETS, CMDLINE, DEFAULT_TARGET, ENFORCE, SELINUX, UNAME, Facts
+from .facts import (
+    ACTIVE_TARGETS,
+    CMDLINE,
+    DEFAULT_TARGET,
+    ENFORCE,
+    REMOTE_COPY,
+    SELINUX,
+    SPECTRE,
+    UNAME,
+    Facts,
+)
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
 
 _PAGE = 4096
+_ANYBODY = 0o001
 _MODES = {0: "permissive", 1: "enforcing"}
 #: run levels 3 and 5, by their names of systemd and of System V.
 _TARGETS = ("multi-user.target", "graphical.target", "runlevel3.target", "runlevel5.target")
@@ -44,15 +56,15 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "platform.selinux",
-    "SELinux has the same mode now and after reboot",
-    "SELinux mode changes at reboot",
+    "SELinux has the required mode now and after reboot",
+    "SELinux mode is not the required one, or changes at reboot",
     severity="medium",
     takes_effect="reboot",
     why="What was installed and tested in one mode can fail in the other after a reboot. ORAchk "
     "reports the mode, CVU does not check it.",
     reference="selinux(8); /etc/selinux/config; ORAchk, SELinux status",
 )
-def selinux(facts: Facts, _policy: Policy) -> Verdict:
+def selinux(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(facts.enforce, Absent) and isinstance(facts.selinux, Absent):
         raise Skip("SELinux is not installed.")
     enforce = unless_absent(facts.enforce, None)
@@ -60,14 +72,17 @@ def selinux(facts: Facts, _policy: Policy) -> Verdict:
         raise Unanswered("file:" + ENFORCE, f"{ENFORCE} holds {enforce}, which is not 0 or 1")
     running = "disabled" if enforce is None else _MODES[enforce]
     persisted = _selinux_at_boot(facts)
+    wanted = policy.selinux or running
     return Verdict(
-        PASS if running == persisted else WARN,
-        f"SELinux is {running} now, and {persisted} after a reboot.",
+        PASS if running == persisted == wanted else WARN,
+        f"SELinux is {running} now, and {persisted} after a reboot"
+        f"{f', and must be {policy.selinux}' if policy.selinux else ''}.",
         fix=f"set the required mode in {SELINUX} and on the kernel command line, and restart",
+        desired=policy.selinux,
         persisted=persisted,
         running=running,
         evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
-        failing_layer="persisted",
+        failing_layer="persisted" if running == wanted else "running",
     )
 
 
@@ -112,3 +127,61 @@ def run_level(facts: Facts, _policy: Policy) -> Verdict:
         evidence=["command:" + " ".join(DEFAULT_TARGET), "command:" + " ".join(ACTIVE_TARGETS)],
         failing_layer=failing(running=not active, persisted=True),
     )
+
+
+@rules.check(
+    "platform.retpoline",
+    "The kernel mitigates Spectre v2 (retpoline)",
+    "Kernel does not mitigate Spectre v2 (retpoline)",
+    severity="low",
+    takes_effect="reboot",
+    why="A process can read memory of the instance, such as keys and passwords. Such a kernel was "
+    "built without retpoline or started with the mitigation off.",
+    reference="Cluster Verification Utility, Kernel retpoline support; kernel "
+    "Documentation/admin-guide/hw-vuln/spectre.rst",
+)
+def retpoline(facts: Facts, _policy: Policy) -> Verdict:
+    if isinstance(facts.spectre, Absent):
+        raise Skip("The kernel does not show its mitigations.")
+    state = clean(known(facts.spectre))
+    if not state.startswith(("Not affected", "Mitigation", "Vulnerable")):
+        raise Unanswered("file:" + SPECTRE, f"{SPECTRE} holds no known state")
+    return Verdict(
+        WARN if state.startswith("Vulnerable") else PASS,
+        f"The kernel shows: {state}.",
+        fix="start a kernel with retpoline, without mitigations=off, nospectre_v2 and "
+        "spectre_v2=off on its command line",
+        desired="Mitigation, or Not affected",
+        running=state,
+        evidence=["file:" + SPECTRE],
+    )
+
+
+@rules.check(
+    "platform.remote_copy",
+    "ssh and scp are installed and executable",
+    "ssh or scp is missing or not executable",
+    severity="high",
+    takes_effect="now",
+    why="The installer of Clusterware runs commands on the other nodes with ssh, and copies the "
+    "software to them with scp.",
+    reference="Cluster Verification Utility, SCP binary check; PRVF-00046",
+)
+def remote_copy(facts: Facts, policy: Policy) -> Verdict:
+    if policy.profile is None or not policy.profile.cluster:
+        raise Skip("hostproof_profile names no cluster.")
+    missing = [path for path, one in facts.remote_copy.items() if not _is_executable(one)]
+    return Verdict(
+        FAIL if missing else PASS,
+        f"{' and '.join(missing)} cannot be executed by every account.",
+        fix="install the clients of OpenSSH (RHEL and Oracle Linux: openssh-clients; SUSE: "
+        "openssh-clients; Debian: openssh-client), and set mode 0755",
+        desired="executable by every account",
+        persisted=f"{' and '.join(missing)} not executable" if missing else "both are executable",
+        evidence=["stat:" + path for path in REMOTE_COPY],
+    )
+
+
+def _is_executable(program: Answer[Stat]) -> bool:
+    stat = unless_absent(program, None)
+    return stat is not None and bool(stat.mode & _ANYBODY)

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Zero configuration networking: avahi-daemon, and the route to link-local addresses.
+"""Zero configuration networking: avahi-daemon, and the route to link-local addresses; proxyt.
 
 Sources: systemctl(1), is-enabled; ip-route(8); initscripts, ifup-eth, which adds the route unless
 NOZEROCONF of /etc/sysconfig/network has a value.
@@ -11,17 +11,21 @@ from typing import Dict, List, NamedTuple, Tuple
 
 from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host
-from ....collect.identity import Kind
+from ....collect.identity import OF_ROOT, Kind
 from ....errors import Absent, Unanswered
 
 UNITS = ("avahi-daemon.service", "avahi-daemon.socket")
 PROCESSES = "avahi"
 ROUTE = ("ip", "-4", "-o", "route", "show", "exact", "169.254.0.0/16")
+#: A daemon that CVU does not accept on a node.
+PROXYT = "proxyt.service"
+PROXYT_PROCESSES = "proxyt"
 SYSCONFIG = "/etc/sysconfig/network"
 #: Its package adds the route when it starts an interface; NetworkManager does not.
 SCRIPT = "/etc/sysconfig/network-scripts/ifup-eth"
 
 _DAEMON = r"^(/\S+/)?avahi-daemon(:|$)"
+_PROXYT = r"^(/\S+/)?proxyt(:|$)"
 _RUNS_AS = Kind(users=("avahi",))
 #: What avahi-daemon.service has while D-Bus or its socket alone starts it.
 _OFF = ("enabled-runtime", "disabled", "static", "indirect", "alias", "masked")
@@ -36,6 +40,20 @@ class Zeroconf(NamedTuple):
     daemons: Answer[int]
     routes: Answer[Tuple[str, ...]]
     script: Answer[bool]
+
+
+class Proxyt(NamedTuple):
+    """Whether proxyt starts after reboot, and the number of its processes."""
+
+    enabled: Answer[bool]
+    daemons: Answer[int]
+
+
+def read_proxyt(host: Host) -> Proxyt:
+    return Proxyt(
+        enabled=attempt(_is_enabled, host, PROXYT),
+        daemons=attempt(lambda: len(host.processes(PROXYT_PROCESSES, _PROXYT, OF_ROOT))),
+    )
 
 
 def read(host: Host) -> Zeroconf:
