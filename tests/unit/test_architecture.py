@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,29 @@ BASE_OF_MODULES = "host_module.py"
 CHANGING = {"transaction", "journal", "writer"}
 
 
-def imports(path: Path, above: Path, package: str) -> Iterator[str]:
+@cache
+def imports(path: Path, above: Path, package: str) -> frozenset[str]:
     """Modules that a file imports, by their names below ``package``."""
+    return frozenset(imported(path, above, package))
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Several tests ask for the same files, and parsing them is most of their time."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
+def is_module(above: Path, name: str) -> bool:
+    path = above / name
+    return path.is_dir() or path.with_name(f"{path.name}.py").is_file()
+
+
+def imported(path: Path, above: Path, package: str) -> Iterator[str]:
     here = [package, *path.relative_to(above).with_suffix("").parts]
     if here[-1] == "__init__":
         here.append("")
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -63,17 +81,17 @@ def imports(path: Path, above: Path, package: str) -> Iterator[str]:
             base = ".".join(part for part in parts if part)
             for alias in node.names:
                 inner = f"{base}.{alias.name}".replace(".", "/")
-                is_module = any(
-                    (root / inner).is_dir() or (root / f"{inner}.py").is_file()
-                    for root in (ROOT / "module_utils", above.parent)
+                named = any(
+                    is_module(root, inner) for root in (ROOT / "module_utils", above.parent)
                 )
-                yield f"{base}.{alias.name}" if is_module else base
+                yield f"{base}.{alias.name}" if named else base
 
 
-def inside(path: Path) -> set[str]:
+@cache
+def inside(path: Path) -> frozenset[str]:
     """What a file that travels imports of the others: "parsers.oracle.pfile"."""
     found = imports(path, TRAVELS, "hostproof")
-    return {one.partition(".")[2] for one in found if one.startswith("hostproof.")}
+    return frozenset(one.partition(".")[2] for one in found if one.startswith("hostproof."))
 
 
 def room_of_module(name: str) -> str:
@@ -218,14 +236,14 @@ def test_what_one_control_alone_uses_lies_in_its_folder():
     assert misplaced == {}
 
 
-def imported_by(package: Path) -> dict[str, set[str]]:
+def imported_by(package: Path) -> dict[str, frozenset[str]]:
     """The modules of a package to those of the same package that each imports."""
     above = package.parent
     graph = {}
     for path in package.rglob("*.py"):
         parts = path.relative_to(above).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
-        graph[name] = set(imports(path, package, package.name))
+        graph[name] = imports(path, package, package.name)
     return graph
 
 
@@ -278,7 +296,7 @@ def test_no_function_is_longer_than_a_page():
         f"{path.relative_to(ROOT)}: {node.name}"
         for folder in ("module_utils", "plugin_utils", "library", "action_plugins")
         for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= LONGEST
     ]
     assert long == []
