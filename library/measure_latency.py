@@ -106,6 +106,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     traffic,
     window_table,
 )
+from ansible.module_utils.hostproof.latency import probe_list
 
 ARGUMENT_SPEC = {
     "probes": {
@@ -125,7 +126,7 @@ def main():
 
 def measure(given, check_mode):
     rounds = (given["windows"], given["seconds"], given["pause"])
-    probes = measuring.check_probes(given["probes"])
+    probes = probe_list.check_probes(given["probes"])
     measuring.check_rounds(*rounds)
     traffic.check_probes(probes, given["windows"], given["seconds"])
     if not probes:

@@ -101,6 +101,7 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     measuring,
     window_table,
 )
+from ansible.module_utils.hostproof.latency import probe_list
 
 POOL = {
     "home": {"type": "path", "required": True},
@@ -125,7 +126,7 @@ def main():
 
 def measure(given, check_mode):
     rounds = (given["windows"], given["seconds"], given["pause"])
-    probes = measuring.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
+    probes = probe_list.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
     measuring.check_rounds(*rounds)
     if check_mode:
         return window_table.result([], [], msg=said(given))

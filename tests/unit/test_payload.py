@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
@@ -29,8 +30,14 @@ KIB = 1024
 
 
 def without_texts(tree: ast.Module) -> str:
-    """The program without docstrings, a module's documentation and annotations of functions."""
+    """The program without docstrings, a module's documentation, annotations of functions, and
+    imported names that nothing else uses."""
     _Bare().visit(tree)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [one for one in node.names if (one.asname or one.name) in used]
+    tree.body = [one for one in tree.body if getattr(one, "names", True)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             if ast.get_docstring(node, clean=False) is not None:
@@ -40,16 +47,13 @@ def without_texts(tree: ast.Module) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """What is left without annotations; those of classes are all int, and typing is not there."""
+    """What is left without annotations; those of classes are all int."""
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         for field in node.body:
             if isinstance(field, ast.AnnAssign):
                 field.annotation = ast.Name("int", ast.Load())
         return self.generic_visit(node)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
-        return None if node.module == "typing" else node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         given = node.args
@@ -140,14 +144,65 @@ def test_a_level_of_indentation_is_one_space():
     assert sources.strip(text) == "if a:\n if b:\n  c(\n1,\n)\n d = '''\n    x\n    '''\n"
 
 
-def test_names_of_typing_travel_where_more_than_annotations_use_them():
+def test_names_travel_where_more_than_annotations_use_them():
     text = (
-        "from typing import (\n    Any,\n    Dict,\n)\nA = Dict[str, int]\ndef f(a: Any):\n    0\n"
+        "from typing import (\n    Any,\n    Dict,\n)\nfrom .x import B  # why\nimport re\n"
+        "A = Dict[str, int]\ndef f(a: Any, b: B, c: re.Pattern[str]):\n    0\n"
     )
     stripped = sources.strip(text)
-    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n 0\n"
-    stripped = sources.strip("from typing import Any, List\nx = 1\n")  # noqa: B005
-    assert stripped == "\nx = 1\n"
+    assert stripped == (
+        "from typing import Dict\n\n\n\n\n\nA = Dict[str, int]\ndef f(a, b, c):\n 0\n"
+    )
+    # Another module can import them from here.
+    text = "from .x import A, B as b\nimport c; d = 1\n"
+    assert sources.strip(text) == text
+
+
+def test_what_a_module_uses_of_another_is_still_there():
+    """An import that only annotations use does not travel, also where another module needs it."""
+    every = payload.all_sources()
+    trees = {name: ast.parse(source.text) for name, source in every.items()}
+    bound = {name: set(_bound(tree)) for name, tree in trees.items()}
+    missing = []
+    for name, tree in trees.items():
+        package = name if every[name].path.endswith("/__init__.py") else name.rpartition(".")[0]
+        modules = {}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            for one in node.names:
+                if f"{base}.{one.name}" in every:
+                    modules[one.asname or one.name] = f"{base}.{one.name}"
+                elif base in every and one.name not in bound[base]:
+                    missing.append((name, base, one.name))
+        # Names that a function uses for its own values are no modules.
+        hidden = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                module = modules.get(node.value.id)
+                if module and node.value.id not in hidden and node.attr not in bound[module]:
+                    missing.append((name, module, node.attr))
+    assert len(every) > 600
+    assert missing == []
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    """The names of a module outside its functions and classes."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((one.asname or one.name.partition(".")[0]) for one in node.names)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        else:
+            yield from _bound(node)
 
 
 class TestClosure:

@@ -69,9 +69,9 @@ def _as_checkout(path: Path) -> bytes:
 
 def prepare(name: str, path: Path, content: bytes) -> Source:
     """The source as it travels. ``path`` is relative to the root of the checkout."""
-    text = content.decode("utf-8")
+    text = strip(content.decode("utf-8"))
     imports = _imports(ast.parse(text), name, path.name == "__init__.py")
-    return Source(str(path), strip(text), tuple(sorted(set(imports))))
+    return Source(str(path), text, tuple(sorted(set(imports))))
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:
@@ -116,22 +116,28 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
 
 def strip(text: str) -> str:
     """The same program on the same lines, without comments, docstrings, documentation texts,
-    annotations and wide indentation. A field of a class keeps a short annotation, because a
-    NamedTuple is made of it.
+    annotations, imports that only annotations use and wide indentation. A field of a class keeps a
+    short annotation, because a NamedTuple is made of it.
 
     Line numbers of a traceback still lead to the source.
     """
     # Not splitlines(), which splits at more than Python does.
     lines = io.StringIO(text, newline="\n").readlines()
     tree = ast.parse(text)
-    spans = [*_documentation(tree), *_annotations(tree, lines)]
-    for (first, begin), (last, end), instead in sorted(spans, reverse=True):
+    stripped = _changed(text, [*_documentation(tree), *_annotations(tree, lines)])
+    return _without_comments(_changed(stripped, _imports_of_annotations(tree, ast.parse(stripped))))
+
+
+def _changed(text: str, changes: Iterable[_Change]) -> str:
+    """The text with the changes. The number of lines stays the same."""
+    lines = io.StringIO(text, newline="\n").readlines()
+    for (first, begin), (last, end), instead in sorted(changes, reverse=True):
         # Columns of ast are bytes.
         head = lines[first - 1].encode()[:begin].decode()
         tail = lines[last - 1].encode()[end:].decode()
         line = head + instead + tail
         lines[first - 1 : last] = [line if line.strip() else "\n", *["\n"] * (last - first)]
-    return _without_typing(_without_comments("".join(lines)))
+    return "".join(lines)
 
 
 def _documentation(tree: ast.Module) -> Iterator[_Change]:
@@ -206,19 +212,26 @@ def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno, node.end_col_offset
 
 
-def _without_typing(text: str) -> str:
-    """Without the names of typing that only annotations used."""
-    tree = ast.parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    lines = text.split("\n")
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "typing" and not node.level:
-            names = [alias.name for alias in node.names if alias.name in used]
-            assert node.end_lineno is not None
-            rest = [""] * (node.end_lineno - node.lineno)
-            kept = f"from typing import {','.join(names)}" if names else ""
-            lines[node.lineno - 1 : node.end_lineno] = [kept, *rest]
-    return "\n".join(lines)
+def _imports_of_annotations(tree: ast.Module, stripped: ast.Module) -> Iterator[_Change]:
+    """The imports of a stripped module, each on one line, without names that only annotations used.
+
+    A name that the module itself never used stays, because another module can import it from here.
+    """
+    gone = _names(tree) - _names(stripped)
+    for node in stripped.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [
+                alias
+                for alias in node.names
+                if (alias.asname or alias.name.partition(".")[0]) not in gone
+            ]
+            span = _span(node, "")
+            node.names = names
+            yield (*span[:2], ast.unparse(node) if names else "")
+
+
+def _names(tree: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _without_comments(text: str) -> str:

@@ -31,14 +31,11 @@ from ....latency.probe_list import (
     TNS_PING,
     TOO_FEW,
     Probe,
-    check_probes,
 )
 from ....parsers.nfs import mountstats
 from ....probes.nfs import nfs_traffic
 from ..parsers import diskstats
 from . import conditions, disk_counters, nfs_latency, traffic
-
-__all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "measure_here"]
 
 #: Limits of a probe: it must stay a probe.
 MOST_WINDOWS = 100
