@@ -247,7 +247,7 @@ class TestSize:
     def test_of_one_control(self, control):
         assert len(payload.payload_for("verify_controls", [control])) <= 160 * KIB
         if CONTROLS[control].plan is not None:
-            assert len(payload.payload_for("apply_control", [control])) <= 164 * KIB
+            assert len(payload.payload_for("apply_control", [control])) <= 160 * KIB
 
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
