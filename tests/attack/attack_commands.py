@@ -104,7 +104,7 @@ def attempts(rng: Random, number: int) -> Iterator[family.Outcome]:
             line = twisted(rng)
             yield family.Outcome("a command of a finding", strike(rng, line), line)
         else:
-            line = rng.choice(("apply", "audit", "revert", "record", "test", "baseline"))
+            line = rng.choice(("apply", "audit", "revert", "record", "test", "latency"))
             line += "".join(rng.sample(OPTIONS, rng.randrange(1, 3)))
             yield family.Outcome("a command in advice", strike_prose(line), line)
 

@@ -95,10 +95,9 @@ def test_every_verb_that_needs_no_host_is_on_the_tour():
         "verify",
         "apply",
         "revert",
-        "baseline",
-        "compare",
+        "latency",
         "record",
-        "detect_storage",
+        "detect-storage",
         "test",
         "help",
     }

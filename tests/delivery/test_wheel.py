@@ -57,7 +57,7 @@ def test_an_audit_leaves_its_report_where_it_was_typed(package, tmp_path):
     assert not (package / "hostproof/.cache").exists()
 
 
-@pytest.mark.parametrize("command", ["test", "collection"])
+@pytest.mark.parametrize("command", ["test", "build-collection"])
 def test_what_needs_a_checkout_says_so(package, tmp_path, command):
     code, out, err = run(package, tmp_path, command)
     assert (code, out, err.count("\n")) == (1, "", 1)

@@ -7,12 +7,9 @@ from hostproof_controller.cli import command, options
 
 
 def commands() -> dict[str, options.Command]:
-    """Every command by its name."""
-    context = click.Context(command.hostproof)
-    found: dict[str, Any] = {
-        name: command.hostproof.get_command(context, name) for name in command.COMMANDS
-    }
-    return found
+    """Every command that does something, by its words (``latency compare``)."""
+    every: dict[str, Any] = command.every_command()
+    return {words: one for words, one in every.items() if not isinstance(one, click.Group)}
 
 
 def options_of(name: str) -> dict[str, click.Option]:

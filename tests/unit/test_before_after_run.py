@@ -1,4 +1,4 @@
-"""./hostproof baseline and compare, with the real probe, against a server whose delay is raised.
+"""./hostproof latency with the real probe, against a server whose delay is raised.
 
 One delay is many times the other, so that no load of this machine turns one into the other.
 """
@@ -108,7 +108,7 @@ def tool(slow, tmp_path_factory) -> Tool:
 
 @pytest.fixture(scope="module")
 def baseline(tool) -> subprocess.CompletedProcess[str]:
-    return tool.run("baseline")
+    return tool.run("latency", "baseline")
 
 
 def test_a_baseline_is_a_file_a_host_for_its_owner_alone(tool, baseline):
@@ -122,7 +122,7 @@ def test_a_baseline_is_a_file_a_host_for_its_owner_alone(tool, baseline):
 @pytest.mark.usefixtures("baseline")
 def test_what_got_slower_fails_and_both_distributions_are_evidence(tool, slow, validate_line):
     slow.delay = 0.3
-    done = tool.run("compare")
+    done = tool.run("latency", "compare")
     assert done.returncode == 2, done.stdout
     slower = {one["title"].split(": ")[0]: one["status"] for one in tool.changes()}
     port = slow.port
@@ -142,7 +142,7 @@ def test_what_got_slower_fails_and_both_distributions_are_evidence(tool, slow, v
 @pytest.mark.one_core
 @pytest.mark.usefixtures("baseline")
 def test_a_named_baseline_without_the_host_is_no_pass(tool, tmp_path):
-    done = tool.run("compare", "--baseline", str(tmp_path))
+    done = tool.run("latency", "compare", "--baseline", str(tmp_path))
     assert done.returncode == 3, done.stdout
     assert "there is no baseline" in json.dumps(tool.changes())
 
@@ -153,7 +153,7 @@ def test_controls_that_match_no_host_are_refused_before_anything_is_measured(too
     """They would be judged as if they had been changed."""
     reports = sorted((tool.folder / "reports").glob("*"))
     asked = slow.connections
-    done = tool.run("compare", "-e", f"latency_gate_unchanged_hosts={pattern}")
+    done = tool.run("latency", "compare", "-e", f"latency_gate_unchanged_hosts={pattern}")
     assert done.returncode == 1, done.stdout
     assert (
         "latency_gate_unchanged_hosts matches no host of the inventory: 'contorls'; hosts that "
@@ -167,7 +167,7 @@ def test_controls_that_match_no_host_are_refused_before_anything_is_measured(too
 @pytest.mark.usefixtures("baseline")
 def test_a_server_that_is_gone_is_no_pass(tool, slow):
     slow.close()
-    done = tool.run("compare")
+    done = tool.run("latency", "compare")
     # A connection that it took in its last moment makes this a failure: five of six are lost.
     assert done.returncode in (2, 3), done.stdout
     assert "error" in {one["status"] for one in tool.changes()} <= {"error", "fail"}
@@ -182,10 +182,10 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
         (["revert", "--gate", "/"], "/ is not a directory of a gate"),
         (
             ["audit", "--baseline", "/"],
-            "audit has no option '--baseline'; it is an option of compare",
+            "audit has no option '--baseline'; it is an option of latency compare",
         ),
         (
-            ["compare", "--baseline", "/nonexistent"],
+            ["latency", "compare", "--baseline", "/nonexistent"],
             "invalid value for '--baseline': Directory '/nonexistent' does not exist",
         ),
     ],

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hostproof_controller.cli import collection, command
+from hostproof_controller.cli import build_collection as collection
+from hostproof_controller.cli import command
 from machines.needs import ROOT
 
 PROGRAMS = Path(sys.executable).parent
@@ -78,7 +79,7 @@ def run(*words, cwd, home):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
-    assert command.main(["collection", "--out", str(folder)]) == 0
+    assert command.main(["build-collection", "--out", str(folder)]) == 0
     (path,) = folder.glob("hostproof-hostproof-*.tar.gz")
     return path
 
@@ -182,6 +183,6 @@ def test_every_python_file_says_under_which_licence_it_is(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path, capsys):
-    assert command.main(["collection", "--out", str(tmp_path / "no")]) == 1
+    assert command.main(["build-collection", "--out", str(tmp_path / "no")]) == 1
     assert "invalid value for '--out': Directory " in capsys.readouterr().err
     assert shutil.which("ansible-galaxy", path=str(PROGRAMS))

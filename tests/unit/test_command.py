@@ -123,6 +123,15 @@ class TestNamesThatDoNotExist:
             (["xyzzy"], "there is no command 'xyzzy'; ./hostproof --help lists the commands"),
             (["--limit"], "hostproof has no option '--limit'; ./hostproof --help lists them"),
             (["help", "adit"], "there is no command 'adit'; did you mean audit?"),
+            (["help", "audit", "x"], "there is no command 'x' of audit; ./hostproof audit --help"),
+            (
+                ["latency", "comprae"],
+                "there is no command 'comprae' of latency; did you mean compare?",
+            ),
+            (["baseline"], "the command 'baseline' is now called latency baseline"),
+            (["compare", "-i", "x"], "the command 'compare' is now called latency compare"),
+            (["detect_storage"], "the command 'detect_storage' is now called detect-storage"),
+            (["help", "collection"], "the command 'collection' is now called build-collection"),
             (["audit\x1b[2J"], "did you mean audit?"),
             (["audit", "--evidense", "x"], "audit has no option '--evidense'; did you mean"),
             (["verify", "--tgas", "x"], "did you mean --tags?"),
@@ -151,8 +160,8 @@ class TestNamesThatDoNotExist:
             (["record", "--tags", "zzz"], f"'zzz'; there are {min(CONTROLS)}, "),
             (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
             (
-                ["compare", "--baseline", LOCAL, "--evidence", "/"],
-                "compare has no option '--evidence'; it is an option of audit and init",
+                ["latency", "compare", "--baseline", LOCAL, "--evidence", "/"],
+                "latency compare has no option '--evidence'; it is an option of audit and init",
             ),
             (
                 ["record", "--gate"],
@@ -325,7 +334,7 @@ class TestWhatIsRun:
             ("apply", "sys.exit(1)", 1),
             ("apply", "sys.exit(2)", 2),
             ("record", "sys.exit(4)", 4),
-            ("detect_storage", "sys.exit(2)", 2),
+            ("detect-storage", "sys.exit(2)", 2),
         ],
     )
     def test_exit_codes(self, standin, verb, then, code):
@@ -347,7 +356,7 @@ class TestWhatIsRun:
             str(standin.folder / "records/2")
         )
         assert not (standin.folder / "records").exists()
-        standin.run("compare", "-i", LOCAL)
+        standin.run("latency", "compare", "-i", LOCAL)
         told = standin.told["environment"]
         assert told["HOSTPROOF_BASELINE"].startswith(str(standin.folder / "baselines/2"))
         assert (standin.folder / "baselines").stat().st_mode & 0o777 == 0o700
@@ -426,10 +435,10 @@ class TestStart:
         assert said.startswith("hostproof 0.")
         assert "ansible-core 2." in said
 
-    @pytest.mark.parametrize("name", [name for name in command.COMMANDS if name != "test"])
+    @pytest.mark.parametrize("name", [name for name in commands() if name != "test"])
     def test_each_command_tells_its_options_and_exit_codes(self, capsys, monkeypatch, name):
         monkeypatch.setenv("COLUMNS", "200")
-        assert command.main([name, "--help"]) == 0
+        assert command.main([*name.split(), "--help"]) == 0
         printed = capsys.readouterr().out
         for param in commands()[name].params:
             assert param.opts[-1] in printed or isinstance(param, click.Argument), param

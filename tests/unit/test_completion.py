@@ -81,9 +81,12 @@ def bash(tmp_path_factory) -> Shell:
 
 class TestEveryShell:
     def test_commands(self, shell):
-        assert set(shell.offers("")) >= set(BEFORE) | {"help"}
+        assert set(shell.offers("")) == set(command.COMMANDS) | {"help"}
         assert shell.offers("ver") == ["verify", "verify-report"]
-        assert set(shell.offers("help", "")) >= set(BEFORE)
+        assert set(shell.offers("help", "")) == set(command.COMMANDS)
+        assert shell.offers("latency", "") == ["baseline", "compare"]
+        assert shell.offers("help", "latency", "c") == ["compare"]
+        assert shell.offers("help", "audit", "") == []
 
     def test_options(self, shell):
         assert shell.offers("audit", "--lim") == ["--limit"]
@@ -97,9 +100,9 @@ class TestEveryShell:
 
     def test_files_and_directories(self, shell):
         directories, files = (
-            shell.offers(verb, option, value)
-            for verb, option, value in (
-                ("compare", "--baseline", "docs/ex"),
+            shell.offers(*words)
+            for words in (
+                ("latency", "compare", "--baseline", "docs/ex"),
                 ("audit", "--waivers", "README"),
             )
         )
@@ -137,7 +140,7 @@ def test_nothing_is_installed_while_somebody_types(tmp_path):
 @pytest.mark.one_core
 @pytest.mark.parametrize("name", BEFORE)
 def test_every_option_of_before_is_offered(bash, name):
-    offered = set(bash.offers(name, "--"))
+    offered = set(bash.offers(*name.split(), "--"))
     names = {word for option in BEFORE[name]["options"] for word in option["names"]}
     assert offered >= {word for word in names if word.startswith("--")}
     if name != "test":
@@ -145,9 +148,9 @@ def test_every_option_of_before_is_offered(bash, name):
 
 
 def test_there_is_a_command_for_each_name():
-    assert list(commands()) == list(command.COMMANDS)
-    for name, found in commands().items():
-        assert found.name == name
+    assert list(dict.fromkeys(words.split()[0] for words in commands())) == list(command.COMMANDS)
+    for words, found in commands().items():
+        assert found.name == words.split()[-1]
         assert callable(found.callback)
 
 
@@ -192,7 +195,10 @@ class TestManPages:
         man_pages = pytest.importorskip("hostproof_controller.cli.man_pages")
         assert man_pages.main([str(tmp_path)]) == 0
         names = {path.name for path in tmp_path.iterdir()}
-        assert names == {"hostproof.1"} | {f"hostproof-{name}.1" for name in command.COMMANDS}
+        of_commands = {words.replace(" ", "-") for words in (*command.COMMANDS, *commands())}
+        assert names == {"hostproof.1"} | {f"hostproof-{name}.1" for name in of_commands}
+        latency = (tmp_path / "hostproof-latency.1").read_text()
+        assert "Measure latency again and compare it with a baseline." in latency
         group = (tmp_path / "hostproof.1").read_text()
         for name in command.COMMANDS:
             assert f"\\fB{name}\\fP" in group

@@ -19,6 +19,8 @@ FOREIGN = [
     "./hostproof\u00a0apply -e x=y",
     "./hostproof apply --tags x\u2028-i y",
     "./hostproof revert",
+    "./hostproof latency compare -e x=y",
+    "./hostproof detect-storage",
     ".//hostproof apply",
     "hostproof apply -e x=y",
     "bash hostproof apply",
@@ -28,7 +30,8 @@ FOREIGN = [
     "ANSIBLE_CONFIG=/tmp/x ./hostproof apply",
 ]
 ADVISED = [
-    "There is no before to compare with: ./hostproof baseline, then ./hostproof compare.",
+    "There is no measurement before a change: run ./hostproof latency baseline before it and "
+    "./hostproof latency compare after it.",
     "compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, then look",
     "./hostproof audit --tags latency in the hour that counts; hostproof_window_seconds is long",
     "set by /etc/sysctl.d/99-zz-hostproof-hugepages.conf",

@@ -22,10 +22,9 @@ COMMANDS = {
     "verify": "check hosts again, for example after apply",
     "apply": "configure hosts by the policy (--check --diff: plan only)",
     "revert": "restore what apply changed, from the change journal",
-    "baseline": "measure latency as a baseline for compare",
-    "compare": "measure latency again and compare it with a baseline",
+    "latency": "measure latency before and after a change",
     "record": "write an evidence pack for each host to evidence/",
-    "detect_storage": "identify storage systems over SNMP",
+    "detect-storage": "identify storage systems over SNMP",
     "init": "create a policy from a running host",
     "report": "render, merge, query and export reports",
     "import-results": "create a report of the results of CVU or ORAchk",
@@ -41,9 +40,17 @@ COMMANDS = {
     "config": "print the effective settings and their origin",
     "explain": "show rule, reason, fix, sources and variables of a check",
     "completion": "print shell completion for bash, zsh or fish",
-    "collection": "build the Ansible collection hostproof.hostproof",
+    "build-collection": "build the Ansible collection hostproof.hostproof",
     "test": "run the tests of Hostproof (--quick: no virtual machines)",
     "help": "show the help of a command",
+}
+
+#: Names of release 0.1 with the names of today.
+RENAMED = {
+    "baseline": "latency baseline",
+    "compare": "latency compare",
+    "detect_storage": "detect-storage",
+    "collection": "build-collection",
 }
 
 #: Environment variables that the commands read.
@@ -73,7 +80,7 @@ COMPLETE_VARIABLE = "_HOSTPROOF_COMPLETE"
 _PROGRAM = "hostproof"
 
 #: Commands that no setting concerns: they work with any project file.
-_WITHOUT_PROJECT = ("help", "completion", "collection", "test")
+_WITHOUT_PROJECT = ("help", "completion", "build-collection", "test")
 
 
 class _Group(click.Group):
@@ -104,7 +111,7 @@ class _Group(click.Group):
             "./hostproof COMMAND --help lists the options of a command. Commands that contact "
             "hosts accept all options of ansible-playbook (-i, --limit, ...)."
         )
-        with formatter.section("Exit codes of audit, verify, apply and compare"):
+        with formatter.section("Exit codes of audit, verify, apply and latency compare"):
             formatter.write_dl([(str(code), meaning) for code, meaning in JUDGED.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -209,15 +216,20 @@ def _sentence(problem: click.ClickException, first: str) -> str:
     from .suggestions import did_you_mean, quoted
 
     context = getattr(problem, "ctx", None)
-    name = context.info_name if context else first if first in COMMANDS else _PROGRAM
+    words = context.command_path if context else first if first in COMMANDS else _PROGRAM
+    name = words.removeprefix(f"{_PROGRAM} ")
     path = _PROGRAM if name == _PROGRAM else f"{_PROGRAM} {name}"
     help_command = f"./{path} --help"
     if isinstance(problem, click.NoSuchCommand):
-        hint = did_you_mean(problem.command_name, COMMANDS)
-        return (
-            f"there is no command {quoted(problem.command_name)}"
-            f"{hint or f'; {help_command} lists the commands'}"
-        )
+        missing = quoted(problem.command_name)
+        if context and context.command is not hostproof:
+            missing = f"{missing} of {name}"
+        elif problem.command_name in RENAMED:
+            return f"the command {missing} is now called {RENAMED[problem.command_name]}"
+        group = context.command if context else hostproof
+        known = COMMANDS if group is hostproof else getattr(group, "commands", ())
+        hint = did_you_mean(problem.command_name, known)
+        return f"there is no command {missing}{hint or f'; {help_command} lists the commands'}"
     if isinstance(problem, click.NoSuchOption):
         said = f"{name} has no option {quoted(problem.option_name)}"
         others = _commands_with(problem.option_name)
@@ -245,6 +257,18 @@ def _option_names(params: Sequence[click.Parameter]) -> list[str]:
 
 def _commands_with(option: str) -> list[str]:
     """The commands that have a separate option with this name."""
+    return [
+        name for name, command in every_command().items() if option in _option_names(command.params)
+    ]
+
+
+def every_command() -> dict[str, click.Command]:
+    """The commands with those of groups (``latency baseline``), in the order of help."""
     context = click.Context(hostproof)
-    commands: dict[str, Any] = {name: hostproof.get_command(context, name) for name in COMMANDS}
-    return [name for name, command in commands.items() if option in _option_names(command.params)]
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command: Any = hostproof.get_command(context, name)
+        found[name] = command
+        for inner in getattr(command, "commands", {}).values():
+            found[f"{name} {inner.name}"] = inner
+    return found

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof detect_storage``: identify storage systems over SNMP."""
+"""``./hostproof detect-storage``: identify storage systems over SNMP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .ansible_options import AnsibleOptions
 
 
-@options.command("detect_storage", exits=options.ANSIBLE, hosts=True)
+@options.command("detect-storage", exits=options.ANSIBLE, hosts=True)
 @options.with_verdict
 def command(ansible: AnsibleOptions, **values: Any) -> int:
     """Identify storage systems over SNMP (docs/controls/storage_type.md)."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,8 +12,16 @@ from click.shell_completion import CompletionItem
 from . import options
 
 
-def _group(ctx: click.Context) -> click.Group:
-    return cast(click.Group, ctx.find_root().command)
+def context_of(root: click.Context, names: Iterable[str]) -> click.Context:
+    """The context of a command (``latency``, ``compare``), which its help text needs."""
+    found = root
+    for name in names:
+        group = found.command
+        command = group.get_command(found, name) if isinstance(group, click.Group) else None
+        if command is None:
+            raise click.NoSuchCommand(name, ctx=found)
+        found = click.Context(command, parent=found, info_name=name)
+    return found
 
 
 class _CommandName(click.ParamType):
@@ -22,22 +30,17 @@ class _CommandName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        names = _group(ctx).list_commands(ctx)
+        given = context_of(ctx.find_root(), ctx.params.get("names") or ())
+        group = given.command
+        names = group.list_commands(given) if isinstance(group, click.Group) else []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @options.command("help")
 @click.argument(
-    "name", metavar="[COMMAND]", type=_CommandName(), required=False, help="name of a command"
+    "names", metavar="[COMMAND]", type=_CommandName(), nargs=-1, help="name of a command"
 )
 @click.pass_context
-def command(ctx: click.Context, name: str | None) -> int:
-    root = ctx.find_root()
-    if name is None:
-        click.echo(root.get_help())
-        return 0
-    found = _group(ctx).get_command(root, name)
-    if found is None:
-        raise click.NoSuchCommand(name, ctx=root)
-    click.echo(found.get_help(click.Context(found, parent=root, info_name=name)))
+def command(ctx: click.Context, names: tuple[str, ...]) -> int:
+    click.echo(context_of(ctx.find_root(), names).get_help())
     return 0

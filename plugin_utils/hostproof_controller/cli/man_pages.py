@@ -11,13 +11,13 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import click
 from ansible.module_utils.hostproof import VERSION
 from click_man.man import ManPage
 
-from .command import COMMANDS, VARIABLES, hostproof
+from .command import COMMANDS, VARIABLES, every_command, hostproof
+from .help import context_of
 from .options import Command
 
 
@@ -25,11 +25,15 @@ def pages() -> Iterator[tuple[str, str]]:
     """File name and text of each page: the group's, then one for each command."""
     root = click.Context(hostproof, info_name="hostproof", **hostproof.context_settings)
     yield "hostproof.1", _page(root, COMMANDS) + _section("ENVIRONMENT", VARIABLES)
-    for name in COMMANDS:
-        command = cast(Command, hostproof.get_command(root, name))
-        context = click.Context(command, parent=root, info_name=name)
-        codes = {str(code): meaning for code, meaning in command.exits.items()}
-        yield f"hostproof-{name}.1", _page(context, {}) + _section("EXIT STATUS", codes)
+    for words in every_command():
+        context = context_of(root, words.split())
+        command = context.command
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        page = _page(context, {str(one.name): one.get_short_help_str(100) for one in inner})
+        if isinstance(command, Command):
+            codes = {str(code): meaning for code, meaning in command.exits.items()}
+            page += _section("EXIT STATUS", codes)
+        yield f"hostproof-{words.replace(' ', '-')}.1", page
 
 
 def _page(context: click.Context, commands: dict[str, str]) -> str:

@@ -67,7 +67,7 @@ def judge_host(
             CHANGE,
             ERROR,
             why="Whether the change made this host slower is not known.",
-            fix=f"measure again: ./hostproof compare --limit {one.host}",
+            fix=f"measure again: ./hostproof latency compare --limit {one.host}",
             desired="latency before and after the change",
             running=f"not compared: {problem}",
         )

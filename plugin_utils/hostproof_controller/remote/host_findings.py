@@ -36,7 +36,7 @@ MOST_NUMBER = 1 << 64
 #: What a shell takes out of a word.
 _QUOTES = str.maketrans("", "", "\\'\"")
 _VERBS = (
-    "apply|audit|baseline|collection|compare|detect_storage|diff|explain|gate|history|init|measure"
+    "apply|audit|build-collection|detect-storage|diff|explain|gate|history|init|latency|measure"
     "|record|report|revert|verify"
 )
 #: hostproof in a sentence of a host, other than ./hostproof with a verb that a control advises,
@@ -45,7 +45,7 @@ _VERBS = (
 _FOREIGN_CALL = re.compile(
     rf"(?<!(?<![^ (:])\./)(?<![\w.-])hostproof (?:{_VERBS}|-)"
     r"|=\S{0,200}(?: sudo)? \./hostproof"
-    r"|\./hostproof(?! (?:apply|audit|baseline|compare|explain)\b"
+    r"|\./hostproof(?! (?:apply|audit|latency (?:baseline|compare)|explain)\b"
     r"(?!(?: --tags [\w,]+)? ?[;&|<>$`({])(?!.{0,1000}(?<![\w-])-(?!-tags )))"
 )
 

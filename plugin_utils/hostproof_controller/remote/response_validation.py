@@ -213,7 +213,7 @@ def completed(
 
 #: What ./hostproof does with hosts of an inventory.
 _WITH_HOSTS = frozenset(
-    ("apply", "audit", "baseline", "compare", "detect_storage", "record", "revert", "verify")
+    ("apply", "audit", "detect-storage", "latency", "record", "revert", "verify")
 )
 
 

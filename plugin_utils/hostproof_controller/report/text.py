@@ -53,7 +53,7 @@ def fix_of(finding: dict[str, Any]) -> str | None:
 
 #: What ./hostproof does by a playbook that the collection has too; a gate is the command's own.
 _BY_PLAYBOOK = re.compile(
-    r"\./hostproof (apply|audit|baseline|compare|detect_storage|record|revert|verify)\b"
+    r"\./hostproof (apply|audit|detect-storage|latency (?:baseline|compare)|record|revert|verify)\b"
     r"(?![^\n]* --gate)"
 )
 
@@ -64,7 +64,13 @@ def as_typed(advice: str) -> str:
         return advice
     if not IS_COLLECTION:
         return advice.replace("./hostproof", "hostproof")
-    return _BY_PLAYBOOK.sub(rf"ansible-playbook {COLLECTION}\1", advice)
+    return _BY_PLAYBOOK.sub(
+        lambda call: f"ansible-playbook {COLLECTION}{_playbook(call[1])}", advice
+    )
+
+
+def _playbook(command: str) -> str:
+    return command.removeprefix("latency ").replace("-", "_")
 
 
 #: Command that lists the hosts; ansible-playbook has the same option.

@@ -117,7 +117,7 @@ def test_only_comparing_judges_a_change(judge):
     found = judge(watched(*disk("sda", *FAST)))
     for check in ("change", "fleet_change"):
         assert only(found[check]).status == "skip"
-        assert "hostproof baseline" in only(found[check]).why
+        assert "hostproof latency baseline" in only(found[check]).why
 
 
 class TestDisk:

@@ -243,6 +243,14 @@ def test_seconds_of_no_instant_is_zero():
             "see why: ansible-playbook hostproof.hostproof.audit -vvv, or\n"
             "ansible-playbook hostproof.hostproof.revert",
         ),
+        (
+            "./hostproof latency compare --limit db1",
+            "ansible-playbook hostproof.hostproof.compare --limit db1",
+        ),
+        (
+            "./hostproof detect-storage -i x",
+            "ansible-playbook hostproof.hostproof.detect_storage -i x",
+        ),
         ("./hostproof revert --gate /a", "./hostproof revert --gate /a"),
         ("./hostproof explain a.b", "./hostproof explain a.b"),
         ("umount /u01", "umount /u01"),

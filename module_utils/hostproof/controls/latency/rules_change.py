@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the comparison of latency before and after a change.
 
-An audit skips them, because it has no second measurement. ``compare`` and the gate create findings
-of these checks.
+An audit skips them, because it has no second measurement. ``latency compare`` and the gate create
+findings of these checks.
 """
 
 from ...evaluate.checking import Rules, Skip, Verdict
@@ -12,7 +12,10 @@ from .policy import NAME, Policy
 
 rules = Rules(NAME)
 
-_NO_BEFORE = "There is no before to compare with: ./hostproof baseline, then ./hostproof compare."
+_NO_BEFORE = (
+    "There is no measurement before a change: run ./hostproof latency baseline before it and "
+    "./hostproof latency compare after it."
+)
 
 
 @rules.check(

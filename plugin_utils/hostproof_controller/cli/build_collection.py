@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof collection``: this checkout as the collection hostproof.hostproof.
+"""``./hostproof build-collection``: this checkout as the collection hostproof.hostproof.
 
 The files move to the directories that Ansible requires (layout.py finds them there). Names become
 fully qualified: in tasks, for modules and roles, and in the imports of modules.
@@ -64,7 +64,7 @@ GALAXY = {
 }
 
 
-@options.command("collection")
+@options.command("build-collection")
 @click.option(
     "--out",
     metavar="DIR",
