@@ -6,8 +6,10 @@ import json
 import cluster_packs
 import name_packs
 import pytest
+from ansible.module_utils.hostproof.controls.block_devices.rules_nodes import asm_disks
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import found
 from cluster_packs import node, policy
 from default_policies import default_policy
 from hostproof_controller.cluster.comparison import Same, alike, odd_one_out
@@ -54,7 +56,7 @@ def test_nodes_that_are_alike_pass_every_check(tmp_path):
             "complete", "software", "hardware", "huge_pages", "network", "clock", "accounts",
             "addresses", "check_results",
         )
-    }  # fmt: skip
+    } | {"cluster_nodes.asm_disks": "skip"}  # fmt: skip
 
 
 def test_the_odd_one_out_is_named_with_both_values(tmp_path):
@@ -435,3 +437,49 @@ def test_nodes_that_are_told_other_addresses_of_a_name(tmp_path):
     (only,) = [one for one in differences(found).values() if "rac2-vip" in one["title"]]
     assert (only["check"], only["status"]) == ("cluster_nodes.network", "warn")
     assert only["running"] == "192.0.2.12 on rac1; 192.0.2.13 on rac2"
+
+
+def with_disks(name, *disks):
+    """A node whose block_devices found these ASM disks."""
+    policies = {"cluster_nodes": policy(), "hugepages": default_policy("hugepages")}
+    told = [one.as_dict() for one in audit.judge_host(node(name), policies)]
+    values = {f"disk {serial}": size for serial, size in disks} or None
+    status = "pass" if disks else "skip"
+    told.append(found(asm_disks.check, status, values=values).as_dict())
+    return make_line(name, told)
+
+
+DATA, RECO = ("36001405a", "102400 MiB"), ("36001405b", "51200 MiB")
+
+
+class TestAsmDisks:
+    def on(self, tmp_path, **disks):
+        alike = dict.fromkeys(cluster_packs.NODES, (DATA, RECO))
+        lines = [with_disks(name, *one) for name, one in (alike | disks).items()]
+        found = rendered(tmp_path, lines)[1]
+        return [one for one in found if one["check"] == "cluster_nodes.asm_disks"]
+
+    def test_all_nodes_have_the_same(self, tmp_path):
+        (found,) = self.on(tmp_path)
+        assert (found["status"], found["running"]) == ("pass", "2 disks are equal on all nodes")
+
+    def test_the_node_that_lacks_one_is_named(self, tmp_path):
+        (found,) = self.on(tmp_path, db3=(DATA,))
+        assert found["status"] == "fail"
+        assert found["why"].startswith("db3 is not like the others.")
+        assert found["running"] == "51200 MiB on db1, db2, db4; none on db3"
+
+    def test_the_node_with_another_size_is_named(self, tmp_path):
+        (found,) = self.on(tmp_path, db2=(("36001405a", "51200 MiB"), RECO))
+        assert found["status"] == "fail"
+        assert found["running"] == "102400 MiB on db1, db3, db4; 51200 MiB on db2"
+
+    def test_a_disk_without_a_serial_number_may_be_the_one_that_is_missing(self, tmp_path):
+        found = self.on(tmp_path, db2=(DATA, ("/dev/sdc", None)))
+        assert [one["status"] for one in found] == ["error", "error"]
+        assert "unknown for db2" in found[0]["why"]
+
+    def test_a_node_without_an_instance_is_unknown(self, tmp_path):
+        (found,) = self.on(tmp_path, db4=())
+        assert found["status"] == "error"
+        assert found["why"] == "The ASM disks of db4 are unknown."

@@ -23,7 +23,7 @@ from . import pace
 from .nodes import Cluster, Node, Verdict
 
 #: Traits that must be equal now; a difference in others has an effect only after a failover.
-_FAILS = ("mtu ", "huge_pages", "uid_gid ")
+_FAILS = ("mtu ", "huge_pages", "uid_gid ", "disk ")
 #: Tolerance for numbers that vary between equal machines, as a share of the largest value. The
 #: kernel reserves a varying amount of memory at boot.
 _TOLERANCE = {"memory_mib": 0.01}
@@ -61,6 +61,7 @@ def findings_on(cluster: Cluster) -> list[dict[str, Any]]:
     for rule in _TRAITS:
         found_here += _traits(cluster, rule.check)
     found_here.append(_addresses(cluster))
+    found_here += _disks(cluster)
     found_here += _verdicts(cluster)
     return found_here
 
@@ -126,6 +127,29 @@ def _addresses(cluster: Cluster) -> dict[str, Any]:
         why = f"The addresses of {', '.join(unknown)} are unknown: audit them again."
         return _told(check, ERROR, why, desired=_ONE_NODE)
     return _all_alike(cluster, check, f"{len(owners)} addresses are different", _ONE_NODE)
+
+
+def _disks(cluster: Cluster) -> list[dict[str, Any]]:
+    """The findings on ASM disks that a node lacks, or that have another size there."""
+    check = rules_traits.asm_disks.check
+    if not any(node.disks for node in cluster.nodes):
+        return [_told(check, SKIP, "No node has reported a disk of ASM (control block_devices).")]
+    silent = [node.host for node in cluster.nodes if not node.disks]
+    told = []
+    if silent:
+        why = f"The ASM disks of {', '.join(silent)} are unknown."
+        fix = "start ASM or an instance there, or list its disks in block_devices_devices"
+        told.append(_told(check, ERROR, why, fix=fix, desired=SAME))
+    by_host = {node.host: node.disks for node in cluster.nodes if node.disks}
+    serials = list(dict.fromkeys(name for disks in by_host.values() for name in disks))
+    for name in serials:
+        # A disk without a serial number is not known to be another one.
+        sizes = {
+            host: disks.get(name, None if None in disks.values() else "none")
+            for host, disks in by_host.items()
+        }
+        told += differences(check, name, sizes)
+    return told or [_all_alike(cluster, check, f"{len(serials)} disks are equal")]
 
 
 def _all_alike(cluster: Cluster, check: Check, what: str, desired: str = SAME) -> dict[str, Any]:

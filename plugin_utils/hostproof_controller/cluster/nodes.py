@@ -16,6 +16,8 @@ COMPLETE = "cluster_nodes.complete"
 SESSIONS = "pool_validation.sessions"
 #: The check whose values are the exports of datafiles that a host mounts.
 SHARED_EXPORT = "nfs_mounts.shared_export"
+#: The check whose values are the ASM disks that a node has open, by their serial numbers.
+ASM_DISKS = "block_devices.asm_disks"
 _SOFTWARE = "cluster_nodes.software"
 #: Checks of other controls that measure a node, with the check that compares the values.
 _MEASURED = {
@@ -53,12 +55,16 @@ class Verdict(NamedTuple):
 
 
 class Node(NamedTuple):
-    """``traits`` by the id of their check, and ``verdicts`` by id and title of theirs."""
+    """``traits`` by the id of their check, and ``verdicts`` by id and title of theirs.
+
+    ``disks`` are the sizes of ASM disks by serial number, None where the control did not run.
+    """
 
     host: str
     own_name: str
     traits: dict[str, dict[str, Any]]
     verdicts: dict[tuple[str, str], Verdict]
+    disks: dict[str, Any] | None
 
     def is_called(self, name: str) -> bool:
         """By the inventory or by itself, with or without a domain."""
@@ -132,7 +138,12 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
         status = (finding["waiver"] or {}).get("was") or finding["status"]
         verdict = Verdict(status, bare(desired), bare(persisted))
         verdicts[kept.setdefault(key, key)] = kept.setdefault(verdict, verdict)
-    return Node(state.name, own_name, traits, verdicts)
+    return Node(state.name, own_name, traits, verdicts, _disks_of(state.findings))
+
+
+def _disks_of(findings: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    found = [one for one in findings if one["check"] == ASM_DISKS]
+    return {name: size for one in found for name, size in (one["values"] or {}).items()} or None
 
 
 def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match[str]]:

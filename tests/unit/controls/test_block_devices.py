@@ -11,6 +11,8 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding
 from block_packs import DBA, NAMED, ORACLE, RULES, recorded
 from default_policies import default_policy
 
+#: What scsi_debug reports for the unit behind both paths.
+SERIAL = "1Linux_scsi_debug_2000"
 ASM_RULE = 'ENV{DM_NAME}=="mpath*", OWNER="oracle", GROUP="dba", MODE="0660"\n'
 
 
@@ -470,3 +472,32 @@ class TestMultipath:
 def test_our_own_file_is_a_rule_like_others(judge):
     machine = owned(recorded()).file(RULES, ASM_RULE)
     assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "pass"
+
+
+class TestAsmDisks:
+    def test_a_map_is_one_disk_with_its_serial_number(self, judge):
+        found = judge(recorded().process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE))["asm_disks"]
+        assert (found.status, found.running) == ("pass", "disks: 1, serial numbers: 1")
+        ((name, size),) = found.values.items()
+        assert name == f"disk {SERIAL}"
+        assert size == "32 MiB"
+
+    def test_two_paths_of_one_disk(self, judge):
+        machine = recorded().process("asm_dbw0_+ASM", "/dev/sda", "/dev/sdb", uid=ORACLE)
+        found = judge(machine)["asm_disks"]
+        assert (found.status, found.severity) == ("fail", "critical")
+        assert found.why == f"/dev/sda and /dev/sdb are {SERIAL}."
+
+    def test_a_disk_without_a_serial_number(self, judge):
+        machine = recorded().process("asm_dbw0_+ASM", "/dev/sda", uid=ORACLE)
+        del machine.files["/run/udev/data/b8:0"]
+        found = judge(machine)["asm_disks"]
+        assert (found.status, found.values) == ("warn", {"disk /dev/sda": None})
+        assert found.why == "/dev/sda has no serial number."
+
+    def test_without_asm_there_is_none(self, judge):
+        assert judge(recorded(), NAMED)["asm_disks"].status == "skip"
+
+    def test_a_disk_of_a_disk_group_in_the_policy(self, judge):
+        found = judge(recorded(), {**NAMED, "redundancy": "external"})["asm_disks"]
+        assert (found.status, list(found.values)) == ("pass", [f"disk {SERIAL}"])

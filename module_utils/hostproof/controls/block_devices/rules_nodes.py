@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of the owner of ASM devices, now and after a udev event, and of partition alignment."""
 
-from typing import List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import existing, known
-from ...evaluate.checking import Rules, Verdict, failing
+from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
-from .facts import Facts, Used
+from .facts import ASM_KEY, Facts, Used
 from .policy import NAME, Policy
 from .probes import disks
 from .steps import remedy, step_of_node
@@ -20,6 +20,11 @@ rules = Rules(NAME)
 #: Bytes. Blocks of arrays and SSDs are aligned to this size.
 _MEBIBYTE = 1 << 20
 _PUBLIC = 0o007
+#: Sectors in a MiB.
+_SECTORS = 2048
+#: What begins the names of values that the nodes of a cluster compare.
+_OF_DISK = "disk "
+_MOST_NAMED = 8
 
 
 @rules.check(
@@ -130,3 +135,74 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
         desired=f"a multiple of {physical} bytes, better of {coarse}",
         running=f"{part.start} bytes, {part.offset} bytes after a block boundary",
     )
+
+
+@rules.check(
+    "block_devices.asm_disks",
+    "Each ASM disk is a separate disk with a serial number",
+    "ASM disks are one disk or have no serial number",
+    severity="critical",
+    takes_effect="now",
+    why="ASM finds one disk under two paths (ORA-15020), or a failed path takes the disk away. "
+    "Without serial numbers nobody can tell whether all nodes have the same disks.",
+    reference="Oracle Automatic Storage Management Administrator's Guide, Oracle ASM and "
+    "Multipathing; CVU Device Checks for ASM",
+)
+def asm_disks(facts: Facts, _policy: Policy) -> Verdict:
+    known(facts.found)
+    used = [one for one in facts.used if _is_of_asm(one)]
+    if not used:
+        raise Skip("No process of ASM or of an instance has a disk open.")
+    by_serial: Dict[str, List[Used]] = {}
+    unnamed = []
+    for one in used:
+        serial = _serial(one, facts)
+        if serial is None:
+            unnamed.append(one.node)
+        else:
+            by_serial.setdefault(serial, []).append(one)
+    twice = [
+        f"{' and '.join(one.node for one in several)} are {serial}"
+        for serial, several in by_serial.items()
+        if len(several) > 1
+    ]
+    problems = twice + [f"{one} has no serial number" for one in unnamed]
+    return Verdict(
+        FAIL if twice else WARN if unnamed else PASS,
+        f"{'; '.join(problems[:_MOST_NAMED])}.",
+        fix="use the multipath map instead of its paths in ASM; for a VMware guest set "
+        "disk.EnableUUID to TRUE, for a disk of virtio set its serial",
+        desired="a serial number for each disk",
+        running=f"disks: {len(used)}, serial numbers: {len(by_serial)}",
+        in_use=", ".join(sorted({one.by for one in used})[:_MOST_NAMED]),
+        values={
+            **{
+                f"{_OF_DISK}{serial}": _size(several[0], facts)
+                for serial, several in by_serial.items()
+            },
+            **{f"{_OF_DISK}{one}": None for one in unnamed},
+        },
+        evidence=[ASM_KEY],
+    )
+
+
+def _is_of_asm(used: Used) -> bool:
+    if used.entry is not None and used.entry.redundancy is not None:
+        return True
+    return used.asm is not None or used.by.startswith(("ASM (", "instance "))
+
+
+def _size(used: Used, facts: Facts) -> str:
+    return f"{facts.disks[used.below[0]].number('size') // _SECTORS} MiB"
+
+
+def _serial(used: Used, facts: Facts) -> Optional[str]:
+    """A name of the disk that is the same on every host, with the first byte of a partition."""
+    disk = facts.disks[used.below[0]]
+    properties = known(disk.known).properties
+    serial = disk.dm_uuid[len("mpath-") :] if disk.is_multipath else ""
+    serial = serial or properties.get("ID_SERIAL") or properties.get("ID_WWN") or disk.dm_uuid
+    if not serial:
+        return None
+    part = known(used.partition)
+    return str(serial) if part is None else f"{serial} from byte {part.start}"
