@@ -57,8 +57,8 @@ def touches(path: Path) -> bool:
 @cache
 def needs(path: Path) -> tuple[bool, list[Path]]:
     """Whether a file depends on Ansible by itself, and the files of ours that it imports."""
-    tree = ast.parse(path.read_text())
-    return any(is_ansible(node) for node in ast.walk(tree)), helpers_of(path, tree)
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    return any(is_ansible(node) for node in nodes), helpers_of(path, nodes)
 
 
 def is_ansible(node: ast.AST) -> bool:
@@ -82,9 +82,9 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
-def helpers_of(path: Path, tree: ast.AST) -> list[Path]:
+def helpers_of(path: Path, nodes: list[ast.AST]) -> list[Path]:
     """The modules of the tests, and of what stays on the controller, that the file imports."""
-    names = {name for node in ast.walk(tree) for name in imported(node)}
+    names = {name for node in nodes for name in imported(node)}
     found = {
         folder / f"{part}.py"
         for folder in (path.parent, UNIT, TESTS, CONTROLLER)
