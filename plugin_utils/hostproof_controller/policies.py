@@ -28,19 +28,21 @@ OF_TASKS = ("verify_fail_on", "allow_reboot")
 
 #: Variables of the playbooks that begin as a control's do.
 OF_PLAYBOOKS = frozenset(
-    f"latency_gate_{name}"
-    for name in (
-        "action",
-        "unchanged_hosts",
-        "inconclusive",
-        "pause_seconds",
-        "accept",
-        "revert_later",
-        "seconds",
-        "serial",
-        "settle_seconds",
-        "tolerance",
-        "windows",
+    (
+        "detect_storage_concurrency",
+        "detect_storage_from",
+        "detect_storage_output",
+        "latency_gate_action",
+        "latency_gate_unchanged_hosts",
+        "latency_gate_inconclusive",
+        "latency_gate_pause_seconds",
+        "latency_gate_accept",
+        "latency_gate_revert_later",
+        "latency_gate_seconds",
+        "latency_gate_serial",
+        "latency_gate_settle_seconds",
+        "latency_gate_tolerance",
+        "latency_gate_windows",
     )
 )
 OF_HOSTPROOF = frozenset(
@@ -457,7 +459,7 @@ def _looks_like_ours(name: str) -> bool:
 
 
 def _prefixes() -> tuple[str, ...]:
-    return (*controls(), OF_ALL.rstrip("_"))
+    return (*controls(), OF_ALL.rstrip("_"), "detect_storage")
 
 
 @functools.cache

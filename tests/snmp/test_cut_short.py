@@ -242,8 +242,9 @@ def judge_storage(
     number: int, version: str = "2c", wait: float = PATIENT
 ) -> tuple[LiveHost, dict[str, Finding]]:
     policy = storage_policy(
-        nfs_servers=False, addresses=[f"127.0.0.1:{number}"], window_seconds=1, timeout=wait,
-        retries=0, credentials={"default": {"version": version, "community": "public"}},
+        query_nfs_servers=False, addresses=[f"127.0.0.1:{number}"], window_seconds=1,
+        snmp_timeout=wait, snmp_retries=0,
+        snmp_credentials={"default": {"version": version, "community": "public"}},
         media={f"127.0.0.1:{number}": "hdd"},
     )  # fmt: skip
     host = Quick()

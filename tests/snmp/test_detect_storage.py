@@ -68,7 +68,7 @@ def policy(records, snmpd) -> dict[str, Any]:
             f"localhost:{records}",
             {"address": "127.0.0.1", "port": snmpd, "credentials": "filers"},
         ],
-        "storage_type_credentials": {
+        "storage_type_snmp_credentials": {
             "default": {"version": "2c", "community": "public"},
             "filers": FILERS,
             "database": {"version": "1", "community": "zfs-7420"},
@@ -81,8 +81,8 @@ def test_the_example_inventory_is_taken_as_it_is(tmp_path):
     kept = tmp_path / "found.json"
     lines, _output = detect(
         ROOT / "inventories/example",
-        storage_type_timeout=0.2,
-        storage_type_retries=0,
+        storage_type_snmp_timeout=0.2,
+        storage_type_snmp_retries=0,
         detect_storage_output=str(kept),
     )
     assert sum("array1-mgmt.example.com  unknown  no answer: unknown host" in e for e in lines) == 1
@@ -134,7 +134,7 @@ def test_many_are_asked_so_many_at_a_time(tmp_path, snmpd):
     with agents.relay(snmpd, delay=0.3) as slow:
         address = f"127.0.0.1:{slow.port}"
         inventory = hosts(tmp_path, db1={"storage_type_addresses": [address] * 12})
-        detect(inventory, detect_storage_at_once=3)
+        detect(inventory, detect_storage_concurrency=3)
         assert 1 < slow.most <= 3
 
 

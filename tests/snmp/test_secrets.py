@@ -151,9 +151,9 @@ def play(folder: Path, playbook: str, variables: dict[str, Any]) -> tuple[bytes,
 def test_no_secret_is_seen(slow_agent, tmp_path, playbook, case):
     variables = {
         "storage_type_addresses": [f"127.0.0.1:{slow_agent}"],
-        "storage_type_credentials": {"default": CASES[case]},
-        "storage_type_timeout": 1,
-        "storage_type_retries": 0,
+        "storage_type_snmp_credentials": {"default": CASES[case]},
+        "storage_type_snmp_timeout": 1,
+        "storage_type_snmp_retries": 0,
         "hostproof_window_seconds": 0,
     }
     if playbook != "detect_storage.yml":
@@ -194,7 +194,7 @@ def test_a_short_community_does_not_blank_the_answer(slow_agent, tmp_path):
     with agents.snmpd(tmp_path / "agent", "rocommunity ro\n") as port:
         variables = {
             "storage_type_addresses": [f"127.0.0.1:{port}"],
-            "storage_type_credentials": {"default": {"version": "2c", "community": "ro"}},
+            "storage_type_snmp_credentials": {"default": {"version": "2c", "community": "ro"}},
         }
         output, _watch = play(tmp_path, "detect_storage.yml", variables)
     assert b"server  Linux" in output

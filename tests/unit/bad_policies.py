@@ -321,8 +321,8 @@ CASES = {
     ),
     "credentials": Bad(
         "flow_control",
-        {"flow_control_credentials": {"default": {"version": "4"}}},
-        ("flow_control_credentials", "version"),
+        {"flow_control_snmp_credentials": {"default": {"version": "4"}}},
+        ("flow_control_snmp_credentials", "version"),
         entry=True,
     ),
     # I/O pacing.
@@ -432,7 +432,7 @@ CASES = {
     ),
     "memory_left": Bad(
         "memory_pressure",
-        {"memory_pressure_unmanaged": ["swap"]},
+        {"memory_pressure_skip_checks": ["swap"]},
         ("must be one of budget, swap_size",),
     ),
     # Names.
@@ -442,7 +442,7 @@ CASES = {
         ("'-h' must be a name of a host",),
     ),
     "names_left": Bad(
-        "name_resolution", {"name_resolution_unmanaged": ["dns"]}, ("must be one of hostname",)
+        "name_resolution", {"name_resolution_skip_checks": ["dns"]}, ("must be one of hostname",)
     ),
     "names_many": Bad(
         "name_resolution",
@@ -574,11 +574,13 @@ CASES = {
     ),
     "space": Bad(
         "storage_type",
-        {"storage_type_space_warn": 90, "storage_type_space_critical": 10},
+        {"storage_type_space_warn_percent": 90, "storage_type_space_fail_percent": 10},
         ("must not be below",),
     ),
-    "trace": Bad("storage_type", {"storage_type_trace_folder": "diag"}, ("must be a whole path",)),
-    "timeout": Bad("storage_type", {"storage_type_timeout": 0}, ("storage_type_timeout must be",)),
+    "trace": Bad("storage_type", {"storage_type_trace_dir": "diag"}, ("must be a whole path",)),
+    "timeout": Bad(
+        "storage_type", {"storage_type_snmp_timeout": 0}, ("storage_type_snmp_timeout must be",)
+    ),
     # What ends with a line is no name: re's $ would let it pass.
     "sid_with_a_line": Bad(
         "hugepages",
@@ -604,9 +606,11 @@ CASES = {
         ("must be an absolute path",),
         entry=True,
     ),
-    "snmp_port": Bad("storage_type", {"storage_type_port": 65536}, ("storage_type_port must be",)),
+    "snmp_port": Bad(
+        "storage_type", {"storage_type_snmp_port": 65536}, ("storage_type_snmp_port must be",)
+    ),
     "snmp_retries": Bad(
-        "storage_type", {"storage_type_retries": 11}, ("storage_type_retries must be",)
+        "storage_type", {"storage_type_snmp_retries": 11}, ("storage_type_snmp_retries must be",)
     ),
     "definitions": Bad(
         "storage_type",
@@ -633,10 +637,12 @@ CASES = {
         "storage_type", {"storage_type_cpu_limit": 101}, ("storage_type_cpu_limit",)
     ),
     "agent_seconds": Bad(
-        "storage_type", {"storage_type_agent_seconds": 0}, ("storage_type_agent_seconds",)
+        "storage_type", {"storage_type_snmp_agent_timeout": 0}, ("storage_type_snmp_agent_timeout",)
     ),
     "agents_seconds": Bad(
-        "storage_type", {"storage_type_agents_seconds": 3601}, ("storage_type_agents_seconds",)
+        "storage_type",
+        {"storage_type_snmp_total_timeout": 3601},
+        ("storage_type_snmp_total_timeout",),
     ),
     "media": Bad(
         "storage_type",

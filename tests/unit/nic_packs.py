@@ -19,7 +19,7 @@ def fixture(name: str) -> str:
 def policy(**changes: Any) -> dict[str, Any]:
     """The role's defaults, as the modules take them, with some values changed."""
     credentials = {"default": {"version": "2c", "community": "public"}}
-    return changed_policy("flow_control", **{"credentials": credentials, **changes})
+    return changed_policy("flow_control", **{"snmp_credentials": credentials, **changes})
 
 
 def pause_text(name: str, autoneg: bool, rx: bool, tx: bool, *more: str) -> str:

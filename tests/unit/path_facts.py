@@ -45,9 +45,9 @@ def policy(**changes: Any) -> Policy:
     """One switch and one filer to ask."""
     asks = {"switches": [{"address": "sw1"}], "filers": [{"address": ADDRESS}]}
     sparing = {
-        "timeout": 1,
-        "retries": 0,
-        "credentials": {"default": {"community": "s3cret community"}},
+        "snmp_timeout": 1,
+        "snmp_retries": 0,
+        "snmp_credentials": {"default": {"community": "s3cret community"}},
     }
     return policy_from(changed_policy("flow_control", **{**asks, **sparing, **changes}))
 

@@ -75,10 +75,15 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
     ),
 ]
 NAMED: list[tuple[str, str, dict[str, Any], str]] = [
-    ("storage_type", "credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
-    ("storage_type", "credentials", {"default": PUBLIC, "b": "public"}, "b: must be a dictionary"),
+    ("storage_type", "snmp_credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
+    (
+        "storage_type",
+        "snmp_credentials",
+        {"default": PUBLIC, "b": "public"},
+        "b: must be a dictionary",
+    ),
     ("storage_type", "media", {"192.0.2.1": "ssd", "192.0.2.2": "tape"}, "tape"),
-    ("flow_control", "credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
+    ("flow_control", "snmp_credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
 ]
 
 
@@ -160,13 +165,16 @@ def test_every_bad_entry_is_told_and_none_of_the_rest():
 
 
 def test_what_asks_with_bad_credentials_is_not_asked():
-    changes = {"credentials": {"default": {"version": "4"}, "b": PUBLIC}, "addresses": ["c", "d"]}
+    changes = {
+        "snmp_credentials": {"default": {"version": "4"}, "b": PUBLIC},
+        "addresses": ["c", "d"],
+    }
     changes["addresses"] = ["192.0.2.1", {"address": "192.0.2.2", "credentials": "b"}]
     bad: list[audit.LeftOut] = []
     found = audit.policies_from(policies(storage_type=changes), None, bad)["storage_type"]
     assert [one.address for one in found.addresses] == ["192.0.2.2"]
     assert [one.entry for one in bad] == [
-        "entry 'default' of storage_type_credentials",
+        "entry 'default' of storage_type_snmp_credentials",
         "entry 1 of storage_type_addresses",
     ]
     # The servers of this host's mounts would be asked with them too.
@@ -175,13 +183,13 @@ def test_what_asks_with_bad_credentials_is_not_asked():
 
 
 def test_the_databases_own_credentials_decide_what_the_database_sees():
-    changes = {"credentials": {"default": PUBLIC, "database": {**PUBLIC, "version": "3"}}}
+    changes = {"snmp_credentials": {"default": PUBLIC, "database": {**PUBLIC, "version": "3"}}}
     findings = judged(policies(storage_type=changes))
     assert {one.status for one in findings if one.check == "storage_type.hcc"} == {ERROR}
 
 
 def test_no_secret_is_told():
-    changes = {"credentials": {"default": PUBLIC, "b": {"version": "2c", "comunity": "tiger"}}}
+    changes = {"snmp_credentials": {"default": PUBLIC, "b": {"version": "2c", "comunity": "tiger"}}}
     (told,) = of_entries(judged(policies(storage_type=changes)))
     assert "tiger" not in str(told)
 

@@ -16,8 +16,8 @@ from default_policies import default_policy
 
 CREDENTIALS = {"default": {"version": "2c", "community": "public"}}
 CHANGES: dict[str, dict[str, Any]] = {
-    "flow_control": {"credentials": CREDENTIALS},
-    "storage_type": {"credentials": CREDENTIALS},
+    "flow_control": {"snmp_credentials": CREDENTIALS},
+    "storage_type": {"snmp_credentials": CREDENTIALS},
     "kernel_parameters": {"profile": "rac_nfs", "interconnect": ["eth1", "eth8"]},
     "hugepages": {"instances": [{"sid": "ORCL", "sga": "16G"}]},
 }

@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.collect import evidence, window
 from ansible.module_utils.hostproof.collect import host as host_module
 from ansible.module_utils.hostproof.collect.answer import attempt
 from ansible.module_utils.hostproof.collect.host import LiveHost, Measure, RecordedHost, Sample
+from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.collect.measured import Measured
 from ansible.module_utils.hostproof.collect.window import LOAD, QUIET, TRAFFIC
 from ansible.module_utils.hostproof.controls.latency.measurement import measuring
@@ -488,6 +489,8 @@ def test_an_old_variable_says_its_new_name(variable):
     assert OLD_VARIABLES[variable] in policies.known_variables()
     assert variable not in policies.known_variables()
     assert str(moved(variable)).startswith(_new_name(variable))
+    # A variable of credentials is not masked as a secret.
+    assert masked("", str(moved(variable))) == str(moved(variable))
 
 
 @pytest.mark.parametrize("variable", sorted(OLD_FIELDS))

@@ -57,7 +57,7 @@ WEAK = (
 TAIL = rf"(?!{_ABOUT})[\w.$-]{{0,64}}(?:\[[\w\"'-]{{0,32}}\])?"
 _NAME = rf"(?:{STRONG}{TAIL}|{WEAK}{TAIL}(?=[^/~\n]{{0,8}}[^\s/~\"'=:>(]))"
 #: Variables of Hostproof: an error message contains the name and the problem of an entry.
-_VARIABLES = r"(?:flow_control|storage_type)_credentials"
+_VARIABLES = r"(?:flow_control|storage_type)_(?:snmp_)?credentials"
 #: A name in a file of Oracle Net. The password file of a database is named, and is not a secret.
 NET_SECRET = re.compile(
     rf"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET|CREDENTIAL|TOKEN|API_?KEY)"

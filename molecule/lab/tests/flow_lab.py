@@ -48,9 +48,9 @@ PATH_POLICY: dict[str, Any] = {
     "flow_control_rules": [{"role": "storage", "rx": "keep", "tx": "keep"}],
     "flow_control_switches": [{"address": SWITCH[0], "port": SWITCH[1]}],
     "flow_control_filers": [{"address": "10.9.2.2", "agent": FILER[0], "port": FILER[1]}],
-    "flow_control_credentials": {"default": {"version": "2c", "community": COMMUNITY}},
+    "flow_control_snmp_credentials": {"default": {"version": "2c", "community": COMMUNITY}},
     "hostproof_window_seconds": 2,
-    "flow_control_timeout": 10,
+    "flow_control_snmp_timeout": 10,
 }
 
 #: The cable of the host's e1000e, and the one of the filer behind it.

@@ -383,7 +383,7 @@ class TestMultipath:
         assert found.status == "fail"
         assert found.values == {"paths": 2, "working": 1}
         assert found.running == "sda works (running), sdb failed (offline)"
-        alone = judge(recorded("one-path-down-queues"), NAMED, paths=1)["mpatha (dm-0) paths"]
+        alone = judge(recorded("one-path-down-queues"), NAMED, min_paths=1)["mpatha (dm-0) paths"]
         assert alone.status == "fail"
 
     def test_a_path_that_the_kernel_has_not_noticed(self, judge):

@@ -958,7 +958,7 @@ def test_another_system_is_skipped(judge):
         ({"filers": [{"address": "f", "ports": [{"name": "a", "rx": True}]}]}, "rx and tx of a"),
         ({"filers": [{"address": "f", "ports": [{"name": "a", "mtu": "big"}]}]}, "mtu must be"),
         ({"link_wait_seconds": 1}, "flow_control_link_wait_seconds"),
-        ({"credentials": {"default": {"version": 9}}}, "flow_control_credentials"),
+        ({"snmp_credentials": {"default": {"version": 9}}}, "flow_control_snmp_credentials"),
     ],
 )
 def test_a_policy_that_cannot_be_used(changes, words):

@@ -140,7 +140,7 @@ class TestVerdict:
     def test_without_a_database(self, judge):
         assert judge(memory_packs.host()).status == "skip"
         assert judge(with_database(), query_instances=False).status == "skip"
-        assert judge(with_database(), unmanaged=["budget"]).status == "skip"
+        assert judge(with_database(), skip_checks=["budget"]).status == "skip"
 
 
 class TestUnknown:

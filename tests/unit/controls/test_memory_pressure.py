@@ -31,8 +31,8 @@ class TestWhereItCounts:
 
     @pytest.mark.parametrize("name", ["swap_size", "swapped_processes", "dev_shm", "numa"])
     def test_unmanaged_is_not_judged(self, judge, name):
-        one = judge(host(), unmanaged=[name])[name]
-        assert (one.status, "memory_pressure_unmanaged" in one.why) == ("skip", True)
+        one = judge(host(), skip_checks=[name])[name]
+        assert (one.status, "memory_pressure_skip_checks" in one.why) == ("skip", True)
 
     def test_there_is_nothing_to_apply(self):
         policy = memory_pressure.policy_from(default_policy("memory_pressure"))
@@ -41,7 +41,10 @@ class TestWhereItCounts:
 
     @pytest.mark.parametrize(
         ("changes", "problem"),
-        [({"swap": "16 gigs"}, "is not a size"), ({"unmanaged": ["thp"]}, "'thp' must be one of")],
+        [
+            ({"swap": "16 gigs"}, "is not a size"),
+            ({"skip_checks": ["thp"]}, "'thp' must be one of"),
+        ],
     )
     def test_a_bad_policy(self, changes, problem):
         with pytest.raises(PolicyError, match=problem):

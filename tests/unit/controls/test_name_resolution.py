@@ -37,8 +37,8 @@ class TestWhereItCounts:
 
     @pytest.mark.parametrize("name", SUBJECTS)
     def test_unmanaged_is_not_judged(self, judge, name):
-        one = judge(node(), unmanaged=[name])[name]
-        assert (one.status, "name_resolution_unmanaged" in one.why) == ("skip", True)
+        one = judge(node(), skip_checks=[name])[name]
+        assert (one.status, "name_resolution_skip_checks" in one.why) == ("skip", True)
 
     def test_there_is_nothing_to_apply(self):
         policy = names.policy_from(changed_policy("name_resolution"))
@@ -52,7 +52,7 @@ class TestWhereItCounts:
             ({"cluster_names": ["a b"]}, "must be a name"),
             ({"cluster_names": ["rac"] * 65}, "at most 64"),
             ({"scan_address_count": 0}, "scan_address_count"),
-            ({"unmanaged": ["dns"]}, "must be one of"),
+            ({"skip_checks": ["dns"]}, "must be one of"),
         ],
     )
     def test_a_bad_policy(self, changes, problem):

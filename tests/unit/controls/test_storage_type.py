@@ -113,7 +113,7 @@ class TestNothingToAsk:
 
     def test_nfs_servers_can_be_left_out(self, judge):
         host = database_host(Agent.of("zfs-7420"))
-        assert only(judge(host, nfs_servers=False)["hcc"]).status == "skip"
+        assert only(judge(host, query_nfs_servers=False)["hcc"]).status == "skip"
         assert host.asked == []
 
 
@@ -130,7 +130,7 @@ class TestWhoIsAsked:
         found = judge(
             host,
             addresses=[{"address": ADDRESS, "port": 1161, "credentials": "filers"}],
-            credentials={
+            snmp_credentials={
                 "default": {"community": "public"},
                 "filers": {"version": "3", "user": "monitor", "auth_passphrase": SECRET},
             },
@@ -213,7 +213,7 @@ class TestAnswer:
 
     def test_version_3_silence_is_asked_once(self, judge):
         host = database_host(Agent({}, silent="snmpget: Timeout\n"))
-        judge(host, credentials={"default": {"version": "3", "user": "monitor"}})
+        judge(host, snmp_credentials={"default": {"version": "3", "user": "monitor"}})
         assert len(host.asked) == 1
 
     def test_closed_port_is_a_warning(self, judge):
@@ -290,7 +290,7 @@ class TestCompression:
     def test_the_database_s_own_community_is_used(self, judge):
         host = database_host(Agent.of("zfs-7420"))
         database = {"version": "1", "community": "b"}
-        judge(host, credentials={"default": {"community": "a"}, "database": database})
+        judge(host, snmp_credentials={"default": {"community": "a"}, "database": database})
         asked = {one.secret.text for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1"}
         assert asked == {'defCommunity "b"\n'}
 
@@ -644,9 +644,12 @@ class TestSpace:
 
     def test_limits_are_the_policy_s(self, judge):
         host = database_host(df(a_1=50))
-        assert only(judge(host, space_warn=40, space_critical=45)["space"]).status == "fail"
-        assert only(judge(host, space_warn=51)["space"]).status == "pass"
-        assert only(judge(host, space_critical=50)["space"]).status == "fail"
+        assert (
+            only(judge(host, space_warn_percent=40, space_fail_percent=45)["space"]).status
+            == "fail"
+        )
+        assert only(judge(host, space_warn_percent=51)["space"]).status == "pass"
+        assert only(judge(host, space_fail_percent=50)["space"]).status == "fail"
 
     @pytest.mark.parametrize("filer", [df, partial(df, "ontap-cluster"), all_flash])
     @pytest.mark.parametrize(
@@ -656,10 +659,10 @@ class TestSpace:
             (97, {}, "pass"),
             (98, {}, "warn"),
             (100, {}, "warn"),
-            (79, {"space_warn": 80}, "pass"),
-            (80, {"space_warn": 80}, "warn"),
-            (98, {"space_warn": 99}, "pass"),
-            (99, {"space_warn": 99}, "warn"),
+            (79, {"space_warn_percent": 80}, "pass"),
+            (80, {"space_warn_percent": 80}, "warn"),
+            (98, {"space_warn_percent": 99}, "pass"),
+            (99, {"space_warn_percent": 99}, "warn"),
         ],
     )
     def test_a_volume_of_luns_counts(self, judge, filer, percent, policy, status):
@@ -667,7 +670,7 @@ class TestSpace:
         host = database_host(filer(a_1=61, luns=percent))
         finding = only(judge(host, **policy)["space"])
         assert finding.status == status
-        limit = policy.get("space_warn", 98)
+        limit = policy.get("space_warn_percent", 98)
         assert finding.desired.endswith(f"; volumes below {limit} percent")
         told = f"/vol/luns/ is at {limit} percent or more and is not mounted here"
         assert (told in (finding.why or "")) == (status == "warn")
@@ -690,7 +693,7 @@ class TestSpace:
         assert only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"]).status == "warn"
         mounted = only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"])
         assert "/vol/v/ is mounted here and is at 98 percent" in mounted.why
-        policy = {"space_warn": 60}
+        policy = {"space_warn_percent": 60}
         below = database_host(all_flash(a_1=20, v=60), u02="filer:/vol/v")
         assert only(judge(below, **policy)["space"]).status == "warn"
 
@@ -1281,7 +1284,7 @@ class TestOffline:
 
     def test_a_recording_needs_no_credentials(self, judge):
         host = database_host(Agent.of("zfs-7420"))
-        live = judge(host, credentials={"default": {"version": "3", "user": "monitor"}})
+        live = judge(host, snmp_credentials={"default": {"version": "3", "user": "monitor"}})
         assert judge(RecordedHost(host.evidence)) == live
 
     @pytest.mark.parametrize("error", ["denied", "unanswered", "absent"])
@@ -1299,17 +1302,17 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"port": 0}, "storage_type_port must be 1 to 65535, not 0"),
-            ({"timeout": 0}, "storage_type_timeout must be 0.1 to 60, not 0"),
+            ({"snmp_port": 0}, "storage_type_snmp_port must be 1 to 65535, not 0"),
+            ({"snmp_timeout": 0}, "storage_type_snmp_timeout must be 0.1 to 60, not 0"),
             (
-                {"space_warn": 95, "space_critical": 90},
-                "storage_type_space_critical must not be below",
+                {"space_warn_percent": 95, "space_fail_percent": 90},
+                "storage_type_space_fail_percent must not be below",
             ),
             ({"media": ["ssd"]}, "storage_type_media must be a dictionary"),
             ({"media": {"a": "tape"}}, "storage_type_media must be a dictionary"),
             ({"media": {"a": ["ssd"]}}, "storage_type_media must be a dictionary"),
-            ({"agent_seconds": 0}, "storage_type_agent_seconds must be 1 to 3600"),
-            ({"trace_folder": "diag"}, "storage_type_trace_folder must be a whole path"),
+            ({"snmp_agent_timeout": 0}, "storage_type_snmp_agent_timeout must be 1 to 3600"),
+            ({"trace_dir": "diag"}, "storage_type_trace_dir must be a whole path"),
             ({"addresses": "filer"}, "storage_type_addresses must be a list of addresses"),
             ({"addresses": ["-oProxy"]}, "'-oProxy' is not a hostname or IP address"),
             ({"addresses": ["a b"]}, "is not a hostname or IP address"),
@@ -1330,8 +1333,8 @@ class TestPolicy:
                 {"addresses": [{"address": "a", "credentials": "x"}]},
                 "storage_type_addresses a: the named credentials do not exist",
             ),
-            ({"credentials": []}, "storage_type_credentials must be a dictionary"),
-            ({"credentials": {}}, "must have the name default"),
+            ({"snmp_credentials": []}, "storage_type_snmp_credentials must be a dictionary"),
+            ({"snmp_credentials": {}}, "must have the name default"),
         ],
     )
     def test_what_is_wrong_is_told(self, changes, message):
@@ -1378,13 +1381,13 @@ class TestPolicy:
     )  # fmt: skip
     def test_wrong_credentials_are_told_without_them(self, how, message):
         with pytest.raises(PolicyError) as problem:
-            storage_type.policy_from(policy(credentials={"default": how}))
-        assert f"storage_type_credentials default: {message}" in str(problem.value)
+            storage_type.policy_from(policy(snmp_credentials={"default": how}))
+        assert f"storage_type_snmp_credentials default: {message}" in str(problem.value)
         assert SECRET not in str(problem.value)
 
     def test_quotes_and_backslashes_reach_the_tool_as_they_are(self, judge):
         host = database_host(Agent.of("linux"))
-        judge(host, credentials={"default": {"community": 'a "b" \\c'}})
+        judge(host, snmp_credentials={"default": {"community": 'a "b" \\c'}})
         assert host.asked[0].secret.text == 'defCommunity "a \\"b\\" \\\\c"\n'
 
     def test_secrets_come_packed(self):
@@ -1736,8 +1739,8 @@ class TestConsole:
             (89, "ssd", {}, "pass"),
             (98, "ssd", {}, "fail"),
             (85, "", {}, "warn"),
-            (61, "hdd", {"space_warn": 60}, "warn"),
-            (61, "hdd", {"space_warn": 50, "space_critical": 60}, "fail"),
+            (61, "hdd", {"space_warn_percent": 60}, "warn"),
+            (61, "hdd", {"space_warn_percent": 50, "space_fail_percent": 60}, "fail"),
         ],
     )
     def test_aggregates(self, judge, percent, media, policy, status):

@@ -115,7 +115,7 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    paths: int = whole_number(1, 64)
+    min_paths: int = whole_number(1, 64)
     """Minimum number of working paths of a multipath map.
 
     Default: 2

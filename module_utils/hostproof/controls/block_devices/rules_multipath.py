@@ -87,8 +87,8 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     hosts = {path.host for path in working if path.host is not None}
     down = len(told) - len(working)
     problems = [f"{down} of {len(told)} paths do not work"] if down else []
-    if len(working) < policy.paths:
-        problems.append(f"{len(working)} work, and {policy.paths} are required")
+    if len(working) < policy.min_paths:
+        problems.append(f"{len(working)} work, and {policy.min_paths} are required")
     single = len(working) > 1 and len(hosts) == 1
     status = FAIL if problems else WARN if single else PASS
     if single:
@@ -98,7 +98,7 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
         why="; ".join(problems) + ".",
         fix="find the adapter, switch or array port that failed",
         commands=["multipath -ll"],
-        desired=f"all, and at least {policy.paths}",
+        desired=f"all, and at least {policy.min_paths}",
         running=", ".join(words),
         evidence=["command:" + " ".join(STATUS)]
         + ["file:" + path.file("device/state") for path in numbers.values()],

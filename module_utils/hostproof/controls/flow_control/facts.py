@@ -109,7 +109,7 @@ class _Asked:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.deadline = snmp.Deadline(policy.agents_seconds)
+        self.deadline = snmp.Deadline(policy.snmp_total_timeout)
         self._patience: Dict[str, snmp.Patience] = {}
 
     def switch(self, one: SwitchAgent) -> Target:
@@ -120,7 +120,7 @@ class _Asked:
 
     def _bounded(self, target: Target) -> Target:
         patience = self._patience.setdefault(
-            target.name, snmp.Patience(self.policy.agent_seconds, self.deadline)
+            target.name, snmp.Patience(self.policy.snmp_agent_timeout, self.deadline)
         )
         return target._replace(patience=patience)
 

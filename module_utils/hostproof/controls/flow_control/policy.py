@@ -204,7 +204,7 @@ def _credentials(given: PolicyValues, variable: str) -> Dict[str, Credentials]:
 
 
 def _switches(given: PolicyValues, variable: str) -> Tuple[SwitchAgent, ...]:
-    credentials = _credentials(given, "credentials")
+    credentials = _credentials(given, "snmp_credentials")
     return given.entries(
         variable,
         lambda item: _switch(given, _record(given, variable, item), credentials),
@@ -214,7 +214,7 @@ def _switches(given: PolicyValues, variable: str) -> Tuple[SwitchAgent, ...]:
 
 
 def _filers(given: PolicyValues, variable: str) -> Tuple[FilerAgent, ...]:
-    credentials = _credentials(given, "credentials")
+    credentials = _credentials(given, "snmp_credentials")
     return given.entries(
         variable,
         lambda item: _filer(given, _record(given, variable, item), credentials),
@@ -320,7 +320,7 @@ def _name_of_credentials(
     if name not in credentials:
         raise given.error(
             variable,
-            "{0}: flow_control_credentials does not have its name, or no entry that can be "
+            "{0}: flow_control_snmp_credentials does not have its name, or no entry that can be "
             "used".format(item["address"]),
         )
     return name
@@ -336,7 +336,7 @@ class Policy(NamedTuple):
     ``interconnect`` is None for auto: the configuration of Clusterware.
     """
 
-    credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+    snmp_credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
     """Name to how to ask; C(default) is for every agent that names none. Each has C(version) (C(1),
     C(2c), C(3)), C(community), or C(user), C(level), C(auth_protocol), C(auth_passphrase),
     C(priv_protocol), C(priv_passphrase), C(context).
@@ -376,28 +376,28 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    port: int = whole_number(1, 65535)
+    snmp_port: int = whole_number(1, 65535)
     """The UDP port of every agent that names none.
 
     Default: 161
     """
-    timeout: float = decimal(0.1, 60)
+    snmp_timeout: float = decimal(0.1, 60)
     """Seconds to wait for each try.
 
     Default: 2
     """
-    retries: int = whole_number(0, 10)
+    snmp_retries: int = whole_number(0, 10)
     """Tries after the first.
 
     Default: 1
     """
-    agent_seconds: float = decimal(1, 3600)
+    snmp_agent_timeout: float = decimal(1, 3600)
     """Seconds that all questions to one agent may take together; what is not answered by then is
     C(error).
 
     Default: 60
     """
-    agents_seconds: float = decimal(1, 3600)
+    snmp_total_timeout: float = decimal(1, 3600)
     """Seconds after which no agent is waited for any longer; what is not answered by then is
     C(error).
 
@@ -463,8 +463,8 @@ def filer_target(policy: Policy, filer: FilerAgent) -> Target:
 def _target(policy: Policy, address: str, port: Optional[int], credentials: str) -> Target:
     return Target(
         address,
-        port or policy.port,
-        policy.credentials[credentials],
-        policy.timeout,
-        policy.retries,
+        port or policy.snmp_port,
+        policy.snmp_credentials[credentials],
+        policy.snmp_timeout,
+        policy.snmp_retries,
     )

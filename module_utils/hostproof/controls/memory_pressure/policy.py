@@ -48,7 +48,7 @@ class Policy(NamedTuple):
 
     Default: true
     """
-    unmanaged: Tuple[str, ...] = names().then(_subjects)
+    skip_checks: Tuple[str, ...] = names().then(_subjects)
     """Checks that are skipped on this host: C(budget), C(swap_size), C(swapped_processes),
     C(dev_shm) or C(numa).
 

@@ -21,5 +21,5 @@ def applies(facts: Facts, policy: Policy) -> None:
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:
-    if name in policy.unmanaged:
-        raise Skip(f"{name} is in memory_pressure_unmanaged.")
+    if name in policy.skip_checks:
+        raise Skip(f"{name} is in memory_pressure_skip_checks.")

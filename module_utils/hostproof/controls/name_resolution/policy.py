@@ -83,7 +83,7 @@ class Policy(NamedTuple):
 
     Default: 15
     """
-    unmanaged: Tuple[str, ...] = names().then(_subjects)
+    skip_checks: Tuple[str, ...] = names().then(_subjects)
     """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
     C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan),
     C(cluster_names) and C(zeroconf).

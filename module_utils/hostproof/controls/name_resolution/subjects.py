@@ -26,8 +26,8 @@ def applies(facts: Facts, _policy: Policy) -> None:
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:
-    if name in policy.unmanaged:
-        raise Skip(f"name_resolution_unmanaged names {name}.")
+    if name in policy.skip_checks:
+        raise Skip(f"name_resolution_skip_checks names {name}.")
 
 
 def strays(addresses: Iterable[str]) -> List[str]:

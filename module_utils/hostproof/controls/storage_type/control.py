@@ -24,7 +24,7 @@ from .policy import NAME, Policy, policy_from
 from .snmp import snmp_targets
 
 #: The check that needs the credentials ``database`` of the policy.
-NEEDS_ALL = {"credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
+NEEDS_ALL = {"snmp_credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
 
 CONTROL = Control(
     NAME,

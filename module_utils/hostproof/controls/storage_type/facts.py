@@ -61,13 +61,13 @@ class Facts(NamedTuple):
 
 def read(host: Host, policy: Policy) -> Facts:
     """Query every server. The second reading of the counters is last, after the sample window."""
-    exports = attempt(read_exports, host) if policy.nfs_servers else {}
+    exports = attempt(read_exports, host) if policy.query_nfs_servers else {}
     cells = attempt(database_snmp.read_cells, host)
     homes = if_known(attempt(oracle_homes.read_homes, host, ()), [])
     agents = _addresses_of(policy, if_known(exports, {}), if_known(cells, []))
-    deadline = snmp.Deadline(policy.agents_seconds)
+    deadline = snmp.Deadline(policy.snmp_total_timeout)
     targets = [
-        policy.target(address)._replace(patience=snmp.Patience(policy.agent_seconds, deadline))
+        policy.target(address)._replace(patience=snmp.Patience(policy.snmp_agent_timeout, deadline))
         for address, _mounted in agents
     ]
     # Loading the product families is slow, so they are loaded only if an agent is queried.
@@ -80,7 +80,7 @@ def read(host: Host, policy: Policy) -> Facts:
     library = attempt(database_snmp.read_library, host, homes)
     trace: Answer[List[database_snmp.Line]] = []
     if servers or isinstance(exports, HostproofError):
-        trace = attempt(database_snmp.read_trace, host, policy.trace_folder)
+        trace = attempt(database_snmp.read_trace, host, policy.trace_dir)
     if policy.window_seconds and any(server.health for server in servers):
         host.wait_for_window("storage_type", policy.window_seconds)
         deadline.put_off(policy.window_seconds)
@@ -132,13 +132,13 @@ def _addresses_of(
     agents: List[Tuple[Address, Tuple[Mount, ...]]] = []
     for server in sorted(exports):
         entries = listed.pop(server, [Address(server)])
-        serves = _of_mounts(entries, policy.port)
+        serves = _of_mounts(entries, policy.snmp_port)
         agents += [(entry, exports[server] if entry is serves else ()) for entry in entries]
     agents += [(entry, ()) for name in sorted(listed) for entry in listed[name]]
     return [
         (address, mounted)
         for address, mounted in agents
-        if address.address not in cells and address.credentials in policy.credentials
+        if address.address not in cells and address.credentials in policy.snmp_credentials
     ]
 
 

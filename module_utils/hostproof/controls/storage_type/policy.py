@@ -41,8 +41,8 @@ def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
 
 def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
     """The addresses. Each must use defined credentials, and an agent must not be listed twice."""
-    names = sorted(_credentials(given, "credentials"))
-    usual = ("None", str(given["port"]))
+    names = sorted(_credentials(given, "snmp_credentials"))
+    usual = ("None", str(given["snmp_port"]))
     return given.entries(
         name,
         lambda item: snmp_targets.address_of(item, names),
@@ -94,7 +94,7 @@ class FilerFile(NamedTuple):
 class Policy(NamedTuple):
     """The role's variables."""
 
-    nfs_servers: bool = flag()
+    query_nfs_servers: bool = flag()
     """Whether to query the servers of the NFS mounts of the host.
 
     Default: true
@@ -113,28 +113,28 @@ class Policy(NamedTuple):
 
     Default: []
     """
-    port: int = whole_number(1, 65535)
+    snmp_port: int = whole_number(1, 65535)
     """The UDP port of each address without its own port.
 
     Default: 161
     """
-    timeout: float = decimal(0.1, 60)
+    snmp_timeout: float = decimal(0.1, 60)
     """Seconds to wait for each try.
 
     Default: 2
     """
-    retries: int = whole_number(0, 10)
+    snmp_retries: int = whole_number(0, 10)
     """Number of retries after the first try.
 
     Default: 1
     """
-    agent_seconds: float = decimal(1, 3600)
+    snmp_agent_timeout: float = decimal(1, 3600)
     """Time limit in seconds for all queries to one agent. Checks without an answer by then are
     C(error).
 
     Default: 60
     """
-    agents_seconds: float = decimal(1, 3600)
+    snmp_total_timeout: float = decimal(1, 3600)
     """Time limit in seconds for all agents together. Checks without an answer by then are
     C(error).
 
@@ -159,13 +159,13 @@ class Policy(NamedTuple):
 
     Default: false
     """
-    space_warn: int = whole_number(0, 100)
+    space_warn_percent: int = whole_number(0, 100)
     """Use in percent at which an aggregate, pool or volume is a warning. C(0) is 90 for flash, 85
     for disks or unknown media, and 98 for volumes.
 
     Default: 0
     """
-    space_critical: int = whole_number(0, 100)
+    space_fail_percent: int = whole_number(0, 100)
     """Use in percent at which an aggregate or pool is a failure. C(0) is 98 for flash or unknown
     media, and 90 for disks.
 
@@ -204,12 +204,12 @@ class Policy(NamedTuple):
 
     Default: 0
     """
-    trace_folder: str = checked_by(_folder, "path")
+    trace_dir: str = checked_by(_folder, "path")
     """The directory that contains the trace files of the database writers.
 
     Default: /u01/app/oracle/diag/rdbms
     """
-    credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+    snmp_credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
     """SNMP credentials by name. C(default) is for every address without C(credentials).
     C(database) is for the query of the database (SNMPv1; community C(public) unless the oranfstab
     of the database sets another one).
@@ -222,18 +222,20 @@ class Policy(NamedTuple):
 
     def target(self, address: Address) -> Target:
         return snmp_targets.target_of(
-            address, self.credentials, self.port, self.timeout, self.retries
+            address, self.snmp_credentials, self.snmp_port, self.snmp_timeout, self.snmp_retries
         )
 
     @property
     def of_database(self) -> Credentials:
         """The credentials of the database: entry C(database), otherwise community public."""
-        return snmp_targets.oracle_credentials(self.credentials, storage_agent.ORACLE_CREDENTIALS)
+        return snmp_targets.oracle_credentials(
+            self.snmp_credentials, storage_agent.ORACLE_CREDENTIALS
+        )
 
 
 def _limits_of_space(policy: Policy, given: PolicyValues) -> Policy:
-    if policy.space_critical and policy.space_critical < policy.space_warn:
-        raise given.error("space_critical", "must not be below storage_type_space_warn")
+    if policy.space_fail_percent and policy.space_fail_percent < policy.space_warn_percent:
+        raise given.error("space_fail_percent", "must not be below storage_type_space_warn_percent")
     return policy
 
 

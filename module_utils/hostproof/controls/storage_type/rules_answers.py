@@ -19,11 +19,13 @@ _FIXES = {
     snmp.CLOSED: "enable the SNMP service of the storage for this host",
     snmp.SILENT: "enable the SNMP service of the storage for this host, and allow UDP port {0} in "
     "every firewall between them",
-    snmp.REFUSED: "set storage_type_credentials to valid credentials of the storage, and allow "
-    "this host there",
-    snmp.USER: "set the user in storage_type_credentials to an existing SNMP user of the storage",
-    snmp.PASSPHRASE: "set passphrase and protocol in storage_type_credentials as on the storage",
-    snmp.LEVEL: "set the level in storage_type_credentials as on the storage",
+    snmp.REFUSED: "set storage_type_snmp_credentials to valid credentials of the storage, and "
+    "allow this host there",
+    snmp.USER: "set the user in storage_type_snmp_credentials to an existing SNMP user of the "
+    "storage",
+    snmp.PASSPHRASE: "set passphrase and protocol in storage_type_snmp_credentials as on the "
+    "storage",
+    snmp.LEVEL: "set the level in storage_type_snmp_credentials as on the storage",
     snmp.NAME: "correct the name in storage_type_addresses, or the name service",
     snmp.TOOL: "install net-snmp-utils on this host (Debian, Ubuntu: snmp)",
     snmp.FAILED: "query sysDescr (1.3.6.1.2.1.1.1.0) of {1} manually with snmpget",
@@ -61,7 +63,7 @@ def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why="{0}.".format("; ".join(storage.why)),
-        fix=_FIXES[reason].format(policy.port, server.target),
+        fix=_FIXES[reason].format(policy.snmp_port, server.target),
         commands=[_INSTALL_TOOL] if reason == snmp.TOOL else [],
         of="" if reason == snmp.TOOL else None,
         running=reason.replace("_", " "),

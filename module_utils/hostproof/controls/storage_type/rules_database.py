@@ -97,11 +97,11 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
     because_of=("storage_type.snmp_library",),
 )
 def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
-    evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_folder))]
+    evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_dir))]
     if not facts.servers and not isinstance(facts.exports, HostproofError):
         raise Skip("There is no storage that the database would query over SNMP.")
     if isinstance(facts.trace, Absent):
-        raise Skip(f"{policy.trace_folder} does not exist on this host.")
+        raise Skip(f"{policy.trace_dir} does not exist on this host.")
     trace = known(facts.trace)
     if not trace:
         return [Verdict(PASS, running="no SNMP errors", evidence=evidence)]

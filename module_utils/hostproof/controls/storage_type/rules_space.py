@@ -91,7 +91,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
     carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
-    volume_limit = policy.space_warn or _NO_ROOM
+    volume_limit = policy.space_warn_percent or _NO_ROOM
     volume_reasons = _judge_volumes(carved, media, server, volume_limit)
     if volume_reasons:
         status = WARN if status == PASS else status
@@ -144,11 +144,11 @@ def media_of(server: Server, policy: Policy) -> str:
 
 def limits_of(media: str, policy: Policy) -> Limits:
     usual = _BY_MEDIA[media]
-    warn = policy.space_warn or min(usual.warn, policy.space_critical or 100)
+    warn = policy.space_warn_percent or min(usual.warn, policy.space_fail_percent or 100)
     text = usual.text
-    if policy.space_warn or policy.space_critical:
-        text = "storage_type_space_warn, storage_type_space_critical"
-    return Limits(warn, max(warn, policy.space_critical or usual.critical), text)
+    if policy.space_warn_percent or policy.space_fail_percent:
+        text = "storage_type_space_warn_percent, storage_type_space_fail_percent"
+    return Limits(warn, max(warn, policy.space_fail_percent or usual.critical), text)
 
 
 def _judge_pools(
