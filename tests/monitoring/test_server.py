@@ -105,7 +105,7 @@ def server() -> Iterator[Server]:
         read.mkdir(mode=0o755)
         kept.mkdir()
         kept.chmod(0o777)
-        write(write_folder(folder / "report", lines()), read / "hostproof.prom", "--readable")
+        write(write_folder(folder / "report", lines()), read / "hostproof.prom", "--world-readable")
         exporter, port = free_port(), free_port()
         settings = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},

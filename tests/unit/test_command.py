@@ -128,6 +128,20 @@ class TestNamesThatDoNotExist:
                 ["latency", "comprae"],
                 "there is no command 'comprae' of latency; did you mean compare?",
             ),
+            (
+                ["diff", "a", "b", "--values"],
+                "diff: the option --values is now called --all-changes",
+            ),
+            (
+                ["report", "--readable"],
+                "report: the option --readable is now called --world-readable",
+            ),
+            (["sign", "--who", "x"], "sign: the option --who is now called --signer"),
+            (
+                ["verify-report", "--signers", "x"],
+                "the option --signers is now called --allowed-sig",
+            ),
+            (["audit", "--who", "x"], "audit has no option '--who'"),
             (["baseline"], "the command 'baseline' is now called latency baseline"),
             (["compare", "-i", "x"], "the command 'compare' is now called latency compare"),
             (["detect_storage"], "the command 'detect_storage' is now called detect-storage"),

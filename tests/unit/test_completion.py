@@ -90,7 +90,7 @@ class TestEveryShell:
 
     def test_options(self, shell):
         assert shell.offers("audit", "--lim") == ["--limit"]
-        assert shell.offers("sign", "--w") == ["--who"]
+        assert shell.offers("sign", "--si") == ["--signer"]
 
     def test_names_and_choices(self, shell):
         assert shell.offers("explain", "hugepages.pool_c") == ["hugepages.pool_covers_sga"]

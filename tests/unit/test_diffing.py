@@ -148,7 +148,7 @@ def test_a_value_alone_is_shown_where_that_is_wanted(compared, tmp_path):
 
 def test_a_value_alone_with_values(compared):
     now = changed(0, 0, running="4")
-    code, found = compared(*now, options=("--values",))
+    code, found = compared(*now, options=("--all-changes",))
     assert (code, found) == (3, [("changed", "db1", "hugepages.a", "fail", "fail")])
 
 

@@ -194,11 +194,11 @@ class TestFormats:
         given = [folder, "--format", "prometheus", "--out", str(out)]
         printed(capsys, *given)
         assert out.stat().st_mode & 0o777 == 0o600
-        printed(capsys, *given, "--readable")
+        printed(capsys, *given, "--world-readable")
         assert out.stat().st_mode & 0o777 == 0o644
         assert "hostproof_host_verdict" in out.read_text()
-        assert command.main(["report", folder, "--readable"]) == 1
-        assert "--readable goes with --format and --out" in capsys.readouterr().err
+        assert command.main(["report", folder, "--world-readable"]) == 1
+        assert "--world-readable requires --format and --out" in capsys.readouterr().err
 
 
 class TestSteps:
@@ -390,7 +390,7 @@ class TestTheScriptAtATerminal:
         assert "not elsewhere; nothing was changed" in said
 
     def test_unless_that_is_said(self, at_terminal):
-        made, _ = at_terminal("y\nn\nn\n", "--all", "--here", host="elsewhere")
+        made, _ = at_terminal("y\nn\nn\n", "--all", "--any-host", host="elsewhere")
         assert made == {"one", "two"}
 
     def test_refuses_where_nobody_is_asked(self, at_terminal, tmp_path):

@@ -47,13 +47,17 @@ def sealed(tmp_path, keys, capsys) -> Path:
 
 
 def sign(folder: Path, key: Path, capsys, *more: str) -> tuple[int, str]:
-    code = command.main(["sign", str(folder), "--key", str(key), "--who=dana@example.com", *more])
+    code = command.main(
+        ["sign", str(folder), "--key", str(key), "--signer=dana@example.com", *more]
+    )
     told = capsys.readouterr()
     return code, told.out + told.err
 
 
 def verified(folder: Path, keys: Path, capsys, *more: str) -> tuple[int, str]:
-    code = command.main(["verify-report", str(folder), "--signers", str(keys / "signers"), *more])
+    code = command.main(
+        ["verify-report", str(folder), "--allowed-signers", str(keys / "signers"), *more]
+    )
     told = capsys.readouterr()
     return code, told.out + told.err
 
@@ -94,7 +98,7 @@ def test_what_is_as_it_was_signed_verifies(sealed, keys, capsys):
     assert (
         f"inventory, sha256 {signing._policy(str(sealed.parent / 'inventory'))['sha256']}" in said
     )
-    assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 0
+    assert verified(sealed, keys, capsys, "--signer", "dana@example.com")[0] == 0
 
 
 def test_a_moved_report_verifies(sealed, keys, capsys, tmp_path):
@@ -179,7 +183,7 @@ def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
     assert sign(sealed, keys / "eve", capsys)[0] == 0
     code, said = verified(sealed, keys, capsys)
     assert (code, "no listed signer has signed it" in said) == (2, True)
-    assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 2
+    assert verified(sealed, keys, capsys, "--signer", "dana@example.com")[0] == 2
 
 
 def test_a_signature_for_another_purpose_does_not_verify(sealed, keys, capsys):
@@ -195,7 +199,7 @@ def test_a_signature_for_another_purpose_does_not_verify(sealed, keys, capsys):
 def test_the_name_in_the_manifest_is_the_signer_s(sealed, keys, capsys):
     for name in (signing.MANIFEST, signing.SIGNATURE):
         (sealed / name).unlink()
-    assert sign(sealed, keys / "dana", capsys, "--who", "boss@example.com")[0] == 0
+    assert sign(sealed, keys / "dana", capsys, "--signer", "boss@example.com")[0] == 0
     code, said = verified(sealed, keys, capsys)
     assert (code, "names boss@example.com as the signer" in said) == (2, True)
 
@@ -234,13 +238,16 @@ class TestWhatIsRefused:
                 "'--key': File '/nonexistent' does not exist",
             ),
             (["sign", "DIR", "--key", "/"], "'--key': File '/' is a directory"),
-            (["sign", "DIR", "--key", __file__, "--who", "a b"], "is not a name"),
-            (["verify-report", "DIR"], "verify-report needs --signers FILE"),
+            (["sign", "DIR", "--key", __file__, "--signer", "a b"], "is not a name"),
+            (["verify-report", "DIR"], "verify-report needs --allowed-signers FILE"),
             (
-                ["verify-report", "DIR", "--signers", "/nonexistent"],
+                ["verify-report", "DIR", "--allowed-signers", "/nonexistent"],
                 "'/nonexistent' does not exist",
             ),
-            (["verify-report", "/nonexistent", "--signers", __file__], "there is no directory"),
+            (
+                ["verify-report", "/nonexistent", "--allowed-signers", __file__],
+                "there is no directory",
+            ),
         ],
     )
     def test_wrong_use(self, capsys, tmp_path, typed, said):

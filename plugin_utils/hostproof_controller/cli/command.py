@@ -53,6 +53,14 @@ RENAMED = {
     "collection": "build-collection",
 }
 
+#: Options of release 0.1 with the names of today.
+RENAMED_OPTIONS = {
+    "--who": "--signer",
+    "--signers": "--allowed-signers",
+    "--values": "--all-changes",
+    "--readable": "--world-readable",
+}
+
 #: Environment variables that the commands read.
 VARIABLES = {
     "HOSTPROOF_REPORTS": "directory of the reports (reports/)",
@@ -231,6 +239,9 @@ def _sentence(problem: click.ClickException, first: str) -> str:
         hint = did_you_mean(problem.command_name, known)
         return f"there is no command {missing}{hint or f'; {help_command} lists the commands'}"
     if isinstance(problem, click.NoSuchOption):
+        new_name = RENAMED_OPTIONS.get(problem.option_name)
+        if context and new_name in _option_names(context.command.params):
+            return f"{name}: the option {problem.option_name} is now called {new_name}"
         said = f"{name} has no option {quoted(problem.option_name)}"
         others = _commands_with(problem.option_name)
         if others:

@@ -60,13 +60,13 @@ class Difference(NamedTuple):
         EXIT_OTHER: "other differences",
     },
 )
-@click.option("--values", is_flag=True, help="also show changed values with unchanged status")
+@click.option("--all-changes", is_flag=True, help="also show changed values with unchanged status")
 @options.format_option("text", "json", "csv", "markdown")
 @click.argument("before", type=options.PATH, help="report directory or findings file, earlier run")
 @click.argument("after", type=options.PATH, help="report directory or findings file, later run")
-def command(before: str, after: str, values: bool, output_format: str) -> int:
+def command(before: str, after: str, all_changes: bool, output_format: str) -> int:
     """Lists new, changed and fixed findings, and those that are no longer checked (gone)."""
-    found = list(differences(read(before), read(after), values=values))
+    found = list(differences(read(before), read(after), all_changes=all_changes))
     rows = [
         (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)
         for one in found
@@ -106,18 +106,20 @@ def read(path: str) -> Results:
     return results
 
 
-def differences(before: Results, now: Results, *, values: bool = False) -> Iterator[Difference]:
-    """By kind, host and check. With ``values`` also what is found otherwise at the same status."""
+def differences(
+    before: Results, now: Results, *, all_changes: bool = False
+) -> Iterator[Difference]:
+    """By kind, host and check. ``all_changes``: also changed values with unchanged status."""
     old = {state.name: state for state in before.states}
     new = {state.name: state for state in now.states}
     found: list[Difference] = []
     for host in sorted({*old, *new}, key=natural):
-        found.extend(_of_host(host, old.get(host), new.get(host), values))
+        found.extend(_of_host(host, old.get(host), new.get(host), all_changes))
     yield from sorted(found, key=lambda one: KINDS.index(one.kind))
 
 
 def _of_host(
-    host: str, old: HostState | None, new: HostState | None, values: bool
+    host: str, old: HostState | None, new: HostState | None, all_changes: bool
 ) -> Iterator[Difference]:
     if old is None or new is None:
         yield from _of_one_side(host, old, new)
@@ -136,7 +138,7 @@ def _of_host(
     for one in lost:
         yield _difference(GONE, host, one, None)
     for key, finding in later.items():
-        yield from _of_finding(host, earlier.get(key), finding, values)
+        yield from _of_finding(host, earlier.get(key), finding, all_changes)
 
 
 def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Iterator[Difference]:
@@ -161,7 +163,7 @@ def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Ite
 
 
 def _of_finding(
-    host: str, old: dict[str, Any] | None, new: dict[str, Any], values: bool
+    host: str, old: dict[str, Any] | None, new: dict[str, Any], all_changes: bool
 ) -> Iterator[Difference]:
     was = old["status"] if old else None
     status = new["status"]
@@ -171,7 +173,7 @@ def _of_finding(
         return
     elif was in PROBLEMS and status not in PROBLEMS:
         yield _difference(FIXED, host, old, new)
-    elif was != status or (values and any(old[one] != new[one] for one in LAYERS)):
+    elif was != status or (all_changes and any(old[one] != new[one] for one in LAYERS)):
         yield _difference(CHANGED, host, old, new)
 
 

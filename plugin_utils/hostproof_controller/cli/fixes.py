@@ -109,20 +109,20 @@ _HEAD = """\
 #   bash FILE --step 2     runs step 2, after confirmation
 #   bash FILE --all        runs all steps in this order, each after confirmation
 #
-# The script runs only on this host; if uname -n returns another name, add --here at the end.
+# The script runs only on this host; if uname -n returns another name, add --any-host.
 set -u
 host={quoted}
 mode=${{1:-list}} wanted=${{2:-}} number=0
 case $mode in
-  list | --all) here=${{2:-}} ;;
-  --step) here=${{3:-}} ;;
+  list | --all) option=${{2:-}} ;;
+  --step) option=${{3:-}} ;;
   *) echo "there is no option $mode; bash $0 lists the steps" >&2; exit 1 ;;
 esac
 
 begin() {{
   [ "$mode" != list ] || return 0
   name=$(uname -n)
-  if [ "${{name%%.*}}" != "${{host%%.*}}" ] && [ "$here" != --here ]; then
+  if [ "${{name%%.*}}" != "${{host%%.*}}" ] && [ "$option" != --any-host ]; then
     echo "this machine is $name, not $host; nothing was changed" >&2
     exit 1
   fi

@@ -33,7 +33,9 @@ from .signing import MANIFEST
 @options.format_option(
     *FORMATS, text="print the findings in this format (with --out: to this new file)", default=None
 )
-@click.option("--readable", is_flag=True, help="make the --out file world-readable and replace it")
+@click.option(
+    "--world-readable", is_flag=True, help="make the --out file world-readable and replace it"
+)
 @click.option(
     "--fixes",
     metavar="DIR",
@@ -59,7 +61,7 @@ def command(
     fail_on: str | None,
     verbose: bool,
     output_format: str | None,
-    readable: bool,
+    world_readable: bool,
     fixes: str | None,
 ) -> int:
     """Renders the report of a run again, or merges several runs, without contacting a host.
@@ -67,7 +69,7 @@ def command(
     The latest result of each host and control is used. With one DIR and without --out, the report
     is rendered in place; otherwise a new directory is made.
     """
-    if output_format is None and fixes is None and not readable:
+    if output_format is None and fixes is None and not world_readable:
         terminal = [f"--severity={severity}"] * bool(severity)
         terminal += [f"--fail-on={fail_on}"] * bool(fail_on) + ["-v"] * verbose
         return _render(directories, out, query, waivers, strict, quiet, terminal)
@@ -76,8 +78,8 @@ def command(
         raise Refused(f"--{'quiet' if query is None else 'query'} does not go with {other}")
     if fixes is not None and out is not None:
         raise Refused("--out does not go with --fixes")
-    if readable and (output_format is None or out is None):
-        raise Refused("--readable goes with --format and --out")
+    if world_readable and (output_format is None or out is None):
+        raise Refused("--world-readable requires --format and --out")
     if output_format is not None and fixes is not None:
         raise Refused("--format does not go with --fixes")
     results = _results(directories, waivers)
@@ -90,7 +92,7 @@ def command(
     if out is None:
         sys.stdout.write(text)
         sys.stdout.flush()
-    elif readable:
+    elif world_readable:
         # In one step: what reads it meanwhile never finds half of it.
         write_private(out, text, mode=0o644)
     else:

@@ -20,7 +20,7 @@ from . import options
     required=True,
     help="SSH private key, or the public key of a key in ssh-agent",
 )
-@click.option("--who", metavar="NAME", help="name of the signer (default: USER@HOST)")
+@click.option("--signer", metavar="NAME", help="name of the signer (default: USER@HOST)")
 @click.option(
     "--policy",
     metavar="PATH",
@@ -29,11 +29,11 @@ from . import options
     help="inventory whose files are included in the signature",
 )
 @click.argument("directory", metavar="DIR", type=options.DIRECTORY, help="report directory")
-def command(directory: str, key: str, who: str | None, policy: tuple[str, ...]) -> int:
+def command(directory: str, key: str, signer: str | None, policy: tuple[str, ...]) -> int:
     """Writes seal.json and its ssh-keygen signature.
 
     seal.json has the SHA-256 of each report, policy and code file, the signer and the time.
     """
     from .signing import sign
 
-    return sign(directory, key, who or f"{getpass.getuser()}@{os.uname().nodename}", policy)
+    return sign(directory, key, signer or f"{getpass.getuser()}@{os.uname().nodename}", policy)

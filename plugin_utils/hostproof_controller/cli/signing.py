@@ -71,7 +71,7 @@ _WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
 def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
     """Write the manifest of a report and its signature, or raise Refused; returns 0."""
     if not _WHO.fullmatch(who):
-        raise Refused(f"--who: {one_line(who)} is not a name of letters, digits and . _ + @ -")
+        raise Refused(f"--signer: {one_line(who)} is not a name of letters, digits and . _ + @ -")
     for name in (MANIFEST, SIGNATURE):
         if os.path.lexists(os.path.join(directory, name)):
             raise Refused(f"{directory} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
