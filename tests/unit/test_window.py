@@ -481,7 +481,7 @@ OLD_FIELDS = {
 
 
 def _new_name(variable: str) -> str:
-    return f"{variable} is now {OLD_VARIABLES[variable]}: "
+    return f"{variable} is now {OLD_VARIABLES[variable]}; "
 
 
 @pytest.mark.parametrize("variable", sorted(OLD_VARIABLES))

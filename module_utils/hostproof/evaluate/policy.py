@@ -93,7 +93,7 @@ OLD_VARIABLES = {
 def moved(variable: str) -> Optional[str]:
     """Return an error message with the new name of a renamed variable, otherwise None.
 
-    "hugepages_reboot_ok is now hugepages_allow_reboot: set that instead".
+    "hugepages_reboot_ok is now hugepages_allow_reboot; set that instead".
     """
     new = OLD_VARIABLES.get(variable)
     if new is None:
@@ -104,7 +104,7 @@ def moved(variable: str) -> Optional[str]:
         if new == WINDOW_VARIABLE
         else ""
     )
-    return f"{variable} is now {new}: {reason}set that instead"
+    return f"{variable} is now {new}; {reason}set that instead"
 
 
 #: Stands where an audit has left out an entry that cannot be used (audit.py).
