@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,12 @@ PLAY = {
 }
 
 
-def run(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The lines of the report by host, in the order of the plays."""
-    hosts = {
-        name: {"control": one.control, **one.variables} for name, one in bad_policies.CASES.items()
-    }
+def run(
+    folder: Path, names: Collection[str] = bad_policies.CASES
+) -> dict[str, list[dict[str, Any]]]:
+    """The lines of the report by host, in the order of the plays; ``names``: the cases."""
+    cases = {name: bad_policies.CASES[name] for name in names}
+    hosts = {name: {"control": one.control, **one.variables} for name, one in cases.items()}
     hosts["sound"] = {"control": "hugepages"}
     common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
