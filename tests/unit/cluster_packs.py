@@ -80,7 +80,7 @@ def node(
     machine.file(clock, "tsc\n")
     machine.file("/usr/share/zoneinfo/Europe/Berlin", "TZif2")
     machine.link("/etc/localtime", "/usr/share/zoneinfo/Europe/Berlin")
-    machine.process("/usr/sbin/chronyd", pid=811, uid=0)
+    machine.process("/usr/sbin/chronyd", pid=811, uid=0).file("/usr/bin/scp", "")
     machine.command("uname -n", f"{name}.example.com\n")
     return machine
 

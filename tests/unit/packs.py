@@ -79,6 +79,7 @@ class Machine(RecordedHost):
         self.holders_of_rings: list[dict[str, Any]] = []
         self.segments: list[str] = []
         self.refused: dict[str, str] = {}
+        self.environments: dict[int, dict[str, str]] = {}
         self.samples: dict[str, dict[str, tuple[str, str]]] = {}
         self.sample_seconds = 10.0
         #: The duration of each sqlplus.
@@ -307,6 +308,9 @@ class Machine(RecordedHost):
             return self._find_lines(self.under[subject], self.patterns[subject])
         if kind == "command":
             return self._run(subject)
+        if kind == "environment" and int(subject) in self.environments:
+            values = self.environments[int(subject)]
+            return {"names": sorted({*values, "TZ"}), "values": values}
         if kind == "windows":
             return self.measured.get(subject, {"error": "unanswered"})
         if kind == "sample":

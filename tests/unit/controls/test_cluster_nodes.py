@@ -4,6 +4,7 @@ import os
 
 import cluster_packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
 from cluster_packs import node, policy
@@ -54,7 +55,50 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
         "clock_source": "tsc",
         "time_daemon": "chronyd",
         "time_zone": "Europe/Berlin",
+        "TZ of Clusterware and instances": "none",
     }
+
+
+class TestTimeZonesOfOracle:
+    ENV = cluster_packs.GRID + "/crs/install/s_crsconfig_db1_env.txt"
+
+    def zones(self, machine):
+        found = judged(machine)["clock"]
+        return found.status, found.values["TZ of Clusterware and instances"]
+
+    def running(self, pid, name, **variables):
+        """A node on which a process runs with these variables."""
+        machine = node("db1")
+        program = cluster_packs.GRID + "/bin/ocssd.bin"
+        machine.process(program if name == "ocssd" else name, pid=pid, uid=54322)
+        machine.environments[pid] = variables
+        return machine
+
+    def test_the_file_from_which_clusterware_starts_instances(self):
+        machine = node("db1").file(self.ENV, "#comment\nTZ=Europe/Berlin\nNLS_LANG=any\n")
+        assert self.zones(machine) == ("skip", "Europe/Berlin")
+
+    def test_a_file_without_it(self):
+        assert self.zones(node("db1").file(self.ENV, "NLS_LANG=\n")) == ("skip", "not set")
+
+    def test_a_daemon_that_was_started_with_another(self):
+        machine = self.running(901, "ocssd", TZ="UTC").file(self.ENV, "TZ=Europe/Berlin\n")
+        assert self.zones(machine) == ("skip", "Europe/Berlin, UTC")
+
+    def test_an_instance_without_it(self):
+        assert self.zones(self.running(902, "ora_pmon_RAC1")) == ("skip", "not set")
+
+    def test_an_environment_that_may_not_be_read_is_an_error(self):
+        machine = self.running(903, "ora_pmon_RAC1")
+        del machine.environments[903]
+        assert self.zones(machine) == ("error", None)
+
+
+@pytest.mark.parametrize(("uid", "status"), [(0, "skip"), (500, "fail")])
+def test_root_has_the_uid_0(uid, status):
+    found = judged(node("db1").account("root", uid, "root"))["accounts"]
+    assert found.status == status
+    assert found.values["uid_gid root"].startswith(f"{uid}:")
 
 
 def test_how_a_bond_spreads_packets_is_a_trait():
@@ -162,3 +206,63 @@ def test_cluster_packs_hold_what_todays_controls_read():
         if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
             (cluster_packs.FOLDER / name).write_text(text)
         assert (cluster_packs.FOLDER / name).read_text() == text
+
+
+def with_logins(**results):
+    """db1, on which grid logs in on the other nodes: exit code, output and errors by node."""
+    machine = node("db1").file("/usr/bin/scp", "")
+    for name in ("db2", "db3", "db4"):
+        rc, out, err = results.get(name, (0, "", ""))
+        machine.commands[f"log in on {name} as grid with ssh"] = Output(rc, out, err)
+    return machine
+
+
+class TestSsh:
+    GRID = {"ssh_accounts": ["grid"]}
+
+    def test_without_accounts_an_audit_logs_in_nowhere(self):
+        machine = with_logins()
+        assert judged(machine)["ssh"].status == "skip"
+        assert not [key for key in machine.evidence if "ssh" in key]
+
+    def test_grid_logs_in_on_all_other_nodes(self):
+        found = judged(with_logins(), **self.GRID)["ssh"]
+        assert (found.status, found.running) == ("pass", "3 of 3 logins")
+
+    @pytest.mark.parametrize(
+        ("result", "problem"),
+        [
+            ((255, "", "grid@db3: Permission denied (publickey).\r\n"), "Permission denied"),
+            ((255, "", "Host key verification failed.\r\n"), "Host key verification failed"),
+            ((1, "", ""), "ssh ended with 1"),
+            ((0, "Welcome\n", ""), "its profile prints text"),
+        ],
+    )
+    def test_the_node_without_a_login_is_named(self, result, problem):
+        found = judged(with_logins(db3=result), **self.GRID)["ssh"]
+        assert found.status == "fail"
+        assert found.why.startswith("grid on db3: ") and problem in found.why
+        assert "db2" not in found.why
+
+    def test_a_login_that_could_not_be_tried_is_an_error(self):
+        machine = with_logins()
+        machine.deny("command:log in on db3 as grid with ssh")
+        assert judged(machine, **self.GRID)["ssh"].status == "error"
+
+    def test_other_nodes_are_not_known(self):
+        found = judged(with_logins(), name="rac1", expected=["db1.example.com"], **self.GRID)
+        assert found["ssh"].status == "error"
+
+    def test_a_name_that_is_an_option_of_ssh_is_never_used(self):
+        found = judged(with_logins(), expected=["db1", "-oProxyCommand=id"], **self.GRID)["ssh"]
+        assert found.status == "error"
+
+    def test_a_host_without_scp(self):
+        machine = with_logins().remove("/usr/bin/scp")
+        found = judged(machine)["ssh"]
+        assert (found.status, found.why) == ("fail", "this host has no /usr/bin/scp.")
+
+    @pytest.mark.parametrize("account", ["-l", "grid oracle", "", "../x"])
+    def test_an_account_is_a_name(self, account):
+        with pytest.raises(PolicyError, match="ssh_accounts"):
+            judged(node("db1"), ssh_accounts=[account])

@@ -6,9 +6,10 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, known, unless_absent
-from ...collect.host import Host
-from ...errors import Absent, HostproofError, Unanswered
+from ...collect.answer import Answer, attempt, existing, known, unless_absent
+from ...collect.command import Command
+from ...collect.host import Host, Stat
+from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...parsers.kernel import meminfo
 from ...parsers.net import ip_addr
 from ...parsers.oracle import crsconfig_params
@@ -16,7 +17,7 @@ from ...parsers.unix import os_release
 from ...probes.kernel import numa
 from ...probes.net import devices
 from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware, oracle_homes
+from ...probes.oracle import clusterware, monitors, oracle_homes
 from ...probes.unix import limits
 from .parsers import cpuinfo
 from .policy import Policy
@@ -36,10 +37,28 @@ NODE = ["uname", "-n"]
 TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
 _ZONES = "/zoneinfo/"
+_NO_ZONE = "not set"
+_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}\Z")
 _PATCH = re.compile(r"^\d+$")
 
 #: root, and the owners of Oracle software with the names from Oracle's installation guides.
 ACCOUNTS = ("root", "oracle", "grid")
+
+SCP = "/usr/bin/scp"
+#: It asks for nothing, changes no file of the account, forwards nothing, and ends soon.
+_SSH_OPTIONS = tuple(
+    text
+    for option in (
+        *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ConnectTimeout=5"),
+        *("ClearAllForwardings=yes", "ForwardAgent=no", "ForwardX11=no", "ControlPath=none"),
+        *("PermitLocalCommand=no", "LogLevel=ERROR"),
+    )
+    for text in ("-o", option)
+)
+_SSH_SECONDS = 15.0
+#: Nodes on which accounts log in, and characters of a message.
+_MOST_NODES, _LONGEST = 64, 160
+_HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}\Z")
 
 #: Traits by name. A value is a number or a text, or None if the node does not have the trait.
 Traits = Dict[str, Answer[Union[int, str, None]]]
@@ -54,6 +73,14 @@ class Cluster(NamedTuple):
     evidence: Tuple[str, ...]
 
 
+class Ssh(NamedTuple):
+    """``logins`` are the results by account and node: "" after a login, otherwise its problem.
+    ``scp`` is an error if there is no program."""
+
+    logins: Dict[Tuple[str, str], Answer[str]]
+    scp: Answer[Stat]
+
+
 class Facts(NamedTuple):
     """``cluster`` is None if the host is not a node of a cluster."""
 
@@ -65,12 +92,13 @@ class Facts(NamedTuple):
     addresses: Traits
     clock: Traits
     accounts: Traits
+    ssh: Ssh
 
 
 def read(host: Host, policy: Policy) -> Facts:
     cluster = attempt(_read_cluster, host, policy)
     if cluster is None:
-        return Facts(None, {}, {}, {}, {}, {}, {}, {})
+        return Facts(None, {}, {}, {}, {}, {}, {}, {}, Ssh({}, Unanswered("", "not read")))
     memory = attempt(lambda: meminfo.parse(host.read_text(MEMINFO)))
     return Facts(
         cluster=cluster,
@@ -83,8 +111,9 @@ def read(host: Host, policy: Policy) -> Facts:
         huge_pages=_read_huge_pages(host, memory),
         network=_read_network(host),
         addresses={"addresses": attempt(_read_addresses, host)},
-        clock=_read_clock(host),
+        clock=_read_clock(host, cluster),
         accounts=_read_accounts(host),
+        ssh=_read_ssh(host, policy, cluster),
     )
 
 
@@ -215,13 +244,71 @@ def _read_accounts(host: Host) -> Traits:
     return traits
 
 
-def _read_clock(host: Host) -> Traits:
+def _read_ssh(host: Host, policy: Policy, cluster: Answer[Optional[Cluster]]) -> Ssh:
+    """Logs in on other nodes, only if the policy names accounts."""
+    logins: Dict[Tuple[str, str], Answer[str]] = {}
+    if policy.ssh_accounts and isinstance(cluster, Cluster):
+        for node in others(cluster)[:_MOST_NODES]:
+            for account in policy.ssh_accounts:
+                logins[account, node] = attempt(_log_in, host, account, node)
+    return Ssh(logins, attempt(host.stat, SCP))
+
+
+def others(cluster: Cluster) -> List[str]:
+    own = cluster.node.lower()
+    return [
+        one
+        for one in cluster.nodes
+        if one.lower() not in (own, own.partition(".")[0])
+        and one.partition(".")[0].lower() != own.partition(".")[0]
+    ]
+
+
+def login_of(account: str, node: str) -> str:
+    return f"log in on {node} as {account} with ssh"
+
+
+def _log_in(host: Host, account: str, node: str) -> str:
+    name = login_of(account, node)
+    if not _HOST_NAME.match(node):
+        raise Unanswered("command:" + name, f"{kind_of(node)} is not the name of a node")
+    wanted = Command(name, ("ssh", *_SSH_OPTIONS, node, "true"), user=account, timeout=_SSH_SECONDS)
+    output = host.ask(wanted)
+    said = " ".join(output.stderr.split())[-_LONGEST:]
+    if output.rc != 0:
+        return said or f"ssh ended with {output.rc}"
+    return "its profile prints text, which breaks scp" if output.stdout else ""
+
+
+def _read_clock(host: Host, cluster: Answer[Optional[Cluster]]) -> Traits:
     source = attempt(lambda: host.read_text(CLOCK_SOURCE).strip())
     return {
         "clock_source": None if isinstance(source, Absent) else source,
         "time_daemon": attempt(_time_daemons, host),
         "time_zone": attempt(_time_zone, host),
+        "TZ of Clusterware and instances": attempt(_time_zones_of_oracle, host, cluster),
     }
+
+
+def _time_zones_of_oracle(host: Host, cluster: Answer[Optional[Cluster]]) -> Optional[str]:
+    """TZ in the file from which Clusterware starts instances, and of what runs. None without
+    both."""
+    zones: Set[str] = set()
+    home = clusterware.read_home(host)
+    node = existing(cluster).node.partition(".")[0]
+    if home is not None and _NODE_NAME.match(node):
+        path = f"{home}/crs/install/s_crsconfig_{node}_env.txt"
+        text = unless_absent(attempt(nfs_files.read_text, host, path, record=_kept), None)
+        if text is not None:
+            zones.add(next((one[3:] for one in _kept(text).split("\n") if one), _NO_ZONE))
+    for process in clusterware.css_daemons(host) + monitors.monitors(host):
+        zones.add(host.environment(process.pid, ["TZ"]).get("TZ") or _NO_ZONE)
+    return ", ".join(sorted(zones)) or None
+
+
+def _kept(text: str) -> str:
+    """Only the line of TZ: the file holds other variables of Clusterware."""
+    return "\n".join(one if one.startswith("TZ=") else "" for one in text.split("\n"))
 
 
 def _time_daemons(host: Host) -> str:

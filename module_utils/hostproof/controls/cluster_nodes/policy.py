@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Cluster of the host and its nodes: validated role variables."""
 
+import re
 from typing import NamedTuple, Optional, Tuple
 
 from ...evaluate.fields import checked_by, names, reader
 from ...evaluate.policy import PolicyValues
 
 NAME = "cluster_nodes"
+_ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")
 
 
 def _name(given: PolicyValues, name: str) -> Optional[str]:
@@ -15,6 +17,13 @@ def _name(given: PolicyValues, name: str) -> Optional[str]:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise given.error(name, f"must be auto, none or the name of a cluster, not {value!r}")
     return None if value == "auto" else value
+
+
+def _accounts(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for one in value:
+        if not _ACCOUNT.match(one):
+            raise given.error(name, f"{one[:40]!r} must be an account such as grid")
+    return value
 
 
 class Policy(NamedTuple):
@@ -32,6 +41,14 @@ class Policy(NamedTuple):
     Infrastructure configuration; without one, only the nodes with a result are known.
 
     Default: auto
+    """
+
+    ssh_accounts: Tuple[str, ...] = names().then(_accounts)
+    """Accounts that must log in on every other node with ssh and without a password, such as
+    C(grid) and C(oracle) before an installation. An audit logs in elsewhere only for these
+    accounts, with C(BatchMode) and C(StrictHostKeyChecking), and runs only C(true) there.
+
+    Default: []
     """
 
 

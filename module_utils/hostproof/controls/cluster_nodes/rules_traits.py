@@ -6,10 +6,10 @@ and reports differences as findings of the cluster with the same check ids
 
 from typing import Any, Dict, List
 
-from ...collect.answer import existing
-from ...errors import HostproofError
-from ...evaluate.checking import Rules, Verdict, undetermined
-from ...evaluate.finding import SKIP
+from ...collect.answer import existing, if_known, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.checking import Rules, Skip, Verdict, undetermined
+from ...evaluate.finding import FAIL, PASS, SKIP
 from ...probes.net import devices
 from .facts import (
     ACCOUNTS,
@@ -19,8 +19,10 @@ from .facts import (
     MEMINFO,
     OS_RELEASE,
     RELEASE,
+    SCP,
     Facts,
     Traits,
+    login_of,
 )
 from .policy import NAME, Policy
 
@@ -28,6 +30,9 @@ rules = Rules(NAME)
 
 LATER = "Nodes are compared when the run has ended: see the cluster."
 WHY = "A node that differs from its peers behaves differently when work moves to it."
+#: The uid of root, before its gid.
+_ROOT = "0:"
+_MOST_NAMED = 8
 BOOK = "Oracle Grid Infrastructure Installation Guide, requirements for all nodes"
 
 
@@ -145,7 +150,51 @@ def clock(facts: Facts, _policy: Policy) -> Verdict:
     reference=BOOK + ", users and groups; CVU PRVF-04123, PRVF-04020, root user consistency",
 )
 def accounts(facts: Facts, _policy: Policy) -> Verdict:
-    return _said(facts.accounts, [f"command:getent passwd {name}" for name in ACCOUNTS])
+    verdict = _said(facts.accounts, [f"command:getent passwd {name}" for name in ACCOUNTS])
+    root = str((verdict.values or {}).get("uid_gid root"))
+    if ":" not in root or root.startswith(_ROOT):
+        return verdict
+    return verdict._replace(
+        status=FAIL,
+        why=f"The uid and gid of root are {root}.",
+        fix="give root the uid 0 in /etc/passwd",
+        desired="root has uid 0",
+    )
+
+
+@rules.check(
+    "cluster_nodes.ssh",
+    "Accounts log in on all nodes with ssh and without a password",
+    "An account cannot log in on a node with ssh",
+    severity="high",
+    takes_effect="now",
+    why="The installer, patches and the addition of a node copy files to all nodes with ssh.",
+    reference=BOOK + ", SSH connectivity; CVU User Equivalence (PRVG-2019), PRVF-00046 (scp)",
+)
+def ssh(facts: Facts, policy: Policy) -> Verdict:
+    logins = facts.ssh.logins
+    has_no_scp = isinstance(facts.ssh.scp, Absent)
+    if not logins and not has_no_scp:
+        if policy.ssh_accounts:
+            raise Unanswered("", "no other node is known: set cluster_nodes_expected")
+        raise Skip("cluster_nodes_ssh_accounts is empty: an audit logs in nowhere else.")
+    results = {pair: if_known(answer, None) for pair, answer in logins.items()}
+    problems = [f"{pair[0]} on {pair[1]}: {text}" for pair, text in results.items() if text]
+    if has_no_scp:
+        problems.insert(0, f"this host has no {SCP}")
+    if not problems:
+        known(facts.ssh.scp)
+        for answer in logins.values():
+            known(answer)
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems[:_MOST_NAMED])}.",
+        fix="add the key of the account to authorized_keys on the node, and the host key of the "
+        "node to known_hosts; remove output from the profile",
+        desired="a login of each account on each node",
+        running=f"{len([1 for text in results.values() if text == ''])} of {len(logins)} logins",
+        evidence=[f"stat:{SCP}", *(f"command:{login_of(*pair)}" for pair in logins)],
+    )
 
 
 @rules.check(
