@@ -66,11 +66,11 @@ class Document:
         return f'{json.dumps(head, indent=1)[:-2]},\n "hosts": {shown},\n "findings": [\n'
 
     def add(self, state: HostState) -> str:
-        text = ",\n".join(
-            f"{json.dumps(_origin(state, part))[:-1]}, {_text_of(finding)}"
-            for part in state.parts
-            for finding in part.findings
-        )
+        lines = []
+        for part in state.parts:
+            origin = json.dumps(_origin(state, part))[:-1]
+            lines += [f"{origin}, {_text_of(finding)}" for finding in part.findings]
+        text = ",\n".join(lines)
         if text and self._begun:
             text = ",\n" + text
         self._begun = self._begun or bool(text)

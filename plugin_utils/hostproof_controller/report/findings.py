@@ -4,6 +4,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -50,7 +51,7 @@ _WORDS: dict[str, set[Any]] = {
 _VALUE_KINDS = (str, int, float, bool, type(None))
 
 
-def are_sound(findings: Sequence[Any], most: int) -> bool:
+def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
     """Whether all are valid findings without a waiver, with texts of at most ``most`` characters.
 
     Texts in lists and values may be longer. The check runs field by field, which takes a third of

@@ -29,7 +29,7 @@ from ansible.module_utils.hostproof.evaluate.finding import ERROR, SEVERITIES, S
 from ..cluster.nodes import COMPLETE, SESSIONS, SHARED_EXPORT, is_same
 from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
-from .findings import SCHEMA, SINCE_2, SINCE_3, key_problem, problem_of_finding
+from .findings import SCHEMA, SINCE_2, SINCE_3, are_sound, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .renamed import is_old, with_current_ids
 from .text import LISTS_HOSTS, shorten
@@ -743,6 +743,8 @@ def _problem_of_result(line: Any) -> str | None:
         return "evidence is not a text"
     if not isinstance(line["findings"], list):
         return "findings is not a list"
+    if line["schema"] == SCHEMA and are_sound(line["findings"]):
+        return None
     for number, finding in enumerate(line["findings"], 1):
         problem = problem_of_finding(finding, line["schema"])
         if problem:
