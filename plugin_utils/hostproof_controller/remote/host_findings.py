@@ -33,8 +33,6 @@ from ..report.text import printable
 MOST_TEXT = 100_000
 MOST_NUMBER = 1 << 64
 
-#: What a shell takes out of a word.
-_QUOTES = str.maketrans("", "", "\\'\"")
 _VERBS = (
     "apply|audit|build-collection|detect-storage|diff|explain|gate|history|init|latency|measure"
     "|record|report|revert|verify"
@@ -52,11 +50,17 @@ _FOREIGN_CALL = re.compile(
 
 def _has_foreign_call(text: str) -> bool:
     """Whether a reader could copy a call of Hostproof that no control advises from the text."""
-    if "hostproof" not in text and text == text.translate(_QUOTES):
-        return False
+    text = _unquoted(text)
     # A shell goes on behind an escaped line end, and a report shows all lines as one.
-    told = " ".join(text.translate(_QUOTES).split())
-    return "hostproof" in told and _FOREIGN_CALL.search(told) is not None
+    return _PROGRAM in text and _FOREIGN_CALL.search(" ".join(text.split())) is not None
+
+
+_PROGRAM = "hostproof"
+
+
+def _unquoted(text: str) -> str:
+    """The text without what a shell takes out of a word. Three calls are faster than translate."""
+    return text.replace("\\", "").replace("'", "").replace('"', "")
 
 
 class _Field(NamedTuple):
@@ -81,9 +85,16 @@ def _has_fine_contents(finding: dict[str, Any]) -> bool:
     return (
         (finding["values"] is None or _are_values(finding["values"]))
         and (not finding["commands"] or _are_commands(finding["commands"]))
-        and not any(_has_foreign_call(finding[name] or "") for name in _SHOWN)
-        and not any(_has_foreign_call(one) for name in _SHOWN_LISTS for one in finding[name])
+        and not _shows_foreign_call(finding)
     )
+
+
+def _shows_foreign_call(finding: dict[str, Any]) -> bool:
+    texts = [finding[name] or "" for name in _SHOWN]
+    for name in _SHOWN_LISTS:
+        texts += finding[name]
+    # Most findings name no program of ours anywhere.
+    return _PROGRAM in _unquoted("\n".join(texts)) and any(map(_has_foreign_call, texts))
 
 
 def _taken(finding: Any) -> dict[str, Any]:
