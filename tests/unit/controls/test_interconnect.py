@@ -8,7 +8,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
 from interconnect_packs import CLASS, GETIF, NETWORKS, PEER, Node, policy
-from packs import Machine
+from packs import RECORDED_AT, Machine
 
 PEERS = [{"address": PEER}]
 LACP = "IEEE 802.3ad Dynamic link aggregation"
@@ -234,7 +234,8 @@ class TestSpeed:
             ("-1", "skip"),
             ("4294967295", "skip"),
             ("0", "skip"),
-            ("x", "skip"),
+            ("x", "error"),
+            ("", "error"),
         ],
     )
     def test_of_a_card(self, text, status):
@@ -244,6 +245,26 @@ class TestSpeed:
     def test_a_card_whose_driver_does_not_report_it(self):
         found = one_of(Node(), "speed")
         assert (found.status, found.why) == ("skip", "Linux does not report the speed of eth1.")
+
+    @pytest.mark.parametrize(
+        ("problem", "status"), [("Invalid argument", "skip"), ("Input/output error", "error")]
+    )
+    def test_a_file_that_cannot_be_read(self, problem, status):
+        """Linux answers EINVAL where the link is down (net/core/net-sysfs.c, speed_show)."""
+        node = Node().file(f"{CLASS}/eth1/speed", "1000\n")
+        assert one_of(node, "speed").status == "pass"
+        told = {"kind": "file", "at": RECORDED_AT, "error": "unanswered", "message": problem}
+        host = RecordedHost({**node.evidence, f"file:{CLASS}/eth1/speed": told})
+        assert one_of(host, "speed").status == status
+
+    def test_a_slow_card_beside_one_that_is_unknown(self):
+        node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)
+        node.folder(f"{CLASS}/bond0/lower_eth2").file(f"{CLASS}/eth1/speed", "100\n")
+        node.file(f"{CLASS}/eth2/speed", "1000\n").deny(f"{CLASS}/eth2/speed")
+        found = one_of(node, "speed")
+        assert (found.status, found.running) == ("fail", "eth1 100, eth2 unknown")
+        node.file(f"{CLASS}/eth1/speed", "1000\n").evidence.clear()
+        assert one_of(node, "speed").status == "error"
 
     def test_members_of_a_bond(self):
         node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)

@@ -380,6 +380,22 @@ class TestMetricsHistory:
         found = judge(host(*RHEL94).command(platform_packs.RECORDERS, answer))["metrics_history"]
         assert (found.status, found.running) == ("pass", "OSWatcher.sh, osysmond.bin")
 
+    @pytest.mark.parametrize(
+        ("names", "status"),
+        [
+            ("vim", "warn"),
+            ("tail -f OSWatcher", "warn"),
+            ("OSWatcher.sh.bak", "warn"),
+            ("pmlogger_check", "warn"),
+            ("ksh", "error"),
+            ("pmlogger", "pass"),
+            ("OSWatcher", "pass"),
+        ],
+    )
+    def test_a_process_that_only_names_a_recorder(self, judge, names, status):
+        machine = host(*RHEL94).command(platform_packs.RECORDERS, f"901 {names}\n")
+        assert judge(machine)["metrics_history"].status == status
+
     def test_none(self, judge):
         machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=1)
         found = judge(machine)["metrics_history"]

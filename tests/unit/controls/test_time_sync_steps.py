@@ -73,3 +73,47 @@ def test_ptp4l_with_software_stamps_sets_the_clock_too():
 def test_a_chronyd_that_sets_no_clock_by_joined_options():
     machine = with_chrony(argv="/usr/sbin/chronyd -nx")
     assert judged(machine)["one_daemon"].running == "none"
+
+
+OTHER_FILE = "/etc/chrony/lan.conf"
+
+
+def in_another_unit(unit: str, argv: str, state: str = "enabled") -> Machine:
+    """A chronyd of a unit that no package of a distribution enables by default."""
+    machine = with_chrony(argv="/usr/sbin/chronyd")
+    machine.running[0]["unit"] = unit
+    machine.command(" ".join(SHOW), shown(chrony="disabled /usr/sbin/chronyd $DAEMON_OPTS"))
+    block = shown(x=f"{state} {argv}").replace("x.service", unit)
+    machine.command(" ".join([*SHOW[:3], unit]), block.partition("\n\n")[0] + "\n")
+    return machine.file(OTHER_FILE, "server ntp1\nmakestep 1 -1\n")
+
+
+@pytest.mark.parametrize("unit", ["chronyd@lan.service", "chronyd-restricted.service"])
+def test_a_unit_of_another_name_is_started_by_the_next_reboot(unit):
+    argv = "/usr/sbin/chronyd -U"
+    found = judged(in_another_unit(unit, argv))["one_daemon"]
+    assert (found.status, found.persisted) == ("pass", unit)
+    found = judged(in_another_unit(unit, argv, "disabled"))["one_daemon"]
+    assert (found.status, found.failing_layer) == ("fail", "persisted")
+    assert "the next reboot starts none" in found.why
+
+
+def test_a_unit_of_another_name_that_systemctl_does_not_show():
+    machine = in_another_unit("chronyd@lan.service", "/usr/sbin/chronyd")
+    machine.command(" ".join([*SHOW[:3], "chronyd@lan.service"]), "", rc=1)
+    assert judged(machine)["one_daemon"].status == "error"
+
+
+@pytest.mark.parametrize("option", ["-f %s", "-f%s", "-4f %s", "-f /etc/x.conf -f %s"])
+def test_the_file_that_an_option_names(option):
+    argv = "/usr/sbin/chronyd -u chrony " + option % OTHER_FILE
+    found = judged(in_another_unit("chronyd@lan.service", argv))["never_steps"]
+    assert found.status == "fail"
+    assert f"{OTHER_FILE}:2" in found.why
+
+
+@pytest.mark.parametrize("words", ["makestep", "--unknown", "-Z"])
+def test_directives_and_unknown_options(words):
+    """chronyd takes directives as arguments, and then reads no file (chronyd(8))."""
+    machine = in_another_unit("chronyd@lan.service", "/usr/sbin/chronyd -n " + words)
+    assert judged(machine)["never_steps"].status == "error"

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
-from ...errors import Unanswered, kind_of
+from ...errors import Absent, Unanswered, kind_of
 from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
 from ...parsers.number import integer
 from ...probes.net import devices, whole_packets
@@ -28,14 +28,14 @@ ARP_FILE = "file:" + _ARP_IGNORE
 
 class Device(NamedTuple):
     """A device of the interconnect. ``links`` are the network cards below it, ``speeds``
-    their speeds in Mb/s, None if Linux does not report one. ``filter`` is its effective reverse
+    their speeds in Mb/s, None if Linux does not know one. ``filter`` is its effective reverse
     path filter, ``arp_ignore`` its effective value, ``flags`` those of the kernel (IFF_NOARP)."""
 
     name: str
     what: str
     mtu: Answer[int]
     links: Answer[Tuple[str, ...]]
-    speeds: Dict[str, Optional[int]]
+    speeds: Dict[str, Answer[Optional[int]]]
     bonds: Answer[Tuple[str, ...]]
     filter: Answer[int]
     arp_ignore: Answer[int]
@@ -139,7 +139,7 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
         what=what,
         mtu=attempt(host.read_number, devices.place(name, "mtu")),
         links=links,
-        speeds={link: _read_speed(host, link) for link in if_known(links, ())},
+        speeds={link: attempt(_read_speed, host, link) for link in if_known(links, ())},
         bonds=attempt(lambda: _bonds_of(host, known(links))),
         filter=attempt(_read_larger, host, _FILTER, name),
         arp_ignore=attempt(_read_larger, host, _ARP_IGNORE, name),
@@ -161,8 +161,13 @@ def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
 
 
 def _read_speed(host: Host, link: str) -> Optional[int]:
-    """None if the link is down or the driver does not report its speed (-1, or an error)."""
-    speed = if_known(attempt(host.read_number, devices.place(link, "speed")), -1)
+    """None if the link is down or the driver does not report its speed (-1, or EINVAL)."""
+    path = devices.place(link, "speed")
+    text = attempt(host.read_text, path)
+    is_invalid = isinstance(text, Unanswered) and "Invalid argument" in str(text)
+    if is_invalid or isinstance(text, Absent) or known(text).strip() == "-1":
+        return None
+    speed = host.read_number(path)
     return speed if 0 < speed < _UNKNOWN_SPEED else None
 
 

@@ -4,7 +4,7 @@
 
 import ipaddress
 
-from ...collect.answer import known
+from ...collect.answer import if_known, known
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
@@ -86,10 +86,9 @@ def speed(facts: Facts, _policy: Policy) -> Verdict:
     found = known(facts.devices)
     cards = sorted({card for one in found for card in known(one.links)})
     speeds = {card: value for one in found for card, value in one.speeds.items()}
-    slow = [
-        f"{card} has {speeds[card]} Mb/s" for card in cards if (speeds[card] or _LEAST) < _LEAST
-    ]
-    unknown = [card for card in cards if speeds[card] is None]
+    shown = {card: if_known(speeds[card], None) for card in cards}
+    slow = [f"{card} has {shown[card]} Mb/s" for card in cards if (shown[card] or _LEAST) < _LEAST]
+    unknown = [card for card in cards if slow or known(speeds[card]) is None]
     if not slow and (unknown or not cards):
         raise Skip(f"Linux does not report the speed of {', '.join(unknown) or 'a card'}.")
     return Verdict(
@@ -97,7 +96,7 @@ def speed(facts: Facts, _policy: Policy) -> Verdict:
         f"{'; '.join(slow)}.",
         fix="correct the cable, the switch port or its negotiation, or use a faster card",
         desired=f"at least {_LEAST} Mb/s",
-        running=", ".join(f"{card} {speeds[card] or 'unknown'}" for card in cards),
+        running=", ".join(f"{card} {shown[card] or 'unknown'}" for card in cards),
         evidence=["file:" + devices.place(card, "speed") for card in cards],
     )
 

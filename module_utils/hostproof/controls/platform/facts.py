@@ -28,12 +28,17 @@ ACTIVE_TARGETS = ["systemctl", "is-active", "multi-user.target", "graphical.targ
 CLOCK = ["date", "+%s %z"]
 #: Programs that record metrics. The brackets keep a shell with this command from being found.
 RECORDERS = ["pgrep", "-l", "-f", "[O]SWatcher|[E]xaWatcher|[p]mlogger|[o]sysmond"]
+#: Their process names, without the suffixes .sh and .bin.
+_RECORDERS = ("OSWatcher", "ExaWatcher", "pmlogger", "osysmond")
+#: A shell with such a command line can run the script, or another program with such an argument.
+_SHELLS = ("bash", "dash", "ksh", "ksh93", "mksh", "sh")
 #: The state of the mitigation that a kernel with retpoline has.
 SPECTRE = "/sys/devices/system/cpu/vulnerabilities/spectre_v2"
 #: What the installer of Clusterware copies the software to other nodes with.
 REMOTE_COPY = ("/usr/bin/ssh", "/usr/bin/scp")
 #: Directories in which sar begins a file each day.
 SAR = ("/var/log/sa", "/var/log/sysstat")
+_SUFFIX = re.compile(r"\.(sh|bin)\Z")
 _IMAGE = "vmlinuz-"
 _MOST_NAMES = 8
 _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
@@ -126,12 +131,21 @@ def _read_active(host: Host) -> List[str]:
 
 
 def _read_recorders(host: Host) -> List[str]:
-    """Names of the processes; pgrep ends with 1 where there is none."""
+    """Names of the processes; pgrep ends with 1 where there is none.
+
+    An editor of a recorder's file has a recorder in its command line, but another process name.
+    """
     output = host.run(RECORDERS)
     if output.rc not in (0, 1):
         raise _unanswered(RECORDERS, output)
     names = [line.partition(" ")[2].strip() for line in output.stdout.splitlines()]
-    return sorted(set(names))[:_MOST_NAMES]
+    found = sorted({name for name in names if _SUFFIX.sub("", name) in _RECORDERS})
+    shells = [name for name in names if name in _SHELLS]
+    if shells and not found:
+        raise Unanswered(
+            "command:" + " ".join(RECORDERS), f"{shells[0]} may run a recorder, or only name one"
+        )
+    return found[:_MOST_NAMES]
 
 
 def _selinux_mode(text: str) -> Optional[str]:

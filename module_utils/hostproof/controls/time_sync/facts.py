@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the host shows of its clock: who keeps it, how, from where, and how well."""
 
+import getopt
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -19,8 +20,8 @@ CURRENT, AVAILABLE = CLOCK + "current_clocksource", CLOCK + "available_clocksour
 #: Where chronyd looks by itself: EL and SUSE, Debian.
 CHRONY_CONF = ("/etc/chrony.conf", "/etc/chrony/chrony.conf")
 NTP_CONF = ("/etc/ntp.conf", "/etc/ntpsec/ntp.conf")
-#: chronyd -x sets no clock; options without a value can be joined (chronyd(8)).
-_LEAVES = re.compile(r"-[46dinmpqQrRsUx]*x[46dinmpqQrRsUx]*\Z")
+#: The options of chronyd (chronyd(8)); a colon follows one with a value.
+_CHRONYD_OPTIONS = "46df:F:hil:L:mnpP:qQrRst:u:Uvx"
 _SOFTWARE = re.compile(r"-[AEP246HLSqmsv]*S[AEP246HLSqmsv]*\Z")
 _KEEPERS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|phc2sys|ptp4l)$"
 _NAME = re.compile(_KEEPERS)
@@ -59,11 +60,13 @@ class Daemon(NamedTuple):
     """A program that keeps the clock; ``started`` is in seconds since boot.
 
     ``arguments`` are those of its unit: what a process shows as its own it may have chosen itself.
+    ``unit`` is that unit, "" for none; None in records before 0.3.0.
     """
 
     name: str
     arguments: Answer[Tuple[str, ...]]
     started: Answer[float]
+    unit: Optional[str] = None
 
 
 class Unit(NamedTuple):
@@ -134,7 +137,7 @@ def read(host: Host, _policy: Policy) -> Facts:
         software=releases.read_software(host),
         cluster=attempt(lambda: bool(known(css)) or clusterware.read_home(host) is not None),
         keepers=keepers,
-        units=units,
+        units=attempt(_with_other_units, host, units, if_known(keepers, {})),
         chrony=attempt(_read_chrony, host, if_known(keepers, {})),
         sync=attempt(_read_sync, host, keepers),
         clock=attempt(lambda: host.read_text(CURRENT).strip()[:80]),
@@ -169,10 +172,10 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
             arguments = attempt(_arguments_of, host, process, match.group(2), units)
             # One that only serves sets nothing, and may be next to one that does.
             options = if_known(arguments, ())
-            if match.group(2) != CHRONYD or not any(_LEAVES.match(one) for one in options):
-                found.setdefault(
-                    match.group(2), Daemon(match.group(2), arguments, _started(process))
-                )
+            if match.group(2) != CHRONYD or not _sets_no_clock(options):
+                name = match.group(2)
+                one = Daemon(name, arguments, _started(process), process.unit)
+                found.setdefault(name, one)
     # Nor does one that only feeds another daemon.
     fed = found.pop("phc2sys", None)
     card = found.pop("ptp4l", None)
@@ -184,6 +187,15 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     elif card is not None and not found:
         found[PTP] = card
     return found
+
+
+def _sets_no_clock(arguments: Tuple[str, ...]) -> bool:
+    """Whether chronyd was started with -x."""
+    try:
+        options, _words = getopt.gnu_getopt(list(arguments), _CHRONYD_OPTIONS)
+    except getopt.GetoptError:
+        return False
+    return ("-x", "") in options
 
 
 def _is_real(process: Process, name: str) -> bool:
@@ -240,6 +252,11 @@ def _options_of(argv: Tuple[str, ...], name: str, unit: str) -> Tuple[str, ...]:
 
 def _read_other_unit(host: Host, unit: str) -> Tuple[str, ...]:
     """The command of a unit that is not in UNITS."""
+    shown = _show_other_unit(host, unit)
+    return _read_argv(host, shown, tuple(unit_properties.environment_files(shown)))
+
+
+def _show_other_unit(host: Host, unit: str) -> Dict[str, str]:
     if not _SERVICE.match(unit):
         raise Unanswered("processes:keepers", "a daemon of the time runs in no service")
     command = [*SHOW[:3], unit]
@@ -247,7 +264,7 @@ def _read_other_unit(host: Host, unit: str) -> Tuple[str, ...]:
     if output.rc != 0:
         raise Unanswered("command:" + " ".join(command), f"systemctl show ended with {output.rc}")
     for shown in unit_properties.parse(output.stdout):
-        return _read_argv(host, shown, tuple(unit_properties.environment_files(shown)))
+        return shown
     raise Unanswered("command:" + " ".join(command), "systemctl show says nothing of the unit")
 
 
@@ -273,13 +290,28 @@ def _read_units(host: Host) -> List[Unit]:
     found: Dict[str, Unit] = {}
     for shown in unit_properties.parse(output.stdout):
         name = shown.get("Id", "")
-        state = shown.get("UnitFileState", "")
-        if name in UNITS and state:
-            files = tuple(unit_properties.environment_files(shown))
-            argv = attempt(_read_argv, host, shown, files)
-            enabled = state in ("enabled", "static", "generated", "alias", "linked")
-            found[name] = Unit(name, UNITS[name], enabled, argv, files)
+        if name in UNITS and shown.get("UnitFileState", ""):
+            found[name] = _unit_of(host, name, UNITS[name], shown)
     return list(found.values())
+
+
+def _unit_of(host: Host, name: str, daemon: str, shown: Dict[str, str]) -> Unit:
+    files = tuple(unit_properties.environment_files(shown))
+    argv = attempt(_read_argv, host, shown, files)
+    enabled = shown.get("UnitFileState") in ("enabled", "static", "generated", "alias", "linked")
+    return Unit(name, daemon, enabled, argv, files)
+
+
+def _with_other_units(
+    host: Host, units: Answer[List[Unit]], keepers: Dict[str, Daemon]
+) -> List[Unit]:
+    """With the units that run a daemon and are not in UNITS: instances of a template
+    (chronyd@lan.service), chronyd-restricted.service."""
+    found = list(known(units))
+    for name, daemon in keepers.items():
+        if daemon.unit and daemon.unit not in UNITS:
+            found.append(_unit_of(host, daemon.unit, name, _show_other_unit(host, daemon.unit)))
+    return found
 
 
 def _read_argv(host: Host, shown: Dict[str, str], files: Tuple[str, ...]) -> Tuple[str, ...]:
@@ -325,8 +357,17 @@ def _read_chrony(host: Host, keepers: Dict[str, Daemon]) -> Chrony:
 def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
     daemon = keepers.get(CHRONYD)
     arguments = known(daemon.arguments) if daemon else ()
-    if "-f" in arguments[:-1]:
-        path = arguments[arguments.index("-f") + 1]
+    try:
+        options, words = getopt.gnu_getopt(list(arguments), _CHRONYD_OPTIONS)
+    except getopt.GetoptError as problem:
+        why = f"an option of chronyd is not known: {str(problem)[:80]}"
+        raise Unanswered("processes:keepers", why) from problem
+    if words:
+        why = "chronyd was started with directives in place of a configuration file"
+        raise Unanswered("processes:keepers", why)
+    files = [value for option, value in options if option == "-f"]
+    if files:
+        path = files[-1]
         if not path.startswith("/"):
             raise Unanswered("processes:keepers", "chronyd was started with -f and no whole path")
         return path
