@@ -51,6 +51,15 @@ class TestWhereItCounts:
             memory_pressure.policy_from({**default_policy("memory_pressure"), **changes})
 
 
+def aliases(machine: packs.Machine, **folders: dict[str, str]) -> packs.Machine:
+    """The links that udev makes, for example by_uuid={"1": "vda2"}."""
+    for folder, links in folders.items():
+        for name, device in links.items():
+            path = f"/dev/disk/{folder.replace('_', '-')}/{name}"
+            machine.link(path, f"/dev/{device}").file(f"/dev/{device}", "")
+    return machine
+
+
 class TestSwapSize:
     @pytest.mark.parametrize(
         ("memory", "wanted"),
@@ -81,6 +90,7 @@ class TestSwapSize:
         half = 8 << 20
         machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/vda3", half, 0))
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\nUUID=2 none swap sw 0 0\n")
+        aliases(machine, by_uuid={"1": "vda2", "2": "vda3"})
         assert judge(machine)["swap_size"].status == "pass"
         machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/zram0", half, 0))
         found = judge(machine)["swap_size"]
@@ -105,28 +115,44 @@ class TestSwapSize:
     )
     def test_lines_of_fstab_that_activate_it_at_boot(self, judge, lines, cmdline, status):
         machine = host().file("/etc/fstab", lines).file("/proc/cmdline", cmdline + "\n")
+        aliases(machine, by_uuid={"1": "vda2"}).link("/dev/mapper/vg-swap", "/dev/vda2")
         assert judge(machine)["swap_size"].status == status
 
     def test_an_area_that_was_activated_by_hand(self, judge):
         half = 8 << 20
         machine = swap(host(), ("/dev/vda2", half, 0), ("/swap", half, 0))
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
+        aliases(machine, by_uuid={"1": "vda2"}, by_label={"b": "dm-1"})
         found = judge(machine)["swap_size"]
         assert (found.status, found.failing_layer) == ("warn", "persisted")
-        assert "1 of /dev/vda2, /swap not activated at boot" in found.why
+        assert "1 of /swap not activated at boot" in found.why
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n/swap none swap sw 0 0\n")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "pass"
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\nLABEL=b none swap sw 0 0\n")
         machine.evidence.clear()
-        assert judge(machine)["swap_size"].status == "pass"
+        assert judge(machine)["swap_size"].status == "warn"
 
-    def test_which_area_an_alias_activates_is_unknown(self, judge):
+    @pytest.mark.parametrize(
+        ("source", "status"),
+        [("UUID=1", "pass"), ("UUID=2", "warn"), ("UUID=3", "warn"), ('LABEL="a b"', "pass")],
+    )
+    def test_the_area_of_an_alias(self, judge, source, status):
+        """UUID=3 is that of a disk that no longer exists, UUID=2 that of the small area."""
         machine = swap(host(), ("/dev/vda2", 17 << 20, 0), ("/dev/vda3", 1 << 20, 0))
-        machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
+        machine.file("/etc/fstab", f"{source} none swap sw 0 0\n".replace("a b", "a\\040b"))
+        aliases(machine, by_uuid={"1": "vda2", "2": "vda3"}, by_label={"a\\x20b": "vda2"})
         found = judge(machine)["swap_size"]
-        assert found.status == "error"
-        assert "of /dev/vda2, /dev/vda3, and which one is unknown" in found.why
+        assert found.status == status
+        assert ("/dev/disk/by-uuid/3 does not exist" in (found.why or "")) == (source == "UUID=3")
+
+    @pytest.mark.parametrize(("lines", "status"), [("", "error"), ("/dev/vda2 x swap\n", "pass")])
+    def test_an_alias_of_an_unknown_device(self, judge, lines, status):
+        machine = host().file("/etc/fstab", "UUID=1 none swap sw 0 0\n" + lines)
+        machine.refused["link:/dev/disk/by-uuid/1"] = "denied"
+        found = judge(machine)["swap_size"]
+        assert found.status == status
+        assert status == "pass" or "a reboot may not activate /dev/vda2" in found.why
 
     def test_a_masked_unit_of_a_line(self, judge):
         machine = host().file("/etc/fstab", "UUID=a-1 none swap sw 0 0\n").file("/dev/null", "")

@@ -69,13 +69,16 @@ def read(host: Host, policy: Policy) -> Facts:
     """Read all facts for the checks."""
     lines = attempt(_read_fstab, host)
     cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
+    swaps = attempt(lambda: proc_swaps.parse(host.read_text(SWAPS)))
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
         homes=attempt(oracle_homes.read_homes, host, ()),
-        swaps=attempt(lambda: proc_swaps.parse(host.read_text(SWAPS))),
+        swaps=swaps,
         fstab=lines,
-        swap_sources=attempt(lambda: swap_at_boot.read(host, known(lines), known(cmdline))),
+        swap_sources=attempt(
+            lambda: swap_at_boot.read(host, known(lines), known(cmdline), known(swaps))
+        ),
         swapped=attempt(_read_swapped, host),
         rates=attempt(_read_rates, host, policy.window_seconds),
         mounts=attempt(mount_table.read_all, host),

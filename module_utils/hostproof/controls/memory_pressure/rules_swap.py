@@ -56,13 +56,13 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     unmatched, missing = swap_at_boot.not_activated(areas, sources)
     by_size = sorted(area.size for area in unmatched)
     after_reboot = on_disk - sum(by_size[:missing])
-    at_least = on_disk - sum(by_size[len(by_size) - missing :])
+    at_least = on_disk - sum(by_size)
     enough = wanted * (100 - _TOLERANCE)
     if at_least * 100 < enough <= after_reboot * 100:
         raise Unanswered(
             "file:" + FSTAB,
-            f"{FSTAB} and the units activate {len(unmatched) - missing} of "
-            f"{', '.join(area.path for area in unmatched)}, and which one is unknown",
+            f"a reboot may not activate {', '.join(area.path for area in unmatched)}: the device "
+            f"of a line of {FSTAB} or of a unit is unknown",
         )
     problems = []
     if on_disk * 100 < enough:

@@ -3,12 +3,16 @@
 """The swap areas that systemd activates after a reboot.
 
 Sources: systemd.swap(5); systemd-fstab-generator(8); kernel-command-line(7), ``systemd.mask=``,
-``fstab=`` and ``systemd.swap=``; fstab_node_to_udev_node() in systemd, src/shared/fstab-util.c.
+``fstab=`` and ``systemd.swap=``; fstab_node_to_udev_node() and encode_devnode_name() in systemd,
+src/shared.
 """
 
-from typing import Iterator, List, NamedTuple, Sequence, Tuple
+import re
+from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 
+from ...collect.answer import Answer, attempt, if_known
 from ...collect.host import Host
+from ...errors import Absent
 from ...parsers.nfs import fstab
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
@@ -21,17 +25,28 @@ _TARGET = "swap.target"
 _OF_ADMINISTRATOR = ("/etc/systemd/system.control", "/etc/systemd/system")
 _OF_GENERATORS = "/run/systemd/generator"
 _TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL")
+#: A character that udev escapes in the name of a link.
+_ESCAPED = re.compile(r"[^A-Za-z0-9#+\-.:=@_\x80-\U0010ffff]")
 
 
 class Source(NamedTuple):
-    """A line of fstab or a unit. ``inactive``: why it is not used after a reboot; "" if it is."""
+    """A line of fstab or a unit. ``inactive``: why it is not used after a reboot; "" if it is.
+
+    ``device`` is the path without links. It is read only if no active area has the name.
+    """
 
     text: str
     unit: str
     inactive: str
+    device: Answer[str] = ""
 
 
-def read(host: Host, entries: Sequence[fstab.Entry], params: boot_services.Params) -> List[Source]:
+def read(
+    host: Host,
+    entries: Sequence[fstab.Entry],
+    params: boot_services.Params,
+    areas: Sequence[proc_swaps.Area],
+) -> List[Source]:
     """Every place that activates swap, lines of fstab first. Raises what is unknown."""
     units = boot_services.Units(host, params)
     off = _why_no_swap(units, params)
@@ -44,7 +59,18 @@ def read(host: Host, entries: Sequence[fstab.Entry], params: boot_services.Param
     known_units = {source.unit for source in found}
     for unit in sorted(set(_swap_units(units)) - known_units):
         found.append(Source(unit, unit, off or _why_inactive(units, unit)))
-    return found
+    active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
+    return [_with_device(host, source, active) for source in found]
+
+
+def _with_device(host: Host, source: Source, active: Set[str]) -> Source:
+    if source.inactive or source.unit in active or not source.unit.startswith("dev-"):
+        return source
+    path = systemd_unit.unit_path(source.unit)
+    device = attempt(host.real_path, path)
+    if isinstance(device, Absent):
+        return source._replace(inactive=f"{path} does not exist")
+    return source._replace(device=device)
 
 
 def is_in_memory(area: proc_swaps.Area) -> bool:
@@ -55,29 +81,27 @@ def is_in_memory(area: proc_swaps.Area) -> bool:
 def not_activated(
     areas: Sequence[proc_swaps.Area], sources: Sequence[Source]
 ) -> Tuple[List[proc_swaps.Area], int]:
-    """Active areas on disk without a source of their name, and the number of them that are missing
-    after a reboot.
-
-    Another source below /dev may be an alias of any area, so each activates one of them.
+    """Active areas on disk without a source of their device, and the smallest number of them that
+    are missing after a reboot: a source of unknown device may activate any of them.
     """
-    units = {source.unit for source in sources if not source.inactive}
+    used = [source for source in sources if not source.inactive]
+    devices = [if_known(source.device, None) for source in used]
+    units = {source.unit for source in used}
+    units.update(systemd_unit.unit_name(path, ".swap") for path in devices if path)
     names = {systemd_unit.unit_name(area.path, ".swap"): area for area in areas}
     unmatched = [
         area for name, area in names.items() if not is_in_memory(area) and name not in units
     ]
-    aliases = [
-        unit
-        for unit in units.difference(names)
-        if unit.startswith("dev-") and not unit.startswith("dev-zram")
-    ]
-    return unmatched, max(0, len(unmatched) - len(aliases))
+    # A path of device mapper that is no link can have the device of any area.
+    unknown = [path for path in devices if path is None or path.startswith("/dev/mapper/")]
+    return unmatched, max(0, len(unmatched) - len(unknown))
 
 
 def _unit_of(source: str) -> str:
     tag, separator, value = source.partition("=")
     if separator and tag in _TAGS:
-        # udev escapes other characters in names of links, too; they are rare in a label.
-        source = f"/dev/disk/by-{tag.lower()}/{value.strip(chr(34))}"
+        name = _ESCAPED.sub(lambda match: f"\\x{ord(match.group()):02x}", value.strip('"'))
+        source = f"/dev/disk/by-{tag.lower()}/{name}"
     return systemd_unit.unit_name(source, ".swap")
 
 
