@@ -144,6 +144,22 @@ def test_inventory(stat, group, status):
     assert judged(inventory(host(), stat, group))["inventory"].status == status
 
 
+@pytest.mark.parametrize(
+    ("group", "status", "why"),
+    [
+        ("install", "pass", None),
+        ("dba", "pass", None),
+        ("oinstall", "fail", "inst_group is oinstall, not dba or install."),
+    ],
+)
+def test_inventory_and_the_groups_of_the_policy(group, status, why):
+    accounts = [{"name": "oracle", "group": "install"}, {"name": "grid", "group": "dba"}]
+    machine = inventory(host(), "54321 54321 770\n", group)
+    one = judged(machine, accounts=accounts)["inventory"]
+    assert (one.status, one.desired.partition(",")[0]) == (status, "inst_group dba or install")
+    assert why is None or one.why == why
+
+
 def test_inventory_without_the_grid_home():
     machine = inventory(host(), "54321 54321 770\n")
     machine.file("/etc/oracle/olr.loc", "crs_home=/u01/grid\n")

@@ -300,6 +300,10 @@ class TestQueues:
         found = judge(machine, {"name": "mpatha"})["sda scheduler"]
         assert found.status == "fail"
         assert "60-x.rules:1 sets scheduler to bfq at boot" in found.why
+        assert found.failing_layer == "persisted"
+        machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
+        found = judge(machine.sysfs("sda", scheduler="none [bfq]"), {"name": "mpatha"})
+        assert found["sda scheduler"].failing_layer == "running"
 
     def test_tuned_comes_after_udev(self, judge):
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')

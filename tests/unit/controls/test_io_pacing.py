@@ -330,7 +330,7 @@ class TestLegacyValues:
         ("pair", "said", "unsaid"),
         [
             ((33, 24), "is what HACMP up to 5.4 requested", "not measured"),
-            ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49 %"),
+            ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49%"),
         ],
     )
     def test_only_what_was_measured_is_said_to_be(self, judge, pair, said, unsaid):
@@ -348,6 +348,22 @@ class TestLegacyValues:
         finding = judge(aix().marks(33, 24).powerha("7.1.3.0", "SP5"))["legacy_values"]
         assert finding.status == "fail"
         assert "PowerHA 7.1.3 SP5 (active), which does not need it" in finding.why
+
+    def test_what_the_verdict_rests_on(self, judge):
+        marks = [f"command:{aix_packs.LSATTR}", "command:sys_parm: maxpout minpout"]
+        cpu = "command:lparstat"
+        mounts = ["file:/etc/filesystems", "command:mount"]
+        none = f"command:{aix_packs.LSLPP}"
+        installed = [none, "command:lssrc -s clstrmgrES"]
+        found = judge(aix().powerha("7.1.3.0"))
+        assert list(found["legacy_values"].evidence) == marks
+        assert list(found["deadman_risk"].evidence) == [*installed, *marks]
+        assert list(found["cpu_headroom"].evidence) == [*installed, cpu, *marks]
+        found = judge(aix().marks(33, 24))
+        assert list(found["legacy_values"].evidence) == [*marks, none]
+        assert list(found["cpu_headroom"].evidence) == [none, cpu]
+        found = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
+        assert list(found.evidence) == [*installed, *marks, cpu, *mounts]
 
     def test_wanted_all_the_same(self, judge):
         finding = judge(aix().marks(33, 24), profile="legacy_hacmp")["legacy_values"]

@@ -122,12 +122,16 @@ class TestLibrary:
         assert self.only(machine).status == "warn"
         finding = self.only(host(True, PLAIN), "required")
         assert (finding.status, finding.fix) == ("fail", "restart ORCL")
-        assert "runs without Direct NFS" in finding.why
+        text = "ORCL started before the library was changed and runs without Direct NFS."
+        assert finding.why == text
 
     def test_unlinked_after_the_instance_started(self):
         finding = self.only(host(False, PLAIN, f"{ODM} (deleted)"), "forbidden")
         assert finding.status == "fail"
-        assert "runs with Direct NFS" in finding.why
+        text = "ORCL started before the library was changed and runs with Direct NFS."
+        assert finding.why == text
+        assert self.only(host(False), "required").why.startswith("The policy requires it on: ")
+        assert self.only(host(True), "forbidden").why.startswith("The policy requires it off: ")
 
     def test_a_replaced_library_tells_nothing(self):
         finding = self.only(host(False, f"{PLAIN} (deleted)"), "forbidden")
