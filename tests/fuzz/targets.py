@@ -83,6 +83,7 @@ from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     pools,
     tomcat_resources,
 )
+from ansible.module_utils.hostproof.controls.process_limits.parsers import pid_stat
 from ansible.module_utils.hostproof.controls.space.facts import parse_usage
 from ansible.module_utils.hostproof.controls.storage_type.parsers import ldconfig, ontap_ems
 from ansible.module_utils.hostproof.controls.time_sync.parsers import (
@@ -394,6 +395,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (pfile.parse, "pfile/hand-written.ora"),
     (proc_cgroup.parse, "0::/user.slice/user-54321.slice/session-3.scope\n"),
     (proc_limits.parse, "proc_limits/linux-6.18.txt"),
+    (pid_stat.parse, "pid_stat/linux-6.18-rr.txt"),
     (proc_net_rpc_nfs.parse, "proc_net_rpc_nfs/linux-6.1-load-1.txt"),
     (proc_net_snmp.parse, "proc_net_snmp/linux-6.1-netstat-load-1.txt"),
     (lambda text: open_flags.parse(text, "x86_64"), "0140002"),

@@ -302,8 +302,10 @@ def as_granted(text: str) -> str:
 
 
 def limits(found: Readings) -> packs.Machine:
-    """Sessions of a login, and a logind and a cleaner of systemd."""
+    """Sessions of a login, a logind and a cleaner of systemd, and the options of the kernel."""
+    release = found["file:/proc/sys/kernel/osrelease"]["text"].strip()
     machine = limit_packs.host().file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=no\n")
+    machine.file(f"/boot/config-{release}", "# CONFIG_RT_GROUP_SCHED is not set\n")
     group = limit_packs.SESSION
     machine.folder("/sys/fs/cgroup" + group.strip().rpartition(":")[2])
     for name in ("pmon", "tnslsnr"):

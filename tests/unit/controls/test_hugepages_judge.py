@@ -128,6 +128,22 @@ class Story(NamedTuple):
 
 POOL = (
     Story(
+        "reserved: a planned database and an empty pool",
+        bare(),
+        {"profile": "oracle_19c_single"},
+        "reserved",
+        "warn",
+        ("The pool has 0 pages now and 0 after a reboot",),
+    ),
+    Story(
+        "reserved: a planned database and a pool that lasts",
+        lambda: bare(pool=(10, 10))().file("/etc/sysctl.d/90.conf", "vm.nr_hugepages=10\n"),
+        {"profile": "oracle_19c_single"},
+        "reserved",
+        "pass",
+        ("10 pages",),
+    ),
+    Story(
         "covers: each segment takes one page more than fits",
         database(),
         {},

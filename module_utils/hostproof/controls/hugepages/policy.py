@@ -14,12 +14,14 @@ from ...evaluate.fields import (
     entries,
     flag,
     names,
+    of_profile,
     one_of,
     reader,
     size,
     whole_number,
 )
 from ...evaluate.policy import PolicyValues, is_whole, oracle_release
+from ...evaluate.profiles import Profile
 from ...parsers.systemd import sysctl_d, tmpfiles_d
 from ...parsers.unix import limits_conf
 
@@ -93,6 +95,14 @@ class Policy(NamedTuple):
     instance may be elsewhere.
 
     Default: auto
+    """
+    profile: Optional[Profile] = of_profile()
+    """The purpose of the host, for all controls that take a policy from it. Variables of a control
+    override it.
+
+    With a profile huge pages are required before the first instance exists.
+
+    Default: none
     """
     query_instances: bool = flag()
     """Whether the SGA of the next start is read, from running instances with C(sqlplus / as

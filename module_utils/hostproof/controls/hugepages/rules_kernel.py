@@ -34,6 +34,16 @@ rules = Rules(NAME)
     reference=KERNEL + ", default_hugepagesz",
 )
 def page_size(facts: Facts, policy: Policy) -> Verdict:
+    if "Hugepagesize" not in known(facts.meminfo):
+        is_needed = policy.profile is not None or has_database(facts, policy)
+        return Verdict(
+            FAIL if is_needed else WARN,
+            "The kernel was built without huge pages: /proc/meminfo does not show them.",
+            fix="start a kernel with CONFIG_HUGETLBFS, such as that of the distribution",
+            desired=human(policy.page_size),
+            running="no huge pages",
+            evidence=MEMINFO,
+        )
     size = known(facts.pool).page_size
     status = PASS
     wanted = wanted_page_size(facts, policy)

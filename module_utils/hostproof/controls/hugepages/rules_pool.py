@@ -20,9 +20,12 @@ from .plan import Remedy, by_apply
 from .policy import NAME, Policy
 from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
-from .values import NO_DATABASE
+from .values import NO_DATABASE, has_database
 
 rules = Rules(NAME)
+
+#: CVU requires huge pages above it.
+_LITTLE_MEMORY = 4 << 30
 
 
 @rules.check(
@@ -111,6 +114,44 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
         key
         for database in if_known(facts.databases, [])
         for key in next_start.evidence_of(database)
+    )
+
+
+@rules.check(
+    "hugepages.reserved",
+    "Huge pages are reserved before the first instance starts",
+    "No huge pages are reserved for the planned database",
+    severity="medium",
+    takes_effect="now",
+    why="An instance that is created without huge pages gets an SGA in 4 KiB pages. CVU warns "
+    "above 4 GiB of memory.",
+    reference="Cluster Verification Utility, PRVE-00021; "
+    + INSTALLATION
+    + ", Configuring HugePages",
+)
+def reserved(facts: Facts, policy: Policy) -> Verdict:
+    memory = known(facts.meminfo)["MemTotal"]
+    if policy.profile is None:
+        raise Skip("hostproof_profile plans no database on this host.")
+    if has_database(facts, policy):
+        raise Skip("hugepages.pool_covers_sga compares the pool with the SGA of the instances.")
+    if memory <= _LITTLE_MEMORY:
+        raise Skip(f"The host has {human(memory)} of memory, and CVU requires them above 4 GiB.")
+    pool, at_boot = known(facts.pool), pool_at_boot(facts)
+    missing = [pool.total == 0, at_boot.pages == 0]
+    if not any(missing):
+        at_boot.settled()
+    return Verdict(
+        WARN if any(missing) else PASS,
+        f"The pool has {in_pages(pool.total)} now and {at_boot.pages} after a reboot. The required "
+        "number depends on the SGA, which hugepages_instances does not state.",
+        fix="list the planned instances with their SGA in hugepages_instances, and apply the "
+        "control",
+        desired="at least one page, now and after a reboot",
+        persisted=at_boot.text(),
+        running=in_pages(pool.total),
+        evidence=MEMINFO + BOOT,
+        failing_layer=failing(running=missing[0], persisted=missing[1]),
     )
 
 

@@ -3,13 +3,19 @@
 """process_limits: what a login, a unit and each running process of Oracle may open and lock."""
 
 from ...evaluate.control import Control
-from . import rules_host, rules_login, rules_processes, rules_units
+from . import rules_host, rules_login, rules_processes, rules_realtime, rules_units
 from .facts import Facts, read
 from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import skip_without_oracle
 
-RULES = (rules_login.rules, rules_units.rules, rules_processes.rules, rules_host.rules)
+RULES = (
+    rules_login.rules,
+    rules_units.rules,
+    rules_processes.rules,
+    rules_realtime.rules,
+    rules_host.rules,
+)
 
 #: An entry that is left out would be checked by the books' numbers instead.
 NEEDS_ALL = {

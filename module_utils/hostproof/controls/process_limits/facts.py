@@ -16,7 +16,7 @@ from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
 from .parsers import temp_cleaners
 from .policy import Policy
-from .probes import cgroups, pam
+from .probes import cgroups, pam, realtime
 from .table import ROWS
 
 NR_OPEN = "/proc/sys/fs/nr_open"
@@ -81,7 +81,7 @@ class Facts(NamedTuple):
 
     ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
     the next reboot, ``manager`` its defaults as they are now. ``cron`` are lines that may delete
-    files, ``kills`` is KillUserProcesses of logind as it is now.
+    files, ``kills`` is KillUserProcesses of logind as it is now. ``realtime`` is about priority.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -104,6 +104,7 @@ class Facts(NamedTuple):
     cron: Answer[FoundLines]
     os: Answer[Dict[str, str]]
     file: Answer[str]
+    realtime: realtime.Realtime
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -132,6 +133,7 @@ def read(host: Host, policy: Policy) -> Facts:
         cron=attempt(host.find_lines, "temp_cleaners", _CRON, temp_cleaners.INTERESTING),
         os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
         file=attempt(host.read_text, policy.limits_file),
+        realtime=realtime.read(host),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
-from ...errors import HostproofError
+from ...errors import Absent, HostproofError
 from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
@@ -154,6 +154,46 @@ def tasks(one: Service, facts: Facts, policy: Policy) -> Verdict:
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
         failing_layer=failing(running=now < least, persisted=bool(low)),
+    )
+
+
+@rules.check(
+    "process_limits.default_tasks",
+    "DefaultTasksMax is sufficient for a new service",
+    "DefaultTasksMax is too low for a new service",
+    severity="medium",
+    takes_effect="service_restart",
+    why="A service without its own TasksMax gets this limit. The instances that it starts then "
+    "fail to fork with status 11.",
+    reference="systemd-system.conf(5), DefaultTasksMax=; Cluster Verification Utility, "
+    "DefaultTasksMax parameter",
+)
+def default_tasks(facts: Facts, policy: Policy) -> Verdict:
+    if isinstance(facts.manager, Absent):
+        raise Skip("systemd does not run here.")
+    loaded = known(facts.manager).get("DefaultTasksMax")
+    if not loaded:
+        raise Skip("This systemd has no DefaultTasksMax.")
+    if known(facts.units):
+        raise Skip("process_limits.tasks checks the services that start Oracle's software.")
+    least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
+    now = of_unit(loaded, ROWS[1]).hard or 0
+    place = systemd_unit.last(known(facts.system), "Manager", "DefaultTasksMax")
+    at_boot = _number_of(place)
+    low = [f"it is {loaded} now"] if now < least else []
+    is_low_later = at_boot is not None and at_boot < least
+    low += [f"a reboot sets {at_boot}"] if is_low_later else []
+    return Verdict(
+        WARN if low else PASS,
+        f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
+        fix="write '[Manager]' and 'DefaultTasksMax=65535' to "
+        "/etc/systemd/system.conf.d/oracle.conf, or set TasksMax= in the service",
+        commands=["systemctl daemon-reexec"] if not is_low_later and place else [],
+        desired=f"infinity, or at least {least}",
+        persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
+        running=loaded,
+        evidence=["file:/etc/systemd/system.conf"],
+        failing_layer=failing(running=now < least, persisted=is_low_later),
     )
 
 
