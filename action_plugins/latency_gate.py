@@ -90,7 +90,10 @@ def changing(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any
 def say_stopped(given: dict[str, Any], answer: dict[str, Any], reasons: list[str]) -> None:
     answer["proceed"] = not reasons
     if reasons:
-        answer["lines"] = [f"batch {given['batch']} was stopped, nothing was changed", *reasons]
+        answer["lines"] = [
+            f"batch {given['batch']} was not started, no changes were made",
+            *reasons,
+        ]
 
 
 def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
@@ -103,7 +106,7 @@ def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]
     answer["judged"] = packed(judged)
     # A changed network path comes first: it can explain the whole difference in latency.
     answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
-    answer["lines"].append(f"batch {number} is {'kept' if decision.keep else 'held'}")
+    answer["lines"].append(f"batch {number} was {'kept' if decision.keep else 'put on hold'}")
     answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
         directory = given["folder"]

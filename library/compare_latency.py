@@ -9,8 +9,8 @@ module: compare_latency
 short_description: Compare latency before and after a change, per host and for all hosts
 description:
   - Runs on the controller, on two directories that M(latency_baseline) wrote.
-  - Rates each figure as worse, better, no different or inconclusive. A figure that is missing on
-    one side is an error, never "no different".
+  - Rates each figure as slower, faster, unchanged or inconclusive. A figure that is missing on one
+    side is an error.
 options:
   state:
     description:

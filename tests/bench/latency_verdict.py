@@ -27,11 +27,11 @@ sys.path.insert(0, str(ROOT / "plugin_utils"))
 
 from hostproof_controller.latency.fleet import compare_fleet  # noqa: E402
 from hostproof_controller.latency.verdict import (  # noqa: E402
-    BETTER,
+    FASTER,
     MARGINS,
-    NO_DIFFERENT,
+    SLOWER,
+    UNCHANGED,
     WINDOWS,
-    WORSE,
     compare,
     ratio_interval,
 )
@@ -215,16 +215,16 @@ def blocks(first: Sequence[float | None], second: Sequence[float | None]) -> lis
 def hosts(tables: Tables, groups: list[Group]) -> None:
     """One host: a verdict for each comparison."""
     tables.lines += [
-        "One host, ten windows before and ten after. *False*, *suspect*, *no different* and *not "
-        "stable*: nothing had changed. *Found*: it was slower by that share, and was called worse."
+        "One host, ten windows before and ten after. *False*, *suspect*, *unchanged* and *not "
+        "stable*: nothing had changed. *Found*: it was slower by that share, and was called slower."
     ]
-    titles = ["windows", "n", "spread", "false", "suspect", "no different", "not stable"]
+    titles = ["windows", "n", "spread", "false", "suspect", "unchanged", "not stable"]
     tables.head(*titles, *found_titles())
     totals: dict[str, list[int]] = {}
     for group in groups:
         found = [compare(before, after, group.margin) for before, after in group.pairs]
         number = len(found)
-        false = sum(one.verdict in (WORSE, BETTER) for one in found)
+        false = sum(one.verdict in (SLOWER, FASTER) for one in found)
         shares = found_shares([(*pair, group.margin) for pair in group.pairs])
         name = f"{group.source}: {group.name}"
         tables.row(
@@ -233,7 +233,7 @@ def hosts(tables: Tables, groups: list[Group]) -> None:
             percent(statistics.median(spread_of(side) for pair in group.pairs for side in pair)),
             percent(false / number),
             percent(sum(one.suspect for one in found) / number),
-            percent(sum(one.verdict == NO_DIFFERENT for one in found) / number),
+            percent(sum(one.verdict == UNCHANGED for one in found) / number),
             percent(sum(one.stable is False for one in found) / number),
             *map(percent, shares),
         )
@@ -259,14 +259,14 @@ def found_titles() -> list[str]:
 
 
 def found_shares(pairs: Sequence[tuple[list[float], list[float], float]]) -> list[float]:
-    """Of each change the share that was called worse; the last is judged among other figures."""
+    """Of each change the share that was called slower; the last is judged among other figures."""
     shares = []
     for change, comparisons in [*((change, 1) for change in CHANGES), (CHANGES[1], AMONG)]:
         found = [
             compare(before, [value * change for value in after], margin, comparisons).verdict
             for before, after, margin in pairs
         ]
-        shares.append(found.count(WORSE) / len(found))
+        shares.append(found.count(SLOWER) / len(found))
     return shares
 
 
@@ -294,7 +294,7 @@ def by_spread(tables: Tables, groups: list[Group]) -> None:
             continue
         words = [compare(*one).verdict for one in pairs]
         shares = found_shares(pairs)
-        false = sum(word in (WORSE, BETTER) for word in words)
+        false = sum(word in (SLOWER, FASTER) for word in words)
         tables.row(name, str(len(pairs)), percent(false / len(pairs)), *map(percent, shares))
         if high <= MOST_SPREAD:
             share = shares[CHANGES.index(1.2)]
@@ -308,7 +308,7 @@ def spread_of(side: Sequence[float]) -> float:
 def really_changed(tables: Tables) -> None:
     """Before with the one server, after with the slower one, recorded in turn."""
     tables.lines += ["", "Recorded with a real change: a server that takes longer to answer."]
-    tables.head("figure", "true change", "n", "worse", "better", "suspect")
+    tables.head("figure", "true change", "n", "slower", "faster", "suspect")
     for series in recordings():
         for name in sorted(name for name in series if len(name.split()) == 4):
             how, probe, *rest = name.split()
@@ -324,11 +324,11 @@ def really_changed(tables: Tables) -> None:
                 f"requests {HOW[how]}, {probe}, {rest[0]} {rest[1]}",
                 f"{change - 1:+.0%}",
                 str(len(found)),
-                percent(words.count(WORSE) / len(found)),
-                percent(words.count(BETTER) / len(found)),
+                percent(words.count(SLOWER) / len(found)),
+                percent(words.count(FASTER) / len(found)),
                 percent(sum(one.suspect for one in found) / len(found)),
             )
-            tables.bound(f"{name}: called better though slower", BETTER not in words)
+            tables.bound(f"{name}: called faster though slower", FASTER not in words)
 
 
 def fleets(tables: Tables, groups: list[Group]) -> None:
@@ -369,7 +369,7 @@ def one_fleet(tables: Tables, name: str, pool: list[float], controls: bool) -> N
             ]
             changed = [ratio * change for ratio in drawn[:HOSTS]]
             word = compare_fleet(changed, drawn[HOSTS:], margin).verdict
-            called += word in (WORSE, BETTER) if change == 1.0 else word == WORSE
+            called += word in (SLOWER, FASTER) if change == 1.0 else word == SLOWER
         shares[change] = called / number
     spread = statistics.stdev(math.log(ratio) for ratio in pool)
     name += ", with controls" if controls else ""

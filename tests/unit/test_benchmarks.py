@@ -148,7 +148,7 @@ def test_a_verdict_that_calls_chance_a_change_is_told(rates, monkeypatch, capsys
     def hasty(before, after, margin, comparisons=1):
         found = real(before, after, margin, comparisons)
         slower = found.interval.ratio > 1
-        return found._replace(verdict=rates.WORSE if slower else rates.BETTER)
+        return found._replace(verdict=rates.SLOWER if slower else rates.FASTER)
 
     monkeypatch.setattr(rates, "compare", hasty)
     assert run(rates, monkeypatch) == 1
@@ -163,7 +163,7 @@ def test_a_verdict_that_finds_nothing_is_told(rates, monkeypatch, capsys):
     monkeypatch.setattr(
         rates,
         "compare",
-        lambda *arguments: real(*arguments)._replace(verdict=rates.NO_DIFFERENT),
+        lambda *arguments: real(*arguments)._replace(verdict=rates.UNCHANGED),
     )
     assert run(rates, monkeypatch) == 1
     assert "+20% found 0.0%" in capsys.readouterr().out

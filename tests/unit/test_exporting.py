@@ -229,7 +229,7 @@ class TestSteps:
         assert step.checks == ("hugepages.y", "hugepages.x")
 
     @pytest.mark.parametrize("status", ["pass", "skip", "error", "waived"])
-    def test_only_what_fails_or_warns_is_mended(self, status):
+    def test_only_what_fails_or_warns_is_fixed(self, status):
         assert fixes.steps_of([finding("hugepages.x", status, commands=["a"])]) == []
 
     @pytest.mark.parametrize(

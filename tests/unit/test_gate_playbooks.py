@@ -44,7 +44,7 @@ class TestKept:
         said = "another path than before (MTU: 1500 before, 9000 after)"
         lines = played.output.splitlines()
         at = lines.index(f"db03: tcp 198.51.100.1:7003: {said}")
-        assert lines[at + 1] == "batch 2 is kept"
+        assert lines[at + 1] == "batch 2 was kept"
         told = [
             (line["host"], finding["running"])
             for line in played.lines()

@@ -62,8 +62,8 @@ def test_ready_hosts_after_each_run(runs):
     )
     assert ready(found) == [0, 1, 2]
     assert [point.failed for point in found.points] == [2, 1, 0]
-    assert found.broken == []
-    assert sorted(found.mended) == [86400.0, 2 * 86400.0]
+    assert found.open_failures == []
+    assert sorted(found.fixed) == [86400.0, 2 * 86400.0]
     assert found.mean_seconds == 1.5 * 86400
 
 
@@ -75,14 +75,14 @@ def test_a_run_of_some_hosts_leaves_the_others_as_they_were(runs):
         }
     )
     assert ready(found) == [2, 1]
-    assert [point.judged for point in found.points] == [2, 1]
+    assert [point.audited for point in found.points] == [2, 1]
 
 
 def test_a_run_of_one_control_leaves_the_others_as_they_were(runs):
     other = finding("latency.disk", "fail")
     found = runs({1: [told("db1", 1, a("fail"), other)], 2: [told("db1", 2, a("pass"))]})
     assert ready(found) == [0, 0]
-    assert [one.check for one in found.broken] == ["latency.disk"]
+    assert [one.check for one in found.open_failures] == ["latency.disk"]
 
 
 def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
@@ -93,32 +93,32 @@ def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
             3: [told("db1", 3, a("fail"), finding("hugepages.b", "fail"))],
         }
     )
-    assert [(one.check, one.since, one.runs) for one in found.broken] == [
+    assert [(one.check, one.since, one.runs) for one in found.open_failures] == [
         ("hugepages.a", at(1), 3),
         ("hugepages.b", at(2), 2),
     ]
 
 
 @pytest.mark.parametrize("status", ["error"])
-def test_what_could_not_be_determined_is_neither_mended_nor_new(runs, status):
+def test_what_could_not_be_determined_is_neither_fixed_nor_new(runs, status):
     found = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
-    assert [one.since for one in found.broken] == [at(1)]
+    assert [one.since for one in found.open_failures] == [at(1)]
     assert found.mean_seconds is None
 
 
 @pytest.mark.parametrize("status", ["skip", "waived"])
-def test_what_ends_otherwise_is_not_mended(runs, status):
+def test_what_ends_otherwise_is_not_fixed(runs, status):
     found = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
-    assert (found.broken, found.mended) == ([], [])
+    assert (found.open_failures, found.fixed) == ([], [])
 
 
-def test_what_is_gone_is_not_mended(runs):
+def test_what_is_gone_is_not_fixed(runs):
     first = [told("db1", 1, a("fail", "ONE: so"), a("pass", "TWO: so"))]
     found = runs({1: first, 2: [told("db1", 2, a("pass", "TWO: so"))]})
-    assert (found.broken, found.mended) == ([], [])
+    assert (found.open_failures, found.fixed) == ([], [])
 
 
-def test_a_host_that_no_longer_answers_is_not_ready_and_nothing_is_mended(runs):
+def test_a_host_that_no_longer_answers_is_not_ready_and_nothing_is_fixed(runs):
     reachable = finding("host.reachable", "error")
     found = runs(
         {
@@ -128,14 +128,14 @@ def test_a_host_that_no_longer_answers_is_not_ready_and_nothing_is_mended(runs):
         }
     )
     assert [point.verdicts["unreachable"] for point in found.points] == [0, 1, 0]
-    assert found.mended == [2 * 86400.0]
+    assert found.fixed == [2 * 86400.0]
     assert ready(found) == [0, 0, 1]
 
 
 def test_what_fails_again_fails_since_then(runs):
     days = {1: "fail", 2: "pass", 5: "fail", 6: "fail"}
     found = runs({day: [told("db1", day, a(status))] for day, status in days.items()})
-    assert [(one.since, one.runs) for one in found.broken] == [(at(5), 2)]
+    assert [(one.since, one.runs) for one in found.open_failures] == [(at(5), 2)]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_waivers_that_end_soon(runs, expires, days):
     one = a("waived")
     one["waiver"]["expires"] = expires
     found = runs({1: [told("db1", 1, one)]})
-    assert [ending.days for ending in found.endings] == days
+    assert [ending.days for ending in found.expiring_waivers] == days
 
 
 def test_only_the_newest_runs_are_read(runs, tmp_path):

@@ -24,7 +24,7 @@ MOST_RUNS = 50
 _SHOWN = 20
 
 _HEADS = ("started", "audited", *reversed(VERDICTS), "failures", "run")
-_BROKEN = ("since", "for", "runs", "severity", "host", "check", "title")
+_FAILURE_HEADS = ("since", "age", "runs", "severity", "host", "check", "title")
 
 
 @options.command("history")
@@ -62,7 +62,7 @@ def command(reports: str | None, html: str | None, last: int, output_format: str
     if output_format == "json":
         print(json.dumps(_document(found), indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(_BROKEN, _broken(found)), end="")
+        print(terminal.as_csv(_FAILURE_HEADS, _failures(found)), end="")
     else:
         _show(found)
     if html is not None and output_format == "text":
@@ -77,7 +77,7 @@ def _write(path: str, found: Trend) -> None:
     write_private(path, render(found, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())))
 
 
-def _broken(found: Trend) -> list[tuple[str, ...]]:
+def _failures(found: Trend) -> list[tuple[str, ...]]:
     now = seconds(found.points[-1].at)
     return [
         (
@@ -89,17 +89,17 @@ def _broken(found: Trend) -> list[tuple[str, ...]]:
             one.check,
             one.title,
         )
-        for one in found.broken
+        for one in found.open_failures
     ]
 
 
 def _document(found: Trend) -> dict[str, object]:
     return {
         "runs": [one._asdict() for one in found.points],
-        "broken": [one._asdict() for one in found.broken],
-        "mended": len(found.mended),
+        "open_failures": [one._asdict() for one in found.open_failures],
+        "fixed": len(found.fixed),
         "mean_seconds_to_fix": found.mean_seconds,
-        "waivers_that_end": [one._asdict() for one in found.endings],
+        "expiring_waivers": [one._asdict() for one in found.expiring_waivers],
         "notes": found.notes,
     }
 
@@ -108,7 +108,7 @@ def _show(found: Trend) -> None:
     rows = [
         (
             one.at,
-            str(one.judged),
+            str(one.audited),
             *(str(one.verdicts[verdict]) for verdict in reversed(VERDICTS)),
             str(one.failed),
             one.run,
@@ -116,18 +116,21 @@ def _show(found: Trend) -> None:
         for one in found.points
     ]
     terminal.table(_HEADS, rows)
-    broken = _broken(found)
-    terminal.say(f"\nOpen failures: {len(broken)}")
-    if broken:
-        terminal.table(_BROKEN, broken[:_SHOWN])
-        if len(broken) > _SHOWN:
-            terminal.say(f"and {len(broken) - _SHOWN} more; --format csv lists them")
-    mean, fixed = found.mean_seconds, len(found.mended)
+    failures = _failures(found)
+    terminal.say(f"\nOpen failures: {len(failures)}")
+    if failures:
+        terminal.table(_FAILURE_HEADS, failures[:_SHOWN])
+        if len(failures) > _SHOWN:
+            terminal.say(f"and {len(failures) - _SHOWN} more; --format csv lists them")
+    mean, fixed = found.mean_seconds, len(found.fixed)
     text = "no failure was fixed" if mean is None else f"{lasted(mean)} ({fixed} fixed)"
     terminal.say(f"\nMean time to fix: {text}")
-    terminal.say(f"Waivers that expire within {SOON_DAYS} days: {len(found.endings)}")
-    if found.endings:
+    terminal.say(f"Waivers that expire within {SOON_DAYS} days: {len(found.expiring_waivers)}")
+    if found.expiring_waivers:
         terminal.table(
             ("expires", "days", "host", "check", "owner"),
-            [(one.expires, str(one.days), one.host, one.check, one.owner) for one in found.endings],
+            [
+                (one.expires, str(one.days), one.host, one.check, one.owner)
+                for one in found.expiring_waivers
+            ],
         )

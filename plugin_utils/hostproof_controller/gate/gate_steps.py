@@ -190,7 +190,7 @@ def after_revert(
             why="It was not kept: {0}".format("; ".join(_about(reasons, host)) or "see the others"),
             fix=_revert_command(ledger) if told else _LATER,
         )
-    undo = _revert_command(ledger) if left else "it was reverted; find out why it got worse"
+    undo = _revert_command(ledger) if left else "it was reverted; find out why it became slower"
     return left, _compare_batch(ledger, batch, AFTER, undo).with_gate(findings)
 
 

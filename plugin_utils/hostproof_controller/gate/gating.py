@@ -16,7 +16,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..latency import baseline
 from ..latency.comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, Stability
-from ..latency.verdict import INCONCLUSIVE, WORSE, median
+from ..latency.verdict import INCONCLUSIVE, SLOWER, median
 from ..report.text import LISTS_HOSTS, as_typed
 
 LEDGER = "gate.json"
@@ -59,7 +59,7 @@ class Refused(HostproofError):
 
 class Limits(NamedTuple):
     """``inconclusive`` is keep or hold. ``tolerance`` is the share by which an inconclusive figure
-    may be worse at the far end of its interval (1.0: twice as slow) and still be kept."""
+    may be slower at the far end of its interval (1.0: twice as slow) and still be kept."""
 
     inconclusive: str
     tolerance: float
@@ -336,7 +336,7 @@ def _state_in_words(batch: dict[str, Any]) -> str:
         MEASURING: "it ended while it was measured before the change",
         STOPPED: "it was stopped before anything was changed",
         CHANGING: "it ended in the middle of the change",
-        HELD: "it is held",
+        HELD: "it was put on hold",
         REVERTED: "it was reverted",
         KEPT: "it was kept",
     }[batch["state"]]
@@ -371,8 +371,8 @@ def decide(
         others = [verdicts[name] for name in verdicts if name not in hosts]
         reasons += [(host, reason) for reason in _host_reasons(one, others, limits, restless)]
     for fleet in fleet_verdicts:
-        if fleet.comparison.verdict == WORSE and fleet.whole is None:
-            text = f"all changed hosts together got worse: {fleet.name}"
+        if fleet.comparison.verdict == SLOWER and fleet.whole is None:
+            text = f"all changed hosts together became slower: {fleet.name}"
             reasons.append((None, text))
     other_paths: list[tuple[str | None, str]] = [
         (host, text) for host in hosts if host in verdicts for text in verdicts[host].other_paths
@@ -425,8 +425,8 @@ def _figure_reason(
 ) -> str | None:
     comparison = figure.comparison
     ratio = _percent(comparison.interval.ratio)
-    if comparison.verdict == WORSE:
-        return f"worse ({ratio})"
+    if comparison.verdict == SLOWER:
+        return f"slower ({ratio})"
     if comparison.verdict != INCONCLUSIVE:
         return None
     if comparison.suspect and comparison.interval.ratio > 1.0:

@@ -24,7 +24,7 @@ _CLASSES = dict(
         strict=True,
     )
 )
-_MOST_BROKEN = 200
+_MOST_FAILURES = 200
 
 
 def render(trend: Trend, generated: str) -> str:
@@ -51,8 +51,8 @@ def render(trend: Trend, generated: str) -> str:
         classes=_CLASSES,
         ready=last.verdicts[READY],
         hosts=sum(last.verdicts.values()),
-        broken=trend.broken[:_MOST_BROKEN],
-        more=max(0, len(trend.broken) - _MOST_BROKEN),
+        failures=trend.open_failures[:_MOST_FAILURES],
+        more=max(0, len(trend.open_failures) - _MOST_FAILURES),
         mean=None if mean is None else lasted(mean),
         age=lambda one: lasted(seconds(last.at) - seconds(one.since)),
         soon=SOON_DAYS,

@@ -24,7 +24,7 @@ from ..report.verdict import VERDICTS, host_verdict
 SOON_DAYS = 30
 
 #: Statuses that end a failure: after a fix, and for other reasons.
-_MENDED = (PASS, WARN)
+_FIXED = (PASS, WARN)
 _OTHERWISE = (SKIP, WAIVED)
 
 #: Host, check and title, which names the instance, mount or card.
@@ -36,12 +36,12 @@ class Point(NamedTuple):
 
     run: str
     at: str
-    judged: int
+    audited: int
     verdicts: dict[str, int]
     failed: int
 
 
-class Broken(NamedTuple):
+class OpenFailure(NamedTuple):
     """A failure that is still there; ``runs`` have seen it since."""
 
     host: str
@@ -52,7 +52,7 @@ class Broken(NamedTuple):
     runs: int
 
 
-class Ending(NamedTuple):
+class ExpiringWaiver(NamedTuple):
     """A waiver that covers something and ends soon, or has ended."""
 
     host: str
@@ -64,15 +64,15 @@ class Ending(NamedTuple):
 
 class Trend(NamedTuple):
     points: list[Point]
-    broken: list[Broken]
-    mended: list[float]
-    endings: list[Ending]
+    open_failures: list[OpenFailure]
+    fixed: list[float]
+    expiring_waivers: list[ExpiringWaiver]
     notes: list[str]
 
     @property
     def mean_seconds(self) -> float | None:
         """From the run that saw a failure first to the one that saw it fixed."""
-        return sum(self.mended) / len(self.mended) if self.mended else None
+        return sum(self.fixed) / len(self.fixed) if self.fixed else None
 
 
 def folders(parent: Path, most: int) -> list[Path]:
@@ -96,7 +96,7 @@ def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
             read.append((began, folder.name, results))
     known = _Known()
     points = [known.after(*one) for one in sorted(read, key=lambda one: one[:2])]
-    return Trend(points, known.broken(), known.mended, known.endings(today), notes)
+    return Trend(points, known.open_failures(), known.fixed, known.expiring_waivers(today), notes)
 
 
 class _Known:
@@ -104,8 +104,8 @@ class _Known:
 
     def __init__(self) -> None:
         self.hosts: dict[str, dict[str, list[dict[str, Any]]]] = {}
-        self.failing: dict[_Key, Broken] = {}
-        self.mended: list[float] = []
+        self.failing: dict[_Key, OpenFailure] = {}
+        self.fixed: list[float] = []
 
     def after(self, began: str, name: str, results: Results) -> Point:
         """Take a run in."""
@@ -139,11 +139,11 @@ class _Known:
                 self.failing[key] = (
                     was._replace(runs=was.runs + 1)
                     if was
-                    else Broken(host, one["check"], one["title"], one["severity"], at, 1)
+                    else OpenFailure(host, one["check"], one["title"], one["severity"], at, 1)
                 )
-            elif was and one["status"] in _MENDED:
+            elif was and one["status"] in _FIXED:
                 del self.failing[key]
-                self.mended.append(max(0.0, seconds(at) - seconds(was.since)))
+                self.fixed.append(max(0.0, seconds(at) - seconds(was.since)))
             elif was and one["status"] in _OTHERWISE:
                 del self.failing[key]
             else:
@@ -154,13 +154,13 @@ class _Known:
                 # The instance or mount no longer exists: this is not a fix.
                 del self.failing[key]
 
-    def broken(self) -> list[Broken]:
+    def open_failures(self) -> list[OpenFailure]:
         """Longest first."""
         return sorted(
             self.failing.values(), key=lambda one: (one.since, natural(one.host), one[1:])
         )
 
-    def endings(self, today: datetime.date) -> list[Ending]:
+    def expiring_waivers(self, today: datetime.date) -> list[ExpiringWaiver]:
         found = []
         for host, controls in self.hosts.items():
             for one in _flat(controls):
@@ -173,7 +173,9 @@ class _Known:
                     continue
                 days = (ends - today).days
                 if days <= SOON_DAYS:
-                    found.append(Ending(host, one["check"], waiver["owner"], str(ends), days))
+                    found.append(
+                        ExpiringWaiver(host, one["check"], waiver["owner"], str(ends), days)
+                    )
         return sorted(set(found), key=lambda one: (one.expires, natural(one.host), one.check))
 
 

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from . import fleet, verdict
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
 from .missing_series import Loss
-from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
+from .verdict import FASTER, INCONCLUSIVE, SLOWER, UNCHANGED
 
 CHANGE, FLEET_CHANGE = change.check, fleet_change.check
 
@@ -128,7 +128,7 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
                 )
             )
             continue
-        statuses = {WORSE: FAIL, INCONCLUSIVE: WARN, BETTER: PASS, NO_DIFFERENT: PASS}
+        statuses = {SLOWER: FAIL, INCONCLUSIVE: WARN, FASTER: PASS, UNCHANGED: PASS}
         status = statuses[one.comparison.verdict]
         if one.whole is not None and status == FAIL:
             status = WARN
@@ -139,7 +139,7 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
                 title=title,
                 why=_part_of(one.whole) if status == WARN else None,
                 fix=undo or "./hostproof revert --limit HOSTS",
-                desired="not worse",
+                desired="not slower",
                 running=f"{percent(interval.ratio)} (95% interval {percent(interval.low)} to "
                 f"{percent(interval.high)}) over {hosts}: {one.comparison.verdict}",
             )
@@ -259,7 +259,7 @@ def _judge_series(
 def _status(figure: Figure) -> str:
     if figure.comparison.stable is False or figure.comparison.suspect:
         return WARN
-    return {WORSE: FAIL, INCONCLUSIVE: WARN}.get(figure.comparison.verdict, PASS)
+    return {SLOWER: FAIL, INCONCLUSIVE: WARN}.get(figure.comparison.verdict, PASS)
 
 
 def _fix(status: str, undo: str, unchanged: bool) -> str:

@@ -3,7 +3,7 @@
 """Baselines before and after a change, figure by figure: host by host, and all hosts together.
 
 A series is what one probe measured of one subject, layer and size; its figures are compared by
-verdict.py. A series that has figures on one side alone is a problem, never "no different".
+verdict.py. A series that has figures on one side alone is a problem, never "unchanged".
 """
 
 from collections.abc import Sequence
@@ -398,7 +398,7 @@ def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
 def _shows_harm(figure: Figure) -> bool:
     comparison = figure.comparison
     suspect = comparison.suspect and comparison.interval.ratio > 1.0
-    return comparison.verdict == verdict.WORSE or suspect
+    return comparison.verdict == verdict.SLOWER or suspect
 
 
 def _is_idle(pair: _Pair) -> bool:

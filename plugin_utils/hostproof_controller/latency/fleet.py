@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from .verdict import (
     ALPHA,
-    BETTER,
+    FASTER,
     INCONCLUSIVE,
-    NO_DIFFERENT,
-    WORSE,
+    SLOWER,
+    UNCHANGED,
     Interval,
     fewest_beside,
     median,
@@ -47,7 +47,7 @@ def compare_fleet(
 
     Worse or better: the interval excludes "the same" and is not within the margin. With one value
     per host, this is already rare by chance. ``figures`` is the number of figures that share the
-    error, so that at most one in twenty batches has a figure that is falsely reported as worse.
+    error, so that at most one in twenty batches has a figure that is falsely reported as slower.
     ValueError without a changed host.
     """
     alpha = _error_of(figures)
@@ -77,11 +77,11 @@ def signed_rank_interval(ratios: Sequence[float], alpha: float = ALPHA) -> Inter
 
 def _decide(interval: Interval, margin: float) -> str:
     if 1.0 / (1.0 + margin) < interval.low and interval.high < 1.0 + margin:
-        return NO_DIFFERENT
+        return UNCHANGED
     if interval.low > 1.0:
-        return WORSE
+        return SLOWER
     if interval.high < 1.0:
-        return BETTER
+        return FASTER
     return INCONCLUSIVE
 
 
@@ -95,7 +95,7 @@ def _signed_ranks(hosts: int) -> list[int]:
 
 
 def _error_of(figures: int) -> float:
-    """Share of the error per figure. Only "worse" holds a change, so two figures share one."""
+    """Share of the error per figure. Only "slower" holds a change, so two figures share one."""
     return ALPHA / max(1.0, figures / 2.0)
 
 

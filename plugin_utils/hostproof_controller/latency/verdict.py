@@ -8,7 +8,7 @@ estimate is Hodges' and Lehmann's ratio (the median of all after / before), its 
 one of the Mann-Whitney distribution, widened for windows that follow their neighbours (Hodges and
 Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 4.2 and 4.3).
 
-"Worse" and "better" require the whole interval beyond a margin, and "no different" the whole
+"slower" and "faster" require the whole interval beyond a margin, and "unchanged" the whole
 interval within it. All other results are inconclusive, with the number of windows required.
 """
 
@@ -16,9 +16,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-WORSE = "worse"
-BETTER = "better"
-NO_DIFFERENT = "no different"
+SLOWER = "slower"
+FASTER = "faster"
+UNCHANGED = "unchanged"
 INCONCLUSIVE = "inconclusive"
 
 #: Two-sided: a 95% interval.
@@ -90,12 +90,12 @@ def compare(
 
 
 def is_stable(before: Sequence[float], margin: float) -> bool | None:
-    """Whether a baseline's second half is not worse or better than its first; None if too short."""
+    """Whether a baseline's second half is as fast as its first; None if it is too short."""
     half = len(before) // 2
     if half < fewest_windows(ALPHA):
         return None
     interval = ratio_interval(before[:half], before[-half:], ALPHA)
-    return _decide(interval, margin) not in (WORSE, BETTER)
+    return _decide(interval, margin) not in (SLOWER, FASTER)
 
 
 def ratio_interval(
@@ -126,11 +126,11 @@ def median(figures: Sequence[float]) -> float:
 def _decide(interval: Interval, margin: float) -> str:
     upper, lower = 1.0 + margin, 1.0 / (1.0 + margin)
     if interval.low > upper:
-        return WORSE
+        return SLOWER
     if interval.high < lower:
-        return BETTER
+        return FASTER
     if lower < interval.low and interval.high < upper:
-        return NO_DIFFERENT
+        return UNCHANGED
     return INCONCLUSIVE
 
 

@@ -16,7 +16,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller.gate import gating
 from hostproof_controller.latency import baseline, change_findings, comparing, fleet
 from hostproof_controller.latency.baseline import Baseline, NoBaseline
-from hostproof_controller.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
+from hostproof_controller.latency.verdict import INCONCLUSIVE, SLOWER, UNCHANGED
 
 TCP = {"probe": "tcp", "host": "192.0.2.1", "port": 1521, "mode": "request_response"}
 CONDITIONS = {"cpus": 4, "kernel": "6.1", "load": 0.5}
@@ -103,9 +103,9 @@ class TestOneHost:
     @pytest.mark.parametrize(
         ("after", "verdict", "status"),
         [
-            (400, NO_DIFFERENT, "pass"),
-            (480, WORSE, "fail"),
-            (330, "better", "pass"),
+            (400, UNCHANGED, "pass"),
+            (480, SLOWER, "fail"),
+            (330, "faster", "pass"),
             (420, INCONCLUSIVE, "warn"),
         ],
     )
@@ -128,7 +128,7 @@ class TestOneHost:
         before = measured(tcp_windows(400) + tcp_windows(3, layer="host"))
         after = measured(tcp_windows(400, seed="b") + tcp_windows(5, layer="host"))
         one = verdict_of(before, after)
-        assert one.series[1].figures[0].comparison.verdict == WORSE
+        assert one.series[1].figures[0].comparison.verdict == SLOWER
         assert statuses(one) == ["pass", "warn"]
 
     def test_hosts_left_unchanged_warn_where_others_fail(self):
@@ -486,7 +486,7 @@ class TestFleet:
         verdicts = self.verdicts(1.05, 20)
         found = comparing.compare_fleet(verdicts, list(verdicts), [])
         by_name = {one.name: one for one in found}
-        assert by_name["tcp user 12 B p50"].comparison.verdict == WORSE
+        assert by_name["tcp user 12 B p50"].comparison.verdict == SLOWER
         findings = change_findings.judge_fleet(found)
         assert "fail" in {finding.status for finding in findings}
 
@@ -499,7 +499,7 @@ class TestFleet:
             if one.name == "tcp user 12 B p50"
         ]
         assert p50.comparison.controls == 8
-        assert p50.comparison.verdict != WORSE
+        assert p50.comparison.verdict != SLOWER
 
     def test_too_few_hosts_are_no_verdict(self):
         verdicts = self.verdicts(1.2, 3)
@@ -525,7 +525,7 @@ class TestFleet:
         found = comparing.compare_fleet(verdicts, list(verdicts), [])
         by_name = {one.name: one for one in found}
         part = by_name["tcp host 12 B p50"]
-        assert (part.comparison.verdict, part.whole) == (WORSE, "tcp user 12 B p50")
+        assert (part.comparison.verdict, part.whole) == (SLOWER, "tcp user 12 B p50")
         assert "fail" not in {finding.status for finding in change_findings.judge_fleet(found)}
         decision = gating.decide(
             list(pairs), dict.fromkeys(pairs, "ok"), verdicts, found, gating.Limits("keep", 1.0)
@@ -547,7 +547,7 @@ class TestFleet:
         verdicts = comparing.compare_hosts(pairs)
         by_name = {one.name: one for one in comparing.compare_fleet(verdicts, list(verdicts), [])}
         part = by_name["tcp host 12 B mean"]
-        assert part.comparison.verdict == WORSE
+        assert part.comparison.verdict == SLOWER
         assert part.whole == "tcp user 12 B p50"
         assert by_name["tcp user 12 B p50"].figures == 1
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from hostproof_controller.latency import fleet
 from hostproof_controller.latency.fleet import compare_fleet, signed_rank_interval
-from hostproof_controller.latency.verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
+from hostproof_controller.latency.verdict import FASTER, INCONCLUSIVE, SLOWER, UNCHANGED
 
 
 def ratios(hosts: int, change: float, seed: int, spread: float = 0.05) -> list[float]:
@@ -31,9 +31,9 @@ def test_five_hosts_bound_nothing_and_six_do() -> None:
 @pytest.mark.parametrize(
     ("change", "spread", "expected"),
     [
-        (1.08, 0.05, WORSE),
-        (1 / 1.08, 0.05, BETTER),
-        (1.0, 0.02, NO_DIFFERENT),
+        (1.08, 0.05, SLOWER),
+        (1 / 1.08, 0.05, FASTER),
+        (1.0, 0.02, UNCHANGED),
         (1.0, 0.3, INCONCLUSIVE),
     ],
 )
@@ -46,14 +46,14 @@ def test_a_fleet_gets_the_verdict_of_its_hosts(change: float, spread: float, exp
 def test_what_happened_to_all_is_not_the_changes_doing() -> None:
     evening = 1.15
     changed, unchanged = ratios(12, evening, 3, 0.02), ratios(12, evening, 4, 0.02)
-    assert compare_fleet(changed, [], 0.05).verdict == WORSE
+    assert compare_fleet(changed, [], 0.05).verdict == SLOWER
     found = compare_fleet(changed, unchanged, 0.05)
-    assert (found.verdict, found.controls) == (NO_DIFFERENT, 12)
+    assert (found.verdict, found.controls) == (UNCHANGED, 12)
 
 
 def test_too_few_unchanged_hosts_are_not_subtracted() -> None:
     found = compare_fleet(ratios(12, 1.1, 5, 0.02), ratios(3, 1.1, 6), 0.05)
-    assert (found.verdict, found.controls) == (WORSE, 0)
+    assert (found.verdict, found.controls) == (SLOWER, 0)
 
 
 def test_no_host_is_no_verdict() -> None:
@@ -80,5 +80,5 @@ def test_figures_that_share_the_error_are_rarely_called_worse_by_chance() -> Non
             compare_fleet(ratios(8, 1.0, 1000 * batch + number), [], 0.05, 8).verdict
             for number in range(8)
         ]
-        held += WORSE in words
+        held += SLOWER in words
     assert held <= 15 + 3 * math.sqrt(15)

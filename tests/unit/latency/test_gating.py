@@ -17,10 +17,10 @@ from hostproof_controller.latency.comparing import (
     Stability,
 )
 from hostproof_controller.latency.verdict import (
-    BETTER,
+    FASTER,
     INCONCLUSIVE,
-    NO_DIFFERENT,
-    WORSE,
+    SLOWER,
+    UNCHANGED,
     Comparison,
     Interval,
 )
@@ -31,9 +31,9 @@ OK = {"db01": "ok"}
 
 def compared(verdict: str, **others: Any) -> Comparison:
     intervals = {
-        WORSE: Interval(1.3, 1.2, 1.4),
-        BETTER: Interval(0.7, 0.6, 0.8),
-        NO_DIFFERENT: Interval(1.0, 0.98, 1.02),
+        SLOWER: Interval(1.3, 1.2, 1.4),
+        FASTER: Interval(0.7, 0.6, 0.8),
+        UNCHANGED: Interval(1.0, 0.98, 1.02),
         INCONCLUSIVE: Interval(1.0, 0.9, 1.1),
     }
     made = Comparison(verdict, 400.0, 400.0, intervals[verdict], 0.05, 20, False, True)
@@ -121,11 +121,11 @@ class TestControls:
 
 
 class TestDecision:
-    @pytest.mark.parametrize("verdict", [BETTER, NO_DIFFERENT, INCONCLUSIVE])
+    @pytest.mark.parametrize("verdict", [FASTER, UNCHANGED, INCONCLUSIVE])
     def test_no_sign_of_harm_is_kept(self, verdict):
         assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [], [])
 
-    @pytest.mark.parametrize(("verdict", "kept"), [(NO_DIFFERENT, True), (WORSE, False)])
+    @pytest.mark.parametrize(("verdict", "kept"), [(UNCHANGED, True), (SLOWER, False)])
     def test_another_path_is_said_and_is_no_reason(self, verdict, kept):
         """It may be the very change that is tested."""
         figure = Figure("p50", compared(verdict))
@@ -137,12 +137,12 @@ class TestDecision:
 
     @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
     def test_worse_is_held_whatever_the_figure(self, figure):
-        found = decide(host(Figure(figure, compared(WORSE))))
+        found = decide(host(Figure(figure, compared(SLOWER))))
         assert not found.keep
-        assert "worse (+30.0%)" in found.reasons[0][1]
+        assert "slower (+30.0%)" in found.reasons[0][1]
 
     def test_one_bad_figure_among_good_ones_is_enough(self):
-        figures = [Figure("p50", compared(BETTER)), Figure("p99", compared(WORSE))]
+        figures = [Figure("p50", compared(FASTER)), Figure("p99", compared(SLOWER))]
         assert not decide(host(*figures)).keep
 
     def test_suspect_of_worse_is_held(self):
@@ -179,27 +179,27 @@ class TestDecision:
         assert decide(host(Figure("p50", open_end), asked=False)).keep
         assert not decide(host(Figure("p50", open_end), asked=True)).keep
         assert not decide(host(Figure("p50", wide), asked=False)).keep
-        assert not decide(host(Figure("p50", compared(WORSE)), asked=False)).keep
+        assert not decide(host(Figure("p50", compared(SLOWER)), asked=False)).keep
 
     def test_what_unchanged_hosts_saw_is_said_beside_it(self):
         verdicts = {
-            name: host(Figure("p50", compared(WORSE)))._replace(host=name)
+            name: host(Figure("p50", compared(SLOWER)))._replace(host=name)
             for name in ("db01", "db02", "db03")
         }
         found = gating.decide(["db01"], OK, verdicts, [], LIMITS)
         assert [reason for _, reason in found.reasons] == [
-            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0%); on unchanged hosts: +30.0%"
+            "tcp 192.0.2.1:1521 user 12 B p50: slower (+30.0%); on unchanged hosts: +30.0%"
         ]
 
     def test_what_the_host_adds_decides_nothing_beside_the_whole(self):
-        whole = host(Figure("p50", compared(NO_DIFFERENT)))
-        part = host(Figure("p50", compared(WORSE)), layer="host")
+        whole = host(Figure("p50", compared(UNCHANGED)))
+        part = host(Figure("p50", compared(SLOWER)), layer="host")
         assert decide(whole._replace(series=whole.series + part.series)).keep
         assert decide(whole._replace(series=part.series)).keep is False
 
     def test_a_problem_is_held(self):
         assert not decide(host(problem="it has no figure after")).keep
-        one = host(Figure("p50", compared(BETTER)))._replace(problems=["tcp was not measured"])
+        one = host(Figure("p50", compared(FASTER)))._replace(problems=["tcp was not measured"])
         assert not decide(one).keep
 
     def test_nothing_compared_is_held(self):
@@ -208,7 +208,7 @@ class TestDecision:
 
     @pytest.mark.parametrize("applied", [{}, {"db01": "refused"}])
     def test_a_change_that_is_not_known_to_have_ended_is_held(self, applied):
-        assert not decide(host(Figure("p50", compared(BETTER))), applied=applied).keep
+        assert not decide(host(Figure("p50", compared(FASTER))), applied=applied).keep
 
     def test_few_of_many_unstable_figures_are_chance(self):
         steady, moved = Stability([], 1), Stability(["p50"], 1)

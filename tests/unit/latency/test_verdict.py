@@ -7,10 +7,10 @@ import random
 import pytest
 from hostproof_controller.latency import verdict
 from hostproof_controller.latency.verdict import (
-    BETTER,
+    FASTER,
     INCONCLUSIVE,
-    NO_DIFFERENT,
-    WORSE,
+    SLOWER,
+    UNCHANGED,
     compare,
     is_stable,
     ratio_interval,
@@ -50,7 +50,7 @@ def test_three_windows_can_never_tell() -> None:
 
 @pytest.mark.parametrize(
     ("factor", "expected"),
-    [(1.0, NO_DIFFERENT), (1.2, WORSE), (1 / 1.2, BETTER), (1.05, INCONCLUSIVE)],
+    [(1.0, UNCHANGED), (1.2, SLOWER), (1 / 1.2, FASTER), (1.05, INCONCLUSIVE)],
 )
 def test_steady_windows_get_the_verdict_of_their_ratio(factor: float, expected: str) -> None:
     before, after = windows(10, 0.01, 1), [w * factor for w in windows(10, 0.01, 2)]
@@ -63,7 +63,7 @@ def test_steady_windows_get_the_verdict_of_their_ratio(factor: float, expected: 
 def test_worse_and_better_are_mirror_images() -> None:
     before, after = windows(10, 0.05, 3), windows(10, 0.05, 4, 520.0)
     there, back = compare(before, after, 0.05), compare(after, before, 0.05)
-    assert (there.verdict, back.verdict) == (WORSE, BETTER)
+    assert (there.verdict, back.verdict) == (SLOWER, FASTER)
     assert there.interval.ratio == pytest.approx(1 / back.interval.ratio)
     assert there.interval.low == pytest.approx(1 / back.interval.high, rel=0.05)
 
@@ -118,7 +118,7 @@ def test_windows_that_follow_each_other_are_rarely_called_a_change() -> None:
         for _ in range(20):
             drawn.append(400 * math.exp(value))
             value = 0.6 * value + chance.gauss(0, 0.08)
-        called += compare(drawn[:10], drawn[10:], 0.05).verdict in (WORSE, BETTER)
+        called += compare(drawn[:10], drawn[10:], 0.05).verdict in (SLOWER, FASTER)
     assert called <= 15
 
 
@@ -139,7 +139,7 @@ def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
 
 def test_equal_windows_are_no_different() -> None:
     found = compare([400.0] * 10, [400.0] * 10, 0.05)
-    assert (found.verdict, found.suspect, found.needed) == (NO_DIFFERENT, False, None)
+    assert (found.verdict, found.suspect, found.needed) == (UNCHANGED, False, None)
 
 
 def test_the_sentence_has_the_numbers_and_the_verdict() -> None:
@@ -147,7 +147,7 @@ def test_the_sentence_has_the_numbers_and_the_verdict() -> None:
     said = sentence(found)
     assert " -> " in said
     assert "95% interval +" in said
-    assert said.endswith("margin 5%: worse")
+    assert said.endswith("margin 5%: slower")
     assert "too few windows" in sentence(compare([1.0], [2.0], 0.05))
 
 
@@ -157,4 +157,4 @@ def test_chance_alone_is_rarely_called_a_change() -> None:
         compare(windows(10, 0.05, seed), windows(10, 0.05, seed + 10_000), 0.05).verdict
         for seed in range(400)
     ]
-    assert sum(one in (WORSE, BETTER) for one in called) <= 4
+    assert sum(one in (SLOWER, FASTER) for one in called) <= 4
