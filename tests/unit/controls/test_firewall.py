@@ -383,11 +383,17 @@ class TestPortConflict:
         assert statuses["42424/udp"].running == "octssd.bin"
         assert statuses["42424/tcp"].running == "free"
 
+    @pytest.mark.parametrize(("program", "status"), [("chronyd", "pass"), ("node", "fail")])
+    def test_the_port_of_ntp_is_that_of_the_time_daemon(self, judge, program, status):
+        line = f'udp UNCONN 0 0 0.0.0.0:123 0.0.0.0:* users:(("{program}",pid=7,fd=5))\n'
+        found = judge(host(sockets=NO_SOCKETS + line))["port_conflict", "123/udp"]
+        assert (found.status, found.running) == (status, program)
+
     def test_of_a_single_instance(self, judge):
         line = 'tcp LISTEN 0 8 *:1521 *:* users:(("python3",pid=1,fd=3))\n'
         found = judge(host(sockets=NO_SOCKETS + line))
         assert found["port_conflict", "1521/tcp"].status == "fail"
-        assert len([1 for check, _port in found if check == "port_conflict"]) == 1
+        assert len([1 for check, _port in found if check == "port_conflict"]) == 2
 
     def test_a_program_that_only_root_sees(self, judge):
         line = "tcp LISTEN 0 8 *:1521 *:*\n"

@@ -440,6 +440,37 @@ class TestCluster:
         found = judge(named(node(), "rac1", own))["rac2-vip"]
         assert (found.status, "public subnet is unknown" in found.why) == ("error", True)
 
+    @pytest.mark.parametrize(
+        ("second", "status", "problem"),
+        [
+            (("192.0.2.20",), "pass", ""),
+            ((), "fail", "192.0.2.54 knows no such name"),
+            (("192.0.2.99",), "fail", "the name servers do not say the same"),
+        ],
+    )
+    def test_every_name_server_knows_a_node(self, judge, second, status, problem):
+        machine = says(node(), SERVERS[0], "rac2.example.com", ["192.0.2.20"])
+        says(machine, SERVERS[1], "rac2.example.com", second, 0 if second else 3)
+        found = judge(machine)["rac2"]
+        assert (found.status, problem in (found.why or "")) == (status, True)
+        assert f"udp:{SERVERS[1]} rac2.example.com" in found.evidence
+
+    def test_a_node_that_is_in_no_dns(self, judge):
+        machine = node()
+        for server in SERVERS:
+            says(machine, server, "rac2.example.com", (), 3)
+        assert judge(machine)["rac2"].status == "pass"
+
+    def test_a_silent_server_is_asked_for_no_node(self, judge):
+        machine = silent(node(), SERVERS[1], SCAN)
+        says(machine, SERVERS[0], "rac2.example.com", ["192.0.2.20"])
+        assert judge(machine)["rac2"].status == "pass"
+        assert not [key for key in machine.evidence if key.startswith(f"udp:{SERVERS[1]} rac2")]
+
+    def test_an_answer_of_a_server_that_cannot_be_read_is_an_error(self, judge):
+        machine = name_packs.datagram(node(), SERVERS[0], "rac2.example.com", b"no DNS")
+        assert judge(machine)["rac2"].status == "error"
+
     def test_one_that_is_unknown_has_no_value(self, judge):
         found = judge(node().command("getent ahosts rac2", "x", rc=1))["rac2"]
         assert (found.status, found.values) == ("error", {"addresses of rac2": None})

@@ -72,7 +72,8 @@ def _reserved(_facts: Facts, policy: Policy) -> List[Reserved]:
     if policy.profile is None:
         return []
     listener = Reserved(Port("listener", 1521, "tcp", "in"), ("tnslsnr",))
-    return [listener, *(_OF_CLUSTER if policy.profile.cluster else ())]
+    time = Reserved(Port("NTP", 123, "udp", "in"), ("chronyd", "ntpd"))
+    return [listener, time, *(_OF_CLUSTER if policy.profile.cluster else ())]
 
 
 RESERVED = Subjects(

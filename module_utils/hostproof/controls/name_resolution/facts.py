@@ -78,6 +78,7 @@ class Facts(NamedTuple):
     found: Dict[str, Answer[Found]] = {}
     back: Dict[str, Answer[Tuple[str, ...]]] = {}
     asked: Dict[str, Tuple[str, ...]] = {}
+    asked_members: Dict[str, Tuple[str, ...]] = {}
     replies: Dict[Tuple[str, str], Answer[Reply]] = {}
     zeroconf: Zeroconf = Zeroconf((), 0, (), False)
     proxyt: Proxyt = Proxyt(False, 0)
@@ -102,6 +103,12 @@ def read(host: Host, policy: Policy) -> Facts:
     asked = _forms(members.scan, own, own_found, resolver)
     questions = list(dict.fromkeys(form for forms in asked.values() for form in forms))
     servers = resolver.servers if isinstance(resolver, resolv_conf.Resolver) else ()
+    replies = name_service.ask_servers(host, servers, questions)
+    asked_members = _forms(members.members, own, own_found, resolver) if members.members else {}
+    more = [form for forms in asked_members.values() for form in forms if form not in questions]
+    # A silent server costs seconds for each name, and name_servers reports it.
+    live = [one for one in servers if _answers(replies, one)]
+    replies.update(name_service.ask_servers(host, live, list(dict.fromkeys(more))))
     return Facts(
         wanted=True,
         own=own,
@@ -117,7 +124,8 @@ def read(host: Host, policy: Policy) -> Facts:
         found=found,
         back=name_service.look_back(host, addresses[:8]),
         asked=asked,
-        replies=name_service.ask_servers(host, servers, questions),
+        asked_members=asked_members,
+        replies=replies,
         zeroconf=read_zeroconf(host),
         proxyt=read_proxyt(host),
     )
@@ -220,7 +228,12 @@ def _forms(
     }
 
 
+def _answers(replies: Dict[Tuple[str, str], Answer[Reply]], server: str) -> bool:
+    return any(key[0] == server and isinstance(one, Reply) for key, one in replies.items())
+
+
 def of_server(facts: Facts, server: str, name: str) -> Reply:
     """What a server states of a name: the first form of it that has addresses."""
-    replies = [known(facts.replies[server, form]) for form in facts.asked[name]]
+    forms = facts.asked.get(name) or facts.asked_members[name]
+    replies = [known(facts.replies[server, form]) for form in forms]
     return next((one for one in replies if one.addresses), replies[-1])

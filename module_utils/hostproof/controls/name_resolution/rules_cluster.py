@@ -30,6 +30,8 @@ from .subjects import (
 
 rules = Rules(NAME)
 
+_SILENT = "is silent"
+
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "
     "name_resolution_scan_names and name_resolution_cluster_names name none."
@@ -123,7 +125,7 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     try:
         reply = of_server(facts, server, name)
     except Absent as problem:
-        return f"is silent ({str(problem).rstrip('.')})"
+        return f"{_SILENT} ({str(problem).rstrip('.')})"
     if not reply.addresses:
         does = "knows no such name" if reply.code == NO_SUCH_NAME else "has no address"
         return does if reply.code in (0, NO_SUCH_NAME) else f"answers with code {reply.code}"
@@ -138,7 +140,7 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     takes_effect="now",
     why="When a service moves to that node, this node connects to itself or to nothing.",
     reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1; CVU VIP "
-    "Subnet configuration check",
+    "Subnet configuration check, PRVG-10048",
     each=MEMBERS,
     because_of=(
         "name_resolution.name_servers",
@@ -166,6 +168,8 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     ]
     if shared and not astray:
         problems.append(f"{listed(shared)} has the same address")
+    told = _by_server(facts, name)
+    problems += _disagreement(told)
     is_vip = name in known(facts.cluster).vips
     if is_vip and not problems:
         problems = _outside_public(facts, found)
@@ -178,9 +182,33 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         # Not in separate layers: layers are compared, but a node may have a line only in its file.
         running=f"{listed(found.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS]
+        + [key_of(server, form) for server in told for form in facts.asked_members[name]]
         + ([devices.ADDRESSES_KEY] if is_vip else []),
         values=_values(name, found),
     )
+
+
+def _by_server(facts: Facts, name: str) -> Dict[str, Any]:
+    """The addresses of a name by name server, or in words why it has none. Silent servers are left
+    out."""
+    told = {
+        server: _told(facts, server, name)
+        for server in known(facts.resolver).servers
+        if name in facts.asked_members and (server, facts.asked_members[name][0]) in facts.replies
+    }
+    return {server: one for server, one in told.items() if not str(one).startswith(_SILENT)}
+
+
+def _disagreement(told: Dict[str, Any]) -> List[str]:
+    """The problem if some name servers know a name and others do not. A name may be in no DNS."""
+    answers = {server: one for server, one in told.items() if not isinstance(one, str)}
+    if not answers:
+        return []
+    problems = [f"{server} {one}" for server, one in told.items() if isinstance(one, str)]
+    if len({tuple(sorted(one)) for one in answers.values()}) > 1:
+        texts = [f"{server} {listed(one)}" for server, one in answers.items()]
+        problems.append(f"the name servers do not say the same: {', '.join(texts)}")
+    return problems
 
 
 def _outside_public(facts: Facts, vip: Found) -> List[str]:
