@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.collect.held import Holders
 from ansible.module_utils.hostproof.collect.host import (
+    SOURCED,
     FoundLines,
     OpenFiles,
     Output,
@@ -340,7 +341,7 @@ class Machine(RecordedHost):
         everything = sorted({*self.files, *self.links, *self.refused, *self._tree()})
         globs = [re.compile(fnmatch.translate(place)) for place in places]
         waiting = [
-            (path, "")
+            (path, "", True)
             for one in globs
             for path in everything
             if one.match(path) and path.count("/") == one.pattern.count("/")
@@ -349,23 +350,26 @@ class Machine(RecordedHost):
         callers: dict[str, str] = {}
         unread, seen = [], set()
         while waiting:
-            path, origin = waiting.pop(0)
+            path, origin, is_script = waiting.pop(0)
             real = self._resolve(path)
             answer = self._look("file", path)
             if real in seen or answer.get("error") == "absent":
                 continue
+            if "text" in answer and not (is_script or answer["text"].startswith("#!")):
+                continue
             seen.add(real)
             if "error" in answer:
                 unread.append(path)
-                continue
-            if origin and not answer["text"].startswith("#!"):
                 continue
             told = list(enumerate(answer["text"].splitlines(), 1))
             if found := [one for one in told if re.search(pattern, one[1])]:
                 lines[path] = found
                 callers.update({path: origin} if origin else {})
             called = re.findall(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]", answer["text"])
-            waiting.extend((one, origin or path) for one in called if one in self.files)
+            sourced = SOURCED.findall(answer["text"])
+            waiting.extend(
+                (one, origin or path, one in sourced) for one in called if one in self.files
+            )
         return {"lines": lines, "callers": callers, "unread": unread}
 
     def _sample(self, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:

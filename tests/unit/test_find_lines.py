@@ -49,6 +49,41 @@ def test_only_matching_lines_are_kept(root):
     assert "secret" not in str(live.evidence)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ". {0}",
+        "  source {0}",
+        "[ -f {0} ] && . {0}",
+        "sh {0}",
+        "/bin/bash -e {0} 5",
+        "(ksh {0}) &",
+        ". '{0}'",
+        "ExecStart=/bin/sh {0}",
+        "su - root -c 'sh {0}'",
+    ],
+)
+def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
+    data = f"{root}/bin/data"
+    put(root / "units/b.service", f"# {data}\n{line.format(data)}\n")
+    found = find(root, "units/b.service")
+    assert found.lines == {data: [(1, "sysctl")]}
+    assert found.callers == {data: f"{root}/units/b.service"}
+
+
+@pytest.mark.parametrize("line", ["{0}", "cat {0}", "finish {0}", "sh -c 'cat {0}'", "x.sh > {0}"])
+def test_a_file_that_no_shell_reads(root, line):
+    put(root / "units/b.service", line.format(f"{root}/bin/data") + "\n")
+    assert find(root, "units/b.service").lines == {}
+
+
+@pytest.mark.parametrize("name", ["functions", "init-functions", "rc.status"])
+def test_functions_for_scripts_set_nothing_by_themselves(root, name):
+    put(root / f"bin/{name}", "sysctl -p\n")
+    put(root / "units/b.service", f". {root}/bin/{name}\n")
+    assert find(root, "units/b.service").lines == {}
+
+
 def test_a_recording_says_the_same(root):
     live = LiveHost()
     found = live.find_lines("test", [f"{root}/units/*"], "sysctl")

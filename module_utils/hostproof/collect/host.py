@@ -66,6 +66,14 @@ _OF_A_PROCESS = re.compile(
 )
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
+#: A file that a shell reads, whatever it begins with: ". FILE", "source FILE", "sh FILE".
+SOURCED = re.compile(
+    r"(?:^|[\s;&|({'\"=@+!-])(?:\.|source|(?:/[\w./-]*/)?(?:a|ba|da|k|z)?sh)[ \t]+"
+    r"(?:-\w+[ \t]+)*[\"']?(/[\w.+@/-]*[\w+])",
+    re.MULTILINE,
+)
+#: Functions for scripts of SysV: what one of them sets depends on its call.
+_LIBRARY = re.compile(r"/(?:init-)?functions\Z|/rc\.status\Z")
 
 #: Seconds for one access to a file or directory; _LIMITS has the tasks that read every process.
 READ_SECONDS = 10.0
@@ -930,18 +938,20 @@ def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
     """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
     wanted = re.compile(pattern, re.MULTILINE)
     found = FoundLines({}, {}, [])
-    waiting: List[Tuple[str, Tuple[str, ...]]]
-    waiting = [(path, ()) for path in _files_of(places, found.unread)]
+    # A path, its callers, and whether it counts without "#!".
+    waiting: List[Tuple[str, Tuple[str, ...], bool]]
+    waiting = [(path, (), True) for path in _files_of(places, found.unread)]
     remote = _network_mounts()
     seen: Set[Tuple[int, int]] = set()
     for depth in range(_CALLS):
-        called: List[Tuple[str, Tuple[str, ...]]] = []
-        for path, callers in waiting:
+        called: List[Tuple[str, Tuple[str, ...], bool]] = []
+        for path, callers, is_script in waiting:
             if (path + "/").startswith(remote):
                 continue
-            text = _text_of(path, callers, seen, found.unread)
+            text = _text_of(path, callers, is_script, seen, found.unread)
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
-            called.extend((one, (*callers, path)) for one in names)
+            sourced = {one for one in SOURCED.findall(text) if not _LIBRARY.search(one)}
+            called.extend((one, (*callers, path), one in sourced) for one in dict.fromkeys(names))
             # Most files have no match: do not split them into lines.
             if wanted.search(text):
                 matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
@@ -983,17 +993,22 @@ def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
 
 
 def _text_of(
-    path: str, callers: Tuple[str, ...], seen: Set[Tuple[int, int]], unread: List[str]
+    path: str,
+    callers: Tuple[str, ...],
+    is_script: bool,
+    seen: Set[Tuple[int, int]],
+    unread: List[str],
 ) -> str:
-    """The text of a file; "" for what was seen already, is not text or, if called, no script.
+    """The text of a file; "" for what was seen already, is not text or is no script.
 
     ``callers`` lead from a file of the places that began to it: who may write one of them chose
     the path.
     """
     try:
-        step = partial(_read_script, bool(callers), seen)
+        step = partial(_read_script, is_script, seen)
         text, *number = guarded_read.read(path, step, callers)
-        seen.update([(number[0], number[1])] if number else [])
+        # A file that is no script here may be one for another caller.
+        seen.update([(number[0], number[1])] if number and (text or is_script) else [])
     except (ValueError, IsADirectoryError):
         return ""  # no regular file
     except (OSError, HostproofError) as problem:
@@ -1026,14 +1041,14 @@ def _is_no_file(path: str) -> bool:
 
 
 def _read_script(
-    is_called: bool, seen: Set[Tuple[int, int]], found: guarded_read.Found
+    is_script: bool, seen: Set[Tuple[int, int]], found: guarded_read.Found
 ) -> List[Any]:
     """The text of a file, or a bit more of it than a script has, with its device and inode; ""
-    if it was seen already, or is called and no script."""
+    if it was seen already. Without ``is_script`` it must begin as a script."""
     look = found.look
     if look is None or (look.st_dev, look.st_ino) in seen:
         return [""]
-    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"#!" if is_called else b"", found)
+    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"" if is_script else b"#!", found)
     return [text, look.st_dev, look.st_ino]
 
 

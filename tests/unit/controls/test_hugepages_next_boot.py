@@ -347,6 +347,17 @@ SCRIPTS = (
         ("10 pages from /etc/rc.local:3",),
     ),
     Row(
+        "rc.local: a file without #! that it sources",
+        {
+            "/opt/hp.env": f"sysctl -w {KEY}=10\n",
+            "/etc/rc.local+": "#!/bin/sh\n. /opt/hp.env\n",
+        },
+        "pool_persisted",
+        "error",
+        f"10: {MANUAL}; sh(1)",
+        ("/opt/hp.env:1 may set vm.nr_hugepages to 10",),
+    ),
+    Row(
         "rc.local: echo to sysfs through tee",
         {"/etc/rc.local+": f"#!/bin/bash\necho 10 | sudo tee {SYSFS}\n"},
         "pool_persisted",
