@@ -52,12 +52,16 @@ def judge(readings: Readings) -> list[Finding]:
 
 @functools.cache
 def main_sources() -> dict[str, tuple[str, ...]]:
-    """Check to the first readings that its findings cite on the example hosts, as patterns."""
+    """Check to the readings that each of its verdicts on the example hosts cites, as patterns.
+
+    They include the reading of each layer that the check judges: a verdict needs all of them.
+    """
     found: dict[str, set[str]] = {}
     for path in sorted(EXAMPLES.glob("*.json")):
         for one in judge(evidence.load_pack(str(path))):
             if one.status not in (ERROR, SKIP) and one.evidence:
-                found.setdefault(one.check, set()).add(_pattern(one.evidence[0]))
+                cited = {_pattern(key) for key in one.evidence}
+                found[one.check] = found.get(one.check, cited) & cited
     return {check: tuple(sorted(keys)) for check, keys in found.items()}
 
 
@@ -69,7 +73,7 @@ def _pattern(key: str) -> str:
 
 class Row(NamedTuple):
     """A control on all archives. ``judged`` of ``present`` have a verdict other than error:
-    checks whose main source is in the archive; ``errors`` of ``checks`` are those of all."""
+    checks whose main sources are in the archive; ``errors`` of ``checks`` are those of all."""
 
     control: str
     present: int
@@ -98,7 +102,7 @@ def table(packs_of_hosts: dict[str, Readings]) -> list[Row]:
             numbers = sums[check.partition(".")[0]]
             sources = main_sources().get(check, ())
             error = is_error(several)
-            has = any(fnmatch.filter(held, pattern) for pattern in sources)
+            has = bool(sources) and all(fnmatch.filter(held, pattern) for pattern in sources)
             numbers[0] += has
             numbers[1] += has and not error
             numbers[2] += error

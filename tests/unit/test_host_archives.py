@@ -4,10 +4,10 @@ import host_archives
 import pytest
 from ansible.module_utils.hostproof.evaluate.finding import ERROR
 
-#: Percent of the checks whose main source is in an archive that have a verdict other than error.
-LEAST = 49
-#: The checks that are errors of all, in percent. New checks without a source in archives add some.
-MOST_ERRORS = 68
+#: Percent of the checks whose main sources are in an archive that have a verdict other than error.
+LEAST = 75
+#: Checks on all archives that are no errors. Many are judged by one known layer.
+LEAST_CHECKS = 470
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,9 @@ def test_what_stands_in_an_archive_is_judged(archives):
     rows = host_archives.table(archives)
     present, known = sum(row.present for row in rows), sum(row.judged for row in rows)
     errors, checks = sum(row.errors for row in rows), sum(row.checks for row in rows)
-    assert present > 150
+    assert present > 70
     assert known * 100 >= present * LEAST, rows
-    assert errors * 100 <= checks * MOST_ERRORS, rows
+    assert checks - errors >= LEAST_CHECKS, rows
 
 
 def test_a_running_value_that_is_too_low_fails(archives):
