@@ -452,3 +452,20 @@ def test_a_worker_that_looks_for_garbage_writes_to_nothing_that_was_there_before
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert done.stdout == "True\n"
+
+
+def test_a_worker_reads_no_payload_that_was_there_before_the_fork():
+    """Without own checks an audit sends every control but ``custom``."""
+    names = [one for one in policies.controls() if one != "custom"]
+    payload.payload_for("verify_controls", names)
+    code = (
+        "import sys; sys.path.insert(0, 'plugin_utils')\n"
+        "from hostproof_controller import cache\n"
+        "from hostproof_controller.remote import host_action, payload\n"
+        "host_action.prepare('verify_controls')\n"
+        "cache.read_verified = lambda path: sys.exit(f'read again: {path}')\n"
+        f"print(len(payload.payload_for('verify_controls', {names!r})))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    size = len(payload.payload_for("verify_controls", names))
+    assert (done.stderr, done.stdout) == ("", f"{size}\n")

@@ -37,10 +37,15 @@ def prepare(module: str = "") -> None:
     """
     runs.name_folders()
     policies.prime()
-    payload.prime(module, policies.controls() if module else ())
+    own_checks: list[custom_checks.Loaded] = []
     with contextlib.suppress(HostproofError):
         # Each host reports the error.
-        custom_checks.load(transport.inventory_sources())
+        own_checks = custom_checks.load(transport.inventory_sources())
+    if module:
+        # As in _with_own_checks.
+        payload.prime(module, [one for one in policies.controls() if one != "custom" or own_checks])
+    else:
+        payload.prime()
     transport.freeze_memory()
 
 
