@@ -30,7 +30,7 @@ SAMPLE = "nfs_traffic"
 ADDRESS = "10.0.0.5"
 #: What fstab says on a host that is ready.
 OPTIONS = "rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,wsize=262144,nointr"
-DATAFILES = {"path": "/u02", "source": "filer1:/vol/u02", "class": "datafiles", "use": "single"}
+DATAFILES = {"path": "/u02", "source": "filer1:/vol/u02", "class": "datafiles", "sharing": "single"}
 
 
 nfs_policy = functools.partial(changed_policy, "nfs_mounts")

@@ -68,7 +68,7 @@ def only(found):
 
 
 def failover(**changes):
-    return {"policy": nfs_packs.listed(use="failover", **changes)}
+    return {"policy": nfs_packs.listed(sharing="failover", **changes)}
 
 
 @pytest.mark.parametrize(

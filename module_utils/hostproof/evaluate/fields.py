@@ -73,8 +73,8 @@ class Field:
 
         return self._like(read)
 
-    def none_for(self, word: str) -> Any:
-        """The same, and None for the word that leaves it to the host ("auto", "unmanaged")."""
+    def none_for(self, word: Optional[str]) -> Any:
+        """The same, and None for a word such as "auto" or "unmanaged", or for null."""
         other = self._like(
             lambda given, name: None if given[name] == word else self.read(given, name)
         )
@@ -244,7 +244,7 @@ class _List(Field):
         self._word = word
         super().__init__(self._read, "list" if word is None else "raw")
 
-    def none_for(self, word: str) -> Any:
+    def none_for(self, word: Optional[str]) -> Any:
         return _List(self._entry, self._together, self._empty, self._key, self._twice, word)
 
     @property

@@ -66,6 +66,7 @@ OLD_VARIABLES = {
     "name_resolution_unmanaged": "name_resolution_skip_checks",
     "nfs_mounts_remount_ok": "nfs_mounts_allow_remount",
     "nfs_mounts_sample_seconds": WINDOW_VARIABLE,
+    "nfs_mounts_use": "nfs_mounts_sharing",
     "nfs_mounts_wanted": "nfs_mounts_mounts",
     "pool_validation_reload_ok": "pool_validation_allow_reload",
     "pool_validation_stale_ok": "pool_validation_allow_stale_connections",

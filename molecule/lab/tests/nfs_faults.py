@@ -31,7 +31,7 @@ class Fault(NamedTuple):
     layer: dict[str, str]
     fix: str
     persisted: str | None = None
-    use: str = "single"
+    sharing: str = "single"
     version: str = "3"
 
     def wanted(self) -> dict[str, str]:
@@ -40,7 +40,7 @@ class Fault(NamedTuple):
             "path": self.path,
             "source": self.source,
             "class": self.file_class,
-            "use": self.use,
+            "sharing": self.sharing,
             "version": self.version,
         }
 
@@ -95,7 +95,7 @@ FAULTS = (
         {"options_in_force": "fail", "options_persisted": "fail"},
         {"running": "acregmax=61"},
         "actimeo=0",
-        use="rac",
+        sharing="rac",
     ),
     Fault(
         "/f/nolock",
@@ -105,7 +105,7 @@ FAULTS = (
         {"server_locks": "fail"},
         {"running": "nolock"},
         "stop what uses /f/nolock",
-        use="rac",
+        sharing="rac",
     ),
     Fault(
         "/f/nocto",
@@ -115,7 +115,7 @@ FAULTS = (
         {"server_locks": "fail"},
         {"running": "nocto"},
         "stop what uses /f/nocto",
-        use="failover",
+        sharing="failover",
     ),
     Fault(
         "/f/noac",

@@ -220,7 +220,7 @@ def _mounts(host: Host) -> Part:
     if not found:
         notes.append("Nothing is mounted over NFS.")
     return Part(
-        "nfs_mounts", notes, variables, ["nfs_mounts_use: single", 'nfs_mounts_version: "3"']
+        "nfs_mounts", notes, variables, ["nfs_mounts_sharing: single", 'nfs_mounts_version: "3"']
     )
 
 

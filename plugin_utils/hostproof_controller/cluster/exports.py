@@ -158,10 +158,10 @@ def _locks(export: Export) -> dict[str, Any]:
         status,
         why=" ".join(why) or None,
         fix="mount it on one host only; or remove nolock and local_lock, and set noac (Linux: "
-        "actimeo=0) unless the hosts are a failover pair (use: failover in nfs_mounts_mounts)",
+        "actimeo=0) unless the hosts are a failover pair (sharing: failover in nfs_mounts_mounts)",
         desired="locks on the server" + ("" if apart else ", attributes not cached"),
         running="; ".join(
-            f"{user.host}: {user.locks} locks, attributes {user.attributes}, use {user.use}"
+            f"{user.host}: {user.locks} locks, attributes {user.attributes}, sharing {user.use}"
             for user in users
         ),
         values={user.host: user.locks for user in users},

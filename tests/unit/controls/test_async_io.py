@@ -303,7 +303,7 @@ class TestLimit:
         assert found.persisted == "65536 (kernel default, nothing sets it)"
 
     def test_by_the_note(self, judge):
-        found = judge(story(), aio_max_nr="mos")["aio_max_nr"]
+        found = judge(story(), aio_max_nr="mos_579108")["aio_max_nr"]
         assert (found.status, found.desired) == ("fail", "at least 3145728")
 
     def test_room_to_grow(self, judge):

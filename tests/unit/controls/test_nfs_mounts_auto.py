@@ -27,7 +27,7 @@ def guessed(machine: NfsMachine, **changes: Any) -> dict[str, tuple[str, str]]:
     """Path to class and use of what is judged where the policy lists nothing."""
     mounts = judged(machine, **changes)
     assert all(one.guessed and one.mounted for one in mounts)
-    return {one.wanted.path: (one.wanted.file_class, one.wanted.use) for one in mounts}
+    return {one.wanted.path: (one.wanted.file_class, one.wanted.sharing) for one in mounts}
 
 
 def mounted(*paths: str) -> NfsMachine:
@@ -98,16 +98,16 @@ class TestUse:
     def test_the_policy_knows_better(self):
         machine = mounted().database(f"{DATA}/system01.dbf")
         machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
-        assert guessed(machine, use="single") == {"/u02": ("datafiles", "single")}
-        assert guessed(machine, use="failover") == {"/u02": ("datafiles", "failover")}
-        assert judged(machine, use="single")[0].use_stated
+        assert guessed(machine, sharing="single") == {"/u02": ("datafiles", "single")}
+        assert guessed(machine, sharing="failover") == {"/u02": ("datafiles", "failover")}
+        assert judged(machine, sharing="single")[0].sharing_stated
 
     def test_of_a_listed_mount_may_be_left_open(self):
         machine = mounted().process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
-        (one,) = judged(machine, **nfs_packs.listed(use="auto"))
-        assert (one.wanted.use, one.use_stated, one.guessed) == ("rac", False, False)
-        (one,) = judged(machine, **nfs_packs.listed(use="single"))
-        assert (one.wanted.use, one.use_stated, one.guessed) == ("single", True, False)
+        (one,) = judged(machine, **nfs_packs.listed(sharing="auto"))
+        assert (one.wanted.sharing, one.sharing_stated, one.guessed) == ("rac", False, False)
+        (one,) = judged(machine, **nfs_packs.listed(sharing="single"))
+        assert (one.wanted.sharing, one.sharing_stated, one.guessed) == ("single", True, False)
 
 
 class TestNothing:

@@ -347,7 +347,7 @@ def test_data_needs_neither(file_class, use):
     machine.mount("/u02", "filer1:/vol/u02", shown())
     text = machine.files[MOUNTINFO]
     machine.file(MOUNTINFO, text.replace("rw,relatime shared:2", "rw,nosuid,nodev,noexec shared:2"))
-    policy = listed(**{"class": file_class, "use": use})
+    policy = listed(**{"class": file_class, "sharing": use})
     for check in ("options_in_force", "options_persisted"):
         (finding,) = findings(machine, check, **policy)
         assert "nosuid" not in finding.why and "noexec" not in finding.why

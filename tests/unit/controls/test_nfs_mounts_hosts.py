@@ -238,7 +238,7 @@ class TestWhatAReaderSees:
     @pytest.mark.parametrize(
         ("check", "extra", "policy"),
         [
-            ("server_locks", "nolock,actimeo=0", {"use": "rac"}),
+            ("server_locks", "nolock,actimeo=0", {"sharing": "rac"}),
             ("caching", "actimeo=0", {"class": "backup"}),
             ("options_persisted", "timeo=50", {}),
             ("options_persisted", "noauto", {}),
@@ -246,7 +246,7 @@ class TestWhatAReaderSees:
         ],
     )
     def test_only_the_next_boot_goes_wrong(self, judge, check, extra, policy):
-        cache = nfs_packs.NO_CACHE if policy.get("use") == "rac" else ""
+        cache = nfs_packs.NO_CACHE if policy.get("sharing") == "rac" else ""
         machine = database_on(shown(cache=cache), fstab=f"{OPTIONS},{extra}")
         (one,) = judge(machine, **listed(**policy))[check]
         layer, text = self.shown_by_the_summary(one)
@@ -274,7 +274,7 @@ class TestFixes:
 
     def test_local_locks_that_the_policy_asks_for(self, judge):
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
-        policy = listed(use="rac", options="nolock")
+        policy = listed(sharing="rac", options="nolock")
         (one,) = judge(machine, **policy)["server_locks"]
         assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
 

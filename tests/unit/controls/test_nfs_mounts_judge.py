@@ -15,8 +15,8 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, listed, nfs_host, ready_host, shown
 from packs import Machine
 
-RAC = listed(use="rac")
-FAILOVER = listed(use="failover")
+RAC = listed(sharing="rac")
+FAILOVER = listed(sharing="failover")
 BACKUP = listed(**{"class": "backup"})
 HOME = listed(**{"class": "oracle_home"})
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
@@ -348,7 +348,7 @@ LOCKS = (
         FAILOVER,
         "server_locks",
         "fail",
-        ("for use failover",),
+        ("for sharing failover",),
     ),
     Story(
         "locks: nocto under RAC",
@@ -384,7 +384,7 @@ LOCKS = (
     Story(
         "locks: the policy requires nolock, which it may not under RAC",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
-        listed(use="rac", options="nolock"),
+        listed(sharing="rac", options="nolock"),
         "server_locks",
         "fail",
     ),
@@ -402,7 +402,7 @@ LOCKS = (
         {},
         "server_locks",
         "warn",
-        ("does not state whether other hosts", "nfs_mounts_use"),
+        ("does not state whether other hosts", "nfs_mounts_sharing"),
     ),
     Story(
         "locks: at the server, and nobody says who uses the files",
@@ -426,7 +426,7 @@ LOCKS = (
             ),
             clusterware,
         ),
-        listed(use="auto"),
+        listed(sharing="auto"),
         "server_locks",
         "fail",
     ),
@@ -462,7 +462,7 @@ ADVICE = (
     Story(
         "advice: not where the use is a guess",
         mount(),
-        listed(use="auto"),
+        listed(sharing="auto"),
         "local_locks_advice",
         "skip",
         ("No policy states",),
@@ -530,7 +530,7 @@ IN_FORCE = (
     Story(
         "in force: voting files without noac",
         mount(shown(cache=NO_CACHE), OPTIONS + ",actimeo=0"),
-        listed(use="rac", **{"class": "crs_voting"}),
+        listed(sharing="rac", **{"class": "crs_voting"}),
         "options_in_force",
         "fail",
         ("noac",),
@@ -590,7 +590,7 @@ IN_FORCE = (
         {},
         "options_in_force",
         "fail",
-        ("Checked as datafiles of use single, a guess",),
+        ("Checked as datafiles with sharing single, a guess",),
     ),
 )
 
@@ -1457,7 +1457,7 @@ def hpux() -> Machine:
 
 
 def rac(size: str = "32K") -> dict[str, Any]:
-    return listed(use="rac", **ORADATA) | {"transfer_size": size}
+    return listed(sharing="rac", **ORADATA) | {"transfer_size": size}
 
 
 class TestOtherSystems:
@@ -1527,7 +1527,7 @@ class TestOtherSystems:
 
     def test_llock_after_a_failover(self, judge):
         machine = solaris(SOLARIS_OPTIONS + ",llock")
-        (finding,) = judge(machine, **listed(use="failover", **ORADATA))["server_locks"]
+        (finding,) = judge(machine, **listed(sharing="failover", **ORADATA))["server_locks"]
         assert finding.status == "fail"
         assert "llock" in finding.why
 

@@ -31,7 +31,7 @@ HAND_MADE = (
 )
 HEADER = "# Written by Hostproof (role nfs_mounts): change the policy, not this file.\n"
 SOURCE = DATAFILES["source"]
-REDO = {"path": "/u03", "source": "filer1:/vol/u03", "class": "redo", "use": "single"}
+REDO = {"path": "/u03", "source": "filer1:/vol/u03", "class": "redo", "sharing": "single"}
 RULE = "/usr/lib/udev/rules.d/60-nfs.rules"
 APPLIES_SYSCTL = (
     'ACTION=="add", SUBSYSTEM=="module", KERNEL=="sunrpc", '
@@ -630,13 +630,13 @@ class TestGuards:
     @pytest.mark.parametrize("use", ["rac", "failover"])
     def test_local_locks_on_shared_files(self, options, use):
         machine = host()
-        refused = plan(machine, **listed(options=options, use=use))
+        refused = plan(machine, **listed(options=options, sharing=use))
         told = reasons(refused)["allow_local_locks_on_shared_files"]
         assert f"/u02 holds files that several hosts may open ({use})" in told
         machine.evidence.clear()
         allowed = plan(
             machine,
-            **listed(options=options, use=use),
+            **listed(options=options, sharing=use),
             allow_local_locks_on_shared_files=True,
         )
         assert allowed.refusals == []
@@ -794,12 +794,12 @@ class TestTwice:
             {"slot_table_entries": 64},
             listed(options="noac"),
             listed(options="nconnect=4,nolock,nosharecache"),
-            listed(use="rac"),
-            listed(use="failover"),
+            listed(sharing="rac"),
+            listed(sharing="failover"),
             {"mounts": [{**DATAFILES, "class": "crs_voting"}]},
             {"mounts": [{**DATAFILES, "class": "backup"}]},
-            {"mounts": [{**DATAFILES, "class": "adr", "use": "rac"}]},
-            {"mounts": [{**DATAFILES, "class": "oracle_home", "use": "rac"}]},
+            {"mounts": [{**DATAFILES, "class": "adr", "sharing": "rac"}]},
+            {"mounts": [{**DATAFILES, "class": "oracle_home", "sharing": "rac"}]},
             {"mounts": [DATAFILES, REDO]},
         ],
     )

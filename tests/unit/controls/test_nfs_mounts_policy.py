@@ -26,7 +26,7 @@ def listed(**changes: Any) -> dict[str, Any]:
 def test_defaults_of_the_role_judge_whatever_is_mounted():
     checked = policy()
     assert checked.mounts is None
-    assert (checked.use, checked.version) == (None, None)
+    assert (checked.sharing, checked.version) == (None, None)
     assert checked.transfer_size == 262144
     assert not (checked.single_actimeo_zero or checked.adr_actimeo_zero or checked.allow_remount)
     assert checked.slot_table_entries == 128
@@ -44,7 +44,7 @@ class TestWanted:
     def test_a_mount(self):
         (mount,) = policy(mounts=[listed(options="nconnect=4,actimeo=0", version=4.1)]).mounts
         assert (mount.path, mount.source) == ("/u02", "filer1:/vol/u02")
-        assert (mount.file_class, mount.use, mount.version) == ("datafiles", "single", "4.1")
+        assert (mount.file_class, mount.sharing, mount.version) == ("datafiles", "single", "4.1")
         assert mount.overrides["nconnect"] == "4"
         assert mount.overrides["acdirmax"] == "0"
 
@@ -53,13 +53,15 @@ class TestWanted:
         assert mount.path == "/u02/oradata"
 
     def test_what_one_leaves_out_is_that_of_all(self):
-        checked = policy(mounts=[listed(use=None)], use="rac", version="3")
-        assert checked.mounts[0].use == "rac"
+        checked = policy(mounts=[listed(sharing=None)], sharing="rac", version="3")
+        assert checked.mounts[0].sharing == "rac"
         assert checked.mounts[0].version == "3"
 
     def test_one_may_leave_open_what_all_others_have(self):
-        (mount,) = policy(mounts=[listed(use="auto", version="any")], use="rac", version=3).mounts
-        assert (mount.use, mount.version) == (None, None)
+        (mount,) = policy(
+            mounts=[listed(sharing="auto", version="any")], sharing="rac", version=3
+        ).mounts
+        assert (mount.sharing, mount.version) == (None, None)
 
     def test_an_address_of_ipv6(self):
         assert policy(mounts=[listed(source="[fd00::5]:/vol/u02")]).mounts
@@ -79,7 +81,7 @@ class TestWanted:
             ({"source": "filer1:vol"}, "must be SERVER:/EXPORT"),
             ({"source": "filer1:/vol u02"}, "must be SERVER:/EXPORT"),
             ({"class": "data"}, "class must be one of datafiles, redo"),
-            ({"use": "cluster"}, "use must be one of auto, single, rac, failover"),
+            ({"sharing": "cluster"}, "sharing must be one of auto, single, rac, failover"),
             ({"version": "4"}, "name the minor version"),
             ({"version": "5"}, "must be any, 3, 4.0"),
             ({"size": "32K"}, "unknown size"),
@@ -104,7 +106,7 @@ class TestWanted:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"use": "cluster"}, "nfs_mounts_use must be one of auto, single, rac, failover"),
+        ({"sharing": "cluster"}, "nfs_mounts_sharing must be one of auto, single, rac, failover"),
         ({"version": "4"}, "nfs_mounts_version"),
         ({"transfer_size": "1000"}, "must be a multiple of 1024 up to 1M"),
         ({"transfer_size": "2M"}, "must be a multiple of 1024 up to 1M"),

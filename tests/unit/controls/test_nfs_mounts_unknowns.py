@@ -83,7 +83,7 @@ HOSTS: dict[str, tuple[Callable[[], NfsMachine], dict[str, Any]]] = {
     "ready": (ready_host, {}),
     "ready, listed": (ready_host, listed()),
     "sick": (sick_host, {}),
-    "sick, listed": (sick_host, listed(use="rac")),
+    "sick, listed": (sick_host, listed(sharing="rac")),
     "unmounted": (unmounted_host, listed()),
     "sharing": (sharing_host, listed()),
     "backup": (backup_host, listed(**{"class": "backup"})),
@@ -117,7 +117,7 @@ def test_ready_host_has_nothing_but_passes_and_reasons():
 
 
 def test_sick_host_is_sick():
-    statuses = summary(judge(sick_host(), **listed(use="rac")))
+    statuses = summary(judge(sick_host(), **listed(sharing="rac")))
     passed = {check for check, status in statuses.items() if status == PASS}
     assert passed == {"mounted", "shared_superblock"}
 

@@ -151,7 +151,7 @@ def test_what_the_background_lets_through(kind, given, idle, status, said):
     assert said is None or said in str(one.why)
 
 
-@pytest.mark.parametrize(("minutes", "status"), [(60, "pass"), (59, "warn"), ("unknown", "pass")])
+@pytest.mark.parametrize(("minutes", "status"), [(60, "pass"), (59, "warn"), (None, "pass")])
 def test_what_is_trusted_for_longer_than_the_firewall_does(minutes, status):
     trusting = {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "3600"}
     one = one_of("foreground", "ucp", {"firewall_idle_minutes": minutes}, **ORACLE, **trusting)

@@ -193,7 +193,7 @@ class TestModes:
     @pytest.mark.parametrize(
         ("trip", "status", "said"),
         [
-            ("unknown", "warn", "the probe that pool_validation_round_trip_probe names"),
+            (None, "warn", "the probe that pool_validation_round_trip_probe names"),
             (
                 6,
                 "warn",
@@ -210,7 +210,7 @@ class TestModes:
         # Both sides stand beside each other.
         assert "hands out no dead connection" in str(one.fix) or status == "pass"
 
-    def measured(self, judge: Judge, *windows: Window, trip: object = "unknown") -> Finding:
+    def measured(self, judge: Judge, *windows: Window, trip: object = None) -> Finding:
         host = standalone().windows_of(HANDSHAKE_NAME, *windows)
         policy = {"round_trip_probe": HANDSHAKE_NAME, "round_trip_ms": trip}
         return judge(host, **policy)["foreground"]["shop UNSET"]

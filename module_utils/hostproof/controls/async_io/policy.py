@@ -28,11 +28,11 @@ DOCUMENTED, MOS = 1048576, 3145728
 
 def _aio_max_nr(given: PolicyValues, name: str) -> int:
     value = given[name]
-    if value in ("documented", "mos"):
+    if value in ("documented", "mos_579108"):
         return DOCUMENTED if value == "documented" else MOS
     if is_whole(value) and 0 < int(value) < 1 << 63:
         return int(value)
-    raise given.error(name, f"must be documented, mos or a number of events, not {value!r}")
+    raise given.error(name, f"must be documented, mos_579108 or a number of events, not {value!r}")
 
 
 class WantedInstance(NamedTuple):
@@ -91,8 +91,8 @@ class Policy(NamedTuple):
     aio_max_nr: int = checked_by(_aio_max_nr, "raw")
     """The minimum of C(fs.aio-max-nr), the limit of events in all AIO contexts of the host.
 
-    C(documented) is 1048576 of the installation guides, C(mos) is 3145728 of My Oracle Support
-    579108.1; or a number.
+    C(documented) is 1048576 of the installation guides, C(mos_579108) is 3145728 of My Oracle
+    Support 579108.1; or a number.
 
     Default: documented
     """

@@ -202,10 +202,10 @@ class JudgedMount(NamedTuple):
     """A mount to check: what is required of it, and what is mounted there, if anything.
 
     ``guessed``: no policy lists it, so its class follows from the files that are open on it.
-    ``use_stated``: the policy states who uses it, so that it need not be guessed.
+    ``sharing_stated``: the policy states who uses it, so that it need not be guessed.
     """
 
     wanted: WantedMount
     mounted: Optional[nfs_mounted.Mounted]
     guessed: bool
-    use_stated: bool
+    sharing_stated: bool

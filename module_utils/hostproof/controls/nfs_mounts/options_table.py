@@ -102,7 +102,7 @@ def requirements(
     holds_home: bool = False,
     own_cache: bool = False,
 ) -> List[Requirement]:
-    """Everything that the policy requires of a mount whose ``use`` is known (wanted.py).
+    """Everything that the policy requires of a mount whose ``sharing`` is known (wanted.py).
 
     ``holds_home``: the mount contains an Oracle home, with or without other files. ``own_cache``:
     Direct NFS is on, and this is one of several nested mounts of one volume.
@@ -152,7 +152,7 @@ def _row(system: str, mount: WantedMount, policy: Policy) -> Row:
     if mount.file_class == "backup":
         row = dict(_SINGLE[system]["datafiles"])
     else:
-        rows = _RAC if mount.use == "rac" else _SINGLE
+        rows = _RAC if mount.sharing == "rac" else _SINGLE
         if mount.file_class == "adr" and not policy.adr_actimeo_zero:
             rows = _SINGLE
         name = "datafiles" if mount.file_class == "redo" else mount.file_class
@@ -171,7 +171,7 @@ def _caching(
     if mount.file_class == "backup":
         return _cached(_MOS + ": no noac for RMAN and Data Pump")
     if mount.file_class in ("datafiles", "redo"):
-        if mount.use == "rac":
+        if mount.sharing == "rac":
             return []
         if policy.single_actimeo_zero:
             source = "nfs_mounts_single_actimeo_zero; " + _MOS
@@ -180,7 +180,9 @@ def _caching(
     if mount.file_class == "adr":
         return _cached("nfs_mounts_adr_actimeo_zero is false; NetApp: no noac for ADR")
     # A home that several hosts share needs some way of agreeing, of which AIX's row names none.
-    return [] if mount.use == "rac" else _cached("NetApp: no noac where no host shares the files")
+    return (
+        [] if mount.sharing == "rac" else _cached("NetApp: no noac where no host shares the files")
+    )
 
 
 def _cached(source: str) -> List[Requirement]:
@@ -206,7 +208,7 @@ def lock_requirements(system: str, mount: WantedMount) -> List[Requirement]:
 
 def is_shared(mount: WantedMount) -> bool:
     """Whether more than one host may open the files, be it at once or after a failover."""
-    return mount.use != "single" or mount.file_class == "crs_voting"
+    return mount.sharing != "single" or mount.file_class == "crs_voting"
 
 
 def _overridden(found: Dict[str, Requirement], overrides: Dict[str, str]) -> List[Requirement]:

@@ -463,7 +463,7 @@ def _guard_locks(target: Target, policy: Policy) -> List[Refusal]:
         "{0} holds files that several hosts may open ({1}): with {2} a second host can open the "
         "same database and corrupt it".format(
             wanted.path,
-            wanted.use if wanted.use != "single" else wanted.file_class,
+            wanted.sharing if wanted.sharing != "single" else wanted.file_class,
             words_of(settings, names_of(local)),
         )
     )

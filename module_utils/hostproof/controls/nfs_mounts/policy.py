@@ -87,15 +87,15 @@ _VERSION = Field(_version, "str", choices=(ANY_VERSION,) + VERSIONS).none_for(AN
 class WantedMount(NamedTuple):
     """A mount that the host must have.
 
-    ``use`` is None where the policy leaves it to what runs on the host. ``version`` is None where
-    any will do. ``overrides`` are canonical settings (parsers.nfs.nfs_options) that replace those
-    of the options table.
+    ``sharing`` is None where the policy leaves it to what runs on the host. ``version`` is None
+    where any will do. ``overrides`` are canonical settings (parsers.nfs.nfs_options) that replace
+    those of the options table.
     """
 
     path: str = checked_by(_path, "str")
     source: str = checked_by(_export, "str")
     file_class: str = one_of(*CLASSES).called("class")
-    use: Optional[str] = _USE.optional(_AS_ALL)
+    sharing: Optional[str] = _USE.optional(_AS_ALL)
     version: Optional[str] = _VERSION.optional(_AS_ALL)
     overrides: Dict[str, str] = checked_by(_overrides, "str").optional({}).called("options")
 
@@ -120,7 +120,7 @@ class Policy(NamedTuple):
     mounts: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
     """The mounts of the host, each with C(path), C(source) (C(SERVER:/EXPORT)) and C(class)
     (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup)). Optional keys
-    are C(use) and C(version), as the two variables below, and C(options), which replace those
+    are C(sharing) and C(version), as the two variables below, and C(options), which replace those
     of the table (such as C(nconnect=4)).
 
     C(auto) checks the mounts that contain Oracle files now, by the type of these files, and
@@ -128,7 +128,7 @@ class Policy(NamedTuple):
 
     Default: auto
     """
-    use: Optional[str] = _USE
+    sharing: Optional[str] = _USE
     """The hosts that use the files. C(single) is one host, C(rac) several hosts at the same
     time, C(failover) several hosts in turn.
 
@@ -287,7 +287,7 @@ def _together(policy: Policy, given: PolicyValues) -> Policy:
 
 def _as_all(mount: WantedMount, policy: Policy) -> WantedMount:
     return mount._replace(
-        use=policy.use if mount.use == _AS_ALL else mount.use,
+        sharing=policy.sharing if mount.sharing == _AS_ALL else mount.sharing,
         version=policy.version if mount.version == _AS_ALL else mount.version,
     )
 

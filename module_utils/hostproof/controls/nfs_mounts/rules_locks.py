@@ -97,14 +97,14 @@ _LATER = "The report compares all hosts that mount this export."
 def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     if options_table.is_shared(layers.wanted):
         return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
-    if layers.judged.use_stated:
-        raise Skip("Only one host uses these files (use: single).")
+    if layers.judged.sharing_stated:
+        raise Skip("Only one host uses these files (sharing: single).")
     # Local locks are correct if only this host opens the files, but the policy does not state that.
     verdict = _judge_locks(
         layers,
-        layers.wanted._replace(use="failover"),
+        layers.wanted._replace(sharing="failover"),
         WARN,
-        Fix("set use (single, failover or rac) in nfs_mounts_mounts, or set nfs_mounts_use"),
+        Fix("set sharing (single, failover or rac) in nfs_mounts_mounts, or nfs_mounts_sharing"),
     )
     if verdict.status == PASS:
         raise Skip("The policy does not state whether other hosts use these files.")
@@ -133,7 +133,7 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
     """Whether locks reach the server; ``status`` is what it is where they do not."""
     requirements = options_table.lock_requirements(layers.system, wanted)
     why = disagreement(requirements, layers)
-    desired = f"{required(requirements)}, for use {wanted.use}"
+    desired = f"{required(requirements)}, for sharing {wanted.sharing}"
     return verdict_on(
         layers,
         status if why else PASS,
@@ -162,7 +162,7 @@ def shared_export(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     mount, running = layers.mount, layers.granted
     if layers.wanted.file_class not in _LOCKED_CLASSES:
         raise Skip("It holds no datafiles, redo logs or voting files.")
-    shared = layers.wanted._replace(use="failover")
+    shared = layers.wanted._replace(sharing="failover")
     local = contradictions(options_table.lock_requirements(layers.system, shared), running)
     uncached = running.get("noac") == "yes" or all(
         running.get(name) == "0" for name in options_table.CACHE_TIMES
@@ -178,7 +178,7 @@ def shared_export(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
             "server": server,
             "address": spelling_of(running.get("addr", "").lower()) or None,
             "export": export,
-            "use": layers.wanted.use if layers.judged.use_stated else "not stated",
+            "use": layers.wanted.sharing if layers.judged.sharing_stated else "not stated",
             "locks": "local" if local else "server",
             "attributes": "not cached" if uncached else "cached",
             "options": ",".join(nfs_options.words(words)),
@@ -203,8 +203,8 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
         raise Skip("More than one host uses these files: their locks stay.")
     if wanted.file_class not in ("datafiles", "redo"):
         raise Skip("A database locks and opens little here.")
-    if not layers.judged.use_stated:
-        raise Skip("No policy states that only one host uses these files (use: single).")
+    if not layers.judged.sharing_stated:
+        raise Skip("No policy states that only one host uses these files (sharing: single).")
     running = layers.granted
     if layers.system == LINUX and running.get("vers", "").startswith("4"):
         raise Skip("NFSv4 has its locks in the protocol: nolock has no effect.")

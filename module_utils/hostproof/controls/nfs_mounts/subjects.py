@@ -62,8 +62,8 @@ def say_guess(finding: Finding, layers: Layers) -> Finding:
     if not layers.judged.guessed or finding.status not in (WARN, FAIL):
         return finding
     return finding._replace(
-        why=f"{finding.why} Checked as {layers.wanted.file_class} of use {layers.wanted.use}, a "
-        "guess from what is open on it."
+        why=f"{finding.why} Checked as {layers.wanted.file_class} with sharing "
+        f"{layers.wanted.sharing}, a guess from what is open on it."
     )
 
 

@@ -60,7 +60,7 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
         if file_class is None and _holds_backups(backups.get(path, []), homes):
             file_class = "backup"
         if file_class is not None and path not in listed:
-            wanted = WantedMount(path, source, file_class, policy.use, policy.version, {})
+            wanted = WantedMount(path, source, file_class, policy.sharing, policy.version, {})
             found.append(_judged(wanted, mounted.get(path), facts, True))
     return found
 
@@ -76,9 +76,9 @@ def _judged(
     wanted: WantedMount, mounted: Optional[Mounted], facts: Facts, guessed: bool
 ) -> JudgedMount:
     """Where the policy leaves the use open: Clusterware runs where hosts share their files."""
-    stated = wanted.use is not None
+    stated = wanted.sharing is not None
     if not stated:
-        wanted = wanted._replace(use="rac" if known(facts.clusterware) else "single")
+        wanted = wanted._replace(sharing="rac" if known(facts.clusterware) else "single")
     return JudgedMount(wanted, mounted, guessed, stated)
 
 

@@ -158,21 +158,21 @@ class Policy(NamedTuple):
 
     Default: none
     """
-    round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for("unknown")
+    round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for(None)
     """Milliseconds of a round trip from this host to the database, used if no measurement
-    exists, or C(unknown).
+    exists. C(null) means unknown.
 
-    Default: unknown
+    Default: null
     """
     round_trip_warn_ms: float = decimal(0, 60000)
     """Validation in the foreground warns where the round trip is longer than this.
 
     Default: 1
     """
-    firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for("unknown")
-    """Idle minutes after which a firewall drops a connection, or C(unknown).
+    firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for(None)
+    """Idle minutes after which a firewall drops a connection. C(null) means unknown.
 
-    Default: unknown
+    Default: null
     """
     answer_seconds: float = decimal(1, 600)
     """Maximum time of an answer of a server; then it is C(error).
