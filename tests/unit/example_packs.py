@@ -410,12 +410,13 @@ def complete(host: str) -> str:
 
 
 def with_kernel_mounts(found: Readings) -> Readings:
-    """Beside the recorded mounts those that systemd makes: /proc, /dev and /dev/shm."""
+    """Beside the recorded mounts those that systemd makes: /proc, /dev, /dev/shm and /tmp."""
     key = "file:/proc/self/mountinfo"
     lines = [line for line in space_packs.MOUNTS.splitlines() if " / / " not in line]
     recorded = found[key]["text"]
     root = next(line.split()[0] for line in recorded.splitlines() if " / / " in line)
     added = "".join(f"{line}\n".replace(" 27 ", f" {root} ", 1) for line in lines)
+    added += f"31 {root} 0:31 / /tmp rw,nosuid,nodev - tmpfs tmpfs rw\n"
     return {**found, key: {**found[key], "text": recorded + added}}
 
 

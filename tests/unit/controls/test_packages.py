@@ -354,3 +354,33 @@ class TestTable:
 def test_rpm_lines_of_a_recorded_host():
     assert len(rpm_lines("rhel-9.4")) == 441
     assert packs.FIXTURES.exists()
+
+
+class TestBash:
+    @pytest.mark.parametrize(
+        ("release", "version", "status"),
+        [
+            # EL 7, RHSA-2014:1306: the first correction (CVE-2014-6271) was not complete.
+            ("centos-7", "4.2.45-5.el7", "fail"),
+            ("centos-7", "4.2.45-5.el7_0.2", "fail"),
+            ("centos-7", "4.2.45-5.el7_0.4", "pass"),
+            ("centos-7", "4.2.46-35.el7_9", "pass"),
+            ("rhel-9.4", "5.1.8-9.el9", "pass"),
+            ("rhel-9.4", "4.3-1", "error"),
+            ("debian-12", "5.2.15-2+b7", "pass"),
+        ],
+    )
+    def test_version(self, validate_finding, release, version, status):
+        machine = package_packs.host(release, package_packs.lines_of("bash", version=version))
+        found = package_packs.judged(machine, release="19c")["bash"]
+        validate_finding(found.as_dict())
+        assert found.status == status
+
+    def test_without_bash(self):
+        machine = package_packs.host("rhel-9.4", package_packs.lines_of("zsh"))
+        assert package_packs.judged(machine, release="19c")["bash"].status == "skip"
+
+    def test_recorded_hosts(self):
+        for name in ("centos-7.9", "debian-12"):
+            found = package_packs.judged(package_packs.recorded(name), release="19c")["bash"]
+            assert found.status == "pass"

@@ -5,11 +5,11 @@
 import re
 
 from ...collect.answer import known
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.unix import package_version
-from ...parsers.unix.distribution import clean
+from ...parsers.unix.distribution import EL, clean
 from . import table
 from .facts import CVUQDISK, Facts, log_of
 from .policy import NAME, Policy
@@ -44,6 +44,38 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
         fix="finish what was interrupted, or rebuild the database from a backup of its files",
         commands=["dpkg --audit" if found.is_dpkg else "rpm --rebuilddb"] if problems else (),
         persisted="; ".join(problems) or f"{len(found.packages)} packages",
+        evidence=[found.command],
+    )
+
+
+@rules.check(
+    "packages.bash",
+    "bash has the corrections for CVE-2014-6271 (Shellshock)",
+    "bash is vulnerable to CVE-2014-6271 (Shellshock)",
+    severity="high",
+    takes_effect="now",
+    why="Anyone who can set an environment variable, such as a client of a CGI program, runs "
+    "commands on the host.",
+    reference="RHSA-2014:1306 (EL 5 to 7); ORAchk, Bash vulnerability CVE-2014-6271",
+)
+def bash(facts: Facts, _policy: Policy) -> Verdict:
+    found, said = database_of(facts), known(facts.os)
+    versions = [clean(one.version) for one in found.packages if one.name == "bash"]
+    if not versions:
+        raise Skip("bash is not installed.")
+    distribution = "EL" if said.name in EL else said.name
+    wanted = table.BASH.get((distribution, (said.version or (0,))[0]), table.BASH_UPSTREAM)
+    old = [one for one in versions if package_version.compare(one, wanted) < 0]
+    if old and wanted == table.BASH_UPSTREAM:
+        raise Unanswered(
+            found.command, f"the table has no corrected version of bash for {said.text}"
+        )
+    return Verdict(
+        FAIL if old else PASS,
+        f"bash: {', '.join(versions)}.",
+        fix="update bash",
+        desired=f"at least {wanted}",
+        persisted=", ".join(versions),
         evidence=[found.command],
     )
 

@@ -148,5 +148,15 @@ PREINSTALL: Dict[str, str] = {
     "23ai": "oracle-database-preinstall-23ai",
     "26ai": "oracle-ai-database-preinstall-26ai",
 }
+#: bash with the corrections for CVE-2014-6271 and CVE-2014-7169, by distribution and major
+#: version (RHSA-2014:1306). SLES 12 was released after them.
+BASH = {
+    ("EL", 5): "3.2-33.el5_11.4",
+    ("EL", 6): "4.1.2-15.el6_5.2",
+    ("EL", 7): "4.2.45-5.el7_0.4",
+    ("SLES", 12): "4.2",
+}
+#: The first version of GNU bash that never had the fault.
+BASH_UPSTREAM = "4.4"
 #: Minimum version that CVU 19.27 and 23.26.1 require (public logs).
 CVUQDISK = "1.0.10-1"

@@ -31,6 +31,16 @@ BOOT_LINKS = tuple(
     f"{SYSTEMD}/{target}.wants/oracle-ohasd.service"
     for target in ("multi-user.target", "graphical.target")
 )
+#: Below the Grid home.
+GRID_FILES = (
+    "gpnp/wallets/peer/cwallet.sso",
+    "gpnp/wallets/root/ewallet.p12",
+    "gpnp/profiles/peer/profile.xml",
+)
+#: Below the directory of the diagnostic data of Clusterware.
+ADR = ("alert", "cdump", "incident", "incpkg", "lck", "log", "metadata", "stage", "sweep", "trace")
+HOSTNAME = "/proc/sys/kernel/hostname"
+_BASE = r"^ORACLE_BASE=/"
 _STAT = ["stat", "-L", "-c", "%u %a"]
 _NETWORK = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "lustre", "gpfs", "afs")
 _AUTOMOUNT = "autofs"
@@ -58,10 +68,27 @@ class Program(NamedTuple):
 
 
 class Startup(NamedTuple):
-    """What starts Clusterware at boot. ``links`` lead to its unit; None without systemd."""
+    """What starts Clusterware at boot. ``links`` lead to its unit; None without systemd.
+
+    ``changed`` are scripts that differ from those in the Grid home."""
 
     scripts: Dict[str, Answer[Stat]]
     links: Optional[Dict[str, Answer[Stat]]]
+    changed: Answer[List[str]]
+
+
+class Grid(NamedTuple):
+    """Owner of the Grid home, and files of Grid Infrastructure that exist, by path."""
+
+    uid: int
+    files: Dict[str, Answer[Stat]]
+
+
+class Existing(NamedTuple):
+    """The planned path, or the directory above it that exists."""
+
+    path: str
+    stat: Stat
 
 
 class Facts(NamedTuple):
@@ -82,6 +109,8 @@ class Facts(NamedTuple):
     oradism: Dict[str, Answer[Program]]
     sockets: Answer[Optional[int]]
     startup: Answer[Optional[Startup]]
+    grid: Answer[Optional[Grid]]
+    planned: Dict[str, Answer[Existing]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -117,7 +146,13 @@ def read(host: Host, policy: Policy) -> Facts:
             if not isinstance(mounts, HostproofError)
         },
         sockets=attempt(lambda: _count_sockets(host, known(mounts))),
-        startup=attempt(_read_startup, host),
+        startup=attempt(lambda: _read_startup(host, known(mounts))),
+        grid=attempt(lambda: _read_grid(host, known(mounts))),
+        planned={
+            one.path: attempt(_read_existing, host, known(mounts), one.path)
+            for one in policy.planned
+            if not isinstance(mounts, HostproofError)
+        },
     )
 
 
@@ -154,13 +189,55 @@ def _read_oradism(host: Host, mounts: List[mountinfo.Mount], home: str) -> Progr
     return Program(integer(fields[0]), integer(fields[1], 8), key)
 
 
-def _read_startup(host: Host) -> Optional[Startup]:
-    if clusterware.read_home(host) is None:
+def _read_existing(host: Host, mounts: List[mountinfo.Mount], path: str) -> Existing:
+    for above in _and_parents(path):
+        found = attempt(_stat_of, host, mounts, above or "/")
+        if not isinstance(found, Absent):
+            return Existing(above or "/", known(found))
+    raise Unanswered("stat:" + path, f"no directory above {path} exists")
+
+
+def _read_grid(host: Host, mounts: List[mountinfo.Mount]) -> Optional[Grid]:
+    home = clusterware.read_home(host)
+    if home is None:
+        return None
+    paths = [f"{home}/{name}" for name in GRID_FILES]
+    lines = unless_absent(
+        attempt(host.read_lines, home + "/crs/install/crsconfig_params", _BASE), []
+    )
+    if lines:
+        name = host.read_text(HOSTNAME).strip().partition(".")[0].lower()
+        folder = f"{lines[-1].partition('=')[2].strip().rstrip('/')}/diag/crs/{name}/crs"
+        paths += [folder] + [f"{folder}/{one}" for one in ADR]
+    found = {path: attempt(_stat_of, host, mounts, path) for path in paths}
+    existing = {path: one for path, one in found.items() if not isinstance(one, Absent)}
+    return Grid(_stat_of(host, mounts, home).uid, existing)
+
+
+def _is_changed(host: Host, mounts: List[mountinfo.Mount], home: str, path: str) -> bool:
+    """Whether a script differs from each version of it in the home, such as that for SUSE."""
+    shipped = f"{home}/crs/init/{path.rpartition('/')[2]}"
+    differs = []
+    for one in (shipped, shipped + ".sles"):
+        if isinstance(attempt(_stat_of, host, mounts, one), Absent):
+            continue
+        argv = ["cmp", "-s", path, one]
+        output = host.run(argv, timeout=_TIMEOUT)
+        if output.rc not in (0, 1):
+            raise Unanswered("command:" + " ".join(argv), f"cmp ended with {output.rc}")
+        differs.append(output.rc == 1)
+    return bool(differs) and all(differs)
+
+
+def _read_startup(host: Host, mounts: List[mountinfo.Mount]) -> Optional[Startup]:
+    home = clusterware.read_home(host)
+    if home is None:
         return None
     has_systemd = unless_absent(attempt(host.real_path, SYSTEMD), "")
     return Startup(
         {path: attempt(host.stat, path) for path in INIT_SCRIPTS},
         {path: attempt(host.stat, path) for path in BOOT_LINKS} if has_systemd else None,
+        attempt(lambda: [one for one in INIT_SCRIPTS if _is_changed(host, mounts, home, one)]),
     )
 
 

@@ -15,7 +15,7 @@ from .subjects import EVIDENCE, FILE_SYSTEMS, FileSystem, at_boot
 
 rules = Rules(NAME)
 
-_SHM, _PROC, _BOOT = "/dev/shm", "/proc", "/boot"
+_SHM, _PROC, _BOOT, _TMP = "/dev/shm", "/proc", "/boot", "/tmp"
 _HIDEPID = "hidepid="
 #: Options of mount(8) to the options they imply.
 _IMPLIED = {
@@ -113,6 +113,30 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
 def _mounted(facts: Facts, path: str) -> Optional[Mount]:
     found = [mount for mount in known(facts.mounts) if mount.path == path]
     return found[-1] if found else None
+
+
+@rules.check(
+    "space.tmp",
+    "/tmp is a separate file system",
+    "/tmp is not a separate file system",
+    severity="low",
+    takes_effect="reboot",
+    why="Any account can fill /tmp. If it is part of the root file system, logs and the agents of "
+    "Clusterware then have no space either.",
+    reference="ORAchk, /tmp on dedicated filesystem",
+)
+def tmp(facts: Facts, _policy: Policy) -> Verdict:
+    mount = _mounted(facts, _TMP)
+    persisted = at_boot(facts, _TMP)
+    return Verdict(
+        PASS if mount else WARN,
+        "It is part of another file system.",
+        fix=f"mount a file system or a tmpfs of at least 1 GiB at {_TMP}",
+        desired="a mount point",
+        persisted=",".join(persisted) or None,
+        running=f"{mount.fstype}, {mount.options}" if mount else "not mounted",
+        evidence=EVIDENCE,
+    )
 
 
 @rules.check(

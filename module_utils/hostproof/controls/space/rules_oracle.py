@@ -4,14 +4,23 @@
 
 from typing import List
 
-from ...collect.answer import Answer, known
+from ...collect.answer import Answer, if_known, known
 from ...collect.host import Stat
+from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.checking import (
+    Judged,
+    Rules,
+    Skip,
+    Subjects,
+    Verdict,
+    by_layers,
+    judged,
+)
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import processes
 from ...probes.oracle.oracle_homes import OracleHome
-from .facts import BOOT_LINKS, INIT_SCRIPTS, SOCKETS, Facts
+from .facts import BOOT_LINKS, INIT_SCRIPTS, SOCKETS, Existing, Facts
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
@@ -19,6 +28,8 @@ rules = Rules(NAME)
 _SETUID = 0o4000
 _EXECUTABLE = 0o100
 _OTHERS_WRITE = 0o022
+_OWNER_WRITES = 0o200
+_PUBLIC, _PUBLIC_WRITE = 0o007, 0o002
 
 HOMES = Subjects(
     lambda facts, _policy: known(facts.homes),
@@ -103,15 +114,18 @@ def grid_startup(facts: Facts, _policy: Policy) -> Verdict:
             problems.append("no target of systemd starts oracle-ohasd.service")
         for path, answer in links.items():
             problems += _wrong(path, answer, 0)
-    return Verdict(
+    changed = if_known(startup.changed, [])
+    problems += [f"{path} differs from the script in the Grid home" for path in changed]
+    verdict = Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
         fix="as root run rootcrs.sh -updateosfiles of the Grid home (Restart: roothas.sh), and "
         "enable oracle-ohasd.service",
-        desired="owner root, scripts executable, unit started at boot",
+        desired="owner root, scripts executable and as in the Grid home, unit started at boot",
         persisted="; ".join(problems) or "intact",
         evidence=["stat:" + path for path in (*INIT_SCRIPTS, *BOOT_LINKS)],
     )
+    return by_layers(verdict, [("the content of the scripts", startup.changed)])
 
 
 def _wrong(path: str, answer: Answer[Stat], needed: int) -> List[str]:
@@ -119,3 +133,77 @@ def _wrong(path: str, answer: Answer[Stat], needed: int) -> List[str]:
     if stat.uid == 0 and stat.mode & needed == needed and not stat.mode & _OTHERS_WRITE:
         return []
     return [f"{path} has uid {stat.uid} and mode {stat.mode:04o}"]
+
+
+@rules.check(
+    "space.grid_files",
+    "Files of Grid Infrastructure have a safe owner and mode",
+    "Files of Grid Infrastructure have a wrong owner or mode",
+    severity="high",
+    takes_effect="now",
+    why="A wallet that others can read gives them the keys of the cluster. Clusterware does not "
+    "start if it cannot write to its diagnostic directories.",
+    reference='Cluster Verification Utility, Path "<path>"',
+)
+def grid_files(facts: Facts, _policy: Policy) -> Verdict:
+    grid = known(facts.grid)
+    if grid is None:
+        raise Skip("Clusterware is not configured here.")
+    if not grid.files:
+        raise Skip("The Grid home has neither wallets nor diagnostic directories yet.")
+    wrong, readable = [], []
+    for path, answer in grid.files.items():
+        stat = if_known(answer, None)
+        if stat is None:
+            continue
+        state = f"{path} has uid {stat.uid} and mode {stat.mode & 0o7777:04o}"
+        if stat.uid not in (0, grid.uid) or stat.mode & _PUBLIC_WRITE:
+            wrong.append(state)
+        elif "/wallets/" in path and stat.mode & _PUBLIC:
+            readable.append(state)
+    problems = wrong + readable
+    verdict = Verdict(
+        FAIL if wrong else WARN if readable else PASS,
+        f"{'; '.join(problems)}.",
+        fix="set the owner of the Grid home or root, and remove the rights of others; as root "
+        "rootcrs.sh -init of the Grid home (Restart: roothas.sh) sets what Oracle ships",
+        desired=f"uid {grid.uid} or 0, not writable by others, wallets not readable by others",
+        persisted="; ".join(problems) or f"{len(grid.files)} files and directories",
+        evidence=["stat:" + path for path in grid.files],
+    )
+    return by_layers(verdict, list(grid.files.items()))
+
+
+@rules.check(
+    "space.planned",
+    "Planned paths exist or can be created, and are writable",
+    "Planned path cannot be created or written by its owner",
+    severity="medium",
+    takes_effect="now",
+    why="The installer runs as the owner of the software, who cannot create a directory below one "
+    "of root.",
+    reference="Cluster Verification Utility, PRVG-1013, PRVG-00100, PRVG-00101",
+)
+def planned(facts: Facts, policy: Policy) -> Judged:
+    if not policy.planned:
+        raise Skip("space_planned lists no path.")
+    return [
+        judged(_planned, one.path or "/", facts.planned[one.path], of=one.path or "/")
+        for one in policy.planned
+    ]
+
+
+def _planned(path: str, answer: Answer[Existing]) -> Verdict:
+    existing = known(answer)
+    stat, is_there = existing.stat, existing.path == path
+    is_usable = stat.uid != 0 and bool(stat.mode & _OWNER_WRITES)
+    state = f"{existing.path} has uid {stat.uid} and mode {stat.mode & 0o7777:04o}"
+    return Verdict(
+        PASS if is_usable else FAIL if is_there else WARN,
+        f"{state}{'' if is_there else f', and {path} does not exist'}.",
+        fix="create it as root, and make the owner of the software its owner",
+        commands=[] if is_there else [line("mkdir", "-p", path)],
+        desired="owner is not root and can write",
+        persisted=state,
+        evidence=["stat:" + existing.path],
+    )
