@@ -999,7 +999,7 @@ def _text_of(
     seen: Set[Tuple[int, int]],
     unread: List[str],
 ) -> str:
-    """The text of a file; "" for what was seen already, is not text or is no script.
+    """The text of a file; "" for what was seen already, is not text or not a script.
 
     ``callers`` lead from a file of the places that began to it: who may write one of them chose
     the path.
