@@ -7,7 +7,7 @@ from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
-from interconnect_packs import CLASS, GETIF, NETWORKS, PEER, Node, policy
+from interconnect_packs import CLASS, GETIF, GRID, NETWORKS, PEER, Node, policy
 from packs import RECORDED_AT, Machine
 
 PEERS = [{"address": PEER}]
@@ -565,3 +565,61 @@ def test_offline_is_live():
     assert judged(RecordedHost(node.evidence), peers=PEERS) == live
     # What oifcfg said is kept.
     assert node.evidence["command:" + GETIF]["stdout"] == NETWORKS.replace("eth1", "bond0")
+
+
+class TestOtherNodes:
+    """interconnect_test_nodes: packets to the nodes that this host knows."""
+
+    def node(self, neighbors="192.168.10.2 dev eth1 lladdr 52:54:00:00:00:02 REACHABLE\n"):
+        node = Node().way(PEER).way("192.0.2.12", over="eth0", size=1500, arrives=1500)
+        node.command(
+            "ip neigh show", neighbors + "192.0.2.1 dev eth0 lladdr 52:54:00:00:00:07 STALE\n"
+        )
+        node.file("/etc/oracle/olr.loc", f"crs_home={GRID}\n")
+        names = "CLUSTER_NAME=rac\nNODE_NAME_LIST=db2\n"
+        node.file(f"{GRID}/crs/install/crsconfig_params", names)
+        node.command("getent ahosts db2", "192.0.2.12 STREAM db2\n192.0.2.12 DGRAM \n")
+        return node
+
+    def found(self, node, **changes):
+        found = [one for one in judged(node, **changes) if one.check == "interconnect.end_to_end"]
+        return {one.title.partition(":")[0]: one for one in found}
+
+    def test_nothing_is_sent_unless_the_policy_says_so(self):
+        node = self.node()
+        assert [one.status for one in self.found(node).values()] == ["skip"]
+        assert not [key for key in node.evidence if "neigh" in key or key.startswith("windows:")]
+
+    def test_both_networks_each_with_its_mtu(self):
+        found = self.found(self.node(), test_nodes=True, mtu=9000)
+        assert {name: one.status for name, one in found.items()} == {
+            PEER: "pass",
+            "192.0.2.12": "pass",
+        }
+        assert found["192.0.2.12"].desired.startswith("1500 bytes")
+
+    def test_a_node_that_answers_nothing_on_the_public_network(self):
+        node = self.node().way("192.0.2.12", over="eth0", size=1500, passed=0, arrives=0)
+        found = self.found(node, test_nodes=True)
+        assert (found["192.0.2.12"].status, found[PEER].status) == ("error", "pass")
+
+    def test_neighbors_that_never_answered_and_haip_are_left_out(self):
+        lines = "192.168.10.9 dev eth1 FAILED\n"
+        lines += "169.254.3.1 dev eth1 lladdr 52:54:00:00:00:02 STALE\n"
+        assert set(self.found(self.node(lines), test_nodes=True)) == {"192.0.2.12"}
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "127.0.0.1 dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
+            "-f dev eth1 lladdr 52:54:00:00:00:02 STALE\n",
+        ],
+    )
+    def test_a_neighbor_that_is_no_address_is_an_error(self, line):
+        (found,) = self.found(self.node(line), test_nodes=True).values()
+        assert found.status == "error"
+
+    def test_a_node_that_does_not_resolve_is_an_error(self):
+        node = self.node().command("getent ahosts db2", "", 2)
+        (found,) = self.found(node, test_nodes=True).values()
+        assert (found.status, "db2 does not resolve" in found.why) == ("error", True)

@@ -3,15 +3,19 @@
 """Facts about the interconnect: devices, bonds, paths to other nodes, lost packets."""
 
 import ipaddress
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
 from ...errors import Absent, Unanswered, kind_of
-from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
+from ...parsers.net import bonding, ip_addr, ip_neigh, ip_route, proc_net_snmp
 from ...parsers.number import integer
+from ...parsers.oracle import crsconfig_params
+from ...parsers.unix import getent
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way
+from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware
 from .policy import NAME, Peer, Policy
 
@@ -19,6 +23,10 @@ SNMP, NETSTAT = "/proc/net/snmp", "/proc/net/netstat"
 SAMPLE = "sample:" + NAME
 #: SPEED_UNKNOWN of drivers that print it without its sign.
 _UNKNOWN_SPEED = 2**32 - 1
+_NEIGHBORS = ["ip", "neigh", "show"]
+#: Packets go to at most this number of other nodes.
+_MOST_PEERS = 64
+_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}\Z")
 LOOPBACK = f"{devices.CLASS}/lo/mtu"
 _FILTER = "/proc/sys/net/ipv4/conf/{0}/rp_filter"
 FILTER_FILE = "file:" + _FILTER
@@ -84,7 +92,8 @@ class Facts(NamedTuple):
     """``addresses`` of the devices exclude link-local ones. ``public`` are the public interfaces
     of Clusterware with the network cards below each. The keys of ``routes`` and ``ways`` are
     addresses of peers. A way exists only if packets were sent. ``losses`` is None if the time
-    window is disabled."""
+    window is disabled. ``public_peers`` are the addresses among the peers that are
+    on the public network."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
@@ -96,12 +105,21 @@ class Facts(NamedTuple):
     routes: Dict[str, Answer[Route]]
     ways: Dict[str, Answer[Way]]
     losses: Optional[Answer[Losses]]
+    peers: Answer[Tuple[Peer, ...]]
+    public_peers: Tuple[str, ...]
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Read all facts. ICMP echo requests are sent only to peers in the policy."""
+    """Read all facts. ICMP echo requests are sent only to peers in the policy, and to other nodes
+    if it allows that."""
     found = attempt(_read_devices, host, policy)
-    routes = {one.address: attempt(_read_route, host, one, policy) for one in policy.peers}
+    public = attempt(_read_public_peers, host) if policy.test_nodes else ()
+    public_peers = if_known(public, ())
+    peers = attempt(_read_peers, host, policy, found, public)
+    routes = {
+        one.address: attempt(_read_route, host, one, wanted_mtu(one, policy, public_peers))
+        for one in if_known(peers, policy.peers)
+    }
     sizes = {
         address: route.size
         for address, route in routes.items()
@@ -123,6 +141,8 @@ def read(host: Host, policy: Policy) -> Facts:
         routes=routes,
         ways=ways,
         losses=losses,
+        peers=peers,
+        public_peers=public_peers,
     )
 
 
@@ -222,7 +242,70 @@ def _read_bond(host: Host, name: str) -> Bond:
     return Bond(name, mode, attempt(devices.read_bond, host, name))
 
 
-def _read_route(host: Host, peer: Peer, policy: Policy) -> Route:
+def wanted_mtu(peer: Peer, policy: Policy, public_peers: Tuple[str, ...]) -> Optional[int]:
+    """None for the MTU of the device: interconnect_mtu is not that of the public network."""
+    return peer.mtu or (None if peer.address in public_peers else policy.mtu)
+
+
+def _read_peers(
+    host: Host, policy: Policy, found: Answer[List[Device]], public: Answer[Tuple[str, ...]]
+) -> Tuple[Peer, ...]:
+    peers = {one.address: one for one in policy.peers}
+    if policy.test_nodes:
+        private = [one.name for one in known(found)]
+        for address in [*known(public), *_read_neighbors(host, private)]:
+            peers.setdefault(address, Peer(address, None))
+        if not peers:
+            raise Unanswered(
+                devices.ADDRESSES_KEY, "no other node is known: list nodes in interconnect_peers"
+            )
+    if len(peers) > _MOST_PEERS:
+        raise Unanswered(devices.ADDRESSES_KEY, f"more than {_MOST_PEERS} other nodes are known")
+    return tuple(peers.values())
+
+
+def _read_neighbors(host: Host, names: List[str]) -> List[str]:
+    """The addresses on these devices from which this host has received packets."""
+    output = host.run(_NEIGHBORS)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(_NEIGHBORS), output.stderr.strip()[:200])
+    return [
+        _node(one.address)
+        for one in ip_neigh.parse(output.stdout)
+        if one.device in names and not _is_link_local(one.address)
+    ]
+
+
+def _is_link_local(text: str) -> bool:
+    return text.lower().startswith(("169.254.", "fe80:"))
+
+
+def _node(text: str) -> str:
+    try:
+        return whole_packets.address_of_another(text)
+    except ValueError as problem:
+        raise Unanswered(devices.ADDRESSES_KEY, str(problem)) from problem
+
+
+def _read_public_peers(host: Host) -> Tuple[str, ...]:
+    """The addresses of the nodes by the names that Clusterware has, this host included."""
+    home = clusterware.read_home(host)
+    if home is None:
+        return ()
+    text = nfs_files.read_text(host, home + crsconfig_params.FILE, record=crsconfig_params.kept)
+    found = []
+    for name in crsconfig_params.parse(text).nodes[:_MOST_PEERS]:
+        argv = ["getent", "ahosts", name]
+        if not _NODE_NAME.match(name):
+            raise Unanswered("command:cat " + home, f"{kind_of(name)} is not the name of a node")
+        addresses = getent.parse_ahosts(host.run(argv).stdout)[1]
+        if not addresses:
+            raise Unanswered("command:" + " ".join(argv), f"{name} does not resolve")
+        found += [_node(one) for one in addresses]
+    return tuple(dict.fromkeys(found))
+
+
+def _read_route(host: Host, peer: Peer, wanted_size: Optional[int]) -> Route:
     argv = ["ip", "-o", "route", "get", peer.address]
     key = "command:" + " ".join(argv)
     output = host.run(argv)
@@ -230,7 +313,7 @@ def _read_route(host: Host, peer: Peer, policy: Policy) -> Route:
         raise Unanswered(key, f"there is no route to {peer.address}: {output.stderr.strip()}")
     route = ip_route.parse(output.stdout)
     mtu = host.read_number(devices.place(route.device, "mtu"))
-    wanted = peer.mtu or policy.mtu or mtu
+    wanted = wanted_size or mtu
     return Route(route.device, route.local or route.device == "lo", mtu, min(mtu, wanted), key)
 
 

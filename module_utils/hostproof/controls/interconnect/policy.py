@@ -8,6 +8,7 @@ from ...evaluate.fields import (
     checked_by,
     decimal,
     entries,
+    flag,
     names,
     networks,
     of_profile,
@@ -98,9 +99,15 @@ class Policy(NamedTuple):
     its interconnect, and C(mtu) if it differs from C(interconnect_mtu).
 
     The same list can be used on all nodes, because addresses of the host itself are skipped.
-    Packets are sent only to these addresses. Without a list no packets are sent.
+    Packets are sent only to these addresses, unless C(interconnect_test_nodes) is C(true).
 
     Default: []
+    """
+    test_nodes: bool = flag()
+    """C(true) also sends packets to the other nodes that this host knows: the neighbors on the
+    private interfaces, and the public addresses of the nodes that Clusterware names.
+
+    Default: false
     """
     bonding_modes: Tuple[str, ...] = names().then(_modes)
     """Accepted modes of an interconnect bond, with the kernel's names.

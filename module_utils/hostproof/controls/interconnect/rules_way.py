@@ -7,7 +7,7 @@ from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
-from .facts import Facts, Route
+from .facts import Facts, Route, wanted_mtu
 from .policy import NAME, Peer, Policy
 from .subjects import BOOK, PEERS
 
@@ -31,7 +31,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     if route.own:
         raise Skip("It is an address of this host.", [route.key])
     way: Way = known(facts.ways[peer.address])
-    wanted = peer.mtu or policy.mtu or route.mtu
+    wanted = wanted_mtu(peer, policy, facts.public_peers) or route.mtu
     problems = []
     if route.mtu < wanted:
         problems.append(f"{route.device} of this host has MTU {route.mtu}, required is {wanted}")
@@ -44,7 +44,8 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
         )
     status = FAIL if problems else PASS
     private = [one.name for one in known(facts.devices)]
-    if route.device not in private and not problems:
+    is_public = peer.address in facts.public_peers
+    if route.device not in private and not problems and not is_public:
         status = WARN
         problems.append(
             f"the route uses {route.device}, which is not an interconnect device "

@@ -35,10 +35,13 @@ def _bonds(facts: Facts, _policy: Policy) -> List[Bond]:
     return facts.bonds
 
 
-def _peers(facts: Facts, policy: Policy) -> List[Peer]:
-    if not policy.peers:
-        raise Skip("interconnect_peers is empty: packets are sent only to nodes in this list.")
-    return list(policy.peers)
+def _peers(facts: Facts, _policy: Policy) -> List[Peer]:
+    peers = known(facts.peers)
+    if not peers:
+        raise Skip(
+            "interconnect_peers is empty and interconnect_test_nodes is false: no packets are sent."
+        )
+    return list(peers)
 
 
 _name = attrgetter("name")
