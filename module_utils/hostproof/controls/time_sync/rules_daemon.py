@@ -19,6 +19,10 @@ rules = Rules(NAME)
 _UNITS = "command:" + " ".join(SHOW)
 #: Options of ntpd without a value, one of which is x (ntpd(8)); several can be together.
 _SLEW = re.compile(r"-[46AabdgLmNnqx]*x[46AabdgLmNnqx]*\Z")
+#: Options of phc2sys and ptp4l with a threshold or a file; others without a value can be before.
+_THRESHOLD_OF_PHC2SYS = re.compile(r"-[arwmqvxh]*S(.*)\Z")
+_FILE_OF_PTP = re.compile(r"-[246AEPHSarwmqsvxhl]*f")
+_STEP_THRESHOLD = "--step_threshold"
 _STALE = "chronyd started before its configuration was written, and may not have read that"
 
 
@@ -133,10 +137,11 @@ def _threshold(name: str, arguments: Tuple[str, ...]) -> str:
     """
     for number, word in enumerate(arguments):
         option, equals, value = word.partition("=")
-        is_short = name == "phc2sys" and word.startswith("-S")
-        if is_short:
-            value = word[2:]
-        elif option != "--step_threshold":
+        short = _THRESHOLD_OF_PHC2SYS.match(word) if name == "phc2sys" else None
+        if short:
+            value = short.group(1)
+        # A long option may be abbreviated (getopt_long(3)).
+        elif not (option.startswith("--step_t") and _STEP_THRESHOLD.startswith(option)):
             continue
         if not value and not equals:
             value = "".join(arguments[number + 1 : number + 2])
@@ -144,8 +149,8 @@ def _threshold(name: str, arguments: Tuple[str, ...]) -> str:
             steps_never = float(value) == 0
         except ValueError:
             steps_never = False
-        return "" if steps_never else ("-S" if is_short else option)
-    if any(word.startswith("-f") for word in arguments):
+        return "" if steps_never else ("-S" if short else _STEP_THRESHOLD)
+    if any(_FILE_OF_PTP.match(word) for word in arguments):
         why = f"the step_threshold in the configuration file of {name} is not read"
         raise Unanswered("processes:keepers", why)
     return ""
