@@ -90,7 +90,8 @@ class Facts(NamedTuple):
 
     ``found`` is an error if the users of disks cannot be read completely. ``rules`` are the udev
     rules files that set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group
-    NAME".
+    NAME". ``labels`` are of ASMLIB or the filter driver, by path; ``asm_owner`` is the account of
+    ASM.
     """
 
     linux: bool
@@ -106,6 +107,8 @@ class Facts(NamedTuple):
     drivers: Tuple[str, ...]
     file: Answer[str]
     fibre_channel: Answer[List[Port]]
+    labels: Dict[str, Answer[Stat]] = {}
+    asm_owner: Optional[int] = None
 
     def maps(self) -> List[Disk]:
         return [one for _name, one in sorted(self.disks.items()) if one.is_multipath]
@@ -117,6 +120,8 @@ class _Users:
     def __init__(self) -> None:
         self.by: Dict[str, Tuple[str, Optional[int]]] = {}
         self.drivers: Set[str] = set()
+        self.labels: Dict[str, Answer[Stat]] = {}
+        self.asm_owner: Optional[int] = None
         #: Open device nodes that udev did not create, by the kernel's name.
         self.nodes: Dict[str, str] = {}
         self.problem: Answer[bool] = True
@@ -161,6 +166,8 @@ def read(host: Host, policy: Policy) -> Facts:
         drivers=tuple(sorted(users.drivers)),
         file=attempt(host.read_text, policy.rules_file),
         fibre_channel=attempt(fibre_channel.read, host),
+        labels=users.labels,
+        asm_owner=users.asm_owner,
     )
 
 
@@ -215,6 +222,7 @@ def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users
     """Record a device that a process holds open, independent of the name of its node."""
     if path.startswith(DRIVERS):
         users.drivers.add(path)
+        users.asm_owner = uid if uid is not None else users.asm_owner
         return
     if path in _NO_DISKS or path.startswith(_NO_DISK_FOLDERS):
         return
@@ -242,8 +250,9 @@ def _find_labels(host: Host, users: _Users) -> None:
                 "are unknown; list them in block_devices_devices",
             )
         for label in labels:
+            users.labels[f"{directory}/{label}"] = attempt(host.stat, f"{directory}/{label}")
             name = node_numbers.disk_of_label(host, f"{directory}/{label}")
-            # The driver opens the disk, so the owner of its node is not relevant.
+            # The driver opens the disk: the owner of the label counts, not that of the node.
             users.add(name, f"ASM (label {label})")
 
 

@@ -5,10 +5,10 @@
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import existing, known
-from ...evaluate.checking import Rules, Skip, Verdict, failing
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, failing, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
-from .facts import ASM_KEY, Facts, Used
+from .facts import ASM_KEY, DRIVERS, Facts, Used
 from .policy import NAME, Policy
 from .probes import disks
 from .steps import remedy, step_of_node
@@ -20,6 +20,8 @@ rules = Rules(NAME)
 #: Bytes. Blocks of arrays and SSDs are aligned to this size.
 _MEBIBYTE = 1 << 20
 _PUBLIC = 0o007
+_OWN = 0o600
+_OTHERS_WRITE = 0o002
 #: Sectors in a MiB.
 _SECTORS = 2048
 #: What begins the names of values that the nodes of a cluster compare.
@@ -65,6 +67,49 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         running=f"{stat.uid}:{stat.gid} {now[2]:04o}",
         in_use=used.by,
         failing_layer=failing(running=is_wrong_now, persisted=bool(lost or unsafe)),
+    )
+
+
+@rules.check(
+    "block_devices.labels",
+    "Labels of ASMLIB and ASMFD belong to the account of ASM",
+    "Label of ASMLIB or ASMFD has a wrong owner or mode",
+    severity="critical",
+    takes_effect="now",
+    why="ASM does not find a disk whose label it cannot open, and an account that can write to the "
+    "label can overwrite the disk.",
+    reference="oracleasm(8), configure; Cluster Verification Utility, Device Checks for ASM; "
+    "ORAchk, Verify ASM disk permissions",
+)
+def labels(facts: Facts, _policy: Policy) -> Judged:
+    if not facts.labels:
+        known(facts.found)
+        raise Skip(
+            "ASM uses no label of ASMLIB or ASMFD, or block_devices_devices lists the disks."
+        )
+    return [judged(_label, path, facts, of=path) for path in sorted(facts.labels)]
+
+
+def _label(path: str, facts: Facts) -> Verdict:
+    stat, owner = known(facts.labels[path]), facts.asm_owner
+    mode = stat.mode & 0o777
+    if path.startswith(DRIVERS[0]):
+        is_good = owner in (None, stat.uid) and mode & _OWN == _OWN and not mode & _PUBLIC
+        desired = "readable and writable for its owner, not for others"
+        fix = "set ORACLEASM_UID and ORACLEASM_GID (oracleasm configure -i), and rescan"
+    else:
+        # It is a file with the path of the disk, which the driver opens.
+        is_good = stat.uid in (0, stat.uid if owner is None else owner) and not mode & _OTHERS_WRITE
+        desired = "not writable for others"
+        fix = "label the disk again (asmcmd afd_scan), or set owner and mode"
+    account = "the account of ASM" if owner is None else f"uid {owner}"
+    return Verdict(
+        PASS if is_good else FAIL,
+        f"{path} is {stat.uid}:{stat.gid} {mode:04o}.",
+        fix=fix,
+        desired=f"owner {account}, {desired}",
+        running=f"{stat.uid}:{stat.gid} {mode:04o}",
+        evidence=["stat:" + path, ASM_KEY],
     )
 
 
