@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Tuple
 from xml.parsers import expat
 
 from ....errors import ParseError
+from .packets import port_ranges
 
 _DEEPEST = 6
 
@@ -68,10 +69,10 @@ def _opened(element: _Element) -> Opened:
     ports, services = [], []
     for one in element.children:
         if one.name == "port" and one.given.get("port"):
-            low, _dash, high = one.given["port"].partition("-")
-            if not low.isdecimal() or not (high or low).isdecimal() or len(low + high) > 10:
+            ranges = port_ranges([one.given["port"]])
+            if ranges is None:
                 raise ParseError("firewalld", "a port is not a number or a range")
-            ports.append((one.given.get("protocol", ""), int(low), int(high or low)))
+            ports.append((one.given.get("protocol", ""), *ranges[0]))
         elif one.name in ("service", "include"):
             services.append(one.given.get("name") or one.given.get("service") or "")
     return Opened(tuple(ports), tuple(services))

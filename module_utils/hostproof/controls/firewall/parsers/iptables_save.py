@@ -22,6 +22,7 @@ from .packets import (
     Rule,
     Tables,
     Test,
+    port_ranges,
 )
 
 _WHAT = "iptables-save"
@@ -161,10 +162,7 @@ def _limit(option: str, word: str) -> str:
 
 
 def _ports(word: str, negated: bool) -> Test:
-    ranges = []
-    for one in word.split(","):
-        low, _colon, high = one.partition(":")
-        if not low.isdecimal() or not (high or low).isdecimal() or len(one) > 11:
-            return Test(NOT_READ, text=f"port {word[:30]}")
-        ranges.append((int(low), int(high or low)))
-    return Test(PORT, ranges=tuple(ranges), negated=negated)
+    ranges = port_ranges(word.split(","), ":")
+    if ranges is None:
+        return Test(NOT_READ, text=f"port {word[:30]}")
+    return Test(PORT, ranges=ranges, negated=negated)

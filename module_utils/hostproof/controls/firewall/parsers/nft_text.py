@@ -5,7 +5,7 @@
 Other conditions become tests that are not read. A file with an include is rejected."""
 
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List
 
 from ....errors import ParseError, kind_of
 from .packets import (
@@ -24,6 +24,7 @@ from .packets import (
     Rule,
     Tables,
     Test,
+    port_ranges,
 )
 
 _WHAT = "nftables.conf"
@@ -222,7 +223,7 @@ def _test(word: str, words: List[str]) -> Test:
         return Test(ADDRESS, frozenset(values))
     names = frozenset(values)
     if word in ("tcp", "udp", "th") and field == "dport":
-        ranges = _ranges(values)
+        ranges = port_ranges(values)
         # The rule is for one protocol: the other one has no such ports.
         if ranges is None or (negated and word != "th"):
             return unread
@@ -248,13 +249,3 @@ def _limit(words: List[str]) -> Test:
     if words[:1] == ["burst"]:
         del words[:3]
     return Test(OVER_LIMIT if over else LIMIT, text=f"limit rate {''.join(rate)}"[:60])
-
-
-def _ranges(values: List[str]) -> Optional[Tuple[Tuple[int, int], ...]]:
-    found = []
-    for one in values:
-        low, _dash, high = one.partition("-")
-        if not low.isdecimal() or not (high or low).isdecimal() or len(one) > 11:
-            return None
-        found.append((int(low), int(high or low)))
-    return tuple(found)

@@ -7,7 +7,7 @@ some packets only. A rule with a condition that is not understood makes the resu
 can change it.
 """
 
-from typing import Dict, FrozenSet, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 ACCEPT, DROP = "accept", "drop"
 #: Marks a result that depends on a condition that is not understood.
@@ -51,6 +51,17 @@ class Chain(NamedTuple):
 
 #: Chains by family and table.
 Tables = Dict[Tuple[str, str], Dict[str, Chain]]
+
+
+def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Tuple[Tuple[int, int], ...]]:
+    """The lowest and the highest port of each word. None if one is not a number or a range."""
+    found = []
+    for word in words:
+        low, _dash, high = word.partition(dash)
+        if not low.isdecimal() or not (high or low).isdecimal() or len(word) > 11:
+            return None
+        found.append((int(low), int(high or low)))
+    return tuple(found)
 
 
 class Reach(NamedTuple):

@@ -52,7 +52,6 @@ _FORM = Form(
     ),
     awr_layouts.WAIT_TABLES,
 )
-_TOP_HEADINGS = re.compile(r"^Event +Waits +Time ?(?:\((?:s|sec)\)|Avg)?")
 _STATISTICS = ("Statistic", "Total", "per Second", "per Trans")
 
 

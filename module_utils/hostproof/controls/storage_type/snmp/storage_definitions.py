@@ -24,7 +24,7 @@ from .storage_rules import (
     SURE,
 )
 
-OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = CLUES = (
+OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = (
     "object_id",
     "matches",
     "matches_not",
