@@ -15,13 +15,10 @@ from ansible.module_utils.hostproof.controls.latency.measurement import (
     tcp_latency,
     traffic,
 )
-from ansible.module_utils.hostproof.controls.latency.measurement.measuring import (
-    check_probes,
-    measure,
-)
+from ansible.module_utils.hostproof.controls.latency.measurement.measuring import measure
 from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS
+from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS, check_probes
 from latency_server import responder
 from packs import FIXTURES, Machine
 
