@@ -214,7 +214,7 @@ class CallbackModule(DefaultCallback):
             super().v2_runner_on_ok(result)
         if _name(result._task) == APPLY:
             for text in result._result.get("pending", []):
-                self._display.display(f"pending: [{result._host}]: {text}")
+                self._display.display(f"waiting: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
         if result._task.action == VALIDATE and self._is_short:

@@ -105,8 +105,8 @@ def queries():
 
 
 VALUES = {
-    "Hosts that are ready": [("{}", 1)],
-    "Hosts that are not, or nobody knows": [("{}", 2)],
+    "Ready hosts": [("{}", 1)],
+    "Hosts not ready or undetermined": [("{}", 2)],
     "Age of the report": [("{}", 3600)],
     "Oldest evidence": [("{}", 3600)],
     "Verdicts": [

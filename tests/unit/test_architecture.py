@@ -270,6 +270,8 @@ CALLED_BY_NAME = [
     "_imports_for_ansible",
     # click
     *("format_commands", "format_options", "format_epilog", "shell_complete"),
+    # io.RawIOBase
+    "readable",
     # urllib
     "redirect_request",
 ]

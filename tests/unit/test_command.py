@@ -385,7 +385,7 @@ class TestWhatIsRun:
     def test_apply_to_this_machine_is_asked_for(self, standin):
         done = standin.run("apply")
         assert done.returncode == 1
-        assert "changes this machine, and there is no terminal" in done.stdout
+        assert "changes this machine and needs a terminal" in done.stdout
         assert not standin.seen.exists()
         assert standin.run("apply", "--check").returncode == 0
         assert standin.run("apply", "--list-tags").returncode == 0

@@ -180,9 +180,9 @@ class TestFormats:
         ("typed", "said"),
         [
             (["--format", "xls"], "'--format': 'xls' is not one of 'csv', 'markdown', "),
-            (["--format", "csv", "--query", "[]"], "--query does not go with --format"),
-            (["--format", "csv", "--fixes", "x"], "--format does not go with --fixes"),
-            (["--fixes", "x", "--out", "y"], "--out does not go with --fixes"),
+            (["--format", "csv", "--query", "[]"], "--query cannot be used with --format"),
+            (["--format", "csv", "--fixes", "x"], "--format cannot be used with --fixes"),
+            (["--fixes", "x", "--out", "y"], "--out cannot be used with --fixes"),
         ],
     )
     def test_wrong_use(self, capsys, folder, typed, said):
@@ -255,7 +255,7 @@ class TestFixes:
     def written(self, capsys, folder, tmp_path) -> Path:
         said = printed(capsys, folder, "--fixes", str(tmp_path / "fixes"), code=0)
         assert "db1.sh, .yml: 2 steps, 1 with commands" in said
-        assert "db2: nothing to do" in said
+        assert "db2: no fixes" in said
         return tmp_path / "fixes"
 
     def test_files_are_their_owner_s_and_not_executable(self, written):
@@ -382,12 +382,12 @@ class TestTheScriptAtATerminal:
     def test_stops_at_what_fails(self, at_terminal):
         made, said = at_terminal("n\ny\ny\n", "--all")
         assert made == {"three"}
-        assert "step 2 failed; later steps were not run" in said
+        assert "step 2 failed, stopping" in said
 
     def test_refuses_another_machine(self, at_terminal):
         made, said = at_terminal("y\ny\ny\n", "--all", host="elsewhere")
         assert made == set()
-        assert "not elsewhere; nothing was changed" in said
+        assert "not elsewhere: no changes made" in said
 
     def test_unless_that_is_said(self, at_terminal):
         made, _ = at_terminal("y\nn\nn\n", "--all", "--any-host", host="elsewhere")

@@ -150,21 +150,21 @@ class TestExplain:
     def test_tells_variables_with_default_and_meaning(self, capsys):
         text = printed(capsys, "explain", "pre_page_sga.value")
         assert re.search(r"- `pre_page_sga_value` \(default `\"auto\"`\): \w+", text)
-        assert "Since 0.2.0. More: docs/controls/pre_page_sga.md" in text
+        assert "Since 0.2.0. Documentation: docs/controls/pre_page_sga.md" in text
 
     def test_names_the_control_s_where_the_page_names_none(self, capsys):
         text = printed(capsys, "explain", "pool_covers_sga")
         assert text.startswith("# hugepages.pool_covers_sga\n")
-        assert "Variables of the control: `hugepages_instances`" in text.replace("\n", " ")
+        assert "Variables: `hugepages_instances`" in text.replace("\n", " ")
         assert "Since 0.1.0." in text
 
     def test_tells_what_it_rests_on_and_what_rests_on_it(self, capsys):
         assert command.main(["explain", "nfs_mounts.options_in_force"]) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert "May fail because of: `nfs_mounts.mounted_as_persisted`, `nfs_mounts." in told
+        assert "Depends on: `nfs_mounts.mounted_as_persisted`, `nfs_mounts." in told
         assert command.main(["explain", "listener_rate_limit.listener_runs"]) == 0
         told = capsys.readouterr().out
-        assert "because of it: `listener_rate_limit." in told and "because of: " not in told
+        assert "Required by: `listener_rate_limit." in told and "because of: " not in told
         assert command.main(["explain", "listener_rate_limit.listener_runs", "--format=json"]) == 0
         record = json.loads(capsys.readouterr().out)
         assert record["because_of"] == [] and record["rests_on_it"]

@@ -94,7 +94,7 @@ def test_nothing_that_a_terminal_obeys_is_shown(tmp_path, options, environment):
     )
     for word in ("warned", "-old", "+new", "plan", "said", "item"):
         assert word in text
-    assert r"pending: [localhost]: waiting\x1b]0;owned\x07\x1b[2J\x1b[8m\x9b31m\u202egnp" in text
+    assert r"waiting: [localhost]: waiting\x1b]0;owned\x07\x1b[2J\x1b[8m\x9b31m\u202egnp" in text
     assert r"line\x1b]0;owned" in text
     assert r"sum\x1b]0;owned" in text
 

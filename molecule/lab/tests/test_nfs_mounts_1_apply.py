@@ -29,7 +29,7 @@ def test_check_mode_shows_the_diff_and_what_stays_pending(nfs, nfs_untouched):
     # A line that is right stays as it is, although it gets the newline that it had not.
     assert "\n filer:/vol/shared/backup /u04/backup " in planned.output
     for path in ("/u01/app/home", "/u02/oradata"):
-        assert f"pending: [lab-vm]: {path} stays as it is mounted" in planned.output
+        assert f"waiting: [lab-vm]: {path} stays as it is mounted" in planned.output
     assert nfs.state() == nfs_untouched
 
 

@@ -145,7 +145,7 @@ def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Ite
     """A host that only one of the reports has."""
     if new is None:
         assert old is not None
-        text = f"{len(old.findings)} findings: the host is not in the second report"
+        text = f"{len(old.findings)} findings: host is missing in the second report"
         if not host.startswith("("):
             yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
             return

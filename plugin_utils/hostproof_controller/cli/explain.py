@@ -214,8 +214,8 @@ def resting_on(check: Check) -> list[str]:
 def _causes(check: Check) -> list[str]:
     """Checks that may be a cause of this one, and checks that this one may cause."""
     told = (
-        ("May fail because of", check.because_of),
-        ("Others that may fail because of it", resting_on(check)),
+        ("Depends on", check.because_of),
+        ("Required by", resting_on(check)),
     )
     lines = [
         textwrap.fill(f"{head}: {', '.join(f'`{one}`' for one in ids)}", 100)
@@ -239,9 +239,9 @@ def as_text(told: Explained) -> str:
 
         role = controls()[told.check.control]
         names = ", ".join(f"`{role.variable(field)}`" for field in role.options)
-        lines += [textwrap.fill(f"Variables of the control: {names}", 100), ""]
+        lines += [textwrap.fill(f"Variables: {names}", 100), ""]
     if told.check.control == OWN:
         lines.append(f"Your own check: {told.page}")
     else:
-        lines.append(f"Since {since(told.check.id)}. More: {told.page}")
+        lines.append(f"Since {since(told.check.id)}. Documentation: {told.page}")
     return "\n".join(lines)

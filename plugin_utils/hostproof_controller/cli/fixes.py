@@ -62,7 +62,7 @@ def write(results: Results, directory: str) -> int:
             path = os.path.join(directory, name)
             print(f"{path}.sh, .yml: {len(steps)} steps, {runs} with commands")
         else:
-            print(f"{one_line(state.name)}: nothing to do")
+            print(f"{one_line(state.name)}: no fixes")
     return 0
 
 
@@ -103,7 +103,7 @@ def _order(finding: dict[str, Any]) -> tuple[int, bool, int]:
 _HEAD = """\
 #!/usr/bin/env bash
 # Fixes for one host, from findings of {at} (Hostproof {version}).
-# These steps were not reviewed: read each step, and remove the ones that you do not want.
+# Not reviewed: read each step and remove steps that you do not want.
 #
 #   bash FILE              lists the steps, changes nothing
 #   bash FILE --step 2     runs step 2, after confirmation
@@ -123,11 +123,11 @@ begin() {{
   [ "$mode" != list ] || return 0
   name=$(uname -n)
   if [ "${{name%%.*}}" != "${{host%%.*}}" ] && [ "$option" != --any-host ]; then
-    echo "this machine is $name, not $host; nothing was changed" >&2
+    echo "this machine is $name, not $host: no changes made" >&2
     exit 1
   fi
   if ! [ -t 0 ]; then
-    echo "each step requires confirmation, but there is no terminal; nothing was changed" >&2
+    echo "each step requires confirmation, but there is no terminal: no changes made" >&2
     exit 1
   fi
 }}
@@ -145,7 +145,7 @@ step() {{
   case $reply in y | Y | yes) ;; *) echo '   skipped'; return 0 ;; esac
   for command in "$@"; do
     if ! (eval "$command") </dev/null; then
-      echo "step $number failed; later steps were not run" >&2
+      echo "step $number failed, stopping" >&2
       exit 1
     fi
   done
@@ -179,11 +179,11 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
     """The same as a playbook. It runs on the host that the caller names, if that is fixes_host."""
     lines = [
         "---",
-        f"# Fixes for one host, by what was found {one_line(state.at)} (Hostproof {VERSION}).",
-        "# Nobody has read them yet: read each task, and take out what you do not want. Then, with",
+        f"# Fixes for one host, from findings of {one_line(state.at)} (Hostproof {VERSION}).",
+        "# Not reviewed: read each task and remove tasks that you do not want. Then run it, with",
         "# the name of the host (fixes_host) in place of HOST:",
         "#   ansible-playbook -i INVENTORY FILE -e fixes_reviewed=HOST --tags now --step",
-        "- name: Reject steps without a review",
+        "- name: Require review",
         "  hosts: localhost",
         "  connection: local",
         "  gather_facts: false",
@@ -195,7 +195,7 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         "        that:",
         "          - fixes_reviewed | default('') == fixes_host",
         "          - fixes_host in groups['all']",
-        "        fail_msg: read this file, then give -e fixes_reviewed=HOST, with its fixes_host,",
+        "        fail_msg: review this file, then set -e fixes_reviewed=HOST, with its fixes_host,",
         "          and the inventory of that host",
         "      tags: [always]",
         "",
@@ -206,7 +206,7 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
         "  become: true",
         "  vars: *fixes",
         "  tasks:",
-        "    - name: Refuse another host",
+        "    - name: Reject another host",
         "      ansible.builtin.assert:",
         "        that: [fixes_reviewed | default('') == fixes_host]",
         "      when: inventory_hostname == fixes_host",
@@ -215,7 +215,7 @@ def playbook(state: HostState, steps: Iterable[Step]) -> str:
     for number, step in enumerate(steps, 1):
         lines += [
             "",
-            f"    - name: Tell what step {number} is for",
+            f"    - name: Show the purpose of step {number}",
             "      ansible.builtin.debug:",
             f"        msg: {_scalar(', '.join(step.checks) + ': ' + _told(step))}",
             *_only_there(step),

@@ -443,16 +443,14 @@ def ask_for_this_machine() -> None:
     """Without -i the machine that this is typed on would be changed, which few people mean."""
     if not sys.stdin.isatty():
         raise Refused(
-            "apply without -i changes this machine, and there is no terminal for a "
-            "confirmation; name "
-            "your hosts with -i INVENTORY, or this machine with -i inventories/local"
+            "apply without -i changes this machine and needs a terminal to confirm: use "
+            "-i INVENTORY, or -i inventories/local for this machine"
         )
     print(
-        f"Without -i this changes the machine that you are on ({os.uname().nodename}). Go on? "
-        "[y/N] ",
+        f"No -i given: this changes the local machine ({os.uname().nodename}). Continue? [y/N] ",
         end="",
         file=sys.stderr,
         flush=True,
     )
     if sys.stdin.readline().strip() not in ("y", "Y", "yes"):
-        raise Refused("nothing was changed")
+        raise Refused("cancelled, no changes made")

@@ -75,13 +75,13 @@ def command(
         return _render(directories, out, query, waivers, strict, quiet, terminal)
     other = "--fixes" if fixes is not None else "--format"
     if query is not None or quiet:
-        raise Refused(f"--{'quiet' if query is None else 'query'} does not go with {other}")
+        raise Refused(f"--{'quiet' if query is None else 'query'} cannot be used with {other}")
     if fixes is not None and out is not None:
-        raise Refused("--out does not go with --fixes")
+        raise Refused("--out cannot be used with --fixes")
     if world_readable and (output_format is None or out is None):
         raise Refused("--world-readable requires --format and --out")
     if output_format is not None and fixes is not None:
-        raise Refused("--format does not go with --fixes")
+        raise Refused("--format cannot be used with --fixes")
     results = _results(directories, waivers)
     results.fail_on = fail_on or results.fail_on
     if fixes is not None:
@@ -113,9 +113,7 @@ def _render(
 
     in_place = len(directories) == 1 and not out and not query
     if in_place and os.path.exists(os.path.join(directories[0], MANIFEST)):
-        raise Refused(
-            f"{directories[0]} is sealed, and rendering it again would break that: give --out DIR"
-        )
+        raise Refused(f"{directories[0]} is signed and cannot be rendered in place: use --out DIR")
     valued = {"--out": out, "--query": query, "--waivers": waivers}
     words = [f"{name}={value}" for name, value in valued.items() if value is not None]
     words += ["--strict"] * strict + ["--quiet"] * quiet + terminal

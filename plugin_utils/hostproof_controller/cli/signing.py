@@ -74,7 +74,7 @@ def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
         raise Refused(f"--signer: {one_line(who)} is not a name of letters, digits and . _ + @ -")
     for name in (MANIFEST, SIGNATURE):
         if os.path.lexists(os.path.join(directory, name)):
-            raise Refused(f"{directory} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
+            raise Refused(f"{directory} is already signed: remove {MANIFEST} and {SIGNATURE} first")
     inventories = list(policy)
     manifest = manifest_of(directory, inventories, who)
     with _shown_on_page(directory, manifest):
@@ -84,7 +84,7 @@ def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
             raise Refused(f"{key} cannot sign: {_said(done)}")
     write_private(os.path.join(directory, MANIFEST), text)
     write_private(os.path.join(directory, SIGNATURE), done.stdout.decode("ascii"))
-    terminal.say(f"Sealed: {directory}, {len(manifest['files'])} files, by {who}")
+    terminal.say(f"Signed: {directory}, {len(manifest['files'])} files, by {who}")
     if not inventories:
         terminal.say("No policy is part of the seal; --policy INVENTORY adds its files.")
     public = _public_key(key)
@@ -145,7 +145,7 @@ def seal_of(manifest: dict[str, Any]) -> str:
     """What the page states of its seal: who, when, and what of it stays comparable by eye."""
     made = manifest["code"]
     told = [
-        f"Sealed by {manifest['who']}, {moment(manifest['signed'])}",
+        f"Signed by {manifest['who']}, {moment(manifest['signed'])}",
         f"findings sha256 {manifest['files'][FINDINGS_FILE]}",
         f"code {made['version']}, sha256 {made['sha256']}",
         *(f"policy {one['path']}, sha256 {one['sha256']}" for one in manifest["policy"]),
@@ -162,7 +162,7 @@ def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, An
         files, others = hashes(directory)
         if others:
             raise Refused(
-                f"{directory}: {one_line(others[0])} is not a regular file, and cannot be sealed"
+                f"{directory}: {one_line(others[0])} is not a regular file and cannot be signed"
             )
         return {
             "schema": SCHEMA,
@@ -258,7 +258,7 @@ def check(directory: str, signers: str, who: str | None) -> tuple[list[str], dic
     for name in (MANIFEST, SIGNATURE):
         path = os.path.join(directory, name)
         if not os.path.isfile(path) or os.path.islink(path):
-            return [f"it has no {name}: it is not sealed"], {}
+            return [f"{name} is missing: the report is not signed"], {}
         with open_regular(path) as stream:
             contents.append(stream.read(_MOST))
     text, armored = contents
@@ -267,7 +267,7 @@ def check(directory: str, signers: str, who: str | None) -> tuple[list[str], dic
     signature = os.path.join(directory, SIGNATURE)
     names = [who] if who else _signers_of(signature, signers)
     if not names:
-        return ["no listed signer has signed it"], {}
+        return ["not signed by an allowed signer"], {}
     said = ""
     for name in names:
         words = ("-f", signers, "-I", name, "-n", NAMESPACE, "-s", signature)
@@ -302,10 +302,10 @@ def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict
         if manifest["schema"] != SCHEMA or not all(isinstance(v, str) for v in wanted.values()):
             raise ValueError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return [f"{MANIFEST} is signed, and no manifest that this Hostproof knows"], {}
+        return [f"{MANIFEST} has a valid signature but an unknown format"], {}
     problems = []
     if who != signer:
-        problems.append(f"it names {one_line(str(who))} as the signer, but {signer} signed")
+        problems.append(f"{MANIFEST} names the signer {one_line(str(who))}, but {signer} signed it")
     files, others = hashes(directory)
     for path in sorted({*wanted, *files, *others}):
         if path not in wanted:
@@ -320,7 +320,7 @@ def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict
 def described(manifest: dict[str, Any]) -> Iterator[str]:
     """What a good seal states."""
     made = manifest["code"]
-    yield f"Intact: {manifest['report']}, {len(manifest['files'])} files as they were signed"
+    yield f"Valid: {manifest['report']}, {len(manifest['files'])} files unchanged since signing"
     yield f"  signed by  {manifest['who']}, {manifest['signed']}"
     yield f"  findings   sha256 {manifest['files'][FINDINGS_FILE]}"
     yield f"  code       {made['version']}, commit {made['revision'] or 'unknown'}"

@@ -109,7 +109,7 @@ def when_recorded(state: HostState) -> str:
     if not instants:
         return ""
     told = [moment(one) if one else "at an unknown time" for one in instants]
-    return ", from evidence recorded " + " and ".join(told)
+    return "; evidence recorded " + " and ".join(told)
 
 
 def _cited(findings: Iterable[dict[str, Any]]) -> set[str]:

@@ -60,13 +60,13 @@ _HOSTS_NAMED = 8
 _WAIVED_HOSTS_NAMED = 30
 
 _BAD = (NOT_READY, UNREACHABLE, UNDETERMINED)
-_ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
+_ABOUT_TITLES = {RUN_HOST: "Run", WAIVERS_HOST: "Waivers"}
 
 #: Rows of the matrix on paper: with the rest of the summary they fit one page.
 PAPER_HOSTS = 14
 
 #: Where ``./hostproof sign`` writes who sealed the report. No text of a host looks like it.
-SEAL_PLACE = "<p id=seal>Not sealed.</p>"
+SEAL_PLACE = "<p id=seal>Not signed.</p>"
 
 #: The address of a host's findings, by its name.
 Link = Callable[[str], str]
@@ -201,12 +201,12 @@ def _facts(results: Results, generated: str, strict: bool, totals: Totals) -> st
         ("Run", _several([run.id for run in results.runs])),
         ("Started", _several([moment(run.started) for run in results.runs])),
         ("Hosts audited", f"{answered} of {results.expected}"),
-        ("Waivers", "{0} in force".format(len(totals.waivers) or "none")),
+        ("Waivers", "{0} active".format(len(totals.waivers) or "none")),
         (
             "Exit code",
             "{0}: {1}{2}".format(code, EXIT_MEANINGS[code], ", strict" if strict else ""),
         ),
-        ("Report rendered", f"{moment(generated)} by Hostproof {VERSION}"),
+        ("Report created", f"{moment(generated)} by Hostproof {VERSION}"),
     ]
     return str(parts().facts(facts, SEAL_PLACE))
 
@@ -218,7 +218,7 @@ def _recorded(results: Results, totals: Totals) -> str:
         return " to ".join(dict.fromkeys([moments[0], moments[-1]])) if moments else "never"
     instants = dict.fromkeys(moment(one) for one in totals.recorded if one)
     when = " to ".join(instants) or "at an unknown time"
-    return f"{when}, of {totals.recorded_hosts} of {len(results.hosts)} hosts; audited later"
+    return f"{when} ({totals.recorded_hosts} of {len(results.hosts)} hosts), audited later"
 
 
 def headline(results: Results) -> str:
@@ -240,7 +240,7 @@ def headline(results: Results) -> str:
         text = f"{_of_hosts(counts[WARNINGS], total)} ready with warnings"
     else:
         text = "The host is ready" if total == 1 else f"All {total} hosts are ready"
-    return text + _of_clusters(results) + ("; the run was cut short" if results.cut_short else "")
+    return text + _of_clusters(results) + ("; run interrupted" if results.cut_short else "")
 
 
 def _of_clusters(results: Results) -> str:
@@ -281,7 +281,7 @@ def _verdict_tiles(results: Results) -> str:
 
 
 def _notes(results: Results) -> list[str]:
-    cut = "The run was cut short: hosts are missing from this report."
+    cut = "The run was interrupted: this report is incomplete."
     return [cut, *results.notes] if results.cut_short else list(results.notes)
 
 

@@ -29,13 +29,12 @@ _BEFORE = "windows:before:"
 _AFTER = "windows:after:"
 
 _HOW_TO_READ = (
-    "Areas: distribution of latencies, outline before, filled after; one in a thousand at either "
-    "end is outside. Lines: p50, or the mean if there is none, and p99 dashed. Marks: one "
-    "for each window, the first on top."
+    "Areas: latency distribution (outline: before, filled: after), without the lowest and highest "
+    "0.1%. Lines: p50 (or mean) and p99 (dashed). Marks: one for each window, first on top."
 )
 _PASSIVE = (
-    "From the kernel's counters: p50 is the median of the means of intervals of some seconds, min "
-    "and max are the least and the largest of those means, not of single requests."
+    "From kernel counters: p50 is the median, min and max are the extremes of interval means, not "
+    "of single requests."
 )
 _MEDIANS = "With several windows, p50, p90, p99 and mean are medians over the windows."
 
@@ -189,7 +188,7 @@ def _drawings(figure: Figure) -> list[Any]:
     if pieces:
         pieces.append(latency_parts().remark(_HOW_TO_READ))
     if len(drawn) < len(whole):
-        told = f"Drawn are the {len(drawn)} of {len(whole)} that changed most."
+        told = f"Shown: the {len(drawn)} of {len(whole)} with the largest change."
         pieces.append(latency_parts().remark(told))
     return pieces
 

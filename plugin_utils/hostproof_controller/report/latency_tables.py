@@ -123,7 +123,9 @@ def _row(
 ) -> _Row:
     count = sum(window.n for window in series.windows)
     figures = [told[head] or "–" for head in columns]
-    return _Row(name, len(series.windows), grouped(count) if count else "not told", figures, cells)
+    return _Row(
+        name, len(series.windows), grouped(count) if count else "not available", figures, cells
+    )
 
 
 def _filled_columns(figures: Sequence[dict[str, str | None]]) -> list[str]:

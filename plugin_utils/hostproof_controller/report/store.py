@@ -611,10 +611,10 @@ def _too_long(stream: Any, start: int) -> _Bad:
 def _said(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
     """The bad line with the place where it stands, said in the notes; None for one that is cut."""
     if not bad.problem:
-        notes.append(f"{where} is cut off (the run was killed while it wrote): one result is lost")
+        notes.append(f"{where} is truncated (the run was killed): one result is missing")
         return None
-    whose = f"of {bad.host} " if bad.host else ""
-    notes.append(f"{where}: the result {whose}cannot be read: {bad.problem}")
+    whose = f" of {bad.host}" if bad.host else ""
+    notes.append(f"{where}: unreadable result{whose}: {bad.problem}")
     return bad._replace(problem=f"{where}: {bad.problem}")
 
 

@@ -113,14 +113,14 @@ def test_the_headline(statuses, headline):
         for n, status in enumerate(statuses)
     ]
     page = page_of(lines)
-    assert f"host readiness report{headline}Evidence recorded" in page.text
+    assert f"Host readiness report{headline}Evidence recorded" in page.text
 
 
 def test_a_run_that_was_cut_short_says_so():
     line = make_line("db01", [finding(status="pass")], run=dict(RUN, hosts=9))
     page = page_of([line])
-    assert "The host is ready; the run was cut short" in page.text
-    assert "About this run" in page.text
+    assert "The host is ready; run interrupted" in page.text
+    assert "The run was interrupted: this report is incomplete." in page.text
     assert "Run 20261121T031500Z-1a2b was cut short: nothing is known about 8 of its 9" in page.text
 
 
@@ -253,10 +253,10 @@ YESTERDAY = "2026-11-20T09:30:00Z"
 def test_evidence_of_yesterday_does_not_read_as_of_today():
     lines = [make_line("db01", [finding()], recorded_at=YESTERDAY), make_line("db02", [finding()])]
     text = page_of(lines).text
-    said = "Evidence recorded 2026-11-20 09:30:00 UTC, of 1 of 2 hosts; audited later"
+    said = "Evidence recorded 2026-11-20 09:30:00 UTC (1 of 2 hosts), audited later"
     assert said in text
-    assert text.count("from evidence recorded 2026-11-20 09:30:00 UTC") == 1
-    assert "audited 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
+    assert text.count("evidence recorded 2026-11-20 09:30:00 UTC") == 1
+    assert "audited 2026-11-21 03:15:20 UTC; evidence recorded 2026-11-20 09:30:00 UTC" in text
 
 
 def test_evidence_of_several_days_is_said_from_the_first_to_the_last():
@@ -264,15 +264,15 @@ def test_evidence_of_several_days_is_said_from_the_first_to_the_last():
         make_line(f"db0{day}", [finding()], recorded_at=YESTERDAY.replace("20T", f"{day}T"))
         for day in (12, 19, 15)
     ]
-    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC, of 3 of 3 hosts; audited later"
+    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC (3 of 3 hosts), audited later"
     assert said in page_of(lines).text
 
 
 def test_evidence_that_does_not_say_when_it_was_recorded():
     line = make_line("db01", [finding(evidence=["a"])], recorded_at=None, evidence=pack({"a": {}}))
     text = page_of([line]).text
-    assert "from evidence recorded at an unknown time" in text
-    assert "Evidence recorded at an unknown time, of 1 of 1 hosts" in text
+    assert "evidence recorded at an unknown time" in text
+    assert "Evidence recorded at an unknown time (1 of 1 hosts)" in text
 
 
 @pytest.mark.parametrize(

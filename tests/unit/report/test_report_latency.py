@@ -237,7 +237,7 @@ def test_without_a_distribution_a_bar_reaches_from_the_least_to_the_most():
         ends = [octave_of(value) for value in (told.minimum, told.maximum)]
         assert [columns[0], columns[-1]] == ends
     assert "Share of the line" not in text
-    assert "p50 is the median of the means of intervals" in text
+    assert "p50 is the median, min and max are the extremes" in text
 
 
 def octave_of(microseconds):
@@ -421,7 +421,7 @@ def test_more_than_a_drawing_or_table_holds_is_said(monkeypatch):
         [one for side in sides for one in side] for sides in zip(*windows, strict=True)
     )
     text = text_of(latency_line("db01", {"change": pair(befores, afters)}))
-    assert "Drawn are the 2 of 5 that changed most." in text
+    assert "Shown: the 2 of 5 with the largest change." in text
     assert [title.split(",")[0] for title in drawings(text)] == ["disk_read: f3", "disk_read: f4"]
 
 
@@ -539,7 +539,7 @@ def test_windows_of_nothing_are_no_drawing():
     told = {key: reading([empty]) for key in ("windows:x", "windows:before:y", "windows:after:y")}
     text = text_of(latency_line("db01", {"x": told}))
     for rows in tables(text):
-        assert "not told" in rows[1]
+        assert "not available" in rows[1]
     assert all(len(svg.findall("circle")) == 0 for svg in drawings(text).values())
 
 

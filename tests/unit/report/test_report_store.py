@@ -61,9 +61,7 @@ def test_a_cut_last_line_is_left_out_and_said(tmp_path):
     notes = []
     lines = read_lines([str(folder)], notes)
     assert [line["host"] for line in lines] == ["db01", "db02"]
-    assert notes == [
-        f"{path}, line 3 is cut off (the run was killed while it wrote): one result is lost"
-    ]
+    assert notes == [f"{path}, line 3 is truncated (the run was killed): one result is missing"]
     assert merge(lines).cut_short
 
 
@@ -201,7 +199,7 @@ def test_anything_else_is_the_error_of_its_host_or_of_the_run(
     assert message in lines[1]["message"]
     assert lines[1]["message"].startswith(f"{path}, line 2: ")
     (note,) = notes
-    assert note.startswith(f"{path}, line 2: the result ")
+    assert note.startswith(f"{path}, line 2: unreadable result")
     assert message in note
     results = merge(lines, notes)
     states = {state.name: state for state in results.states}
