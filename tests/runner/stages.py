@@ -71,7 +71,7 @@ PROGRAMS = (
     "tests/bench/pool_validation.py",
     "tests/bench/record_windows.py",
     "tests/bench/run",
-    "tests/bench/snmp_agents.py",
+    "tests/bench/snmp_many.py",
     "tests/machines/bound.py",
 )
 BENCHMARKS = (
@@ -84,7 +84,7 @@ BENCHMARKS = (
     "tests/bench/parsers_linear.py",
     "tests/bench/pool_validation.py",
     "tests/bench/run",
-    "tests/bench/snmp_agents.py",
+    "tests/bench/snmp_many.py",
 )
 #: Folders of the checkout that hold no sources.
 GENERATED = {

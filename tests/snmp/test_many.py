@@ -1,6 +1,6 @@
 """Many agents at once, without times: who is asked, how often, and in how many requests.
 
-tests/bench/snmp_agents.py measures the same with its time limits.
+tests/bench/snmp_many.py measures the same with its time limits.
 """
 
 import threading
