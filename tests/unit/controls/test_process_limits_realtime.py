@@ -147,6 +147,8 @@ class TestDefaultTasks:
     )
     def test_the_running_value(self, judge, value, status):
         found = judge(self.manager(value))
+        if status in ("pass", "warn"):
+            assert found.evidence[0] == f"command:systemctl show {SHOW_MANAGER}"
         assert (found.status, found.running) == (
             status,
             value if status in ("pass", "warn") else None,

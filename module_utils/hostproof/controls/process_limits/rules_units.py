@@ -11,7 +11,7 @@ from ...evaluate.checking import Rules, Skip, Subjects, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
-from .facts import OF_CLUSTERWARE, Facts, UnitFacts
+from .facts import OF_CLUSTERWARE, SHOW_MANAGER, Facts, UnitFacts
 from .policy import NAME, Policy
 from .table import ROWS
 
@@ -192,7 +192,7 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
-        evidence=["file:/etc/systemd/system.conf"],
+        evidence=["command:systemctl show " + SHOW_MANAGER, "file:/etc/systemd/system.conf"],
         failing_layer=failing(running=now < least, persisted=is_low_later),
     )
 
