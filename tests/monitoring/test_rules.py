@@ -113,7 +113,7 @@ VALUES = {
         (f'hostproof_host_verdict{{host="{host}"}}', value)
         for host, value in (("db01", 3), ("db02", 2), ("db03", 0))
     ],
-    "What fails on most hosts": [('{check="hugepages.pool_covers_sga",severity="critical"}', 1)],
+    "Most frequent failures": [('{check="hugepages.pool_covers_sga",severity="critical"}', 1)],
     "Findings by status": [
         (f'{{status="{status}"}}', value)
         for status, value in (("fail", 1), ("error", 1), ("warn", 0), ("waived", 0))
@@ -129,4 +129,4 @@ def test_each_panel_shows_what_its_title_says(tmp_path, title):
 
 
 def test_no_panel_is_left_out_here():
-    assert set(queries()) == {*VALUES, "What is not well"}
+    assert set(queries()) == {*VALUES, "Open findings"}
