@@ -274,6 +274,8 @@ CALLED_BY_NAME = [
     "readable",
     # urllib
     "redirect_request",
+    # io
+    "readable",
 ]
 
 
