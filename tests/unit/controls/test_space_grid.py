@@ -117,22 +117,25 @@ class TestPlanned:
     PLAN = [{"path": "/u01/app/oracle", "free": "1G"}]
 
     @pytest.mark.parametrize(
-        ("path", "mode", "uid", "status"),
+        ("path", "mode", "uid", "gid", "status"),
         [
-            ("/u01/app/oracle", 0o775, 54321, "pass"),
-            ("/u01/app/oracle", 0o755, 0, "fail"),
-            ("/u01/app/oracle", 0o555, 54321, "fail"),
-            ("/u01/app", 0o775, 54321, "pass"),
-            ("/u01/app", 0o755, 0, "warn"),
-            ("/u01", 0o755, 0, "warn"),
+            ("/u01/app/oracle", 0o775, 54321, 54321, "pass"),
+            ("/u01/app/oracle", 0o775, 0, 54321, "pass"),
+            ("/u01/app/oracle", 0o755, 0, 54321, "fail"),
+            ("/u01/app/oracle", 0o775, 0, 0, "fail"),
+            ("/u01/app/oracle", 0o555, 54321, 54321, "fail"),
+            ("/u01/app", 0o775, 54321, 54321, "pass"),
+            ("/u01/app", 0o755, 0, 0, "warn"),
+            ("/u01", 0o755, 0, 0, "warn"),
         ],
     )
-    def test_the_path_or_what_is_above_it(self, judge, path, mode, uid, status):
+    def test_the_path_or_what_is_above_it(self, judge, path, mode, uid, gid, status):
         machine = owned(mounted(packs.linux()), path, mode, uid)
+        machine.gids[path] = gid
         found = judge(machine, "planned", planned=self.PLAN)
         assert (found.status, found.persisted) == (
             status,
-            f"{path} has uid {uid} and mode {mode:04o}",
+            f"{path} has uid {uid}, gid {gid} and mode {mode:04o}",
         )
         assert found.commands == (("mkdir -p /u01/app/oracle",) if status == "warn" else ())
 

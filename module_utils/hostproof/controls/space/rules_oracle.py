@@ -28,7 +28,7 @@ rules = Rules(NAME)
 _SETUID = 0o4000
 _EXECUTABLE = 0o100
 _OTHERS_WRITE = 0o022
-_OWNER_WRITES = 0o200
+_OWNER_WRITES, _GROUP_WRITES = 0o200, 0o020
 _PUBLIC, _PUBLIC_WRITE = 0o007, 0o002
 
 HOMES = Subjects(
@@ -196,14 +196,17 @@ def planned(facts: Facts, policy: Policy) -> Judged:
 def _planned(path: str, answer: Answer[Existing]) -> Verdict:
     existing = known(answer)
     stat, is_there = existing.stat, existing.path == path
-    is_usable = stat.uid != 0 and bool(stat.mode & _OWNER_WRITES)
-    state = f"{existing.path} has uid {stat.uid} and mode {stat.mode & 0o7777:04o}"
+    by_owner = stat.uid != 0 and stat.mode & _OWNER_WRITES
+    # Such as root:oinstall with mode 0775.
+    by_group = stat.gid != 0 and stat.mode & _GROUP_WRITES
+    is_usable = bool(by_owner or by_group)
+    state = f"{existing.path} has uid {stat.uid}, gid {stat.gid} and mode {stat.mode & 0o7777:04o}"
     return Verdict(
         PASS if is_usable else FAIL if is_there else WARN,
         f"{state}{'' if is_there else f', and {path} does not exist'}.",
         fix="create it as root, and make the owner of the software its owner",
         commands=[] if is_there else [line("mkdir", "-p", path)],
-        desired="owner is not root and can write",
+        desired="an owner or a group other than root can write",
         persisted=state,
         evidence=["stat:" + existing.path],
     )
