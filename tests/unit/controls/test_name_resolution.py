@@ -1,11 +1,15 @@
 """Names as they are judged: of the host, of its listeners, and of its cluster."""
 
+import socket
+
 import listener_packs
 import name_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.name_resolution.control import CONTROL as names
 from ansible.module_utils.hostproof.controls.name_resolution.policy import SUBJECTS
+from ansible.module_utils.hostproof.controls.name_resolution.probes import tcp_connections
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import changed_policy
@@ -21,7 +25,8 @@ class TestWhereItCounts:
     def test_all_is_well(self, judge):
         found = judge(node())
         assert {name: one.status for name, one in found.items() if one.status != "pass"} == {
-            "listener_address": "skip"
+            "listener_address": "skip",
+            "scan_listeners": "skip",
         }
 
     def test_without_oracle_no_name_is_asked_for(self, judge):
@@ -490,3 +495,42 @@ def test_a_recorded_host_says_the_same():
     first = name_packs.judged(machine)
     recorded = packs.RecordedHost(machine.evidence)
     assert name_packs.judged(recorded) == first
+
+
+def with_connections(**refused):
+    """What connections to port 1521 of the SCAN gave; all of them opened where nothing is said."""
+    machine = node()
+    figures = {f"{one} port 1521": refused.get(f"a{one.split('.')[-1]}", "") for one in THREE}
+    machine.measured["scan connections"] = {"windows": [], "remarks": [], "figures": figures}
+    return machine
+
+
+class TestScanListeners:
+    def test_without_a_port_no_connection_is_opened(self, judge):
+        machine = with_connections()
+        assert judge(machine)["scan_listeners"].status == "skip"
+        assert "windows:scan connections" not in machine.evidence
+
+    def test_all_addresses_accept_one(self, judge):
+        found = judge(with_connections(), scan_port=1521)["scan_listeners"]
+        assert (found.status, found.in_use) == ("pass", "3 of 3 addresses accept one")
+
+    def test_the_address_without_a_listener_is_named(self, judge):
+        machine = with_connections(a22="Connection refused")
+        found = judge(machine, scan_port=1521)["scan_listeners"]
+        assert found.status == "fail"
+        assert found.why == "Port 1521: 192.0.2.22: Connection refused."
+
+    def test_another_port_than_the_recorded_one_is_an_error(self, judge):
+        assert judge(with_connections(), scan_port=1522)["scan_listeners"].status == "error"
+
+    def test_a_scan_that_does_not_resolve_is_an_error(self, judge):
+        machine = named(with_connections(), SCAN)
+        assert judge(machine, scan_port=1521)["scan_listeners"].status == "error"
+
+    def test_sockets_of_this_host(self):
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = listening.getsockname()[1]
+            assert tcp_connections.look(LiveHost(), ["127.0.0.1"], port) == {"127.0.0.1": ""}
+        closed = tcp_connections.look(LiveHost(), ["127.0.0.1"], port)
+        assert closed == {"127.0.0.1": "Connection refused"}

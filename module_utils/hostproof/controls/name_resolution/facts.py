@@ -17,7 +17,7 @@ from ...probes.oracle import clusterware, listeners, releases
 from .parsers import hosts_file, nsswitch, resolv_conf
 from .parsers.dns_message import Reply
 from .policy import MOST, Policy
-from .probes import name_service
+from .probes import name_service, tcp_connections
 from .probes.name_service import Found
 from .probes.zeroconf import Proxyt, Zeroconf, read_proxyt
 from .probes.zeroconf import read as read_zeroconf
@@ -80,6 +80,7 @@ class Facts(NamedTuple):
     asked: Dict[str, Tuple[str, ...]] = {}
     asked_members: Dict[str, Tuple[str, ...]] = {}
     replies: Dict[Tuple[str, str], Answer[Reply]] = {}
+    connections: Answer[Dict[str, str]] = {}
     zeroconf: Zeroconf = Zeroconf((), 0, (), False)
     proxyt: Proxyt = Proxyt(False, 0)
 
@@ -126,6 +127,7 @@ def read(host: Host, policy: Policy) -> Facts:
         asked=asked,
         asked_members=asked_members,
         replies=replies,
+        connections=attempt(_connect, host, policy, members.scan, found),
         zeroconf=read_zeroconf(host),
         proxyt=read_proxyt(host),
     )
@@ -226,6 +228,18 @@ def _forms(
         else tuple(f"{name}.{one.strip('.')}" for one in search)
         for name in names
     }
+
+
+def _connect(
+    host: Host, policy: Policy, scan: Tuple[str, ...], found: Dict[str, Answer[Found]]
+) -> Dict[str, str]:
+    """Opens connections, only if the policy has a port."""
+    if policy.scan_port is None:
+        return {}
+    named = [found[one] for one in scan if one in found]
+    addresses = [text for one in named if isinstance(one, Found) for text in one.addresses]
+    unique = list(dict.fromkeys(addresses))[:MOST]
+    return tcp_connections.look(host, unique, policy.scan_port) if unique else {}
 
 
 def _answers(replies: Dict[Tuple[str, str], Answer[Reply]], server: str) -> bool:

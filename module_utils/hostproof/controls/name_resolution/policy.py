@@ -22,6 +22,7 @@ SUBJECTS = (
     "resolv_conf",
     "name_servers",
     "scan",
+    "scan_listeners",
     "cluster_names",
     "zeroconf",
 )
@@ -71,6 +72,13 @@ class Policy(NamedTuple):
 
     Default: 3
     """
+    scan_port: Optional[int] = whole_number(1, 65535).none_for("unmanaged")
+    """TCP port of the SCAN listeners, such as C(1521). With a port each audit opens a connection to
+    each SCAN address and closes it, which counts against a rate limit of the listener.
+    C(unmanaged) opens none.
+
+    Default: unmanaged
+    """
     cluster_names: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
     """Names that each node is to find, as a list, such as those of nodes, VIPs and the
     interconnect. C(auto) are the nodes and VIPs that C(crsconfig_params) of Clusterware has.
@@ -86,7 +94,7 @@ class Policy(NamedTuple):
     skip_checks: Tuple[str, ...] = names().then(_subjects)
     """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
     C(listener_address), C(hosts_file), C(search_order), C(resolv_conf), C(name_servers), C(scan),
-    C(cluster_names) and C(zeroconf).
+    C(scan_listeners), C(cluster_names) and C(zeroconf).
 
     Default: []
     """

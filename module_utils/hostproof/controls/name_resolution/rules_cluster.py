@@ -9,13 +9,14 @@ from typing import Any, Dict, List
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Rules, Subjects, Verdict, undetermined
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
 from .facts import HOSTS, Facts, of_server
 from .parsers.dns_message import NO_SUCH_NAME
 from .parsers.resolv_conf import Resolver
 from .policy import NAME, Policy
+from .probes import tcp_connections
 from .probes.name_service import Found, key_of
 from .subjects import (
     GUIDE,
@@ -49,6 +50,16 @@ def _members(facts: Facts, policy: Policy) -> List[str]:
 
 
 SCANS = Subjects(_scans, none=_NONE, name=str)
+
+
+def _scan_listeners(facts: Facts, policy: Policy) -> List[str]:
+    skip_unmanaged("scan_listeners", policy)
+    if policy.scan_port is None:
+        raise Skip("name_resolution_scan_port is unmanaged: an audit opens no connection.")
+    return list(known(facts.cluster).scan)
+
+
+SCAN_LISTENERS = Subjects(_scan_listeners, none=_NONE, name=str)
 MEMBERS = Subjects(_members, none=_NONE, name=str)
 
 
@@ -130,6 +141,36 @@ def _told(facts: Facts, server: str, name: str) -> Any:
         does = "knows no such name" if reply.code == NO_SUCH_NAME else "has no address"
         return does if reply.code in (0, NO_SUCH_NAME) else f"answers with code {reply.code}"
     return reply.addresses
+
+
+@rules.check(
+    "name_resolution.scan_listeners",
+    "SCAN listeners accept TCP connections from this host",
+    "A SCAN listener accepts no TCP connection from this host",
+    severity="high",
+    takes_effect="now",
+    why="Clients on this node, and the database of the node that registers there, do not reach the "
+    "SCAN listener.",
+    reference=GUIDE + "SCAN; CVU Checking TCP connectivity to SCAN Listeners",
+    each=SCAN_LISTENERS,
+    because_of=("name_resolution.scan", "firewall.ports"),
+)
+def scan_listeners(name: str, facts: Facts, policy: Policy) -> Verdict:
+    found: Found = known(facts.found[name])
+    connections = known(facts.connections)
+    if not found.addresses:
+        raise Unanswered("command:getent ahosts " + name, f"{name} does not resolve")
+    results = {one: connections[one] for one in found.addresses}
+    closed = [f"{one}: {text}" for one, text in results.items() if text != tcp_connections.OPEN]
+    return Verdict(
+        FAIL if closed else PASS,
+        f"Port {policy.scan_port}: {listed(closed)}.",
+        fix="start the SCAN listener, and open its port in the firewall of the node that has the "
+        "address",
+        desired=f"connections to port {policy.scan_port}",
+        in_use=f"{len(results) - len(closed)} of {len(results)} addresses accept one",
+        evidence=[tcp_connections.KEY, "command:getent ahosts " + name],
+    )
 
 
 @rules.check(
