@@ -11,7 +11,7 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller import catalogue_diff, other_version
 from hostproof_controller.catalogue_diff import Change
-from hostproof_controller.cli import catalogue, collection
+from hostproof_controller.cli import build_collection, catalogue
 from hostproof_controller.cli.command import main
 from hostproof_controller.cli.errors import Refused
 from hostproof_controller.report.store import merge
@@ -43,7 +43,7 @@ def replace(path, old, new):
 def older(tmp_path_factory):
     """A collection of 0.1.9: a check has another name, another has its id, and a limit is lower."""
     folder = tmp_path_factory.mktemp("older")
-    collection.lay_out(folder)
+    build_collection.lay_out(folder)
     (folder / "MANIFEST.json").write_text("{}")
     travels = folder / "plugins/module_utils/hostproof"
     replace(travels / "__init__.py", f'VERSION = "{VERSION}"', 'VERSION = "0.1.9"')
