@@ -63,7 +63,6 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["moment"] = moment
-    environment.filters["effect"] = effect
     environment.filters["when"] = when
     environment.filters["with_links"] = with_links
     return environment
@@ -104,12 +103,8 @@ def moment(instant: str) -> str:
     return instant.replace("T", " ").replace("Z", " UTC")
 
 
-def effect(value: str | None) -> str:
-    return value.replace("_", " ") if value else "—"
-
-
 def when(value: str) -> str:
     """The time at which a change takes effect, within a sentence."""
     if value in ("now", "login"):
         return {"now": "immediately", "login": "at the next login"}[value]
-    return f"after {effect(value)}"
+    return f"after {value.replace('_', ' ')}"

@@ -77,7 +77,7 @@ def test_the_four_layers_stand_side_by_side():
     )
     page = page_of([make_line("db01", [told])])
     start = page.cells.index("a 1")
-    assert page.cells[start : start + 5] == ["a 1", "b 2", "—", "d 4", "reboot"]
+    assert page.cells[start : start + 5] == ["a 1", "b 2", "—", "d 4", "after reboot"]
 
 
 def test_verdicts_and_matrix():
