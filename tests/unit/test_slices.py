@@ -415,10 +415,13 @@ class TestRefusals:
             (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
             (["--slices", "2", "--forks="], "'--forks': '' is not a valid integer"),
             (["--slices", "2", "-K"], "use --become-password-file with --slices"),
-            (["--slices", "2", "--evidence", "."], "--evidence asks no host"),
+            (["--slices", "2", "--evidence", "."], "--evidence contacts no host"),
             (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
             (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),
-            (["--slices", "2", "--limit", "all,!db*"], "there is nothing to be cut in slices"),
+            (
+                ["--slices", "2", "--limit", "all,!db*"],
+                "no host matches: nothing to split into slices",
+            ),
             (["--slice-nodes", "none"], "'--slice-nodes': File 'none' does not exist"),
         ],
     )

@@ -77,7 +77,7 @@ def hosts_and_groups(sources: list[str], limit: str) -> tuple[list[str], dict[st
     except (AnsibleError, OSError) as problem:
         raise Refused(f"the inventory cannot be read: {problem}") from problem
     if not hosts:
-        raise Refused("no host is left of the inventory: there is nothing to be cut in slices")
+        raise Refused("no host matches: nothing to split into slices")
     groups = {
         name: [host.name for host in group.get_hosts()]
         for name, group in inventory.groups.items()

@@ -118,7 +118,7 @@ def _the_host(source: str) -> tuple[str, Host]:
     packs = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if len(packs) != 1:
         names = ", ".join(one_line(pack.stem) for pack in packs[:10]) or "none"
-        raise Refused(f"init writes the policy of one host (--limit NAME); there is {names}")
+        raise Refused(f"init needs exactly one host, found: {names}; use --limit NAME")
     if not is_host_name(packs[0].stem):
         raise Refused(
             f"{one_line(str(packs[0]))}: a pack is named as its host: a host's name is {RULE}"

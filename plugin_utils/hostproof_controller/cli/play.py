@@ -440,7 +440,7 @@ def new_name() -> str:
 
 
 def ask_for_this_machine() -> None:
-    """Without -i the machine that this is typed on would be changed, which few people mean."""
+    """Ask for confirmation before changing the local machine (no -i given)."""
     if not sys.stdin.isatty():
         raise Refused(
             "apply without -i changes this machine and needs a terminal to confirm: use "

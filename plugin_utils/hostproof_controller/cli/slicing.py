@@ -147,7 +147,7 @@ def slicing_of(
         if ansible.has(key):
             raise Refused(f"a slice has no terminal for questions: use {instead} with --slices")
     if has_evidence:
-        raise Refused("--evidence asks no host, so there is nothing to be cut in slices")
+        raise Refused("--evidence contacts no host: nothing to split into slices")
     inventories = list(ansible.all("inventory"))
     if not inventories:
         inventories = [one for one in environment.get("ANSIBLE_INVENTORY", "").split(",") if one]

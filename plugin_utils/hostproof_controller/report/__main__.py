@@ -69,9 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("reports", nargs="+", metavar="DIR", help="report directory of a run")
     parser.add_argument("--out", metavar="DIR", help="new directory for the report")
-    parser.add_argument("--query", metavar="EXPR", help="print what a JMESPath expression finds")
+    parser.add_argument("--query", metavar="EXPR", help="print the result of a JMESPath query")
     parser.add_argument("--waivers", metavar="FILE", help="apply the waivers of this YAML file")
-    parser.add_argument("--strict", action="store_true", help="a warning counts like a failure")
+    parser.add_argument("--strict", action="store_true", help="treat warnings as failures")
     parser.add_argument("-v", "--verbose", action="store_true", help="list skipped and passed")
     for name in ("--severity", "--fail-on"):
         parser.add_argument(name, choices=SEVERITIES, default=SEVERITIES[-1])

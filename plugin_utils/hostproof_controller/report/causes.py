@@ -269,7 +269,7 @@ class First:
         weights: dict[tuple[str, str], float] = {}
         for needed, count in self._needed.items():
             for key in needed:
-                # One of two that a host needs is worth half of it.
+                # Split the weight of a host equally between the actions that it needs.
                 weights[key] = weights.get(key, 0) + count / len(needed)
         advised = [key for key in weights if key[0] != _NO_ADVICE]
         tried = sorted(advised, key=lambda key: (-weights[key], key))[:_TRIED]

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--query: what a JMESPath expression finds in the findings, bounded.
+"""--query: the bounded result of a JMESPath query on the findings.
 
 An expression is a small program. A few characters can request more memory than the machine has, and
 a few thousand brackets can overflow the interpreter's stack. Both are rejected with a message.

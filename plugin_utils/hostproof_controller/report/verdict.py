@@ -222,7 +222,7 @@ def verdicts(results: Counted) -> dict[str, str]:
 def exit_code(results: Counted, strict: bool = False) -> int:
     """The exit code of a run (EXIT_MEANINGS): 2 before 4 before 3 before 5 before 0.
 
-    ``strict``: a warning counts like a failure.
+    ``strict``: warnings are treated as failures.
     """
     tally = results.tally
     counting = SEVERITIES[: SEVERITIES.index(results.fail_on) + 1]

@@ -128,7 +128,7 @@ class Policy(NamedTuple):
     Default: now
     """
     rules_file: str = checked_by(_rules_file, "path")
-    """The file of rules that is written. Its name decides what it wins over.
+    """Path of the file of udev rules. Files that sort later override it.
 
     Default: /etc/udev/rules.d/99-zz-hostproof-block_devices.rules
     """

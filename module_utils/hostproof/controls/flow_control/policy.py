@@ -392,14 +392,13 @@ class Policy(NamedTuple):
     Default: 1
     """
     snmp_agent_timeout: float = decimal(1, 3600)
-    """Seconds that all questions to one agent may take together; what is not answered by then is
+    """Total time in seconds for all requests to one SNMP agent. Missing responses are reported as
     C(error).
 
     Default: 60
     """
     snmp_total_timeout: float = decimal(1, 3600)
-    """Seconds after which no agent is waited for any longer; what is not answered by then is
-    C(error).
+    """Total time in seconds for all SNMP agents. Missing responses are reported as C(error).
 
     Default: 120
     """

@@ -128,8 +128,7 @@ class Policy(NamedTuple):
     """
     window_seconds: float = window()
     """Time to measure the kernel counters of lost packets if an interconnect is known.
-    One window of 1 to 600 seconds serves every control that needs rates; C(0) does not watch
-    them.
+    All controls share one sampling window of 1 to 600 seconds. C(0) disables it.
 
     Default: 10
     """

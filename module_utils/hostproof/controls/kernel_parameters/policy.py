@@ -160,7 +160,7 @@ class Policy(NamedTuple):
     Default: now
     """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
-    """The drop-in that is written. Its name decides what it wins over.
+    """Path of the drop-in file. Files that sort later override it.
 
     Default: /etc/sysctl.d/99-zz-hostproof-kernel_parameters.conf
     """

@@ -195,9 +195,9 @@ class Policy(NamedTuple):
     Default: [{probe: disk}, {probe: nfs}]
     """
     window_seconds: float = window()
-    """Length of the window of an audit; probes with I/O or traffic take turns within it, and each
-    needs one second or more. One window of 1 to 600 seconds serves every control that needs
-    rates; C(0) measures nothing.
+    """Length of the window of an audit. Probes with I/O or traffic take turns within it, and each
+    needs one second or more. All controls share one sampling window of 1 to 600 seconds. C(0)
+    disables it.
 
     Default: 10
     """

@@ -121,8 +121,7 @@ class Policy(NamedTuple):
     """
     window_seconds: float = window()
     """Time to measure the kernel counters of dropped connections on a host where a listener
-    runs. One window of 1 to 600 seconds serves every control that needs rates; C(0) does not
-    watch them.
+    runs. All controls share one sampling window of 1 to 600 seconds. C(0) disables it.
 
     Default: 10
     """

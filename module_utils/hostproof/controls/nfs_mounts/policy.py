@@ -175,8 +175,8 @@ class Policy(NamedTuple):
     Default: []
     """
     window_seconds: float = window()
-    """Time to measure traffic on a host with NFS mounts. One window of 1 to 600 seconds
-    serves every control that needs rates; C(0) does not check it.
+    """Time to measure traffic on a host with NFS mounts. All controls share one sampling window
+    of 1 to 600 seconds. C(0) disables it.
 
     Default: 10
     """
