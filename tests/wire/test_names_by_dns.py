@@ -127,6 +127,7 @@ def test_three_addresses_by_each_server(judge):
         "scan": "pass",
         "cluster_names": "pass",
         "zeroconf": "pass",
+        "proxyt": "pass",
         "node": "pass",
         "vip": "pass",
     }
