@@ -67,6 +67,7 @@ import resource, sys, time
 sys.path.insert(0, {path!r})
 from hostproof.collect.host import LiveHost
 from hostproof.controls.latency.measurement import measuring
+from hostproof.latency.probe_list import check_probes
 
 def packets():
     with open("/proc/self/net/dev") as stream:
@@ -82,7 +83,7 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 host = LiveHost()
-probes = measuring.check_probes([{{"probe": "disk"}}, {{"probe": "nfs"}}])
+probes = check_probes([{{"probe": "disk"}}, {{"probe": "nfs"}}])
 began, used, sent, moved = time.monotonic(), cpu(), packets(), blocks()
 found = measuring.measure(host, probes, {intervals}, 3, 0)
 assert found.windows, found.remarks

@@ -22,6 +22,7 @@ from typing import Any
 import way
 from hostproof.controls.latency.measurement import disk_latency, measuring, pacing, tcp_latency
 from hostproof.controls.latency.probes import direct_file
+from hostproof.latency.probe_list import check_probes
 
 #: netem's words to samples, and the seconds from one request to the next. A sample takes two.
 WAYS = {
@@ -183,7 +184,7 @@ def read_round(path: str, interval: float) -> dict[str, Any]:
     reader = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert reader.stdout is not None
     reader.stdout.readline()
-    probes = measuring.check_probes([{"probe": "disk", "devices": [path]}])
+    probes = check_probes([{"probe": "disk", "devices": [path]}])
     looked = measuring.measure_here(probes, max(1.0, READS * interval))
     # It reads until its input ends, so that all of the interval has reads in it.
     by_hand = json.loads(reader.communicate()[0])

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.latency.measurement import measuring
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.latency.probe_list import check_probes
 from default_policies import default_policy
 
 
@@ -27,7 +28,7 @@ def probe(server: parts.WildFly, source: str, **more: Any) -> dict[str, Any]:
 
 
 def measure(*probes: dict[str, Any]) -> measuring.Measured:
-    return measuring.measure(LiveHost(), measuring.check_probes(list(probes)), 1, 5, 0)
+    return measuring.measure(LiveHost(), check_probes(list(probes)), 1, 5, 0)
 
 
 def test_what_was_asked_is_what_the_pool_does(shop, database):
@@ -98,6 +99,6 @@ def test_what_cannot_be_measured_says_why(shop, changes, said):
 
 def test_a_name_that_would_be_an_operation():
     with pytest.raises(PolicyError, match="data_source of pool must be the name of a pool"):
-        measuring.check_probes(
+        check_probes(
             [{"probe": "pool", "home": "/a", "user": "b", "data_source": 'x":remove,:shutdown'}]
         )
