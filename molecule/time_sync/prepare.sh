@@ -7,5 +7,6 @@ pool ntp.example.com iburst
 makestep 0.5 -1
 confdir /etc/chrony/conf.d
 CONF
-cp "$(command -v sleep)" /usr/sbin/chronyd
-setsid /usr/sbin/chronyd 1000000 > /dev/null 2>&1 < /dev/null &
+cp "$(command -v cat)" /usr/sbin/chronyd
+mkfifo /run/chronyd.standin
+setsid /usr/sbin/chronyd <> /run/chronyd.standin > /dev/null 2>&1 &
