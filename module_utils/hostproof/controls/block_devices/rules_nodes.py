@@ -189,7 +189,7 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
     severity="critical",
     takes_effect="now",
     why="ASM finds one disk under two paths (ORA-15020), or a failed path takes the disk away. "
-    "Without serial numbers nobody can tell whether all nodes have the same disks.",
+    "Without serial numbers the disks of the nodes cannot be compared.",
     reference="Oracle Automatic Storage Management Administrator's Guide, Oracle ASM and "
     "Multipathing; CVU Device Checks for ASM",
 )

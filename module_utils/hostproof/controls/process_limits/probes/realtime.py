@@ -51,7 +51,7 @@ def read(host: Host) -> Realtime:
 def _has_option(host: Host) -> bool:
     release = kernel_release.parse(host.read_text(RELEASE)).text
     if not _PLAIN.match(release):
-        raise Unanswered("file:" + RELEASE, "the kernel release is no part of a file name")
+        raise Unanswered("file:" + RELEASE, "the kernel release cannot be used in a path")
     for path in (f"/boot/config-{release}", f"/usr/lib/modules/{release}/config"):
         lines = attempt(host.read_lines, path, _OPTION)
         if not isinstance(lines, Absent):
