@@ -5,7 +5,7 @@ import pytest
 from ansible.module_utils.hostproof.evaluate.finding import ERROR
 
 #: Percent of the checks whose main sources are in an archive that have a verdict other than error.
-LEAST = 70
+LEAST = 75
 #: Checks on all archives that are no errors. Many are judged by one known layer.
 LEAST_CHECKS = 470
 

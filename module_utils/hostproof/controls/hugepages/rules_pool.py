@@ -132,9 +132,11 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
 def reserved(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
     if policy.profile is None:
-        raise Skip("hostproof_profile plans no database on this host.")
+        raise Skip("hostproof_profile plans no database on this host.", MEMINFO)
     if has_database(facts, policy):
-        raise Skip("hugepages.pool_covers_sga compares the pool with the SGA of the instances.")
+        raise Skip(
+            "hugepages.pool_covers_sga compares the pool with the SGA of the instances.", MEMINFO
+        )
     if memory <= _LITTLE_MEMORY:
         raise Skip(f"The host has {human(memory)} of memory, and CVU requires them above 4 GiB.")
     pool, at_boot = known(facts.pool), pool_at_boot(facts)
