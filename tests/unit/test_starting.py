@@ -185,7 +185,7 @@ class TestWrongUse:
         [
             ([], "init needs --out DIR"),
             (["--out", "/tmp"], "exists already"),
-            (["--out", "OUT", "--evidence", str(PACKS[0].parent)], "one host (--limit NAME)"),
+            (["--out", "OUT", "--evidence", str(PACKS[0].parent)], "exactly one host, found: "),
             (["--out", "OUT", "--evidence", "/nonexistent"], "there is no evidence pack"),
             (["--out", "OUT", "--tags", "hugpages"], "did you mean hugepages?"),
         ],
