@@ -19,7 +19,8 @@ OWN_SUMMARY = re.compile(
     r"^(?:[a-z]+: )?(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.MULTILINE
 )
 SKIP_LINE = re.compile(r"^SKIPPED (?:\[\d+\] )?(.+)$", re.MULTILINE)
-FAILED_LINE = re.compile(r"^(?:FAILED|ERROR) (.+)$", re.MULTILINE)
+#: pytest's short summary. The lab prints it indented, so there the word must precede a test's id.
+FAILED_LINE = re.compile(r"^(?: +(?=[A-Z]+ \S+::))?(?:FAILED|ERROR) (.+)$", re.MULTILINE)
 #: Times of tests: pytest's --durations, steps of a story, rows of the matrix.
 DURATION = re.compile(
     r"^(?P<seconds>\d+\.\d+)s (?:call|setup|teardown) +(?P<name>\S+)", re.MULTILINE

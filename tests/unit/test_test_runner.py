@@ -80,6 +80,18 @@ def test_a_status_that_is_not_zero_is_a_failure_whatever_was_printed():
     assert (skipped.counts, skipped.skips) == ((0, 0, 1), ["skipped: no kernel"])
 
 
+def test_a_failed_story_is_named_from_the_indented_summary_of_the_lab():
+    output = (
+        "  failed  50.1 s  each fault is named for the reader\n"
+        "    ERROR    Ansible return code was 2\n"
+        "    FAILED tests/test_nfs_mounts_3_faults.py::test_each_fault_is_named_for_the_reader\n"
+        "1 failed, 53 passed in 1873.13s (0:31:13)\n"
+    )
+    name = "tests/test_nfs_mounts_3_faults.py::test_each_fault_is_named_for_the_reader"
+    assert judge(["tests/run_lab"], 1, output).failures == [name]
+    assert judge(["tests/run_lab"], 1, "no machine\n").failures == ["tests/run_lab"]
+
+
 def test_progress_counts_the_lines_of_pytest_of_stories_and_of_the_matrix():
     so_far = Count()
     for line in (
