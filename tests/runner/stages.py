@@ -137,7 +137,7 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
         Stage("containers", [["tests/run_containers"]], 1800, 300),
         Stage("matrix", matrix, 2400, 420 if everything else 90, True, again),
         Stage("snmp", snmp_commands(python), 1200, 240, table=True),
-        Stage("wire", [["tests/run_wire"]], 600, 60),
+        Stage("wire", [["tests/run_wire"]], 600, 120),
         Stage("browser", [["tests/run_browser"]], 1200, 120),
         Stage(
             "lab", [["tests/run_lab", *stories]], 4800, 2100 if everything else 360, False, again

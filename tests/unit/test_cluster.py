@@ -6,6 +6,7 @@ import json
 import cluster_packs
 import name_packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.controls.block_devices.rules_nodes import asm_disks
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
@@ -79,6 +80,25 @@ def test_the_node_with_another_uid_is_named(tmp_path):
     assert told["uid_gid oracle"]["running"] == (
         "54321:54321 on db1, db2; 54399:54321 on db3; none on db4"
     )
+
+
+def test_the_node_with_another_uid_and_the_node_without_ssh_are_named(tmp_path):
+    """tests/wire/test_ssh_logins.py shows the same with real logins."""
+    refused = Output(255, "", "ssh: connect to host db3 port 22: Connection refused\r\n")
+    lines = []
+    for name, uid in (("db1", 54322), ("db2", 54399)):
+        machine = node(name).account("grid", uid, "oinstall")
+        for other in cluster_packs.NODES:
+            answer = refused if other == "db3" else Output(0, "", "")
+            machine.commands[f"log in on {other} as grid with ssh"] = answer
+        lines.append(line(name, machine, ssh_accounts=["grid"]))
+    _, found = rendered(tmp_path, lines)
+    told = differences(found)["accounts", "uid_gid grid"]
+    assert told["running"] == "54322:54321 on db1; 54399:54321 on db2"
+    for one in lines:
+        (ssh,) = [two for two in one["findings"] if two["check"] == "cluster_nodes.ssh"]
+        assert (ssh["status"], ssh["running"]) == ("fail", "2 of 3 logins")
+        assert ssh["why"] == "grid on db3: ssh: connect to host db3 port 22: Connection refused."
 
 
 def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
