@@ -78,10 +78,11 @@ class Agent:
         return oid, NO_SUCH if row is None else shown(*row)
 
     def _next(self, oid: str) -> tuple[str, str]:
-        behind = sorted(key for key in self.rows if key > key_of(oid))
-        if not behind:
+        start = key_of(oid)
+        first = min((key for key in self.rows if key > start), default=None)
+        if first is None:
             return oid, PAST_END
-        return ".".join(map(str, behind[0])), shown(*self.rows[behind[0]])
+        return ".".join(map(str, first)), shown(*self.rows[first])
 
     def _walk(self, oid: str) -> str:
         root = key_of(oid)

@@ -626,6 +626,10 @@ class TestPublishedRecords:
 def test_path_of_the_data():
     assert Path(storage_truth.DATA).name == "snmp"
 
+
+class TestUnknownProducts:
+    """An agent without a rule is only excluded where its object or text excludes storage."""
+
     @pytest.mark.parametrize(
         ("oid", "text", "role"),
         [
