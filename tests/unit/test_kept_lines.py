@@ -57,7 +57,7 @@ def of_unit(text: str) -> Any:
 
 
 def of_conditions(text: str) -> Any:
-    return bool(boot_scripts._UNSURE.search(text))
+    return [bool(one.search(text)) for one in (boot_scripts._UNSURE, boot_scripts._STAYS)]
 
 
 def of_environment(text: str) -> Any:
@@ -139,7 +139,8 @@ CASES: dict[str, tuple[Any, Any, str]] = {
         boot_scripts._kept_unit,
         of_conditions,
         f"[Unit]\n# {SECRET}\nConditionPathExists=/etc/{SECRET}\n[Service]\n"
-        f"Environment=PW={SECRET}\nExecStart=/usr/bin/app --password {SECRET}\n",
+        f"Environment=PW={SECRET}\nExecStart=/usr/bin/app --password {SECRET}\n"
+        f"RemainAfterExit=yes{SECRET}\n",
     ),
     "mount unit": (
         systemd_unit.kept_mount,

@@ -118,6 +118,20 @@ class TestSwapSize:
         aliases(machine, by_uuid={"1": "vda2"}).link("/dev/mapper/vg-swap", "/dev/vda2")
         assert judge(machine)["swap_size"].status == status
 
+    @pytest.mark.parametrize(
+        ("source", "status"),
+        [
+            ("/swap/./file", "pass"),
+            ("//swap//file", "pass"),
+            ("/link/file", "pass"),
+            ("/swap/file2", "warn"),
+        ],
+    )
+    def test_another_spelling_of_a_file(self, judge, source, status):
+        machine = swap(host(), ("/swap/file", 17 << 20, 0)).file("/swap/file", "")
+        machine.file("/etc/fstab", f"{source} none swap sw 0 0\n").link("/link", "/swap")
+        assert judge(machine)["swap_size"].status == status
+
     def test_an_area_that_was_activated_by_hand(self, judge):
         half = 8 << 20
         machine = swap(host(), ("/dev/vda2", half, 0), ("/swap", half, 0))

@@ -191,7 +191,8 @@ def test_crontab(line, has_user, command):
     [
         ("ExecStart=/sbin/sysctl -p", "/sbin/sysctl -p"),
         ("ExecStartPre = -!/sbin/sysctl -p", "/sbin/sysctl -p"),
-        ("ExecStop=/sbin/sysctl -p", None),
+        ("ExecStop=/sbin/sysctl -p", "/sbin/sysctl -p"),
+        ("ExecReload=/sbin/sysctl -p", None),
         ("ReadWritePaths=/proc/sys/vm", None),
         ("Description=runs sysctl -p", None),
     ],

@@ -5,6 +5,7 @@ Each of them passed before: the drop-in sets vm.swappiness to 1, and the place s
 
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.parsers.systemd import boot_commands
@@ -41,6 +42,7 @@ class TestRcLocal:
         "lines",
         [
             ("cd /proc/sys/vm", "echo 60 > swappiness"),
+            ("cd //proc/sys/vm", "echo 60 > swappiness"),
             ("cd /proc/sys/vm && echo 60 > swappiness",),
             ("pushd /proc/sys", "echo 60 > vm/swappiness"),
             ("cd /proc", "echo 60 > sys/vm/swappiness"),
@@ -233,3 +235,152 @@ class TestCredentials:
     def test_a_credential_of_the_kernel_command_line(self):
         text = f"ro systemd.set_credential=sysctl.extra:{KEY}=60\n"
         is_unknown(host().file("/proc/cmdline", text), "set_credential=sysctl.extra")
+
+
+ENABLED = ("systemctl is-enabled tune.service", "enabled\n")
+
+
+def unit(*lines: str, path: str = f"{OWN}/tune.service") -> Machine:
+    text = "\n".join(["[Service]", *lines, ""])
+    return host().file(path, text).command(*ENABLED)
+
+
+class TestUnitSettings:
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ("WorkingDirectory=/proc/sys/vm", "ExecStart=/bin/sh -c 'echo 60 > swappiness'"),
+            ("WorkingDirectory=-/proc/sys", "ExecStart=/bin/sh -c 'echo 60 > vm/swappiness'"),
+            ("WorkingDirectory=/proc", "ExecStart=/bin/sh -c 'echo 60 > sys/vm/swappiness'"),
+            ("WorkingDirectory = //proc/sys/vm/", "ExecStart=/usr/bin/tee swappiness"),
+            ("BindPaths=/proc/sys/vm:/mnt", "ExecStart=/bin/sh -c 'echo 60 > /mnt/swappiness'"),
+            ("BindPaths=-/proc/sys", "ExecStart=/opt/tune"),
+            (f"StandardOutput=file:{PROC}", "ExecStart=/bin/echo 60"),
+            (f"StandardOutput=append:{PROC}", "ExecStart=/bin/echo 60"),
+            (f"StandardOutput = truncate:{PROC}", "ExecStart=/bin/echo 60"),
+            (f"StandardError=file:{PROC}", "ExecStart=/bin/sh -c 'echo 60 >&2'"),
+            (f"Environment=KEY={PROC}", "ExecStart=/bin/sh -c 'echo 60 > $KEY'"),
+            (f'Environment="A=1" "KEY={PROC}"', "ExecStart=/opt/tune"),
+            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=oneshot", "ExecStart=/bin/true"),
+            (f"ExecStopPost=/sbin/sysctl -w {KEY}=60", "ExecStart=/bin/true"),
+        ],
+    )
+    def test_what_a_unit_may_write(self, lines):
+        is_unknown(unit(*lines), f"{OWN}/tune.service:")
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ("WorkingDirectory=/sys/block/sda/queue", "ExecStart=/bin/sh -c 'echo 1 > rotational'"),
+            ("WorkingDirectory=/proc/sys/net/ipv4", "ExecStart=/bin/sh -c 'echo 1 > ip_forward'"),
+            ("BindReadOnlyPaths=/proc/sys/vm", "ExecStart=/opt/tune"),
+            ("ReadWritePaths=/proc/sys/vm", "ExecStart=/opt/tune"),
+            ("StandardOutput=file:/proc/sys/kernel/panic", "ExecStart=/bin/echo 1"),
+            (f"StandardInput=file:{PROC}", "ExecStart=/bin/cat"),
+            ("Environment=KEY=/proc/sys/kernel/panic", "ExecStart=/opt/tune"),
+            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "RemainAfterExit=yes", "ExecStart=/bin/true"),
+            (f"ExecStop=/sbin/sysctl -w {KEY}=60", "Type=forking", "ExecStart=/opt/daemon"),
+            (f"ExecReload=/sbin/sysctl -w {KEY}=60", "ExecStart=/opt/daemon"),
+        ],
+    )
+    def test_what_cannot_set_it_changes_nothing(self, lines):
+        assert at_boot(unit(*lines)).winner == ("1", f"{FILE}:1")
+
+    def test_what_a_recording_keeps_leads_to_the_same(self):
+        live = unit(f"ExecStop=/sbin/sysctl -w {KEY}=60", "RemainAfterExit=yes", "ExecStart=/x")
+        assert at_boot(live).losers == []
+        assert at_boot(RecordedHost(live.evidence)).losers == []
+
+    def test_a_socket(self):
+        machine = unit(f"ExecStartPost=/sbin/sysctl -w {KEY}=60", path=f"{OWN}/x.socket")
+        is_unknown(machine.command("systemctl is-enabled x.socket", "enabled\n"), "x.socket:2")
+
+
+class TestDropIns:
+    @pytest.mark.parametrize(
+        "folder",
+        [
+            f"{OWN}/service.d",
+            "/usr/lib/systemd/system/service.d",
+            f"{OWN}/tune-.service.d",
+            f"{OWN}/systemd-sysctl.service.d",
+            f"{OWN}/rc-local.service.d",
+        ],
+    )
+    def test_what_one_for_several_units_or_a_known_unit_adds(self, folder):
+        text = f"[Service]\nExecStartPost=/sbin/sysctl -w {KEY}=60\n"
+        machine = host().file(f"{folder}/x.conf", text)
+        machine.file(f"{OWN}/tune-pages.service", "[Service]\nExecStart=/bin/true\n")
+        machine.command("systemctl is-enabled tune-pages.service", "enabled\n")
+        is_unknown(machine, f"{folder}/x.conf:2")
+
+    @pytest.mark.parametrize("other", ["tune-pages.service", "other-pages.service"])
+    def test_one_for_a_prefix_that_no_unit_has_that_runs(self, other):
+        text = f"[Service]\nExecStartPost=/sbin/sysctl -w {KEY}=60\n"
+        machine = host().file(f"{OWN}/tune-.service.d/x.conf", text)
+        machine.file(f"{OWN}/{other}", "[Service]\nExecStart=/bin/true\n")
+        for name in (other, "tune-pages.timer"):
+            machine.command(f"systemctl is-enabled {name}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_one_that_sets_nothing(self):
+        machine = host().file(f"{OWN}/service.d/x.conf", "[Service]\nTimeoutStartSec=9\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+
+class TestGenerators:
+    @pytest.mark.parametrize(
+        "folder",
+        [
+            "/etc/systemd/system-generators",
+            "/usr/local/lib/systemd/system-generators",
+            "/etc/systemd/system-environment-generators",
+        ],
+    )
+    def test_one_of_the_administrator(self, folder):
+        path = f"{folder}/tune-generator"
+        is_unknown(host().file(path, "#!/bin/sh\ntrue\n", mode=0o755), f"{path} runs at boot")
+
+    def test_one_of_a_package(self):
+        path = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
+        machine = host().file(path, "\x7fELF", mode=0o755)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_what_masks_one_or_is_no_program(self):
+        folder = "/etc/systemd/system-generators"
+        machine = host().file("/dev/null", "").link(f"{folder}/a-generator", "/dev/null")
+        machine.file(f"{folder}/b-generator", "", mode=0o755).file(f"{folder}/README", "text")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_a_directory_that_may_not_be_listed(self):
+        is_unknown(host().deny("/etc/systemd/system-generators"), "system-generators")
+
+    def test_a_recording_of_an_earlier_release(self):
+        live = host()
+        at_boot(live)
+        old = {key: one for key, one in live.evidence.items() if "generators" not in key}
+        assert len(old) < len(live.evidence)
+        assert at_boot(RecordedHost(old)).winner == ("1", f"{FILE}:1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/networkd-dispatcher/routable.d/50-tune",
+        "/usr/lib/networkd-dispatcher/routable.d/50-tune",
+        "/etc/NetworkManager/dispatcher.d/pre-up.d/tune",
+        "/sbin/ifup-local",
+        "/sbin/ifup-pre-local",
+        "/etc/network/if-pre-up.d/tune",
+        "/etc/network/if-up.d/tune",
+        "/etc/sysconfig/network/scripts/tune",
+        "/etc/dhcp/dhclient-exit-hooks",
+        "/etc/dhcp/dhclient-exit-hooks.d/tune",
+        "/etc/dhcp/dhclient-enter-hooks.d/tune",
+        "/etc/dhcp/dhclient.d/tune.sh",
+        "/etc/dhclient-exit-hooks",
+        "/etc/dhcpcd.exit-hook",
+    ],
+)
+def test_what_runs_when_the_network_starts(path):
+    is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n", mode=0o755), f"{path}:2")

@@ -12,7 +12,7 @@ from typing import Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known
 from ...collect.host import Host
-from ...errors import Absent
+from ...errors import Absent, HostproofError
 from ...parsers.nfs import fstab
 from ...parsers.systemd import systemd_unit
 from ...probes.nfs.mount_needs import why_no_fstab
@@ -64,12 +64,14 @@ def read(
 
 
 def _with_device(host: Host, source: Source, active: Set[str]) -> Source:
-    if source.inactive or source.unit in active or not source.unit.startswith("dev-"):
+    if source.inactive or source.unit in active:
         return source
     path = systemd_unit.unit_path(source.unit)
     device = attempt(host.real_path, path)
     if isinstance(device, Absent):
         return source._replace(inactive=f"{path} does not exist")
+    if isinstance(device, HostproofError) and not path.startswith("/dev/"):
+        return source  # as in recordings of earlier releases
     return source._replace(device=device)
 
 

@@ -125,8 +125,8 @@ def with_entry(text: str, source: str, path: str, fstype: str, options: str) -> 
 
 
 def clean_path(path: str) -> str:
-    """As the kernel writes a mount point: no slash at the end, none doubled."""
-    return re.sub("/+", "/", path).rstrip("/") or "/"
+    """As the kernel writes a mount point: no slash at the end, none doubled, no "/./"."""
+    return re.sub(r"/(?:\.?(?:/|$))*", "/", path).rstrip("/") or "/"
 
 
 def encode(field: str) -> str:

@@ -26,7 +26,7 @@ PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
 #: Lines that may set kernel settings. Other lines are not checked (host.find_lines).
 INTERESTING = (
     r"\bsysctl(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|\bproc/sys/|\bsys/kernel/mm/"
-    r"|\b(?:cd|pushd)\s+[\"']?/(?:proc|sys)\b"
+    r"|\b(?:(?:cd|pushd)\s|WorkingDirectory\s*=|BindPaths\s*=)\s*[-\"']*/+(?:proc|sys)\b"
     r"|\bnr_(?:overcommit_)?hugepages|\bhugetlb_shm_group\b|transparent_hugepage|\bprocps\b"
     r"|\bSYSCTL\{"
 )
@@ -91,6 +91,12 @@ _BRANCH = re.compile(
 )
 #: They represent lines that evidence does not keep. After the second kind it is not certain that
 #: a line is reached.
+#: Lines of a unit without a command, and the command that does the same.
+_OF_UNIT = (
+    (r"^\s*Standard(?:Output|Error)\s*=\s*(?:file|append|truncate):", "tee "),
+    (r"^\s*(?:WorkingDirectory|BindPaths)\s*=[ \t-]*([^:]*).*", r"cd \1"),
+    (r"^\s*Environment\s*=", "set "),
+)
 _LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
 _UNREAD_LEFT_OUT = "./left-out"
 _WRAPPERS = frozenset(
@@ -218,8 +224,14 @@ def _kept_line(number: int, line: str) -> str:
 
 
 def of_unit(line: str) -> Optional[str]:
-    """The command of an Exec line of a systemd unit; None for other lines."""
-    match = re.match(r"\s*Exec(?:Start|StartPre|StartPost|Condition)\s*=\s*(.*)", line)
+    """The command of an Exec line of a systemd unit; None for lines that run and open nothing.
+
+    A file for the output is written as by tee, files of the working directory as after cd, and a
+    path in a variable counts as one that a command mentions.
+    """
+    for pattern, command in _OF_UNIT:
+        line = re.sub(pattern, "ExecStart=" + command, line)
+    match = re.match(r"\s*Exec(?:St(?:art|op)(?:Pre|Post)?|Condition)\s*=\s*(.*)", line)
     if match is None:
         return None
     # The value of a specifier (%i) is unknown here; %% is a percent sign.
@@ -421,7 +433,7 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
         ]
     if name in ("cd", "pushd"):
         # The lines after it can write to any file of the directory by a relative path.
-        path = "".join(words[1:2]).rstrip("/")
+        path = re.sub("/+", "/", "".join(words[1:2])).rstrip("/")
         below = path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
         return found + ([_set(path + "/" + UNKNOWN, None)] if below else [])
     if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):

@@ -145,7 +145,7 @@ def last(units: Sequence[Unit], section: str, key: str) -> Optional[Assignment]:
 
 def unit_name(path: str, suffix: str = ".mount") -> str:
     """The name of the unit for a path, as ``systemd-escape --path`` gives it: "u01-data.mount"."""
-    parts = [part for part in path.split("/") if part]
+    parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts:
         return "-" + suffix
     joined = "/".join(parts)

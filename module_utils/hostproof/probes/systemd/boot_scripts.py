@@ -3,13 +3,14 @@
 """Commands that change kernel settings once the host is up: rc.local, units, cron, rules.
 
 Sources: systemd-rc-local-generator(8); systemctl(1), is-enabled; systemd.unit(5), "Unit File Load
-Path"; crontab(5); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfaces(5).
+Path"; crontab(5); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfaces(5);
+networkd-dispatcher(8); dhclient-script(8); systemd.generator(7).
 """
 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import attempt, known
+from ...collect.answer import attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers.systemd import boot_commands, systemd_unit
@@ -45,7 +46,19 @@ _SCRIPTS = (
     "/etc/init.d/after.local",
     "/etc/rc.d/boot.local",
     "/etc/NetworkManager/dispatcher.d/*",
+    "/etc/NetworkManager/dispatcher.d/*.d/*",
     "/usr/lib/NetworkManager/dispatcher.d/*",
+    "/usr/lib/NetworkManager/dispatcher.d/*.d/*",
+    "/etc/networkd-dispatcher/*.d/*",
+    "/usr/lib/networkd-dispatcher/*.d/*",
+    "/sbin/if*-local",
+    "/etc/sysconfig/network/if-up.d/*",
+    "/etc/sysconfig/network/scripts/*",
+    "/etc/dhcp/dhclient*hooks",
+    "/etc/dhcp/dhclient*.d/*",
+    "/etc/dhclient*hooks",
+    "/etc/dhcpcd.*hook",
+    "/etc/network/if-pre-up.d/*",
     "/etc/network/if-up.d/*",
     "/etc/network/interfaces",
     "/etc/network/interfaces.d/*",
@@ -64,12 +77,24 @@ _CLOUD_SCRIPTS = (
 _SYSFS = ("/etc/sysfs.conf", "/etc/sysfs.d/*.conf")
 _UDEV = ("/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules", "/usr/lib/udev/rules.d/*.rules")
 _MODPROBE = ("/etc/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf")
+#: Programs that systemd runs first after a reboot. Those of packages are below /usr/lib.
+_GENERATORS = tuple(
+    f"{place}/systemd/system-{kind}generators"
+    for place in ("/etc", "/usr/local/lib")
+    for kind in ("", "environment-")
+)
 PLACES = (
     RC_LOCAL
     + tuple(
         folder + "/" + name
         for folder in UNIT_FOLDERS
-        for name in ("*.service", "*.service.d/*.conf")
+        for name in (
+            "*.service",
+            "*.service.d/*.conf",
+            "service.d/*.conf",
+            "*.socket",
+            "*.socket.d/*.conf",
+        )
     )
     + _CRONTABS
     + _SCRIPTS
@@ -90,6 +115,13 @@ _RUNS_NOT = ("disabled", "enabled-runtime", "masked", "masked-runtime", "not-fou
 #: With one of these a unit may not run, or runs before sysctl.d is applied.
 _UNSURE = re.compile(
     r"^[ \t]*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)[ \t]*=", re.MULTILINE
+)
+#: The commands for the end of a unit do not run at boot where the unit stays active.
+_STOPS = re.compile(r"\s*ExecStop")
+_STAYS = re.compile(
+    r"^[ \t]*(?:RemainAfterExit[ \t]*=[ \t]*(?:1|[yY]|[tT]|[oO][nN])"
+    r"|Type[ \t]*=[ \t]*(?:forking|notify|dbus))",
+    re.MULTILINE,
 )
 
 
@@ -142,6 +174,7 @@ def read_others(host: Host) -> List[Command]:
     if found.unread:
         path = sorted(found.unread)[0]
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
+    _check_generators(host)
     commands: List[Command] = []
     for path in sorted(found.lines):
         origin = found.callers.get(path, path)
@@ -151,7 +184,7 @@ def read_others(host: Host) -> List[Command]:
             (number, line, effects, sure)
             for number, line in found.lines[path]
             for effects, sure in [_of_line(path, line)]
-            if effects
+            if effects and not (_STOPS.match(line) and _is_unit(path) and _stays(host, path))
         ]
         runs = _runs(host, origin) if read else False
         if runs is False:
@@ -165,9 +198,26 @@ def read_others(host: Host) -> List[Command]:
 
 
 def _kept_unit(text: str) -> str:
-    """The part of a unit that evidence keeps (kept_lines.py): whether it may not run."""
-    found = [_UNSURE.match(line) for line in text.split("\n")]
+    """The part of a unit that evidence keeps (kept_lines.py): whether it may not run, and ends."""
+    found = [_UNSURE.match(line) or _STAYS.match(line) for line in text.split("\n")]
     return "\n".join([one.group() if one else "" for one in found])
+
+
+def _stays(host: Host, path: str) -> bool:
+    return _STAYS.search(host.read_text(path, record=_kept_unit)) is not None
+
+
+def _check_generators(host: Host) -> None:
+    """Raise Unanswered for a program of the administrator that may create any unit at boot."""
+    for folder in _GENERATORS:
+        names = attempt(host.list_dir, folder)
+        # Recordings of earlier releases do not have these directories.
+        for name in unless_absent(names, []) if host.has("dir:" + folder) else []:
+            path = f"{folder}/{name}"
+            # An empty file and a link to /dev/null mask the generator of a package.
+            if _is_executable(host, path) and host.stat(path).size:
+                why = f"{path} runs at boot time: its effect is unknown"
+                raise Unanswered("file:" + path, why)
 
 
 def of_script(path: str, text: str, actor: str) -> List[Command]:
@@ -189,7 +239,8 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     """(what the line does, whether it surely does)."""
     if _is_unit(path):
         command = boot_commands.of_unit(line)
-        return ([], False) if command is None else boot_commands.of_exec(command)
+        found, sure = boot_commands.of_exec(command or "")
+        return found, sure and not _STOPS.match(line)
     if path in _CRONTABS or path.startswith("/etc/cron.d/"):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
@@ -235,12 +286,23 @@ def _runs(host: Host, path: str) -> Optional[bool]:
     if not _is_unit(path):
         return None
     folder, _slash, name = path.rpartition("/")
-    by_drop_in = folder.endswith(".d")
-    if by_drop_in:
-        name = folder.rpartition("/")[2][: -len(".d")]
-    if name in _KNOWN_UNITS or (not by_drop_in and _is_masked(host, folder, name)):
+    if folder.endswith(".d"):
+        return _runs_drop_in(host, folder.rpartition("/")[2][: -len(".d")])
+    if name in _KNOWN_UNITS or _is_masked(host, folder, name):
         return False
-    return _runs_unit(host, name, by_drop_in)
+    return _runs_unit(host, name, False)
+
+
+def _runs_drop_in(host: Host, name: str) -> Optional[bool]:
+    """Whether a drop-in for ``name`` may run: a unit, all units of a type or of a prefix ("a-")."""
+    stem, dot, kind = name.rpartition(".")
+    if not dot:
+        return None
+    if not stem.endswith("-"):
+        return None if name in _KNOWN_UNITS else _runs_unit(host, name, True)
+    names = {one for some in unit_files.names_by_folder(host).values() for one in some}
+    own = sorted(one for one in names if one.startswith(stem) and one.endswith("." + kind))
+    return None if any(_runs_unit(host, one, True) is not False for one in own) else False
 
 
 def _is_masked(host: Host, folder: str, name: str) -> bool:
@@ -260,7 +322,7 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
         return None if by_drop_in or "@" in name else True
     if state in _MAY_RUN or "@" in name:
         return None
-    timer = name[: -len("service")] + "timer"
+    timer = name.rpartition(".")[0] + ".timer"
     if _state(host, timer) in _RUNS or any(
         _state(host, one) in _RUNS for one in _starters(host, name)
     ):
