@@ -24,8 +24,8 @@ class ActionModule(host_action.PayloadAction):
     def complete(self, params: dict[str, Any]) -> list[str]:
         name = params["control"]
         if params["policy"] is None:
-            found = self.policies_of([name])
-            params["policy"], params["secrets"] = found.shown[name], found.secret
+            host_policies = self.policies_of([name])
+            params["policy"], params["secrets"] = host_policies.shown[name], host_policies.secret
         else:
             policies.refuse_unknown(self.variables)
         return [name]

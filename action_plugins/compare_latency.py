@@ -24,18 +24,20 @@ from hostproof_controller.gate import gate_steps, gating
 class ActionModule(ControllerAction):
     said = "compare_latency"
 
-    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        changed = [host for host in given["hosts"] if host not in given["unchanged"]]
-        gating.check_controls(given["controls"], given["unchanged"], given["groups"])
+    def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        changed = [host for host in params["hosts"] if host not in params["unchanged"]]
+        gating.check_controls(params["controls"], params["unchanged"], params["groups"])
         if not changed:
             raise ValueError(
                 "every host is one of latency_gate_unchanged_hosts, so none was changed"
             )
-        if given["state"] == "planned":
+        if params["state"] == "planned":
             return {"judged": [], "lines": []}
-        compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])
+        compared = gate_steps.compare(
+            params["before"], params["after"], changed, params["unchanged"]
+        )
         judged = compared.with_gate({})
         return {
-            "judged": [one.answer() for one in judged],
+            "judged": [verdict.answer() for verdict in judged],
             "lines": gate_steps.lines_of(judged),
         }

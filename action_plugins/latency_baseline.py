@@ -30,20 +30,20 @@ class ActionModule(ControllerAction):
     said = "latency_baseline"
     required_if = (("state", "present", MEASURED),)
 
-    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        present = given["state"] == "present"
+    def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        present = params["state"] == "present"
         try:
             if present:
-                kept = taken(given)
+                kept = taken(params)
                 if not check_mode:
-                    baseline.save(given["folder"], kept)
+                    baseline.save(params["folder"], kept)
             else:
-                kept = baseline.load(given["folder"], given["host"])
+                kept = baseline.load(params["folder"], params["host"])
         except (HostproofError, OSError, ValueError) as problem:
-            raise Failed(f"{given['host']}: {problem}") from problem
+            raise Failed(f"{params['host']}: {problem}") from problem
         return {
             "changed": present,
-            "path": baseline.path_of(given["folder"], given["host"]),
+            "path": baseline.path_of(params["folder"], params["host"]),
             "probes": kept.probes,
             "rounds": kept.rounds,
             "seconds": kept.seconds,
@@ -52,16 +52,16 @@ class ActionModule(ControllerAction):
         }
 
 
-def taken(given: dict[str, Any]) -> baseline.Baseline:
+def taken(params: dict[str, Any]) -> baseline.Baseline:
     return baseline.Baseline(
-        host=given["host"],
+        host=params["host"],
         taken_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        probes=given["probes"],
-        rounds=given["rounds"],
-        seconds=given["seconds"],
-        pause=given["pause"],
-        windows=[Window.from_json(one) for one in given["windows"]],
-        remarks=given["remarks"],
+        probes=params["probes"],
+        rounds=params["rounds"],
+        seconds=params["seconds"],
+        pause=params["pause"],
+        windows=[Window.from_json(window) for window in params["windows"]],
+        remarks=params["remarks"],
     )
 
 

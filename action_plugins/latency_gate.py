@@ -30,9 +30,9 @@ class ActionModule(ControllerAction):
     said = "gate"
     required_if = tuple(("state", state, ("batch",)) for state in OF_A_BATCH)
 
-    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         answer: dict[str, Any] = {
-            "changed": given["state"] != "open" and not check_mode,
+            "changed": params["state"] != "open" and not check_mode,
             "proceed": False,
             "kept": False,
             "revert": False,
@@ -41,27 +41,27 @@ class ActionModule(ControllerAction):
             "batches": [],
             "lines": [],
         }
-        if given["state"] == "planned":
-            planned(given, check_mode, answer)
+        if params["state"] == "planned":
+            planned(params, check_mode, answer)
         elif not check_mode:
-            STEPS[given["state"]](given, gating.load(given["folder"]), answer)
+            STEPS[params["state"]](params, gating.load(params["folder"]), answer)
         return answer
 
 
-def planned(given: dict[str, Any], check_mode: bool, answer: dict[str, Any]) -> None:
-    if given["tolerance"] < 0:
+def planned(params: dict[str, Any], check_mode: bool, answer: dict[str, Any]) -> None:
+    if params["tolerance"] < 0:
         raise ValueError("latency_gate_tolerance must not be below 0")
-    gating.check_controls(given["controls"], given["unchanged"], given["groups"])
-    batches = gating.plan(given["hosts"], given["unchanged"], given["serial"])
+    gating.check_controls(params["controls"], params["unchanged"], params["groups"])
+    batches = gating.plan(params["hosts"], params["unchanged"], params["serial"])
     if not check_mode:
-        gating.create(given["folder"], batches, gate_steps.now())
+        gating.create(params["folder"], batches, gate_steps.now())
     answer["proceed"] = True
     answer["batches"] = [shown(batch) for batch in batches]
     for batch in batches:
         hosts, unchanged = ", ".join(batch["hosts"]), ", ".join(batch["unchanged"]) or "none"
         number = f"batch {batch['number']} of {len(batches)}"
         answer["lines"].append(f"{number}: {hosts}; unchanged hosts: {unchanged}")
-    outcome = "reverted" if given["action"] == gating.REVERT else "put on hold"
+    outcome = "reverted" if params["action"] == gating.REVERT else "put on hold"
     answer["lines"].append(
         f"if a batch is slower or its result is unknown, it is {outcome} and the run stops"
     )
@@ -77,55 +77,55 @@ def shown(batch: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def measuring(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
-    parent = os.path.dirname(os.path.abspath(given["folder"]))
-    reasons = gate_steps.begin(ledger, given["batch"], parent, journals(given), given["release"])
-    say_stopped(given, answer, reasons)
+def measuring(params: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    parent = os.path.dirname(os.path.abspath(params["folder"]))
+    reasons = gate_steps.begin(ledger, params["batch"], parent, journals(params), params["release"])
+    say_stopped(params, answer, reasons)
 
 
-def changing(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
-    say_stopped(given, answer, gate_steps.allow_change(ledger, given["batch"]))
+def changing(params: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    say_stopped(params, answer, gate_steps.allow_change(ledger, params["batch"]))
 
 
-def say_stopped(given: dict[str, Any], answer: dict[str, Any], reasons: list[str]) -> None:
+def say_stopped(params: dict[str, Any], answer: dict[str, Any], reasons: list[str]) -> None:
     answer["proceed"] = not reasons
     if reasons:
         answer["lines"] = [
-            f"batch {given['batch']} was not started, no changes were made",
+            f"batch {params['batch']} was not started, no changes were made",
             *reasons,
         ]
 
 
-def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
-    limits = gating.Limits(given["inconclusive"], given["tolerance"])
-    number = given["batch"]
-    applied = {host: went(given, host) for host in ledger.batch(number)["hosts"]}
-    decision, judged = gate_steps.decide(ledger, number, applied, journals(given), limits)
+def decided(params: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    limits = gating.Limits(params["inconclusive"], params["tolerance"])
+    number = params["batch"]
+    applied = {host: went(params, host) for host in ledger.batch(number)["hosts"]}
+    decision, judged = gate_steps.decide(ledger, number, applied, journals(params), limits)
     answer["proceed"] = answer["kept"] = decision.keep
-    answer["revert"] = not decision.keep and given["action"] == gating.REVERT
+    answer["revert"] = not decision.keep and params["action"] == gating.REVERT
     answer["judged"] = packed(judged)
     # A changed network path comes first: it can explain the whole difference in latency.
     answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
     answer["lines"].append(f"batch {number} was {'kept' if decision.keep else 'put on hold'}")
     answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
-        directory = given["folder"]
+        directory = params["folder"]
         answer["lines"].append(f"to revert it: ./hostproof revert --gate {directory}")
 
 
-def went(given: dict[str, Any], host: str) -> str:
+def went(params: dict[str, Any], host: str) -> str:
     """ "ok" only if the last task of the change succeeded on this host, otherwise the error."""
-    if (given["changed"].get(host) or {}).get("ping") == "pong":
+    if (params["changed"].get(host) or {}).get("ping") == "pong":
         return "ok"
-    message = (given["failed"].get(host) or {}).get("msg")
+    message = (params["failed"].get(host) or {}).get("msg")
     return " ".join(str(message or "the host did not complete the change").split())[:500]
 
 
-def reverted(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
-    left, judged = gate_steps.after_revert(ledger, given["batch"], journals(given))
+def reverted(params: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    left, judged = gate_steps.after_revert(ledger, params["batch"], journals(params))
     answer["proceed"] = not left
     answer["judged"] = packed(judged)
-    answer["lines"] = left or [f"batch {given['batch']} was reverted"]
+    answer["lines"] = left or [f"batch {params['batch']} was reverted"]
 
 
 def ended(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
@@ -140,13 +140,13 @@ def still_open(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, 
         answer["lines"] = ["this gate has nothing to revert"]
 
 
-def journals(given: dict[str, Any]) -> dict[str, list[str]]:
+def journals(params: dict[str, Any]) -> dict[str, list[str]]:
     """The change journals that could be read, by host."""
-    return {host: one for host, one in given["journal"].items() if isinstance(one, list)}
+    return {host: lines for host, lines in params["journal"].items() if isinstance(lines, list)}
 
 
 def packed(judged: list[Judged]) -> list[dict[str, Any]]:
-    return [one.answer() for one in judged]
+    return [verdict.answer() for verdict in judged]
 
 
 STEPS: dict[str, Callable[[dict[str, Any], gating.Ledger, dict[str, Any]], None]] = {

@@ -47,12 +47,12 @@ class ActionModule(host_action.JudgingAction):
         }
         path = runs.record_folder() / f"{safe_name(self.host)}.json"
         runs.write_file(path, json.dumps(pack, indent=1, sort_keys=True) + "\n")
-        remarks = [one[:MOST_TEXT] for one in answer.get("remarks", [])[:MOST_REMARKS]]
+        remarks = [remark[:MOST_TEXT] for remark in answer.get("remarks", [])[:MOST_REMARKS]]
         result = {"changed": False, "readings": len(readings), "path": str(path)}
         return {
             **result,
             "remarks": remarks,
-            "warnings": [f"{self.host}: {one}" for one in remarks],
+            "warnings": [f"{self.host}: {remark}" for remark in remarks],
         }
 
 

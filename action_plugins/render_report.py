@@ -33,11 +33,11 @@ from hostproof_controller.report.waiver_file import load_waivers
 class ActionModule(ControllerAction):
     said = "the report could not be rendered"
 
-    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
-        directory = given["folder"] or str(runs.report_folder())
-        waivers = self.of_user("hostproof_waivers", given["waivers"])
-        if given["hosts"]:
-            name_missing(given["hosts"])
+    def answer(self, params: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        directory = params["folder"] or str(runs.report_folder())
+        waivers = self.of_user("hostproof_waivers", params["waivers"])
+        if params["hosts"]:
+            name_missing(params["hosts"])
         if not directory or not os.path.isdir(directory):
             raise Failed(f"there is no report directory {directory!r}: no host was audited")
         # The data of a report has no reference cycles, and the search for them takes a tenth of
@@ -53,7 +53,7 @@ class ActionModule(ControllerAction):
             verbose=shown.verbose or transport.verbosity() > 0,
             severity=shown.severity,
             fail_on=shown.fail_on,
-            strict=boolean(self.of_user("hostproof_strict", given["strict"]) or False),
+            strict=boolean(self.of_user("hostproof_strict", params["strict"]) or False),
         )
         answer = {
             "exit_code": rendered.exit_code,

@@ -31,14 +31,14 @@ class ActionModule(host_action.JudgingAction):
 
         With a template in the task, each worker would load every filter.
         """
-        given = super().arguments()
-        if boolean(given.get("by_variables", False), strict=False):
+        params = super().arguments()
+        if boolean(params.get("by_variables", False), strict=False):
             evidence = self._plain_variable("hostproof_evidence")
             folder = self._plain_variable("hostproof_evidence_folder")
-            given.setdefault("evidence", "cited" if evidence is None else evidence)
+            params.setdefault("evidence", "cited" if evidence is None else evidence)
             if folder is not None:
-                given.setdefault("evidence_pack", f"{folder}/{self.host}.json")
-        return given
+                params.setdefault("evidence_pack", f"{folder}/{self.host}.json")
+        return params
 
     def _plain_variable(self, name: str) -> Any:
         value = self.variables.get(name)
@@ -74,8 +74,8 @@ class ActionModule(host_action.JudgingAction):
             result["findings"] = findings
             if evidence is not None:
                 result["evidence"] = evidence
-        bad = [one for one in findings if one["status"] in FAILING[params["fail_on"]]]
+        bad = [item for item in findings if item["status"] in FAILING[params["fail_on"]]]
         if bad:
-            lines = [f"{one['status']} {one['check']}: {one['why']}" for one in bad]
+            lines = [f"{finding['status']} {finding['check']}: {finding['why']}" for finding in bad]
             result.update(failed=True, msg=f"{len(bad)} findings: {' | '.join(lines)}")
         return result

@@ -93,9 +93,9 @@ def deep_printable(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
-        return {deep_printable(key): deep_printable(one) for key, one in value.items()}
+        return {deep_printable(key): deep_printable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [deep_printable(one) for one in value]
+        return [deep_printable(item) for item in value]
     return value
 
 
@@ -104,8 +104,8 @@ def _following(control: str) -> list[str]:
     text = (Path(__file__).resolve().parents[1] / "playbooks/tasks/controls.yml").read_text("utf-8")
     order = re.findall(r"^  tags: \[(\w+)\]$", text, re.MULTILINE)
     chosen, skipped = (set(context.CLIARGS.get(name) or ()) for name in ("tags", "skip_tags"))
-    wanted = [one for one in order if one not in skipped and (chosen <= {"all"} or one in chosen)]
-    return wanted[wanted.index(control) + 1 :] if control in wanted else []
+    selected = [tag for tag in order if tag not in skipped and (chosen <= {"all"} or tag in chosen)]
+    return selected[selected.index(control) + 1 :] if control in selected else []
 
 
 #: Hosts whose variables are read before the run. Above this number, one host of each combination of
@@ -116,7 +116,7 @@ HOSTS_READ = 200
 def _some_hosts(hosts: list[Any]) -> list[Any]:
     if len(hosts) <= HOSTS_READ:
         return hosts
-    by_groups = {tuple(sorted(one.name for one in host.get_groups())): host for host in hosts}
+    by_groups = {tuple(sorted(group.name for group in host.get_groups())): host for host in hosts}
     return list(by_groups.values())[:HOSTS_READ]
 
 
@@ -165,10 +165,10 @@ class CallbackModule(DefaultCallback):
         """
         limit = context.CLIARGS.get("subset")
         inventory = getattr(play.get_variable_manager(), "_inventory", None)
-        said = unknown_of(inventory, limit) if limit and inventory is not None else []
-        for sentence in said:
+        sentences = unknown_of(inventory, limit) if limit and inventory is not None else []
+        for sentence in sentences:
             self._display.display(f"hostproof: {sentence}", color="red", stderr=True)
-        if said:
+        if sentences:
             raise SystemExit(EXIT_UNKNOWN_HOST)
 
     def _refuse_bad_variables(self, play) -> None:
@@ -219,8 +219,8 @@ class CallbackModule(DefaultCallback):
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
         if result._task.action == VALIDATE and self._is_short:
             # The whole argument specification comes with it: one sentence says what is wrong.
-            said = " ".join(str(result._result.get("msg")).split())
-            self._display.display(f"fatal: [{result._host}]: {said}", color="red", stderr=True)
+            message = " ".join(str(result._result.get("msg")).split())
+            self._display.display(f"fatal: [{result._host}]: {message}", color="red", stderr=True)
         elif _name(result._task) == APPLY and self._is_short:
             self._display.display(self._not_applied(result), color="red", stderr=True)
         elif str(result._task.name).endswith(AFTER_REFUSAL) and self._is_short:
@@ -231,9 +231,9 @@ class CallbackModule(DefaultCallback):
 
     def _not_applied(self, result) -> str:
         """Why a control was not applied, and the controls that were not applied because of it."""
-        said = " ".join(str(result._result.get("msg")).split()).rstrip(".")
+        message = " ".join(str(result._result.get("msg")).split()).rstrip(".")
         control = str(result._task.args.get("control"))
-        text = f"not applied: [{result._host}]: {control}: {said}"
+        text = f"not applied: [{result._host}]: {control}: {message}"
         following = _following(control)
         return f"{text}; not applied because of it: {', '.join(following)}" if following else text
 
@@ -283,8 +283,8 @@ class CallbackModule(DefaultCallback):
                 self._display.display(line)
             return self._is_short
         # The report shows these failures; any other failure must be printed here.
-        told = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
-        return bool(self._is_quiet(task) and (not failed or told))
+        reported = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
+        return bool(self._is_quiet(task) and (not failed or reported))
 
     def _show_progress(self) -> None:
         """Rewrite one line of the terminal; end it when the last host has answered."""

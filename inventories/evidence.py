@@ -18,10 +18,10 @@ def rule() -> ModuleType:
     """The rule for names of hosts, by its path: the Python that runs this may lack Ansible."""
     spec = importlib.util.spec_from_file_location("host_names", RULE)
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
-    spec.loader.exec_module(found)
-    return found
+    spec.loader.exec_module(module)
+    return module
 
 
 def inventory(folder: Path) -> dict:

@@ -145,12 +145,12 @@ def main():
     params = module.params
     device, diff = params["device"], []
     try:
-        wanted = aix_attributes.texts(params["attributes"] or {})
-        names = tuple(wanted) or tuple(params["names"] or ())
-        aix_attributes.check_names(device, dict.fromkeys(names, ""), wanted)
+        required = aix_attributes.texts(params["attributes"] or {})
+        names = tuple(required) or tuple(params["names"] or ())
+        aix_attributes.check_names(device, dict.fromkeys(names, ""), required)
         read = aix_attributes.with_partners(device, names)
         before = aix_attributes.look_at(LiveHost(), device, read)
-        change = aix_attributes.wanted_change(before, wanted, params["when"])
+        change = aix_attributes.wanted_change(before, required, params["when"])
         after = before
         if change is not None:
             plan = Plan([change], [], [], [])

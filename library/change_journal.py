@@ -43,7 +43,7 @@ ARGUMENT_SPEC = {}
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
-        applies = [one.name for one in Journal(Writer()).transactions()]
+        applies = [transaction.name for transaction in Journal(Writer()).transactions()]
     except (HostproofError, OSError) as problem:
         module.fail_json(msg=f"change journal: {problem}")
     module.exit_json(changed=False, applies=applies)

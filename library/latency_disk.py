@@ -187,42 +187,44 @@ def main():
     host_module.run("latency_disk", ARGUMENT_SPEC, measure, required_if=required_if)
 
 
-def measure(given, check_mode):
-    given["most_bytes"] = check(given)
-    given["seconds"] = given["seconds"] or MOST_SECONDS
+def measure(params, check_mode):
+    params["most_bytes"] = check(params)
+    params["seconds"] = params["seconds"] or MOST_SECONDS
     if check_mode:
-        return window_table.result([], [], msg=said(given), first_pass=[])
-    if given["mode"] == "passive":
-        measured = series.of_counters(LiveHost(), given)
+        return window_table.result([], [], msg=said(params), first_pass=[])
+    if params["mode"] == "passive":
+        measured = series.of_counters(LiveHost(), params)
     else:
-        measured = series.of_reads(given)
+        measured = series.of_reads(params)
     first_pass = [window.to_json() for window in measured.first_pass]
     return window_table.result(measured.windows, measured.remarks, first_pass=first_pass)
 
 
-def said(given):
-    counters = given["mode"] == "passive"
-    return "would read " + ("the counters of the disks" if counters else "") + (given["path"] or "")
+def said(params):
+    counters = params["mode"] == "passive"
+    return (
+        "would read " + ("the counters of the disks" if counters else "") + (params["path"] or "")
+    )
 
 
-def check(given):
+def check(params):
     """The most bytes of a window; ValueError for what is out of range."""
-    options.check(OPTIONS, given)
-    options.check_cpu(given["cpu"])
-    for size in given["sizes"]:
+    options.check(OPTIONS, params)
+    options.check_cpu(params["cpu"])
+    for size in params["sizes"]:
         if size % direct_file.ALIGNMENT or not 0 < size <= LARGEST_READ:
             raise ValueError(
                 f"a read of {size} bytes is not possible: sizes are multiples of "
                 f"{direct_file.ALIGNMENT}, at most {LARGEST_READ}"
             )
-    if not given["sizes"] or len(set(given["sizes"])) < len(given["sizes"]):
+    if not params["sizes"] or len(set(params["sizes"])) < len(params["sizes"]):
         raise ValueError("sizes must be one or more different ones")
-    if given["path"] is not None and not os.path.isabs(given["path"]):
-        raise ValueError("path must begin with /: {0}".format(given["path"]))
-    most = parse_size(given["most_bytes"])
-    if not max(given["sizes"]) <= most <= MOST_BYTES:
+    if params["path"] is not None and not os.path.isabs(params["path"]):
+        raise ValueError("path must begin with /: {0}".format(params["path"]))
+    most = parse_size(params["most_bytes"])
+    if not max(params["sizes"]) <= most <= MOST_BYTES:
         raise ValueError(
-            "most_bytes must be from one read ({0}) to {1}".format(max(given["sizes"]), MOST_BYTES)
+            "most_bytes must be from one read ({0}) to {1}".format(max(params["sizes"]), MOST_BYTES)
         )
     return most
 

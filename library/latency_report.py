@@ -139,13 +139,13 @@ def main():
     host_module.run("latency_report", ARGUMENT_SPEC, read)
 
 
-def read(given, _check_mode):
+def read(params, _check_mode):
     try:
-        text = report_file.read(given["path"], given["most_bytes"])
-        report = reports.read(text, given["kind"], given["release"], given["multitenant"])
+        text = report_file.read(params["path"], params["most_bytes"])
+        report = reports.read(text, params["kind"], params["release"], params["multitenant"])
     except (HostproofError, OSError, ValueError) as problem:
-        raise ValueError("{0}: {1}".format(given["path"], said(problem))) from None
-    windows, missing = chosen(report.windows, given["events"])
+        raise ValueError("{0}: {1}".format(params["path"], said(problem))) from None
+    windows, missing = chosen(report.windows, params["events"])
     remarks = report.remarks + missing
     return window_table.result(windows, remarks, kind=report.kind, figures=report.figures)
 
@@ -154,9 +154,11 @@ def chosen(windows, events):
     """The windows of these events, and a remark for each event that has none."""
     if events is None:
         return windows, []
-    kept = [one for one in windows if one.subject.startswith(tuple(events))]
-    absent = [one for one in events if not any(window.subject.startswith(one) for window in kept)]
-    return kept, [f"the report has no event {one!r}" for one in absent]
+    kept = [window for window in windows if window.subject.startswith(tuple(events))]
+    absent = [
+        event for event in events if not any(window.subject.startswith(event) for window in kept)
+    ]
+    return kept, [f"the report has no event {event!r}" for event in absent]
 
 
 def said(problem):

@@ -125,67 +125,80 @@ def main():
     host_module.run("latency_responder", ARGUMENT_SPEC, serve, required_if=required_if)
 
 
-def serve(given, check_mode):
-    options.check(OPTIONS, given)
-    act = present if given["state"] == "present" else absent
-    return act(given, check_mode)
+def serve(params, check_mode):
+    options.check(OPTIONS, params)
+    act = present if params["state"] == "present" else absent
+    return act(params, check_mode)
 
 
-def settings_of(given):
+def settings_of(params):
     """ValueError for what must not be served."""
-    address = ipaddress.ip_address(given["address"])
+    address = ipaddress.ip_address(params["address"])
     if address.is_unspecified or address.is_multicast:
         raise ValueError(
             f"address must be one of this host's own, not {address}: the responder listens nowhere "
             "else"
         )
-    if not given["clients"]:
+    if not params["clients"]:
         raise ValueError("clients is empty: name the addresses or networks that are answered")
-    networks = [ipaddress.ip_network(client) for client in given["clients"]]
+    networks = [ipaddress.ip_network(client) for client in params["clients"]]
     if any(network.prefixlen == 0 for network in networks):
         raise ValueError("clients must not be all addresses")
-    most = parse_size(given["most_bytes"])
+    most = parse_size(params["most_bytes"])
     if not 1 <= most <= MOST_BYTES:
         raise ValueError(f"most_bytes must be from 1 to {MOST_BYTES}")
     return latency_responder.Settings(
         address=str(address),
-        port=given["port"],
+        port=params["port"],
         clients=[str(network) for network in networks],
-        seconds=given["seconds"],
-        connections=given["connections"],
+        seconds=params["seconds"],
+        connections=params["connections"],
         most_bytes=most,
     )
 
 
-def present(given, check_mode):
-    wanted = settings_of(given)
-    for one in latency_responder.running(wanted.port) if wanted.port else []:
-        if not is_alike(one, wanted):
+def present(params, check_mode):
+    settings = settings_of(params)
+    for responder in latency_responder.running(settings.port) if settings.port else []:
+        if not is_alike(responder, settings):
             raise ValueError(
-                f"the responder on port {wanted.port} has other options: end it first (state: "
+                f"the responder on port {settings.port} has other options: end it first (state: "
                 "absent)"
             )
         if not check_mode:
-            latency_responder.extend(one.port, wanted.seconds)
-        return {"changed": False, "address": one.address, "port": one.port, "pid": one.pid}
+            latency_responder.extend(responder.port, settings.seconds)
+        return {
+            "changed": False,
+            "address": responder.address,
+            "port": responder.port,
+            "pid": responder.pid,
+        }
     if check_mode:
-        return {"changed": True, "address": wanted.address, "port": wanted.port, "pid": None}
-    one = latency_responder.start(wanted)
-    return {"changed": True, "address": one.address, "port": one.port, "pid": one.pid}
+        return {"changed": True, "address": settings.address, "port": settings.port, "pid": None}
+    responder = latency_responder.start(settings)
+    return {
+        "changed": True,
+        "address": responder.address,
+        "port": responder.port,
+        "pid": responder.pid,
+    }
 
 
-def is_alike(one, wanted):
+def is_alike(responder, settings):
     names = ("address", "clients", "connections", "most_bytes")
-    return all(getattr(one, name) == getattr(wanted, name) for name in names)
+    return all(getattr(responder, name) == getattr(settings, name) for name in names)
 
 
-def absent(given, check_mode):
-    found = latency_responder.running(given["port"] or None)
+def absent(params, check_mode):
+    responders = latency_responder.running(params["port"] or None)
     if not check_mode:
-        for one in found:
-            latency_responder.stop(one)
-    ended = [{"port": one.port, "pid": one.pid, "moved": one.moved} for one in found]
-    return {"changed": bool(found), "ended": ended}
+        for responder in responders:
+            latency_responder.stop(responder)
+    ended = [
+        {"port": responder.port, "pid": responder.pid, "moved": responder.moved}
+        for responder in responders
+    ]
+    return {"changed": bool(responders), "ended": ended}
 
 
 if __name__ == "__main__":

@@ -215,35 +215,35 @@ def main():
     host_module.run("latency_tcp", ARGUMENT_SPEC, measure)
 
 
-def measure(given, check_mode):
-    options.check({"payload_port": OPTIONS["payload_port"]}, given)
-    if given["payload"] == AUTO and given["mode"] != "request_response":
+def measure(params, check_mode):
+    options.check({"payload_port": OPTIONS["payload_port"]}, params)
+    if params["payload"] == AUTO and params["mode"] != "request_response":
         raise ValueError("payload: auto needs mode: request_response")
-    if given["payload"] == AUTO and not check_mode:
-        sizes = sqlnet_sizes.payload(LiveHost(), given["payload_port"], LOOK)
-        given["request_size"], given["reply_size"] = sizes
-    if given["mode"] == "request_response" and given["interval"] is None:
-        each = traffic.requests_a_sample(given["request_size"], given["reply_size"])
-        given["interval"] = DEFAULTS["request_response"]["interval"] / each
-    for name, value in DEFAULTS[given["mode"]].items():
-        given[name] = value if given[name] is None else given[name]
-    check(given)
+    if params["payload"] == AUTO and not check_mode:
+        sizes = sqlnet_sizes.payload(LiveHost(), params["payload_port"], LOOK)
+        params["request_size"], params["reply_size"] = sizes
+    if params["mode"] == "request_response" and params["interval"] is None:
+        each = traffic.requests_a_sample(params["request_size"], params["reply_size"])
+        params["interval"] = DEFAULTS["request_response"]["interval"] / each
+    for name, value in DEFAULTS[params["mode"]].items():
+        params[name] = value if params[name] is None else params[name]
+    check(params)
     if check_mode:
         would = "would measure {windows} windows of {samples} samples to {host} port {port}"
-        return window_table.result([], [], msg=would.format(**given))
-    measured = series.of_round_trips(given)
-    if given["payload"] == AUTO:
+        return window_table.result([], [], msg=would.format(**params))
+    measured = series.of_round_trips(params)
+    if params["payload"] == AUTO:
         for window in measured.windows:
-            window.conditions["payload_port"] = given["payload_port"]
+            window.conditions["payload_port"] = params["payload_port"]
     return window_table.result(measured.windows, measured.remarks)
 
 
-def check(given):
+def check(params):
     """ValueError for what is out of range."""
-    options.check(OPTIONS, given)
-    options.check_cpu(given["cpu"])
-    sizes = (given["request_size"], given["reply_size"])
-    traffic.check(given["mode"], given["windows"], given["samples"], *sizes)
+    options.check(OPTIONS, params)
+    options.check_cpu(params["cpu"])
+    sizes = (params["request_size"], params["reply_size"])
+    traffic.check(params["mode"], params["windows"], params["samples"], *sizes)
 
 
 if __name__ == "__main__":

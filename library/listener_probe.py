@@ -124,55 +124,55 @@ ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = module.params
+    params = module.params
     try:
-        options.check(OPTIONS, given)
+        options.check(OPTIONS, params)
     except ValueError as problem:
         module.fail_json(msg=str(problem))
-    wanted = given["pings"] + given["burst"]
-    if wanted > given["maximum"]:
+    total = params["pings"] + params["burst"]
+    if total > params["maximum"]:
         module.fail_json(
             msg="{0} pings are more than maximum ({1}); nothing was sent".format(
-                wanted, given["maximum"]
+                total, params["maximum"]
             )
         )
     if module.check_mode:
-        msg = "would send {0} pings to {1}:{2}".format(wanted, given["host"], given["port"])
+        msg = "would send {0} pings to {1}:{2}".format(total, params["host"], params["port"])
         module.exit_json(changed=False, sent=0, pings=[], burst=None, msg=msg)
-    module.exit_json(changed=False, **probe(given))
+    module.exit_json(changed=False, **probe(params))
 
 
-def probe(given):
-    deadline = time.monotonic() + given["seconds"]
-    place = (given["host"], given["port"])
+def probe(params):
+    deadline = time.monotonic() + params["seconds"]
+    place = (params["host"], params["port"])
     single = tns_ping.one_by_one(
         *place,
-        count=given["pings"],
-        timeout=given["timeout"],
-        interval=given["interval"],
+        count=params["pings"],
+        timeout=params["timeout"],
+        interval=params["interval"],
         deadline=deadline,
     )
     together = []
-    if given["burst"] and time.monotonic() < deadline:
+    if params["burst"] and time.monotonic() < deadline:
         together = tns_ping.at_once(
-            *place, count=given["burst"], timeout=given["timeout"], deadline=deadline
+            *place, count=params["burst"], timeout=params["timeout"], deadline=deadline
         )
     return {
         "sent": len(single) + len(together),
-        "pings": [tns_ping.as_result(one) for one in single],
-        "burst": burst_result(together, given["rate"]) if given["burst"] else None,
+        "pings": [tns_ping.as_result(ping) for ping in single],
+        "burst": burst_result(together, params["rate"]) if params["burst"] else None,
     }
 
 
 def burst_result(together, rate):
-    found = tns_ping.summarize(together, rate)
-    result = dict(found._asdict())
+    summary = tns_ping.summarize(together, rate)
+    result = dict(summary._asdict())
     for name in ("span", "longest", "drain_rate"):
         result[name] = None if result[name] is None else round(result[name], 3)
     result["as_expected"] = None
-    if rate and found.drain_rate is not None:
-        result["as_expected"] = 0.75 * rate <= found.drain_rate <= 1.25 * rate
-    result["pings"] = [tns_ping.as_result(one) for one in together]
+    if rate and summary.drain_rate is not None:
+        result["as_expected"] = 0.75 * rate <= summary.drain_rate <= 1.25 * rate
+    result["pings"] = [tns_ping.as_result(ping) for ping in together]
     return result
 
 

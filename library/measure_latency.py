@@ -124,11 +124,11 @@ def main():
     host_module.run("measure_latency", ARGUMENT_SPEC, measure)
 
 
-def measure(given, check_mode):
-    rounds = (given["windows"], given["seconds"], given["pause"])
-    probes = probe_list.check_probes(given["probes"])
+def measure(params, check_mode):
+    rounds = (params["windows"], params["seconds"], params["pause"])
+    probes = probe_list.check_probes(params["probes"])
     measuring.check_rounds(*rounds)
-    traffic.check_probes(probes, given["windows"], given["seconds"])
+    traffic.check_probes(probes, params["windows"], params["seconds"])
     if not probes:
         raise ValueError("probes names none: name at least one, such as {probe: disk}")
     if check_mode:

@@ -160,8 +160,8 @@ def read_file(host, params):
     path = params["pfile"] or params["spfile"]
     parse = pfile.parse if params["pfile"] else spfile.parse
     entries = parse(host.read_text(path))
-    found = {name: parameter(name, params["sid"], entries, None) for name in names_of(params)}
-    return {"parameters": found, "version": None, "parameter_file": path}
+    parameters = {name: parameter(name, params["sid"], entries, None) for name in names_of(params)}
+    return {"parameters": parameters, "version": None, "parameter_file": path}
 
 
 def parameter(name, sid, entries, running):
@@ -175,7 +175,7 @@ def parameter(name, sid, entries, running):
         "running": running,
         "next": coming,
         "pending_restart": pending,
-        "entries": [{"sid": one.sid, "value": one.value, "line": one.line} for one in own],
+        "entries": [{"sid": entry.sid, "value": entry.value, "line": entry.line} for entry in own],
     }
 
 
@@ -186,27 +186,29 @@ def target_of(host, params):
 
 
 def ask(host, target, params):
-    asked = oracle_parameters.ask(host, target, names_of(params), float(params["timeout"]))
-    unknown = [name for name in names_of(params) if name not in asked.running]
+    answer = oracle_parameters.ask(host, target, names_of(params), float(params["timeout"]))
+    unknown = [name for name in names_of(params) if name not in answer.running]
     if unknown:
         raise HostproofError("{0} has no parameter {1}".format(target.sid, ", ".join(unknown)))
-    return asked
+    return answer
 
 
-def result_of(target, asked, names):
-    found = {name: parameter(name, target.sid, asked.stored, asked.running[name]) for name in names}
-    version = ".".join(str(number) for number in asked.version)
-    return {"parameters": found, "version": version, "parameter_file": asked.spfile}
+def result_of(target, answer, names):
+    parameters = {
+        name: parameter(name, target.sid, answer.stored, answer.running[name]) for name in names
+    }
+    version = ".".join(str(number) for number in answer.version)
+    return {"parameters": parameters, "version": version, "parameter_file": answer.spfile}
 
 
-def change_of(target, asked, params):
+def change_of(target, answer, params):
     """The required change, or None if the instance has it already."""
     if params["state"] == "absent" and params["scope"] != "spfile":
         raise ValueError("an entry can only be removed from the spfile: scope must be spfile")
     name, sid = params["name"].lower(), params["entry_sid"]
     value = params["value"] if params["state"] == "present" else None
-    stored = {(one.sid, one.name): one.value for one in asked.stored}
-    now = {"spfile": stored.get((sid, name)), "memory": asked.running[name]}
+    stored = {(entry.sid, entry.name): entry.value for entry in answer.stored}
+    now = {"spfile": stored.get((sid, name)), "memory": answer.running[name]}
     scopes = ("spfile", "memory") if params["scope"] == "both" else (params["scope"],)
     if all(same(now[scope], value) for scope in scopes):
         return None
@@ -215,14 +217,14 @@ def change_of(target, asked, params):
     )
 
 
-def same(one, other):
+def same(value, other):
     """Whether two values mean the same: truth values in any case, sizes in any unit."""
-    if one is None or other is None:
-        return one is other
+    if value is None or other is None:
+        return value is other
     try:
-        return parse_size(one) == parse_size(other)
+        return parse_size(value) == parse_size(other)
     except ValueError:
-        return one.upper() == other.upper()
+        return value.upper() == other.upper()
 
 
 def main():
@@ -243,16 +245,16 @@ def main():
         if params["oracle_home"] is None:
             module.exit_json(changed=False, **read_file(host, params))
         target = target_of(host, params)
-        asked = ask(host, target, params)
-        change = None if params["state"] == "read" else change_of(target, asked, params)
+        answer = ask(host, target, params)
+        change = None if params["state"] == "read" else change_of(target, answer, params)
         if change is not None:
             plan = Plan([change], [], [], [])
             diff = difference.of_plan(plan)
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
-                asked = ask(LiveHost(), target, params)
-        result = result_of(target, asked, names_of(params))
+                answer = ask(LiveHost(), target, params)
+        result = result_of(target, answer, names_of(params))
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"oracle_parameter: {problem}", diff=diff)
     module.exit_json(changed=change is not None, diff=diff, **result)

@@ -80,7 +80,7 @@ def check(params):
     options.check(OPTIONS, params)
     if not 1 <= len(params["peers"]) <= MOST:
         raise ValueError(f"peers must be 1 to {MOST} addresses")
-    return [whole_packets.address_of_another(one) for one in params["peers"]]
+    return [whole_packets.address_of_another(peer) for peer in params["peers"]]
 
 
 def told(address, way):
@@ -97,8 +97,8 @@ def main():
         module.fail_json(msg=f"packet_path: {problem}")
     if module.check_mode:
         module.exit_json(changed=False, skipped=True, msg="check mode: nothing is sent")
-    found = whole_packets.look(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
-    ways = [told(address, way) for address, way in found.items()]
+    results = whole_packets.look(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
+    ways = [told(address, way) for address, way in results.items()]
     passed = all(way.get("passed") and way["pieces"] == 0 for way in ways)
     module.exit_json(changed=False, passed=passed, ways=ways)
 

@@ -124,17 +124,19 @@ def main():
     host_module.run("pool_latency", ARGUMENT_SPEC, measure)
 
 
-def measure(given, check_mode):
-    rounds = (given["windows"], given["seconds"], given["pause"])
-    probes = probe_list.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
+def measure(params, check_mode):
+    rounds = (params["windows"], params["seconds"], params["pause"])
+    probes = probe_list.check_probes([dict({key: params[key] for key in POOL}, probe="pool")])
     measuring.check_rounds(*rounds)
     if check_mode:
-        return window_table.result([], [], msg=said(given))
+        return window_table.result([], [], msg=said(params))
     return window_table.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
-def said(given):
-    return "would measure {windows} windows of {samples} checkouts of {data_source}".format(**given)
+def said(params):
+    return "would measure {windows} windows of {samples} checkouts of {data_source}".format(
+        **params
+    )
 
 
 if __name__ == "__main__":

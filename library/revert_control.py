@@ -86,7 +86,10 @@ def main():
             module.params["keep"],
             module.params["only"],
         )
-        diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
+        diff = [
+            as_diff(restoration.path, restoration.now, restoration.before)
+            for restoration in apply.restorations(transactions)
+        ]
         apply.refuse_lost_edits(transactions, module.params["overwrite"])
         apply.refuse_in_use(transactions)
         if not module.check_mode:
@@ -94,7 +97,9 @@ def main():
     except (HostproofError, OSError) as problem:
         module.fail_json(msg=f"revert: {problem}", diff=diff)
     module.exit_json(
-        changed=bool(transactions), diff=diff, reverted=[one.name for one in transactions]
+        changed=bool(transactions),
+        diff=diff,
+        reverted=[transaction.name for transaction in transactions],
     )
 
 

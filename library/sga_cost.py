@@ -131,8 +131,8 @@ def main():
         cost = sga_cost.measure(size, params["processes"], params["memory_share"])
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"sga_cost: {problem}")
-    found = sga_cost.ratios(cost)
-    result = {"ratios": found} if found is not None else {}
+    ratios = sga_cost.ratios(cost)
+    result = {"ratios": ratios} if ratios is not None else {}
     module.exit_json(
         changed=False,
         table=sga_cost.table(cost),

@@ -204,10 +204,10 @@ def credentials_from(params):
             # Not left to Ansible, which would blank a short community out of this sentence too.
             raise ValueError("credentials replaces {0}".format(", ".join(both)))
         return named("credentials", snmp_targets.credentials_by_name, params["credentials"])
-    given = {name: params[name] for name in snmp.Credentials._fields if params[name]}
+    values = {name: params[name] for name in snmp.Credentials._fields if params[name]}
     if params["version"] != "3":
-        given.setdefault("community", "public")
-    credentials = {snmp_targets.DEFAULT: snmp.credentials_from(given)}
+        values.setdefault("community", "public")
+    credentials = {snmp_targets.DEFAULT: snmp.credentials_from(values)}
     if params["database_community"]:
         credentials[snmp_targets.DATABASE] = snmp.credentials_from(
             {"version": "1", "community": params["database_community"]}
@@ -223,18 +223,20 @@ def named(option, read, *values):
 
 
 def targets_from(host, params, credentials):
-    asked = named(
+    addresses = named(
         "addresses", snmp_targets.addresses_from, params["addresses"] or [], sorted(credentials)
     )
-    if params["nfs_servers"] or (params["nfs_servers"] is None and not asked):
-        listed = {one.address for one in asked}
+    if params["nfs_servers"] or (params["nfs_servers"] is None and not addresses):
+        listed = {address.address for address in addresses}
         servers = sorted(set(storage_facts.read_exports(host)) - listed)
-        asked = tuple(map(snmp_targets.Address, servers)) + asked
+        addresses = tuple(map(snmp_targets.Address, servers)) + addresses
     how = [params[name] for name in ("port", "timeout", "retries")]
-    targets = [snmp_targets.target_of(one, credentials, *how) for one in asked]
+    targets = [snmp_targets.target_of(address, credentials, *how) for address in addresses]
     # No limit in seconds, but for an agent that answers only some of its requests.
     without_end = snmp.Deadline(float("inf"))
-    return [one._replace(patience=snmp.Patience(float("inf"), without_end)) for one in targets]
+    return [
+        target._replace(patience=snmp.Patience(float("inf"), without_end)) for target in targets
+    ]
 
 
 def check_numbers(params):
@@ -248,9 +250,9 @@ def catalogue_from(params):
     return storage_match.catalogue_of(named("definitions", read, params["definitions"] or []))
 
 
-def look(host, oracle, catalogue, one):
+def look(host, oracle, catalogue, target):
     began = time.time()
-    record = storage_agent.look_at(host, one, oracle, catalogue).as_dict()
+    record = storage_agent.look_at(host, target, oracle, catalogue).as_dict()
     return dict(record, seconds=round(time.time() - began, 3))
 
 
@@ -296,15 +298,15 @@ def main():
         catalogue = catalogue_from(params)
         targets = targets_from(host, params, credentials)
         began = time.time()
-        found = storage_agent.in_parallel(
-            lambda one: look(host, oracle, catalogue, one), targets, params["concurrency"]
+        records = storage_agent.in_parallel(
+            lambda target: look(host, oracle, catalogue, target), targets, params["concurrency"]
         )
     except (HostproofError, ValueError) as problem:
         module.fail_json(msg=str(problem), invocation=invocation)
     module.exit_json(
         changed=False,
-        storage=found,
-        lines=[line_of(record) for record in found] or [NOBODY],
+        storage=records,
+        lines=[line_of(record) for record in records] or [NOBODY],
         seconds=round(time.time() - began, 3),
         invocation=invocation,
     )

@@ -58,7 +58,7 @@ def kind_of(text: str) -> str:
         return f'"{text}"'
     if text.isdigit():
         return f"a number of {len(text)} digits"
-    word = "text" if any(one.isspace() for one in text) else "word"
+    word = "text" if any(character.isspace() for character in text) else "word"
     return f"a {word} of {len(text)} character{'' if len(text) == 1 else 's'}"
 
 

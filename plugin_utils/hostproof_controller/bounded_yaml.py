@@ -44,8 +44,8 @@ def load_list(path: str) -> list[Entry]:
         return []
     if not isinstance(value, list):
         raise HostproofError(f"{path}:{node.start_mark.line + 1}: must be a list")
-    lines = [one.start_mark.line + 1 for one in node.value]
-    return [Entry(line, one) for line, one in zip(lines, value, strict=True)]
+    lines = [child.start_mark.line + 1 for child in node.value]
+    return [Entry(line, item) for line, item in zip(lines, value, strict=True)]
 
 
 def said(problem: Exception) -> str:

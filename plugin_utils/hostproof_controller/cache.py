@@ -96,10 +96,10 @@ def folder_of(kind: str, version: str) -> Path:
         with contextlib.suppress(OSError):
             folder = parent / kind / version
             parent.parent.mkdir(exist_ok=True)
-            for one in (parent, folder.parent, folder):
+            for path in (parent, folder.parent, folder):
                 # Each by itself: the mode that mkdir is given is not that of parents it makes.
-                one.mkdir(mode=0o700, exist_ok=True)
-                if not _is_ours(one.lstat(), stat.S_ISDIR):
+                path.mkdir(mode=0o700, exist_ok=True)
+                if not _is_ours(path.lstat(), stat.S_ISDIR):
                     break
             else:
                 _forget_others(folder)
@@ -117,9 +117,9 @@ def _parents() -> Iterator[Path]:
         yield Path.home() / ".cache/hostproof"
 
 
-def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not writable
+def _is_ours(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return is_kind(status.st_mode) and status.st_uid == os.geteuid() and not writable
 
 
 #: Versions that stay: a checkout under development has a new one with every edit.
@@ -128,10 +128,10 @@ _VERSIONS = 5
 
 def _forget_others(folder: Path) -> None:
     """Remove the files of old versions. A run that still uses one makes it again."""
-    others = [one for one in folder.parent.iterdir() if one != folder]
-    others.sort(key=lambda one: one.lstat().st_mtime, reverse=True)
-    for one in others[_VERSIONS - 1 :]:
-        shutil.rmtree(one, ignore_errors=True)
+    others = [path for path in folder.parent.iterdir() if path != folder]
+    others.sort(key=lambda path: path.lstat().st_mtime, reverse=True)
+    for directory in others[_VERSIONS - 1 :]:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _remove(folder: Path, maker: int) -> None:

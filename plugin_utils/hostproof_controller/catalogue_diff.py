@@ -40,12 +40,15 @@ _Statuses = dict[tuple[str, str], str]
 
 
 def changes(old: Version, new: Version, before: Results, now: Results) -> list[Change]:
-    found = [
+    all_changes = [
         *_of_results(old, new, before, now),
         *_of_catalogue(old, new),
         *_of_defaults(old.defaults(), new.defaults()),
     ]
-    return sorted(found, key=lambda one: (KINDS.index(one.kind), one.name, one.before, one.now))
+    return sorted(
+        all_changes,
+        key=lambda change: (KINDS.index(change.kind), change.name, change.before, change.now),
+    )
 
 
 def _of_results(old: Version, new: Version, before: Results, now: Results) -> Iterator[Change]:
@@ -75,25 +78,25 @@ def _kind(name: str, old: Version, new: Version) -> str:
 
 def _statuses(results: Results) -> _Statuses:
     """By host and check: the status, with a count where a check has several findings."""
-    found: _Statuses = {}
+    statuses: _Statuses = {}
     for state in results.states:
         if state.name in PSEUDO_HOSTS:
             continue
         verdict = cluster_verdict if is_cluster(state.name) else host_verdict
-        found[state.name, HOST] = verdict(state.findings)
+        statuses[state.name, HOST] = verdict(state.findings)
         counts: dict[str, Counter[str]] = {}
-        for one in state.findings:
-            counts.setdefault(one["check"], Counter())[one["status"]] += 1
+        for finding in state.findings:
+            counts.setdefault(finding["check"], Counter())[finding["status"]] += 1
         for check, of_check in counts.items():
-            found[state.name, check] = _text(of_check)
-    return found
+            statuses[state.name, check] = _text(of_check)
+    return statuses
 
 
 def _text(counts: Counter[str]) -> str:
     """``fail``, or ``1 fail, 11 pass`` with the worst first."""
     if counts.total() == 1:
         return next(iter(counts))
-    return ", ".join(f"{counts[one]} {one}" for one in STATUSES if counts[one])
+    return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
 def _of_catalogue(old: Version, new: Version) -> Iterator[Change]:
@@ -107,6 +110,9 @@ def _of_catalogue(old: Version, new: Version) -> Iterator[Change]:
 
 def _of_defaults(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
     for name in before.keys() | now.keys():
-        was, is_now = (json.dumps(one[name]) if name in one else _NOTHING for one in (before, now))
+        was, is_now = (
+            json.dumps(defaults[name]) if name in defaults else _NOTHING
+            for defaults in (before, now)
+        )
         if was != is_now:
             yield Change(DEFAULT, name, was, is_now, [])

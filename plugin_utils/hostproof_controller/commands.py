@@ -77,7 +77,7 @@ _LONGEST = 4096
 
 def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(
-        "|".join(re.sub(r"<([a-z-]+)>", lambda found: _VALUES[found[1]], form) for form in forms)
+        "|".join(re.sub(r"<([a-z-]+)>", lambda match: _VALUES[match[1]], form) for form in forms)
     )
 
 

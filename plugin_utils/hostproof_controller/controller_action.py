@@ -36,8 +36,8 @@ class ControllerAction(Task):
     def perform(self) -> dict[str, Any]:
         self.hosts = len(self.variables.get("ansible_play_hosts_all") or ())
         try:
-            given = self.arguments_of(argument_spec(self.task_name), self.required_if)
-            answer = self.answer(given, check_mode=self.check_mode)
+            arguments = self.arguments_of(argument_spec(self.task_name), self.required_if)
+            answer = self.answer(arguments, check_mode=self.check_mode)
             runs.write_judged(answer.get("judged", []), self.hosts)
         except Failed as problem:
             answer = {**problem.answer, "failed": True, "msg": str(problem)}
@@ -46,7 +46,7 @@ class ControllerAction(Task):
         # An argument of the task may be marked as a template, and come back in the answer.
         return dict(as_data({"changed": False, **answer}))
 
-    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+    def answer(self, arguments: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         """What the task answers to these arguments; its keys are fixed, whatever a host stated."""
         raise NotImplementedError
 

@@ -45,7 +45,7 @@ def load(sources: Iterable[str]) -> list[Loaded]:
 
 @functools.cache
 def _load(sources: tuple[str, ...]) -> tuple[Loaded, ...]:
-    found: list[Loaded] = []
+    all_loaded: list[Loaded] = []
     places: dict[str, str] = {}
     for path in _files(sources):
         # Few sites have own checks, and every run calls this function.
@@ -58,15 +58,15 @@ def _load(sources: tuple[str, ...]) -> tuple[Loaded, ...]:
                 raise HostproofError(
                     f"{loaded.place}: the id {loaded.custom.id} is used twice, first in {first}"
                 )
-            found.append(loaded)
-    return tuple(found)
+            all_loaded.append(loaded)
+    return tuple(all_loaded)
 
 
 def _files(sources: tuple[str, ...]) -> list[Path]:
     folders = dict.fromkeys(
-        (Path(one) if os.path.isdir(one) else Path(one).parent) / FOLDER
-        for one in sources
-        if "," not in one and os.path.exists(one)
+        (Path(source) if os.path.isdir(source) else Path(source).parent) / FOLDER
+        for source in sources
+        if "," not in source and os.path.exists(source)
     )
     files = [
         path

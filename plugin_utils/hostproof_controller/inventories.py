@@ -55,22 +55,22 @@ def files_of(arguments: list[str], inventory: str = "") -> Iterator[Path]:
             else:
                 check_text("-e", value.encode("utf-8", "surrogateescape"))
             continue
-        for one in [value] if os.path.exists(value) else value.split(","):
-            if one and os.path.exists(one):
-                yield from _of_inventory(Path(one))
+        for source in [value] if os.path.exists(value) else value.split(","):
+            if source and os.path.exists(source):
+                yield from _of_inventory(Path(source))
 
 
 def _values_of(arguments: list[str]) -> Iterator[tuple[bool, str]]:
     """(whether it is an inventory, the value) of each option that names what is read."""
     left = iter(arguments)
-    for one in left:
-        name, equals, value = one.partition("=")
-        if one in _VALUED:
-            yield _VALUED[one], next(left, "")
-        elif one.startswith("--") and equals and name in _VALUED:
+    for argument in left:
+        name, equals, value = argument.partition("=")
+        if argument in _VALUED:
+            yield _VALUED[argument], next(left, "")
+        elif argument.startswith("--") and equals and name in _VALUED:
             yield _VALUED[name], value
-        elif one[:2] in ("-i", "-e") and not one.startswith("--"):
-            yield _VALUED[one[:2]], one[2:].removeprefix("=")
+        elif argument[:2] in ("-i", "-e") and not argument.startswith("--"):
+            yield _VALUED[argument[:2]], argument[2:].removeprefix("=")
 
 
 def _of_inventory(path: Path) -> Iterator[Path]:

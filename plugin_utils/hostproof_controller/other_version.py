@@ -50,7 +50,7 @@ class Version(NamedTuple):
     @property
     def checks(self) -> dict[str, str]:
         """Severities by the ids of today."""
-        return {current(one): severity for one, severity in self.severities.items()}
+        return {current(check): severity for check, severity in self.severities.items()}
 
     @property
     def is_collection(self) -> bool:
@@ -58,13 +58,13 @@ class Version(NamedTuple):
 
     def defaults(self) -> dict[str, Any]:
         """The default of every variable of the policies."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for path in sorted(self.path.glob("roles/*/defaults/main.yml")):
             content = bounded_yaml.load(str(path))
             if content is not None and not isinstance(content, dict):
                 raise HostproofError(f"{path}: must be a map")
-            found |= content or {}
-        return found
+            values |= content or {}
+        return values
 
 
 def installed(named: str, scratch: Path, checkout: Path, programs: Path) -> Version:
@@ -78,7 +78,7 @@ def installed(named: str, scratch: Path, checkout: Path, programs: Path) -> Vers
     if not path.exists():
         return _version(named, _extracted(named, scratch / "revision", checkout), program)
     inside = [path, path / "hostproof", *path.glob("lib/python3*/site-packages/hostproof")]
-    folder = next((one for one in inside if (one / "playbooks/audit.yml").is_file()), None)
+    folder = next((place for place in inside if (place / "playbooks/audit.yml").is_file()), None)
     if folder is None:
         raise HostproofError(f"{named} contains no Hostproof (no playbooks/audit.yml)")
     return _version(named, folder.resolve(), program)
@@ -89,8 +89,8 @@ def _version(named: str, folder: Path, program: str) -> Version:
     travels = collection if collection.is_dir() else folder / "module_utils"
     done = _run([program, "-P", "-c", _LIST, str(travels)], {}, SECONDS)
     try:
-        told = json.loads(done.stdout)
-        version, checks = str(told["version"]), dict(told["checks"])
+        answer = json.loads(done.stdout)
+        version, checks = str(answer["version"]), dict(answer["checks"])
     except (ValueError, KeyError, TypeError):
         raise HostproofError(f"{named}: cannot read its checks: {_reason(done)}") from None
     return Version(folder, version, checks)
@@ -101,12 +101,12 @@ def _extracted(revision: str, folder: Path, checkout: Path) -> Path:
     folder.mkdir(parents=True)
     git = ["git", "-C", str(checkout)]
     words = ["rev-parse", "--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}"]
-    found = _run([*git, *words], {}, SECONDS) if (checkout / ".git").exists() else None
-    if found is None or found.returncode:
+    result = _run([*git, *words], {}, SECONDS) if (checkout / ".git").exists() else None
+    if result is None or result.returncode:
         raise HostproofError(f"there is no directory and no git revision {shorten(revision, 200)}")
     archive = folder.with_suffix(".tar")
     for argv in (
-        [*git, "archive", "--format=tar", f"--output={archive}", found.stdout.strip()],
+        [*git, "archive", "--format=tar", f"--output={archive}", result.stdout.strip()],
         ["tar", "-xf", str(archive), "-C", str(folder)],
     ):
         done = _run(argv, {}, SECONDS)
@@ -116,20 +116,20 @@ def _extracted(revision: str, folder: Path, checkout: Path) -> Path:
 
 
 def audit(
-    one: Version, packs: Path, inventories: Sequence[str], scratch: Path, programs: Path
+    version: Version, packs: Path, inventories: Sequence[str], scratch: Path, programs: Path
 ) -> Results:
     """The results of its audit of the packs."""
     report = scratch / "report"
     scratch.mkdir()
     variables = {
-        "ANSIBLE_CONFIG": str(one.path / "ansible.cfg"),
+        "ANSIBLE_CONFIG": str(version.path / "ansible.cfg"),
         "HOSTPROOF_EVIDENCE": str(packs),
         "HOSTPROOF_REPORT": str(report),
     }
-    if one.is_collection:
+    if version.is_collection:
         # Ansible finds a collection by the names of the directories that contain it.
         (scratch / "ansible_collections/hostproof").mkdir(parents=True)
-        (scratch / "ansible_collections/hostproof/hostproof").symlink_to(one.path)
+        (scratch / "ansible_collections/hostproof/hostproof").symlink_to(version.path)
         (scratch / "ansible.cfg").write_text("[defaults]\ngathering = explicit\n")
         variables |= {
             "ANSIBLE_CONFIG": str(scratch / "ansible.cfg"),
@@ -143,12 +143,14 @@ def audit(
     }
     sources = [word for source in inventories for word in ("-i", source)]
     playbook = (
-        "hostproof.hostproof.audit" if one.is_collection else str(one.path / "playbooks/audit.yml")
+        "hostproof.hostproof.audit"
+        if version.is_collection
+        else str(version.path / "playbooks/audit.yml")
     )
     program = str(programs / "ansible-playbook")
     done = _run([program, *sources, "-e", json.dumps(extra), playbook], variables, None)
     if not (report / "findings.jsonl").exists():
-        raise HostproofError(f"Hostproof {one.version} audited no pack: {_reason(done)}")
+        raise HostproofError(f"Hostproof {version.version} audited no pack: {_reason(done)}")
     return merge(read_entries([str(report)]))
 
 

@@ -111,18 +111,21 @@ class Control(NamedTuple):
 @functools.cache
 def controls() -> dict[str, Control]:
     """Every control that has a role, by name."""
-    found = {}
+    all_controls = {}
     for name, (options, defaults) in _roles().items():
         prefix = f"{name}_"
         shared = {key: value["default"] for key, value in options.items() if key.startswith(OF_ALL)}
-        found[name] = Control(
+        all_controls[name] = Control(
             name,
-            {key.removeprefix(prefix).removeprefix(OF_ALL): one for key, one in options.items()},
-            {key.removeprefix(prefix): one for key, one in defaults.items()}
-            | {key.removeprefix(OF_ALL): one for key, one in shared.items()},
+            {
+                key.removeprefix(prefix).removeprefix(OF_ALL): option
+                for key, option in options.items()
+            },
+            {key.removeprefix(prefix): default for key, default in defaults.items()}
+            | {key.removeprefix(OF_ALL): option for key, option in shared.items()},
             frozenset(key.removeprefix(OF_ALL) for key in shared),
         )
-    return found
+    return all_controls
 
 
 def _roles() -> dict[str, list[Any]]:
@@ -140,16 +143,16 @@ def _roles() -> dict[str, list[Any]]:
     state = hashlib.sha256(repr(files).encode()).hexdigest()[:32]
 
     def read() -> bytes:
-        found = {
+        options = {
             name: [_yaml(specs)["argument_specs"]["verify"].get("options") or {}, _yaml(defaults)]
             for name, (specs, defaults) in files.items()
         }
-        return json.dumps(found).encode()
+        return json.dumps(options).encode()
 
-    found: dict[str, list[Any]] = json.loads(
+    roles: dict[str, list[Any]] = json.loads(
         cache.get_or_create(cache.folder_of("roles", state) / "roles.json", read)
     )
-    return found
+    return roles
 
 
 def _yaml(content: bytes) -> Any:
@@ -243,11 +246,11 @@ def _values(
 def constants_of(name: str) -> dict[str, Any]:
     """The defaults of a control that hold no template, as JSON has them: the same for all hosts."""
     control = controls()[name]
-    found = {}
+    values = {}
     for field, value in control.defaults.items():
         with contextlib.suppress(BadPolicy):
-            found[field] = plain(control.variable(field), value, _no_constant)
-    return found
+            values[field] = plain(control.variable(field), value, _no_constant)
+    return values
 
 
 def _no_constant(value: Any) -> Any:
@@ -329,9 +332,9 @@ def _plain(
             raise BadPolicy(f"{name} has a key that is no text: put it in quotes")
         for key in value:
             _plain_text(name, key, None, room, depth)
-        return {str(k): _plain(name, one, answer, room, depth + 1) for k, one in value.items()}
+        return {str(k): _plain(name, item, answer, room, depth + 1) for k, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(name, one, answer, room, depth + 1) for one in value]
+        return [_plain(name, item, answer, room, depth + 1) for item in value]
     if answer is not None:
         # Such as what a vault keeps.
         return _answered(name, value, answer, room, depth)
@@ -355,12 +358,12 @@ def _plain_text(
 
 def _answered(name: str, value: Any, answer: Callable[[Any], Any], room: _Room, depth: int) -> Any:
     try:
-        found = answer(value)
+        result = answer(value)
     except Exception as problem:
         words = " ".join(str(problem).split())[:300]
         raise BadPolicy(f"{name} cannot be templated: {words}") from None
     # The result of a template is never templated again.
-    return _plain(name, found, None, room, depth)
+    return _plain(name, result, None, room, depth)
 
 
 @functools.cache
@@ -464,12 +467,12 @@ def _prefixes() -> tuple[str, ...]:
 
 @functools.cache
 def _beginnings() -> frozenset[str]:
-    return frozenset(one[:3] for one in _prefixes())
+    return frozenset(prefix[:3] for prefix in _prefixes())
 
 
 @functools.cache
 def _endings() -> frozenset[str]:
-    return frozenset(one.rpartition("_")[2] for one in known_variables())
+    return frozenset(variable.rpartition("_")[2] for variable in known_variables())
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -43,7 +43,7 @@ INVENTORIES = "HOSTPROOF_INVENTORIES"
 def inventories(sources: Any) -> list[str]:
     """What a command that repeats this run names with -i; ``sources`` are what Ansible read."""
     named = os.environ.get(INVENTORIES)
-    return named.split("\n") if named else [str(one) for one in sources or []]
+    return named.split("\n") if named else [str(source) for source in sources or []]
 
 
 def now() -> str:
@@ -119,10 +119,12 @@ def result(
 def write_judged(judged: list[dict[str, Any]], hosts: int) -> None:
     """The lines of hosts that were checked here, by a comparison of what was measured on them."""
     gone = lost_hosts() if judged else {}
-    for one in judged:
-        why = gone.get(one["host"])
+    for record in judged:
+        why = gone.get(record["host"])
         outcome = "judged" if why is None else "unreachable"
-        write_result(one["host"], hosts, outcome, why, one["findings"], one["evidence"], now())
+        write_result(
+            record["host"], hosts, outcome, why, record["findings"], record["evidence"], now()
+        )
 
 
 def note_lost(host: str, why: str | None) -> None:
@@ -149,7 +151,7 @@ def _lost_file() -> Path:
 def results_of_this_run() -> set[str]:
     """The hosts that have a line of this run in findings.jsonl."""
     folder = report_folder()
-    found = set()
+    hosts = set()
     try:
         with open_regular(str(folder / "findings.jsonl")) as stream:
             for raw in stream:
@@ -157,10 +159,10 @@ def results_of_this_run() -> set[str]:
                 with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
                     line = _without_findings(raw)
                     if line["run"]["id"] == folder.name:
-                        found.add(str(line["host"]))
+                        hosts.add(str(line["host"]))
     except OSError:
         pass
-    return found
+    return hosts
 
 
 #: What is behind the findings of a line that write_result wrote: its keys are sorted, and no
@@ -223,8 +225,8 @@ def recorded_at(pack: Path) -> str | None:
             tail = stream.read().decode("utf-8", "replace")
     except OSError:
         return None
-    found = re.search(_RECORDED, head) or re.search(_RECORDED, tail)
-    return found[1] if found else None
+    match = re.search(_RECORDED, head) or re.search(_RECORDED, tail)
+    return match[1] if match else None
 
 
 def make_folder(folder: Path) -> None:

@@ -41,8 +41,10 @@ class Selection(NamedTuple):
     skipped: tuple[str, ...]
 
     def has(self, check: str) -> bool:
-        chosen = self.chosen is None or any(fnmatch.fnmatchcase(check, one) for one in self.chosen)
-        return chosen and not any(fnmatch.fnmatchcase(check, one) for one in self.skipped)
+        chosen = self.chosen is None or any(
+            fnmatch.fnmatchcase(check, pattern) for pattern in self.chosen
+        )
+        return chosen and not any(fnmatch.fnmatchcase(check, pattern) for pattern in self.skipped)
 
 
 def selection_of(variables: Mapping[str, Any], template: Any) -> Selection | None:
@@ -57,9 +59,9 @@ def selection_of(variables: Mapping[str, Any], template: Any) -> Selection | Non
     chosen = _patterns(CHECKS, values.get(CHECKS, []))
     skipped = _patterns(SKIPPED, values.get(SKIPPED, []))
     for name in _words(SET, values.get(SET, [])):
-        one = _set_named(name, {**built_in_sets(), **_own_sets(values.get(SETS, {}))})
-        chosen += _patterns(f"the set {name}", one["checks"])
-        skipped += _patterns(f"the set {name}", one.get("skip", []))
+        check_set = _set_named(name, {**built_in_sets(), **_own_sets(values.get(SETS, {}))})
+        chosen += _patterns(f"the set {name}", check_set["checks"])
+        skipped += _patterns(f"the set {name}", check_set.get("skip", []))
     return Selection(chosen or None, skipped)
 
 
@@ -75,8 +77,8 @@ def built_in_sets() -> dict[str, dict[str, Any]]:
 def _own_sets(value: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise BadPolicy(f"{SETS} must be a dictionary of sets")
-    for name, one in value.items():
-        if not isinstance(one, dict) or "checks" not in one or set(one) - _KEYS:
+    for name, entry in value.items():
+        if not isinstance(entry, dict) or "checks" not in entry or set(entry) - _KEYS:
             raise BadPolicy(f"{SETS}: {name} must have checks, and may have skip and title")
     return value
 
@@ -89,9 +91,9 @@ def _set_named(name: str, sets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _words(name: str, value: Any) -> tuple[str, ...]:
     words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BadPolicy(f"{name} must be a list of names")
-    return tuple(one.strip() for one in words if one.strip())
+    return tuple(word.strip() for word in words if word.strip())
 
 
 def _patterns(name: str, value: Any) -> tuple[str, ...]:
@@ -141,10 +143,12 @@ def notice(selection: Selection) -> dict[str, Any]:
 
 def controls_of(selection: Selection, controls: Iterable[str]) -> list[str]:
     """The controls that have a selected check."""
-    found = {check.partition(".")[0] for check in _ids() if selection.has(check)}
+    names = {check.partition(".")[0] for check in _ids() if selection.has(check)}
     patterns = selection.chosen or ("*",)
-    has_own = any(re.match(r"custom\.|\*", one) for one in patterns)
-    return [one for one in controls if one in found or (one == "custom" and has_own)]
+    has_own = any(re.match(r"custom\.|\*", pattern) for pattern in patterns)
+    return [
+        control for control in controls if control in names or (control == "custom" and has_own)
+    ]
 
 
 def selected_findings(
@@ -152,7 +156,7 @@ def selected_findings(
 ) -> list[dict[str, Any]]:
     """The findings of selected checks, and the errors of a control as a whole."""
     return [
-        one
-        for one in findings
-        if selection.has(one["check"]) or one["check"].endswith(_OF_CONTROLS)
+        finding
+        for finding in findings
+        if selection.has(finding["check"]) or finding["check"].endswith(_OF_CONTROLS)
     ]

@@ -21,10 +21,10 @@ SYSTEMS = TARGET_SYSTEMS
 
 def variables_of(release: str | None, system: str | None) -> dict[str, str]:
     """The variables of the options. The releases of an inventory must not win."""
-    found = {}
+    variables = {}
     if release is not None:
-        found = dict.fromkeys((RELEASE, "packages_release", "platform_release"), release)
-    return found if system is None else {**found, SYSTEM: system}
+        variables = dict.fromkeys((RELEASE, "packages_release", "platform_release"), release)
+    return variables if system is None else {**variables, SYSTEM: system}
 
 
 def profile_of(profile: Any, release: Any) -> Any:
@@ -42,7 +42,7 @@ def profile_of(profile: Any, release: Any) -> Any:
 
 def notice(release: Any, system: Any) -> dict[str, Any] | None:
     """The finding that the verdict is about a target; None without one."""
-    words = [str(one) for one in (release, system) if one not in (None, "none")]
+    words = [str(value) for value in (release, system) if value not in (None, "none")]
     if not words:
         return None
     why = f"The target is {shorten(' on '.join(words), 100)}. {TARGET.why}"

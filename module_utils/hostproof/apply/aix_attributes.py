@@ -54,18 +54,18 @@ class Attributes(NamedTuple):
 
 def texts(values: Dict[str, Any]) -> Dict[str, str]:
     """Values as chdev takes them, from YAML's: a truth value is AIX's true or false."""
-    found = {}
+    strings = {}
     for name, value in values.items():
         if isinstance(value, bool):
-            found[str(name)] = str(value).lower()
+            strings[str(name)] = str(value).lower()
         elif isinstance(value, (str, int, float)):
-            found[str(name)] = str(value).strip()
+            strings[str(name)] = str(value).strip()
         else:
             raise ValueError(f"the value of {name} must be one text or number")
-    return found
+    return strings
 
 
-def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> None:
+def check_names(device: str, names: Iterable[str], required: Dict[str, str]) -> None:
     """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
     if not _DEVICE.match(device):
         raise ValueError(f"{device!r} is not the name of a device; use one that lsdev shows")
@@ -74,7 +74,7 @@ def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> No
     for name in names:
         if not _ATTRIBUTE.match(name):
             raise ValueError(f"{name!r} is not the name of an attribute of {device}")
-    for name, value in wanted.items():
+    for name, value in required.items():
         if not value.isprintable():
             raise ValueError(f"the value of {name} has characters that do not print")
         second = _SECOND_PAIR.search(value)
@@ -101,11 +101,11 @@ def look(device: str, names: Tuple[str, ...]) -> Command:
 
 def read_rows(host: Host, device: str, names: Tuple[str, ...]) -> List[lsattr.Row]:
     """The rows of just these attributes. Unanswered with lsattr's words where one is not there."""
-    wanted = look(device, names)
-    key = "command:" + wanted.name
-    output = host.run(list(wanted.argv))
+    command = look(device, names)
+    key = "command:" + command.name
+    output = host.run(list(command.argv))
     try:
-        text = state_of(wanted, output)
+        text = state_of(command, output)
     except HostproofError as problem:
         raise Unanswered(key, str(problem)) from problem
     rows = lsattr.parse(text)
@@ -124,8 +124,8 @@ def read_legal(host: Host, device: str, name: str) -> lsattr.Legal:
     argv = ["lsattr", "-R", "-l", device, "-a", name]
     output = host.run(argv)
     if output.rc != 0:
-        said = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered("command:" + " ".join(argv), said or "lsattr -R gave no answer")
+        message = " ".join((output.stdout + output.stderr).split())
+        raise Unanswered("command:" + " ".join(argv), message or "lsattr -R gave no answer")
     return lsattr.parse_legal(output.stdout)
 
 
@@ -142,8 +142,8 @@ def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
         output = host.run(argv)
         lines = [line for line in output.stdout.split("\n") if line.strip()]
         if output.rc != 0 or len(lines) > 1:
-            said = " ".join((output.stdout + output.stderr).split())
-            raise Unanswered(key, f"lsattr shows no single value of {name}: {said}")
+            message = " ".join((output.stdout + output.stderr).split())
+            raise Unanswered(key, f"lsattr shows no single value of {name}: {message}")
         values[name] = lines[0].strip() if lines else ""
         if not rows[name].has(values[name]):
             raise Unanswered(key, f"lsattr shows two values of {name} of {device}")
@@ -171,30 +171,30 @@ def of_words(
 
 
 def problems(
-    attributes: Attributes, wanted: Dict[str, str], now: Optional[Dict[str, str]] = None
+    attributes: Attributes, required: Dict[str, str], now: Optional[Dict[str, str]] = None
 ) -> List[str]:
     """Why the device would not take the values, as far as lsattr shows; one sentence each.
 
     ``now`` is what is there, if it is not what the database holds.
     """
     there = attributes.values if now is None else now
-    found = []
-    for name in wanted:
-        if wanted[name] == there[name]:
+    reasons = []
+    for name in required:
+        if required[name] == there[name]:
             continue
         legal = attributes.legal[name]
         if not attributes.settable[name]:
-            found.append(f"{name} of {attributes.device} cannot be changed by a user")
-        elif isinstance(legal, lsattr.Legal) and not legal.allows(wanted[name]):
-            found.append(
-                f"{name} of {attributes.device} cannot be {wanted[name]!r}: it takes {legal}"
+            reasons.append(f"{name} of {attributes.device} cannot be changed by a user")
+        elif isinstance(legal, lsattr.Legal) and not legal.allows(required[name]):
+            reasons.append(
+                f"{name} of {attributes.device} cannot be {required[name]!r}: it takes {legal}"
             )
-    return found
+    return reasons
 
 
-def differing(attributes: Attributes, wanted: Dict[str, str]) -> Dict[str, str]:
+def differing(attributes: Attributes, required: Dict[str, str]) -> Dict[str, str]:
     """Those of the required values that the database does not hold; whole values are compared."""
-    return {name: wanted[name] for name in wanted if wanted[name] != attributes.values[name]}
+    return {name: required[name] for name in required if required[name] != attributes.values[name]}
 
 
 def chdev(device: str, values: Dict[str, str], when: str) -> Command:
@@ -213,7 +213,7 @@ def chdev(device: str, values: Dict[str, str], when: str) -> Command:
 
 def change(
     attributes: Attributes,
-    wanted: Dict[str, str],
+    required: Dict[str, str],
     when: str,
     running: Optional[Dict[str, str]] = None,
 ) -> Optional[CommandChange]:
@@ -225,24 +225,24 @@ def change(
     if when == NOW:
         raise ValueError("chdev -T leaves the database as it is: see change_now")
     device, there = attributes.device, attributes.values
-    if not differing(attributes, wanted):
+    if not differing(attributes, required):
         return None
-    told = dict(running or {}) if when == BOTH else {}
-    late = [name for name in told if name in wanted and wanted[name] != told[name]]
-    names = together(device, list(differing(attributes, wanted)) + late, wanted)
-    new = {name: wanted[name] for name in names}
+    current = dict(running or {}) if when == BOTH else {}
+    late = [name for name in current if name in required and required[name] != current[name]]
+    names = together(device, list(differing(attributes, required)) + late, required)
+    new = {name: required[name] for name in names}
     undo = [chdev(device, {name: there[name] for name in names}, when)]
     # chdev makes the kernel use the database; where it did not, that comes back, too.
-    other = [name for name in names if name in told and told[name] != there[name]]
+    other = [name for name in names if name in current and current[name] != there[name]]
     if other:
-        kernel = [name for name in told if name in together(device, other, told)]
-        undo.append(chdev(device, {name: told[name] for name in kernel}, NOW))
+        kernel = [name for name in current if name in together(device, other, current)]
+        undo.append(chdev(device, {name: current[name] for name in kernel}, NOW))
     shows = look(device, tuple(there))
     before, after = attributes.text, _with_values(attributes, new)
-    if told:
-        shows = sys_parm.look_behind(shows, tuple(told))
-        before += "\n" + _lines(told)
-        after += "\n" + _lines({name: new.get(name, told[name]) for name in told})
+    if current:
+        shows = sys_parm.look_behind(shows, tuple(current))
+        before += "\n" + _lines(current)
+        after += "\n" + _lines({name: new.get(name, current[name]) for name in current})
     return CommandChange(
         name="{0}: {1}".format(device, " ".join(new)),
         before=before,
@@ -253,19 +253,22 @@ def change(
     )
 
 
-def together(device: str, names: List[str], given: Dict[str, str]) -> List[str]:
-    """The names, in the order of ``given``, with what must not be set without one of them.
+def together(device: str, names: List[str], values: Dict[str, str]) -> List[str]:
+    """The names, in the order of ``values``, with what must not be set without one of them.
 
     The marks of the kernel go together: one that is right in the database may be wrong in it.
     """
     names = list(names)
     if device == SYSTEM and any(name in sys_parm.NUMBERS for name in names):
         names += list(sys_parm.NUMBERS)
-    return [name for name in given if name in names]
+    return [name for name in values if name in names]
 
 
 def change_now(
-    attributes: Attributes, wanted: Dict[str, str], running: Dict[str, str], tell: Optional[Command]
+    attributes: Attributes,
+    required: Dict[str, str],
+    running: Dict[str, str],
+    tell: Optional[Command],
 ) -> CommandChange:
     """The change of the device only, until the next reboot.
 
@@ -273,13 +276,13 @@ def change_now(
     lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back.
     """
     device = attributes.device
-    old = {name: running[name] for name in wanted}
+    old = {name: running[name] for name in required}
     return CommandChange(
-        name="{0} until reboot: {1}".format(device, " ".join(wanted)),
+        name="{0} until reboot: {1}".format(device, " ".join(required)),
         before=None if tell is None else _lines(running),
-        after=None if tell is None else _lines(dict(running, **wanted)),
+        after=None if tell is None else _lines(dict(running, **required)),
         look=look(device, tuple(attributes.values)) if tell is None else tell,
-        make=(chdev(device, wanted, NOW),),
+        make=(chdev(device, required, NOW),),
         undo=(chdev(device, old, NOW),),
         atomic=tell is None,
     )
@@ -318,10 +321,10 @@ class Device(NamedTuple):
 
 def look_at(host: Host, device: str, names: Tuple[str, ...]) -> Device:
     """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
-    told = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
+    kernel_names = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
     running: Answer[Dict[str, str]] = {}
-    if told:
-        running = attempt(_read_running, host, told)
+    if kernel_names:
+        running = attempt(_read_running, host, kernel_names)
     return Device(read(host, device, names), running)
 
 
@@ -329,65 +332,65 @@ def _read_running(host: Host, names: Tuple[str, ...]) -> Dict[str, str]:
     return {name: str(value) for name, value in sys_parm.read(host, names).items()}
 
 
-def wanted_change(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
+def wanted_change(device: Device, required: Dict[str, str], when: str) -> Optional[CommandChange]:
     """The one chdev for what differs, None where nothing does.
 
     Raises HostproofError with every reason why the device would not take a value.
     """
-    reasons = problems(device.odm, wanted, prior(device, when))
+    reasons = problems(device.odm, required, prior(device, when))
     if reasons:
         raise HostproofError("rejected, nothing was changed: {0}".format("; ".join(reasons)))
-    made = _change_of(device, wanted, when)
-    reasons = [] if made is None else _marks_problems(device, wanted, when)
+    made = _change_of(device, required, when)
+    reasons = [] if made is None else _marks_problems(device, required, when)
     if reasons:
         raise HostproofError("rejected, nothing was changed: {0}".format("; ".join(reasons)))
     return made
 
 
-def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
+def _change_of(device: Device, required: Dict[str, str], when: str) -> Optional[CommandChange]:
     if when == NEXT_BOOT:
-        return change(device.odm, wanted, when)
-    told = if_known(device.running, {})
-    if when == BOTH and differing(device.odm, wanted):
-        return change(device.odm, wanted, when, told)
+        return change(device.odm, required, when)
+    current = if_known(device.running, {})
+    if when == BOTH and differing(device.odm, required):
+        return change(device.odm, required, when, current)
     running = prior(device, NOW)
-    late = [name for name in wanted if wanted[name] != running[name]]
+    late = [name for name in required if required[name] != running[name]]
     if when == BOTH:
         # The database holds all of it; what the kernel shows may still differ.
-        late = [name for name in late if name in told]
+        late = [name for name in late if name in current]
     else:
         # The running value of an attribute without a source is unknown: set it too.
-        late = [name for name in wanted if name in late or name not in told]
+        late = [name for name in required if name in late or name not in current]
     if not late:
         return None
-    new = {name: wanted[name] for name in together(device.odm.device, late, wanted)}
-    tell = sys_parm.look(tuple(told)) if told and set(new) <= set(told) else None
-    return change_now(device.odm, new, running if tell is None else told, tell)
+    new = {name: required[name] for name in together(device.odm.device, late, required)}
+    tell = sys_parm.look(tuple(current)) if current and set(new) <= set(current) else None
+    return change_now(device.odm, new, running if tell is None else current, tell)
 
 
-def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[str]:
+def _marks_problems(device: Device, required: Dict[str, str], when: str) -> List[str]:
     """Conflicts between the marks of a layer: only one of them is set, or both are invalid.
 
     The checks of chdev are not documented, and it reads the database, not the kernel."""
-    if device.odm.device != SYSTEM or not set(wanted) & set(sys_parm.NUMBERS):
+    if device.odm.device != SYSTEM or not set(required) & set(sys_parm.NUMBERS):
         return []
     layers: List[Tuple[str, Dict[str, str]]] = []
     if when != NOW:
         layers.append(("database", device.odm.values))
     if when != NEXT_BOOT:
         layers.append(("kernel", if_known(device.running, {})))
-    found = []
+    reasons = []
     for layer, values in layers:
-        marks = dict(values, **wanted)
+        marks = dict(values, **required)
         high, low = marks.get("maxpout", ""), marks.get("minpout", "")
         if not (high.isdecimal() and low.isdecimal()) or clipped(high) == clipped(low) == 0:
             continue
         if clipped(low) >= clipped(high) or 0 in (clipped(low), clipped(high)):
-            found.append(
+            reasons.append(
                 f"maxpout {high} and minpout {low} would meet in the {layer}: give both, with "
                 "minpout below maxpout, or both 0"
             )
-    return found
+    return reasons
 
 
 def with_partners(device: str, names: Tuple[str, ...]) -> Tuple[str, ...]:

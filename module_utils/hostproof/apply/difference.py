@@ -45,11 +45,11 @@ def _mount_diff(path: str, changes: List[MountChange]) -> Dict[str, Any]:
     after = None if new is None else mount_text(new, tuple(must))
     if after is not None:
         # Settings that the new options do not name, but without which the mount fails.
-        said = [line.partition("=")[0] for line in after.splitlines()]
+        names = [line.partition("=")[0] for line in after.splitlines()]
         after += "".join(
             "{0}={1}{2}\n".format(name, must[name], " or more" if name in TRANSFER_SIZES else "")
             for name in sorted(must)
-            if name not in said
+            if name not in names
         )
     if before is not None and after is not None:
         after += "# unmounted, then mounted again\n"
@@ -81,7 +81,9 @@ def normal_source(source: str) -> str:
 
 def steps_text(commands: Iterable[Command]) -> str:
     """Commands for people, where no state is known."""
-    return "".join("# {0}: {1}\n".format(one.name, " ".join(one.argv)) for one in commands)
+    return "".join(
+        "# {0}: {1}\n".format(command.name, " ".join(command.argv)) for command in commands
+    )
 
 
 def as_diff(path: str, before: Optional[str], after: Optional[str]) -> Dict[str, Any]:

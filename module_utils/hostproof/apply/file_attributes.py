@@ -87,7 +87,7 @@ def read(handle: int) -> Dict[str, str]:
         if problem.errno in _UNKNOWN:
             return {}
         raise
-    found: Dict[str, str] = {}
+    attributes: Dict[str, str] = {}
     size = 0
     for name in sorted(names):
         try:
@@ -99,11 +99,11 @@ def read(handle: int) -> Dict[str, str]:
         size += len(name) + len(value)
         if size > LIMIT:
             raise HostproofError(f"its extended attributes have more than {LIMIT} bytes")
-        found[name] = base64.b64encode(value).decode("ascii")
-    return found
+        attributes[name] = base64.b64encode(value).decode("ascii")
+    return attributes
 
 
-def give(handle: int, wanted: Dict[str, str], path: str) -> None:
+def give(handle: int, expected: Dict[str, str], path: str) -> None:
     """Make the extended attributes of a new file those that are required.
 
     HostproofError names one that it cannot have, OSError says that the disk is full. The mode is
@@ -111,24 +111,24 @@ def give(handle: int, wanted: Dict[str, str], path: str) -> None:
     """
     now = read(handle)
     problem: Optional[OSError] = None
-    for name in _different(now, wanted):
+    for name in _different(now, expected):
         try:
-            if name in wanted:
-                os.setxattr(handle, name, base64.b64decode(wanted[name]))
+            if name in expected:
+                os.setxattr(handle, name, base64.b64decode(expected[name]))
             else:
                 os.removexattr(handle, name)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
             problem = error
-    check(handle, wanted, path, problem)
+    check(handle, expected, path, problem)
 
 
 def check(
-    handle: int, wanted: Dict[str, str], path: str, problem: Optional[OSError] = None
+    handle: int, expected: Dict[str, str], path: str, problem: Optional[OSError] = None
 ) -> None:
     """HostproofError if the file has other extended attributes than wanted."""
-    different = _different(read(handle), wanted)
+    different = _different(read(handle), expected)
     if different:
         reason = "" if problem is None else f" ({problem.strerror})"
         raise HostproofError(
@@ -137,10 +137,10 @@ def check(
         )
 
 
-def _different(now: Dict[str, str], wanted: Dict[str, str]) -> List[str]:
+def _different(now: Dict[str, str], expected: Dict[str, str]) -> List[str]:
     """Names whose values differ. A label that only the new file has is the kernel's own."""
-    names = set(wanted) | {name for name in now if not name.startswith(_SECURITY)}
-    return sorted(name for name in names if now.get(name) != wanted.get(name))
+    names = set(expected) | {name for name in now if not name.startswith(_SECURITY)}
+    return sorted(name for name in names if now.get(name) != expected.get(name))
 
 
 def obstacle(place: guarded.Place) -> Optional[str]:

@@ -161,10 +161,10 @@ class Journal:
     def _holder(self) -> str:
         """The process that holds the lock, as text."""
         try:
-            found = describe_file(os.path.join(self._root, _HOLDER))
-            if found is None:
+            description = describe_file(os.path.join(self._root, _HOLDER))
+            if description is None:
                 return "who it is was not noted yet"
-            note = json.loads(base64.b64decode(found["content"]).decode("ascii"))
+            note = json.loads(base64.b64decode(description["content"]).decode("ascii"))
             pid = int(note["pid"])
             words = "{0} of {1}, process {2}, since {3}".format(
                 *(str(note[name])[:60] for name in ("purpose", "user", "pid", "since"))
@@ -208,7 +208,7 @@ class Journal:
             undone = {
                 "state": change.before,
                 "look": change.look.as_dict(),
-                "undo": [one.as_dict() for one in change.undo],
+                "undo": [step.as_dict() for step in change.undo],
             }
             self._keep(name, Entry("command", change.name, undone, change.after))
         else:
@@ -257,13 +257,19 @@ class Journal:
 
     def _originals(self, name: str) -> List[str]:
         folder = os.path.join(self._open, name)
-        found = [one for one in sorted(os.listdir(folder)) if one.endswith(_ORIGINAL)]
-        return [os.path.join(folder, one) for one in found]
+        originals = [
+            original for original in sorted(os.listdir(folder)) if original.endswith(_ORIGINAL)
+        ]
+        return [os.path.join(folder, original) for original in originals]
 
     def transactions(self, control: Optional[str] = None) -> List[Transaction]:
         """Transactions that can be restored, newest first."""
-        found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
-        return [one for one in found if control is None or one.control == control]
+        transactions = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
+        return [
+            transaction
+            for transaction in transactions
+            if control is None or transaction.control == control
+        ]
 
     def close(self, name: str) -> None:
         """Note that everything in the directory was restored."""
@@ -298,8 +304,8 @@ class Journal:
                 continue  # an original, or the unfinished file of a write that was killed
             path = os.path.join(folder, file_name)
             try:
-                found = guarded.as_owner(path, _read_entry, follow=False)
-                entry = _entry_of(json.loads(found))
+                text = guarded.as_owner(path, _read_entry, follow=False)
+                entry = _entry_of(json.loads(text))
             except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
                     f"change journal {path}: {problem}; nothing was restored, check it manually"
@@ -378,7 +384,7 @@ def _check_command(entry: Entry) -> None:
         if text is not None and not isinstance(text, str):
             raise ValueError("no state")
     command.from_dict(entry.before["look"])
-    if not [command.from_dict(one) for one in entry.before["undo"]]:
+    if not [command.from_dict(step) for step in entry.before["undo"]]:
         raise ValueError("no command")
 
 
@@ -388,15 +394,15 @@ def _is_mount(before: Any) -> bool:
 
 def describe_file(path: str, owner: Optional[int] = None) -> Optional[Dict[str, Any]]:
     """A file as file_attributes.py describes it, or None if there is none."""
-    found = guarded.as_owner(path, file_attributes.describe, owner)
-    return None if found is None else dict(found)
+    description = guarded.as_owner(path, file_attributes.describe, owner)
+    return None if description is None else dict(description)
 
 
 def missing_folders(path: str) -> List[str]:
     """The directories above ``path`` that do not exist yet, outermost first; of one that ends in a
     slash itself too."""
     inside = path + "." if not path.endswith("/") else path + "in it"
-    return [str(one) for one in guarded.as_owner(inside, guarded.missing)]
+    return [str(folder) for folder in guarded.as_owner(inside, guarded.missing)]
 
 
 def digest(content: bytes) -> str:

@@ -68,16 +68,16 @@ def not_granted(must: Dict[str, str], options: str) -> List[str]:
     """Required settings that the mount does not have, as text. ``options``: as the kernel shows."""
     granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
     return [
-        "{0}: requested {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
-        for name, wanted in sorted(must.items())
-        if not _fulfils(name, wanted, granted.get(name))
+        "{0}: requested {1}, granted {2}".format(name, requested, granted.get(name, "nothing"))
+        for name, requested in sorted(must.items())
+        if not _fulfils(name, requested, granted.get(name))
     ]
 
 
-def _fulfils(name: str, wanted: str, granted: Optional[str]) -> bool:
+def _fulfils(name: str, requested: str, granted: Optional[str]) -> bool:
     if name in TRANSFER_SIZES:
-        return _bytes(granted) >= int(wanted)
-    return granted == wanted
+        return _bytes(granted) >= int(requested)
+    return granted == requested
 
 
 def _bytes(size: Optional[str]) -> int:
@@ -95,29 +95,29 @@ def obstacles(changes: List[MountChange]) -> List[str]:
     everything = mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO))
     mounts = mountinfo.visible(everything)
     unmounted = {change.path for change in changes if change.after is None}
-    found: List[str] = []
+    reasons: List[str] = []
     for path in sorted({change.path for change in changes}):
-        found.extend(_insecure(path))
+        reasons.extend(_insecure(path))
     for path in sorted(unmounted):
-        found.extend(
+        reasons.extend(
             f"{mount.path} ({mount.fstype}) is mounted beneath {path}: unmount it first"
             for mount in _beneath(mounts, path, unmounted)
         )
-        found.extend(_stacked(everything, path))
+        reasons.extend(_stacked(everything, path))
     for path in sorted({change.path for change in changes} - unmounted):
-        found.extend(
+        reasons.extend(
             f"{path} would hide the mount of {mount.path} ({mount.fstype}): unmount that first"
             for mount in _beneath(mounts, path, unmounted)
         )
-        found.extend(
+        reasons.extend(
             f"{path} is a mount of {mount.source} ({mount.fstype}) already: unmount it first"
             for mount in mounts
             # An automounter's own mount is there to be mounted over.
             if mount.path == path and mount.fstype != "autofs"
         )
-        found.extend(_still_trying(path))
-        found.extend(_odd_mount_point(path, mounts))
-    return found
+        reasons.extend(_still_trying(path))
+        reasons.extend(_odd_mount_point(path, mounts))
+    return reasons
 
 
 def _beneath(
@@ -133,7 +133,7 @@ def _beneath(
 
 def _stacked(mounts: List[mountinfo.Mount], path: str) -> List[str]:
     """Only the upper one is journaled: the lower one would be lost."""
-    sources = [one.source for one in mounts if one.path == path and one.fstype != "autofs"]
+    sources = [mount.source for mount in mounts if mount.path == path and mount.fstype != "autofs"]
     if len(sources) < 2:
         return []
     return [
@@ -146,16 +146,16 @@ def _stacked(mounts: List[mountinfo.Mount], path: str) -> List[str]:
 def _still_trying(path: str) -> List[str]:
     """A mount in the background (bg) that waits for its server would come on top of ours."""
     host = LiveHost()
-    found = []
+    reasons = []
     for process in host.processes("mounts", r"(^|/)mount\.nfs4?$", identity.OF_ROOT):
         key = f"/proc/{process.pid}/cmdline"
         arguments = unless_absent(attempt(host.read_text, key), "")
         if path in arguments.split("\0"):
-            found.append(
+            reasons.append(
                 f"{process.argv0} (pid {process.pid}) still tries to mount {path}: let it end, or "
                 f"stop it (systemctl stop {systemd_unit.unit_name(path)})"
             )
-    return found
+    return reasons
 
 
 def _insecure(path: str) -> List[str]:
@@ -168,7 +168,7 @@ def _insecure(path: str) -> List[str]:
 
 def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
     """``mounts``: if the directory is on a server, a command with a time limit reads it."""
-    far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
+    far = [mount.path for mount in mounts if mount.fstype in ("nfs", "nfs4", "autofs")]
     if any(path.startswith(point + "/") for point in far):
         try:
             output = LiveHost().run(["readlink", "-e", path], timeout=LOOK_LIMIT)
@@ -248,7 +248,7 @@ def _held_by(path: str) -> str:
         holders = LiveHost().open_files("holders", "", [path], identity.ANYBODY)
     except HostproofError:
         return ""
-    names = [f"{one.argv0} (pid {one.pid}, {one.paths[0]})" for one in holders[:5]]
+    names = [f"{holder.argv0} (pid {holder.pid}, {holder.paths[0]})" for holder in holders[:5]]
     return "; in use by " + ", ".join(names) if names else ""
 
 
@@ -272,16 +272,16 @@ def _lowered(requested: MountState, mounted: Mounted, old: Optional[MountState])
             _bytes(has.get(name)) > _bytes(granted.get(name)) for name in names
         ):
             larger.append(path)
-    said = "the old mount had {0}: the maximum of {1} was lowered".format(
+    message = "the old mount had {0}: the maximum of {1} was lowered".format(
         ", ".join(f"{name}={before[name]}" for name in names), server
     )
     if larger:
-        said += (
+        message += (
             ", and {0} with larger requests can hang or corrupt files: unmount and mount".format(
                 ", ".join(larger)
             )
         )
-    return [said]
+    return [message]
 
 
 # -- restoring ---------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def unmount_changed(mounts: List[Before], writer: Writer) -> List[str]:
         changed = _changed(mounts)
     except HostproofError as problem:
         return [str(problem)]
-    for path in sorted(changed, key=lambda one: (-one.count("/"), one)):
+    for path in sorted(changed, key=lambda mount_point: (-mount_point.count("/"), mount_point)):
         try:
             _unmount(path, writer)
         except (HostproofError, OSError) as problem:
@@ -343,8 +343,8 @@ def _changed(mounts: List[Before]) -> Set[str]:
             if path in now
             and path not in changed
             and any(
-                path.startswith(one + "/") or now[path].superblock == now[one].superblock
-                for one in changed
+                path.startswith(other + "/") or now[path].superblock == now[other].superblock
+                for other in changed
             )
         }
         changed |= bound
@@ -355,7 +355,7 @@ def _changed(mounts: List[Before]) -> Set[str]:
 def mount_missing(mounts: List[Before], writer: Writer) -> List[str]:
     """Mount again what was mounted and is not, shallowest first; what went wrong, in words."""
     problems = []
-    for path, before in sorted(mounts, key=lambda one: one[0].count("/")):
+    for path, before in sorted(mounts, key=lambda mount: mount[0].count("/")):
         if before is None:
             continue
         try:

@@ -57,42 +57,46 @@ def value_at_boot(boot: Boot, key: str) -> Optional[str]:
 def plan(
     boot: Boot,
     file: File,
-    wanted: Sequence[Sysctl],
+    sysctls: Sequence[Sysctl],
     enough: Enough = str.__eq__,
     at_boot: AtBoot = value_at_boot,
 ) -> Planned:
     """``enough(value, wanted)`` says of a value that it need not be changed."""
 
-    def is_enough(value: Answer[Optional[str]], one: Sysctl) -> bool:
-        return isinstance(value, str) and enough(value, one.value)
+    def is_enough(value: Answer[Optional[str]], sysctl: Sysctl) -> bool:
+        return isinstance(value, str) and enough(value, sysctl.value)
 
     others = boot_probe.with_sysctl_file(boot, file.path, "")
     # A parameter that another file already sets as required is left to that file.
-    own = [one for one in wanted if not is_enough(attempt(at_boot, others, one.key), one)]
-    content = file.header + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
+    own = [
+        sysctl for sysctl in sysctls if not is_enough(attempt(at_boot, others, sysctl.key), sysctl)
+    ]
+    content = file.header + "".join(f"{sysctl.key} = {sysctl.value}\n" for sysctl in sorted(own))
     later = boot_probe.with_sysctl_file(boot, file.path, content)
     # An unknown state at boot is raised: it is not known which file would win.
     refusals = [
-        _loses(later, file, one) for one in own if not is_enough(at_boot(later, one.key), one)
+        _loses(later, file, sysctl)
+        for sysctl in own
+        if not is_enough(at_boot(later, sysctl.key), sysctl)
     ]
-    refusals += others_in(file.path, file.before, file.header, [one.key for one in wanted])
+    refusals += others_in(file.path, file.before, file.header, [sysctl.key for sysctl in sysctls])
     # A drop-in of ours that nothing is left for may hold an old value that still wins.
     is_changed = (own or file.before is not None) and content != file.before
     return Planned(
         [FileChange(file.path, content, file.before)] if is_changed else [],
         [
-            ValueChange(one.path, one.value, one.now)
-            for one in wanted
-            if not enough(one.now, one.value)
+            ValueChange(sysctl.path, sysctl.value, sysctl.now)
+            for sysctl in sysctls
+            if not enough(sysctl.now, sysctl.value)
         ],
         refusals,
     )
 
 
-def _loses(boot: Boot, file: File, one: Sysctl) -> Refusal:
-    at_boot = boot_probe.sysctl_at_boot(boot, one.key, one.files)
+def _loses(boot: Boot, file: File, sysctl: Sysctl) -> Refusal:
+    at_boot = boot_probe.sysctl_at_boot(boot, sysctl.key, sysctl.files)
     at_boot.settled()
-    return Refusal(boot_probe.why_it_loses(at_boot, file.path, one.key, file.variable), None)
+    return Refusal(boot_probe.why_it_loses(at_boot, file.path, sysctl.key, file.variable), None)
 
 
 def others_in(path: str, text: Optional[str], header: str, own: Sequence[str]) -> List[Refusal]:

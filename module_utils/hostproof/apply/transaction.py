@@ -71,7 +71,9 @@ def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
     ``journal`` is that of this host, if it is not at the usual place.
     """
     reasons = _odd_targets(plan, journal or Journal(Writer()))
-    reasons += mounting.obstacles([one for one in plan.changes if isinstance(one, MountChange)])
+    reasons += mounting.obstacles(
+        [change for change in plan.changes if isinstance(change, MountChange)]
+    )
     for refusal in plan.refusals:
         override = refusal.override
         reasons.append(
@@ -87,11 +89,11 @@ def _odd_targets(plan: Plan, journal: Journal) -> List[str]:
 
     A link to /dev/null masks a drop-in: writing through it would put a file in the device's place.
     """
-    found = []
+    reasons = []
     for change in plan.changes:
         if isinstance(change, FileChange):
-            found.extend(_oddities(change, journal))
-    return found
+            reasons.extend(_oddities(change, journal))
+    return reasons
 
 
 def _oddities(change: FileChange, journal: Journal) -> List[str]:
@@ -150,7 +152,9 @@ def _refuse_stale(plan: Plan, journal: Journal) -> None:
         for change in plan.changes
         if isinstance(change, ValueChange) and read_value(change.path) != change.before
     ]
-    stale += mounting.changed_since([one for one in plan.changes if isinstance(one, MountChange)])
+    stale += mounting.changed_since(
+        [change for change in plan.changes if isinstance(change, MountChange)]
+    )
     if stale:
         raise Refused(
             "rejected, nothing was changed: {0} changed after the plan was made; "
@@ -215,7 +219,7 @@ def _put_back_after(problem: Exception, name: str, journal: Journal, writer: Wri
         transaction = journal.transaction(name)
         if isinstance(problem, NotMade):
             unmade = ("command", problem.change.name)
-            entries = [one for one in transaction.entries if (one.kind, one.path) != unmade]
+            entries = [entry for entry in transaction.entries if (entry.kind, entry.path) != unmade]
             transaction = transaction._replace(entries=entries)
         put_back(transaction, writer)
         journal.close(name)
@@ -238,10 +242,12 @@ def _write_file(change: FileChange, writer: Writer) -> None:
         writer.write_file(
             change.path, content, kept["mode"], kept["uid"], kept["gid"], kept["attributes"]
         )
-    found = describe_file(change.path, change.owner)
-    if _content_of(found) != content:
+    current = describe_file(change.path, change.owner)
+    if _content_of(current) != content:
         raise NotGranted(f"{change.path} does not hold what was written to it")
-    if kept is not None and not file_attributes.is_as(found, dict(kept, content=_base64(content))):
+    if kept is not None and not file_attributes.is_as(
+        current, dict(kept, content=_base64(content))
+    ):
         raise NotGranted(f"{change.path} has not the owner, mode and attributes that it had")
 
 
@@ -253,9 +259,9 @@ def _write_value(change: ValueChange, writer: Writer) -> None:
 
 
 def _run_commands(change: CommandChange, writer: Writer) -> None:
-    for number, one in enumerate(change.make):
+    for number, step in enumerate(change.make):
         try:
-            writer.run(one)
+            writer.run(step)
         except command.Failed as problem:
             if change.atomic and number == 0:
                 raise NotMade(change, problem) from problem
@@ -288,10 +294,12 @@ def without(
 ) -> List[Transaction]:
     """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
     those. Refused where one that stays is newer than any that is restored: it may rest on that."""
-    left = [one for one in transactions if one.name not in keep]
+    left = [transaction for transaction in transactions if transaction.name not in keep]
     if only is not None:
-        left = [one for one in left if one.name in only]
-    staying = {one.name for one in transactions} - {one.name for one in left}
+        left = [transaction for transaction in left if transaction.name in only]
+    staying = {transaction.name for transaction in transactions} - {
+        transaction.name for transaction in left
+    }
     newer = sorted(name for name in staying if left and name > left[-1].name)
     if newer:
         raise Refused(
@@ -316,7 +324,7 @@ def restorations(transactions: List[Transaction]) -> List[Restored]:
             now = _text(_state_of(entry))
             last.pop(entry.path, None)
             last[entry.path] = Restored(entry.path, now, _text(_before_of(entry)))
-    return [one for one in last.values() if one.now != one.before]
+    return [restoration for restoration in last.values() if restoration.now != restoration.before]
 
 
 def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
@@ -343,14 +351,14 @@ def refuse_in_use(transactions: List[Transaction]) -> None:
 
 
 def _oldest_mounts(transactions: List[Transaction]) -> List[Tuple[str, Optional[MountState]]]:
-    entries = [entry for one in reversed(transactions) for entry in one.entries]
+    entries = [entry for transaction in reversed(transactions) for entry in transaction.entries]
     return _mounts_before(Transaction("", "", entries))
 
 
 def _other_mounts(transactions: List[Transaction]) -> Set[str]:
     """What is mounted where Hostproof mounted, but neither by it nor before it."""
     sources: Dict[str, Set[str]] = {}
-    for entry in [entry for one in transactions for entry in one.entries]:
+    for entry in [entry for transaction in transactions for entry in transaction.entries]:
         if entry.kind == "mount":
             known = sources.setdefault(entry.path, set())
             before = _mount_of(entry)
@@ -364,16 +372,16 @@ def _other_mounts(transactions: List[Transaction]) -> Set[str]:
 def _edited_files(transactions: List[Transaction]) -> Set[str]:
     """Files that are in no journaled state now, or that an apply found as no apply left them."""
     states: Dict[str, Set[Optional[str]]] = {}
-    found: Dict[str, Optional[str]] = {}
+    digests: Dict[str, Optional[str]] = {}
     edited = set()
     for transaction in transactions:
         for entry in reversed(transaction.entries):
             if entry.kind != "file":
                 continue
             left = {_digest_of(entry.before), entry.after}
-            if entry.path in found and found[entry.path] not in left:
+            if entry.path in digests and digests[entry.path] not in left:
                 edited.add(entry.path)
-            found[entry.path] = _digest_of(entry.before)
+            digests[entry.path] = _digest_of(entry.before)
             states.setdefault(entry.path, set()).update(left)
     now = {path: _digest_of(describe_file(path)) for path in states}
     return edited | {path for path in states if now[path] not in states[path]}
@@ -386,7 +394,9 @@ def revert(transactions: List[Transaction], journal: Journal, writer: Writer) ->
     it could not keep, only to give it up at once.
     """
     if transactions:
-        with journal.alone("revert of " + ", ".join(sorted({one.control for one in transactions}))):
+        with journal.alone(
+            "revert of " + ", ".join(sorted({transaction.control for transaction in transactions}))
+        ):
             _revert(transactions, journal, writer)
 
 
@@ -395,7 +405,9 @@ def _revert(transactions: List[Transaction], journal: Journal, writer: Writer) -
     for transaction in reversed(transactions):
         # A mount point that was made and what was mounted on it have the same path.
         known = {(entry.kind, entry.path) for entry in oldest}
-        oldest.extend(one for one in transaction.entries if (one.kind, one.path) not in known)
+        oldest.extend(
+            entry for entry in transaction.entries if (entry.kind, entry.path) not in known
+        )
     put_back(transactions[0]._replace(entries=oldest), writer)
     for transaction in transactions:
         journal.close(transaction.name)
@@ -435,13 +447,13 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
 def _first_values(entries: List[Entry]) -> List[Entry]:
     """Only the first entry of each value: the kernel may reject the values in between now."""
     seen: Set[str] = set()
-    found = []
+    oldest = []
     for entry in entries:
         if entry.kind != "value" or entry.path not in seen:
-            found.append(entry)
+            oldest.append(entry)
         if entry.kind == "value":
             seen.add(entry.path)
-    return found
+    return oldest
 
 
 def _mounts_before(transaction: Transaction) -> List[Tuple[str, Optional[MountState]]]:
@@ -465,8 +477,8 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
         writer.remove_unfinished(entry.path)
     elif entry.original is None or not writer.put_original(entry.original, entry.path, before):
         _write_before(entry, writer)
-    found = describe_file(entry.path)
-    if (found is not None) if before is None else not file_attributes.is_as(found, before):
+    current = describe_file(entry.path)
+    if (current is not None) if before is None else not file_attributes.is_as(current, before):
         raise NotGranted(f"{entry.path} could not be restored")
 
 
@@ -474,17 +486,17 @@ def _obstacle_to(entry: Entry) -> Optional[str]:
     """Why a file cannot be restored, if its attributes show it, for example immutable."""
     if entry.kind != "file":
         return None
-    found = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
-    return found if isinstance(found, str) else None
+    obstacle = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
+    return obstacle if isinstance(obstacle, str) else None
 
 
 def _write_before(entry: Entry, writer: Writer) -> None:
     """On another file system than the journal's, or as another account, this needs space."""
     before = entry.before
     content = base64.b64decode(before["content"])
-    given = before["mode"], before["uid"], before["gid"], before.get("attributes")
+    metadata = before["mode"], before["uid"], before["gid"], before.get("attributes")
     try:
-        writer.write_file(entry.path, content, *given)
+        writer.write_file(entry.path, content, *metadata)
     except OSError as problem:
         if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -520,8 +532,8 @@ def _undo_command(entry: Entry, writer: Writer) -> None:
     look = command.from_dict(entry.before["look"])
     if before is not None and attempt(writer.run, look) == before:
         return
-    for one in entry.before["undo"]:
-        writer.run(command.from_dict(one))
+    for step in entry.before["undo"]:
+        writer.run(command.from_dict(step))
     state = writer.run(look)
     if before is not None and entry.after is not None and state != before:
         raise NotGranted(f"{entry.path}: requested the old {before}, found {state}")
@@ -560,7 +572,7 @@ def _old_state_of(entry: Entry) -> str:
     before, look = entry.before["state"], command.from_dict(entry.before["look"])
     if before is not None and (entry.after is not None or attempt(Writer().run, look) == before):
         return str(before)
-    return steps_text(command.from_dict(one) for one in entry.before["undo"])
+    return steps_text(command.from_dict(step) for step in entry.before["undo"])
 
 
 def _base64(content: bytes) -> str:

@@ -76,8 +76,8 @@ class Writer:
         False, with nothing changed, where it is not as described or cannot be moved there.
         """
         try:
-            found = guarded.as_owner(original, file_attributes.describe, follow=False)
-            if not file_attributes.is_as(found, before):
+            current = guarded.as_owner(original, file_attributes.describe, follow=False)
+            if not file_attributes.is_as(current, before):
                 return False
             guarded.as_owner(path, partial(_put_original, original))
         except OSError:
@@ -117,19 +117,19 @@ class Writer:
         if os.path.isdir(_SYSTEMD):
             self._run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
 
-    def run(self, wanted: command.Command) -> str:
+    def run(self, step: command.Command) -> str:
         """Run a command that changes something; HostproofError says how it failed.
 
         It does not hold the journal: what it starts may live on for years.
         """
         try:
-            return command.state_of(wanted, command.run(wanted))
+            return command.state_of(step, command.run(step))
         except subprocess.TimeoutExpired as problem:
             raise HostproofError(
-                f"{wanted.name}: no end after {wanted.timeout:g} seconds, stopped"
+                f"{step.name}: no end after {step.timeout:g} seconds, stopped"
             ) from problem
         except (OSError, subprocess.SubprocessError, ValueError) as problem:
-            raise HostproofError(f"{wanted.name}: {problem}") from problem
+            raise HostproofError(f"{step.name}: {problem}") from problem
 
     def _run(self, argv: List[str], limit: float) -> None:
         """Run a command to its end; HostproofError says how it failed."""
@@ -160,9 +160,9 @@ class Writer:
         if process.stdout is not None:
             process.stdout.close()
         if process.returncode != 0:
-            said = " ".join(output[-_SAID:].decode("utf-8", "replace").split())
+            message = " ".join(output[-_SAID:].decode("utf-8", "replace").split())
             raise HostproofError(
-                "{0}: {1}".format(" ".join(argv), said or f"ended with {process.returncode}")
+                "{0}: {1}".format(" ".join(argv), message or f"ended with {process.returncode}")
             )
 
 
@@ -250,11 +250,11 @@ def _write_unfinished(new: _New, unfinished: str, place: guarded.Place) -> None:
 
 def _check_mode(handle: int, new: _New, path: str) -> None:
     """The kernel drops setgid where the account is not in the group, and FAT has no modes."""
-    found = stat.S_IMODE(os.fstat(handle).st_mode)
-    if found != new.mode:
+    mode = stat.S_IMODE(os.fstat(handle).st_mode)
+    if mode != new.mode:
         raise HostproofError(
             f"{path}: {guarded.name_of(os.geteuid())} cannot create a file of mode {new.mode:04o} "
-            f"there, it gets {found:04o}; change the file manually"
+            f"there, it gets {mode:04o}; change the file manually"
         )
 
 

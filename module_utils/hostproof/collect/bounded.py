@@ -23,14 +23,14 @@ def inflate(packed: bytes, most: int) -> bytes:
     """The decompressed data if it is complete and at most ``most`` bytes long."""
     inflater = zlib.decompressobj()
     try:
-        found = inflater.decompress(packed, most)
+        data = inflater.decompress(packed, most)
     except zlib.error as problem:
         raise ValueError(str(problem)) from None
     if inflater.unconsumed_tail:
         raise ValueError(f"it inflates to more than {most // 1048576} MiB")
     if not inflater.eof:
         raise ValueError("its end is missing")
-    return found
+    return data
 
 
 def open_regular(path: str) -> BufferedReader:

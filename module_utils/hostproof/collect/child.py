@@ -119,7 +119,7 @@ def detach(keep: List[int]) -> None:
 def close_others(keep: List[int]) -> None:
     """Close every descriptor but the three streams and those to keep."""
     start = 3
-    for number in sorted(one for one in keep if one > 2):
+    for number in sorted(handle for handle in keep if handle > 2):
         os.closerange(start, number)
         start = number + 1
     os.closerange(start, max(start, _most_files()))
@@ -175,17 +175,17 @@ def _read_answer(descriptor: int, seconds: float, what: str) -> bytes:
 
 def _result(answer: bytes, what: str) -> Any:
     try:
-        found = json.loads(answer.decode("ascii"))
+        result = json.loads(answer.decode("ascii"))
     except ValueError:
         raise HostproofError(f"{what}: the process ended without an answer") from None
-    if "value" in found:
-        return found["value"]
-    if "errno" in found:
+    if "value" in result:
+        return result["value"]
+    if "errno" in result:
         # The subclass that the number represents: PermissionError, FileNotFoundError.
-        raise OSError(int(found["errno"]), str(found["text"]))
-    if "untrusted" in found:
-        raise Untrusted(str(found["untrusted"]))
-    raise HostproofError("{0}: {1}".format(what, found.get("error", "no answer")))
+        raise OSError(int(result["errno"]), str(result["text"]))
+    if "untrusted" in result:
+        raise Untrusted(str(result["untrusted"]))
+    raise HostproofError("{0}: {1}".format(what, result.get("error", "no answer")))
 
 
 def _most_files() -> int:

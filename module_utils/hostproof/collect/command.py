@@ -86,7 +86,7 @@ def from_dict(record: Any) -> Command:
     texts += [text for pair in command.environment.items() for text in pair]
     if command.user is not None:
         texts.append(command.user)
-    numbers = list(command.codes) + [one for pair in command.limits.values() for one in pair]
+    numbers = list(command.codes) + [limit for pair in command.limits.values() for limit in pair]
     if not command.argv or not all(isinstance(text, str) for text in texts):
         raise ValueError("no command")
     if not all(isinstance(number, int) for number in numbers + [int(command.timeout)]):
@@ -122,8 +122,8 @@ def run(command: Command) -> Output:
     (guarded.py). It is executed by descriptor.
     """
     with tempfile.TemporaryFile() as out:
-        rc, said = _run_child(command, out.fileno())
-        return Output(rc, _text_of(out), said)
+        rc, stderr = _run_child(command, out.fileno())
+        return Output(rc, _text_of(out), stderr)
 
 
 def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
@@ -146,8 +146,8 @@ def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
                 stamps.extend([now] * printed.count(b"\n" + mark, begin))
                 _check_size(len(printed), os.fstat(err).st_size)
 
-        rc, said = _run_child(command, writing, follow)
-    return Output(rc, printed[1:].decode("utf-8", "surrogateescape"), said), stamps
+        rc, stderr = _run_child(command, writing, follow)
+    return Output(rc, printed[1:].decode("utf-8", "surrogateescape"), stderr), stamps
 
 
 def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
@@ -175,13 +175,13 @@ def _run_child(
     _check_user(command.user)
     environment, account = _environment(command), _account(command.user)
     with ExitStack() as files:
-        given, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
-        given.write(command.stdin.encode("utf-8", "surrogateescape"))
-        given.seek(0)
+        stdin, err, report = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        stdin.write(command.stdin.encode("utf-8", "surrogateescape"))
+        stdin.seek(0)
         pid = os.fork()
         if pid == 0:
             _start(
-                command, environment, account, (given.fileno(), out, err.fileno()), told.fileno()
+                command, environment, account, (stdin.fileno(), out, err.fileno()), report.fileno()
             )
         until = time.monotonic() + command.timeout
         try:
@@ -192,11 +192,11 @@ def _run_child(
             # Not its group: a daemon that it has started already is not to die with it.
             child.end(pid)
             raise
-        _raise_told(told, command.argv[0])
-        said = _text_of(err)
-    if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
+        _raise_told(report, command.argv[0])
+        stderr = _text_of(err)
+    if rc in _NOT_STARTED and stderr.startswith(_ENV + ": "):
         raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
-    return rc, said
+    return rc, stderr
 
 
 def _wait(pid: int, until: float, files: List[int], command: Command) -> int:
@@ -206,7 +206,7 @@ def _wait(pid: int, until: float, files: List[int], command: Command) -> int:
         rc = _exit_code(pid)
         if rc is not None:
             return rc
-        _check_size(*[os.fstat(one).st_size for one in files])
+        _check_size(*[os.fstat(descriptor).st_size for descriptor in files])
         if time.monotonic() > until:
             raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
         time.sleep(pause)
@@ -227,17 +227,21 @@ def _exit_code(pid: int) -> Optional[int]:
 
 
 def _start(
-    command: Command, environment: Dict[str, str], account: Any, streams: Tuple[int, ...], told: int
+    command: Command,
+    environment: Dict[str, str],
+    account: Any,
+    streams: Tuple[int, ...],
+    report: int,
 ) -> NoReturn:
     """In the child: nothing here may return or raise."""
     try:
         # Where a stream of ours is closed, one of these may have its number.
-        high = [fcntl.fcntl(one, fcntl.F_DUPFD, _SPARE) for one in streams]
-        told = fcntl.fcntl(told, fcntl.F_DUPFD, _SPARE)
+        high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _SPARE) for descriptor in streams]
+        report = fcntl.fcntl(report, fcntl.F_DUPFD, _SPARE)
         for number, stream in enumerate(high):
             os.dup2(stream, number)
-        child.close_others([told])
-        os.set_inheritable(told, False)
+        child.close_others([report])
+        os.set_inheritable(report, False)
         os.setsid()
         os.chdir("/")
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -248,7 +252,7 @@ def _start(
         with guarded.program(command.argv[0], account.pw_uid) as handle:
             _execute(handle, command.argv, environment)
     except Exception as problem:
-        os.pwrite(told, json.dumps(child.problem_of(problem)).encode("ascii"), 0)
+        os.pwrite(report, json.dumps(child.problem_of(problem)).encode("ascii"), 0)
     finally:
         os._exit(126)
 
@@ -266,10 +270,10 @@ def _execute(handle: int, argv: Tuple[str, ...], environment: Dict[str, str]) ->
     os.execve(argv[0], list(argv), environment)
 
 
-def _raise_told(told: Any, program: str) -> None:
+def _raise_told(report: Any, program: str) -> None:
     """Raise what kept the child from starting the program."""
-    told.seek(0)
-    text = told.read(65536).decode("ascii", "replace")
+    report.seek(0)
+    text = report.read(65536).decode("ascii", "replace")
     if not text:
         return
     problem = json.loads(text)
@@ -294,26 +298,26 @@ def read_streams(streams: List[Any], argv: Sequence[str], timeout: float) -> Lis
             ready = selector.select(max(0.0, deadline - time.monotonic()))
             if not ready:
                 raise subprocess.TimeoutExpired(list(argv), timeout)
-            for one, _events in ready:
-                piece = os.read(one.fd, _PIECE)
-                one.data.append(piece)
+            for key, _events in ready:
+                piece = os.read(key.fd, _PIECE)
+                key.data.append(piece)
                 length += len(piece)
                 if not piece:
-                    selector.unregister(one.fileobj)
+                    selector.unregister(key.fileobj)
             if length > OUTPUT_LIMIT:
                 raise ValueError(f"wrote more than {OUTPUT_LIMIT} bytes, not read")
-    return [b"".join(one) for one in pieces]
+    return [b"".join(parts) for parts in pieces]
 
 
 def state_of(command: Command, printed: Output) -> str:
     """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing,
     and Failed if the command failed."""
-    found = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
-    if printed.rc not in command.codes or found is None:
-        said = " ".join((printed.stdout + printed.stderr).split())[-400:]
+    match = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
+    if printed.rc not in command.codes or match is None:
+        message = " ".join((printed.stdout + printed.stderr).split())[-400:]
         problem = HostproofError if printed.rc in command.codes else Failed
-        raise problem("{0}: {1}".format(command.name, said or f"ended with {printed.rc}"))
-    state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
+        raise problem("{0}: {1}".format(command.name, message or f"ended with {printed.rc}"))
+    state = match.group(1) if match.re.groups and match.group(1) is not None else match.group(0)
     return squeezed(state) if command.squeezed else state
 
 

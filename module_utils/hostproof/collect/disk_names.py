@@ -19,8 +19,8 @@ _LIMIT = 4096
 def identity(path: str) -> Optional[str]:
     """Identity of the disk of this file, "device/wwid naa.600..."; None if it is not a file of a
     disk, or the disk has no identity."""
-    found = _OF_DISK.match(path)
-    return None if found is None else _identity(os.path.join(found.group(1), found.group(2)))
+    match = _OF_DISK.match(path)
+    return None if match is None else _identity(os.path.join(match.group(1), match.group(2)))
 
 
 def paths_of(path: str, of: Optional[str]) -> List[str]:
@@ -28,10 +28,10 @@ def paths_of(path: str, of: Optional[str]) -> List[str]:
     one unit have one identity: if none of them has the old name, all of them are returned."""
     if of is None or identity(path) == of:
         return [path]
-    found = _OF_DISK.match(path)
-    if found is None:
+    match = _OF_DISK.match(path)
+    if match is None:
         return [path]
-    folder, _name, attribute = found.groups()
+    folder, _name, attribute = match.groups()
     disks = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     return [os.path.join(disk, attribute) for disk in disks if _identity(disk) == of]
 
@@ -40,9 +40,9 @@ def _identity(disk: str) -> Optional[str]:
     for name in _IDENTITIES:
         try:
             with open(os.path.join(disk, name), errors="surrogateescape") as stream:
-                told = " ".join(stream.read(_LIMIT).split())
+                text = " ".join(stream.read(_LIMIT).split())
         except OSError:
             continue
-        if told:
-            return ascii(f"{name} {told}")
+        if text:
+            return ascii(f"{name} {text}")
     return None

@@ -267,9 +267,9 @@ def _read_installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
                 if look.st_uid != _ROOT or look.st_mode & 0o022:
                     continue
                 text = read_bounded(handle, path, 65536).decode("utf-8", "replace")
-            found = _INST_GROUP.search(text)
-            if found is not None:
-                gid = grp.getgrnam(found.group(1)).gr_gid
+            match = _INST_GROUP.search(text)
+            if match is not None:
+                gid = grp.getgrnam(match.group(1)).gr_gid
                 return gid, members_of(gid)
         except (OSError, KeyError, Belongs, Untrusted):
             continue
@@ -286,11 +286,11 @@ def owner_of_program(path: str) -> int:
         raise Untrusted(f"{path} is not a program of an Oracle home")
     owners = set()
     for length in range(len(parts) - 2, len(parts) + 1):
-        one = "/" + "/".join(parts[:length])
-        look = os.lstat(one)
+        place = "/" + "/".join(parts[:length])
+        look = os.lstat(place)
         if stat.S_ISLNK(look.st_mode):
             raise Untrusted(
-                f"{one} is a link: name the place that it leads to, no program is run through a "
+                f"{place} is a link: name the place that it leads to, no program is run through a "
                 "link"
             )
         owners.add(look.st_uid)
@@ -315,7 +315,7 @@ def name_of(uid: Optional[int]) -> str:
 
 def names_of(uids: Iterable[Optional[int]]) -> str:
     """Names of accounts for messages; None is any account."""
-    return ", ".join(sorted("any account" if one is None else name_of(one) for one in uids))
+    return ", ".join(sorted("any account" if uid is None else name_of(uid) for uid in uids))
 
 
 def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
@@ -497,18 +497,18 @@ def _end_of(path: str, here: str, way: List[int], name: str, look: os.stat_resul
 
 def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int:
     handle = os.open(name, _LOOK | _FOLDER, dir_fd=folder)
-    found = os.fstat(handle)
-    if (found.st_dev, found.st_ino) != (look.st_dev, look.st_ino) and not _is_mounted_now(
-        folder, found
+    status = os.fstat(handle)
+    if (status.st_dev, status.st_ino) != (look.st_dev, look.st_ino) and not _is_mounted_now(
+        folder, status
     ):
         os.close(handle)
         raise Untrusted(f"{here} was replaced while it was read")
     return handle
 
 
-def _is_mounted_now(folder: int, found: os.stat_result) -> bool:
+def _is_mounted_now(folder: int, status: os.stat_result) -> bool:
     """Whether an automounter has mounted a file system when the directory was entered."""
-    return stat.S_ISDIR(found.st_mode) and found.st_dev != os.fstat(folder).st_dev
+    return stat.S_ISDIR(status.st_mode) and status.st_dev != os.fstat(folder).st_dev
 
 
 def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> bool:
@@ -527,7 +527,7 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
     if look.st_mode & stat.S_ISVTX and look.st_uid in trusted:
         return True
     if len(others) == 1 and None not in others and uid == _ROOT:
-        raise Belongs(next(one for one in others if one is not None))
+        raise Belongs(next(other for other in others if other is not None))
     if uid != _ROOT and others == {look.st_uid}:
         raise Belongs(look.st_uid)
     who = names_of(others)
@@ -556,23 +556,23 @@ def _check_entry(
 def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
     """Untrusted accounts that may write a file or directory, including its owner; None is any
     account."""
-    found = set(_others(look, handle, trusted))
-    return found if look.st_uid in trusted else found | {look.st_uid}
+    uids = set(_others(look, handle, trusted))
+    return uids if look.st_uid in trusted else uids | {look.st_uid}
 
 
 def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> FrozenSet[Optional[int]]:
     """Accounts other than the trusted ones and the owner that may write; None is any account."""
-    found: Set[Optional[int]] = set()
+    uids: Set[Optional[int]] = set()
     if look.st_mode & stat.S_IWOTH:
-        found.add(None)
+        uids.add(None)
     if look.st_mode & stat.S_IWGRP:
         # With an access list, these bits are its mask, the maximum that it grants.
         listed = _access_list(handle)
         if listed is None:
-            found.update(members_of(look.st_gid))
+            uids.update(members_of(look.st_gid))
         else:
-            found.update(_writers(listed, look.st_gid))
-    return frozenset(found - trusted - {look.st_uid})
+            uids.update(_writers(listed, look.st_gid))
+    return frozenset(uids - trusted - {look.st_uid})
 
 
 def _access_list(handle: int) -> Optional[List[Tuple[int, int, int]]]:
@@ -592,17 +592,17 @@ def _access_list(handle: int) -> Optional[List[Tuple[int, int, int]]]:
 def _writers(listed: List[Tuple[int, int, int]], gid: int) -> List[int]:
     masks = [permissions for tag, permissions, _number in listed if tag == _MASK]
     mask = masks[0] if masks else 7
-    found: List[int] = []
+    uids: List[int] = []
     for tag, permissions, number in listed:
         if not permissions & mask & _WRITE:
             continue
         if tag == _USER:
-            found.append(number)
+            uids.append(number)
         elif tag == _GROUP:
-            found.extend(members_of(number))
+            uids.extend(members_of(number))
         elif tag == 0x04:
-            found.extend(members_of(gid))
-    return found
+            uids.extend(members_of(gid))
+    return uids
 
 
 _MEMBERS: Dict[int, FrozenSet[int]] = {}
@@ -612,15 +612,15 @@ def members_of(gid: int) -> FrozenSet[int]:
     """The accounts of a group, by the host's account lists: listed there, or by their own entry."""
     if gid not in _MEMBERS:
         accounts = pwd.getpwall()
-        found = {one.pw_uid for one in accounts if one.pw_gid == gid}
+        uids = {account.pw_uid for account in accounts if account.pw_gid == gid}
         try:
             listed = grp.getgrgid(gid).gr_mem
         except KeyError:
             listed = []
         for name in listed:
             try:
-                found.add(pwd.getpwnam(name).pw_uid)
+                uids.add(pwd.getpwnam(name).pw_uid)
             except KeyError:
                 continue  # a member that has no account cannot log in
-        _MEMBERS[gid] = frozenset(found)
+        _MEMBERS[gid] = frozenset(uids)
     return _MEMBERS[gid]

@@ -68,18 +68,18 @@ class Found(NamedTuple):
 # -- what is read of it ----------------------------------------------------------------------------
 
 
-def text(found: Found) -> str:
+def text(target: Found) -> str:
     """The content of a regular file; bytes that are not UTF-8 survive as surrogates."""
-    handle = _open_regular(found)
+    handle = _open_regular(target)
     try:
         return content(handle)
     finally:
         os.close(handle)
 
 
-def head(limit: int, first: bytes, found: Found) -> str:
+def head(limit: int, first: bytes, target: Found) -> str:
     """The first ``limit`` bytes of a regular file, "" if it does not begin with ``first``."""
-    handle = _open_regular(found)
+    handle = _open_regular(target)
     try:
         with os.fdopen(handle, "rb", closefd=False) as stream:
             begin = stream.read(len(first))
@@ -90,44 +90,44 @@ def head(limit: int, first: bytes, found: Found) -> str:
         os.close(handle)
 
 
-def names(found: Found) -> List[str]:
+def names(target: Found) -> List[str]:
     """The sorted names in a directory."""
-    if not stat.S_ISDIR(_there(found).st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), found.path)
-    handle = found.open(_QUIET | _FOLDER)
+    if not stat.S_ISDIR(_there(target).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), target.path)
+    handle = target.open(_QUIET | _FOLDER)
     try:
         return _names_of(handle)
     finally:
         os.close(handle)
 
 
-def about(found: Found) -> Dict[str, Any]:
+def about(target: Found) -> Dict[str, Any]:
     """Mode, owner, size and time (host.Stat)."""
-    return _about(_there(found))
+    return _about(_there(target))
 
 
-def real_path(found: Found) -> str:
+def real_path(target: Found) -> str:
     """The path with every link resolved."""
-    _there(found)
-    return found.path
+    _there(target)
+    return target.path
 
 
 def _nothing(_found: Found) -> None:
     """For callers that only need the reader, not the content."""
 
 
-def _there(found: Found) -> os.stat_result:
-    if found.look is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), found.path)
-    return found.look
+def _there(target: Found) -> os.stat_result:
+    if target.look is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target.path)
+    return target.look
 
 
-def _open_regular(found: Found) -> int:
+def _open_regular(target: Found) -> int:
     """Never anything that waits or acts when it is opened."""
-    _check_regular(_there(found), found.path)
-    handle = found.open(_QUIET)
+    _check_regular(_there(target), target.path)
+    handle = target.open(_QUIET)
     try:
-        _check_regular(os.fstat(handle), found.path)
+        _check_regular(os.fstat(handle), target.path)
     except BaseException:
         os.close(handle)
         raise
@@ -161,13 +161,13 @@ def _names_of(handle: int) -> List[str]:
     place = f"/proc/self/fd/{handle}"
     if not os.path.isdir(place):
         return sorted(os.listdir(handle))
-    found = []
+    entry_names = []
     with os.scandir(place) as entries:
         for entry in entries:
-            found.append(entry.name)
-            if len(found) > NAMES_LIMIT:
+            entry_names.append(entry.name)
+            if len(entry_names) > NAMES_LIMIT:
                 raise ValueError(f"holds more than {NAMES_LIMIT} names, not read")
-    return sorted(found)
+    return sorted(entry_names)
 
 
 def _about(look: os.stat_result) -> Dict[str, Any]:
@@ -191,14 +191,14 @@ def read(path: str, step: Callable[[Found], Any], named_by: Sequence[str] = ()) 
 def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
     """The account that may read all of these paths; Untrusted if there is none."""
     readers = [_read(path, _nothing, named_by)[0] for path in paths]
-    found = Reader(os.geteuid())
-    for one, path in zip(readers, paths):
-        found = _joined(found, one, path)
-    if len(set(readers)) > 1 and found.uid != _ROOT:
+    result = Reader(os.geteuid())
+    for reader, path in zip(readers, paths):
+        result = _joined(result, reader, path)
+    if len(set(readers)) > 1 and result.uid != _ROOT:
         # One of them was not requested as whom all are read.
         for path in paths:
-            _as_reader(path, _nothing, found)
-    return found
+            _as_reader(path, _nothing, result)
+    return result
 
 
 def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> Tuple[Reader, Any]:
@@ -220,18 +220,20 @@ def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> T
         reader = joined
 
 
-def _joined(one: Reader, other: Reader, path: str) -> Reader:
+def _joined(reader: Reader, other: Reader, path: str) -> Reader:
     """The reader for both: root can already choose everything."""
-    if one.uid == _ROOT or one == other:
+    if reader.uid == _ROOT or reader == other:
         return other
     if other.uid == _ROOT:
-        return one
+        return reader
     group = guarded.installing_group()
-    if group is not None and all(_is_of(each, group[0], group[1]) for each in (one, other)):
+    if group is not None and all(_is_of(each, group[0], group[1]) for each in (reader, other)):
         return Reader(_NOBODY, group[0])
     raise Untrusted(
         "{0} may be changed by several accounts ({1}), so that none of them can read it for all: "
-        "let what is on the way belong to one".format(path, " and ".join(map(_named, (one, other))))
+        "let what is on the way belong to one".format(
+            path, " and ".join(map(_named, (reader, other)))
+        )
     )
 
 
@@ -261,7 +263,7 @@ def _writer_of(path: str) -> Reader:
     if not others:
         return Reader(_ROOT)
     if len(others) == 1 and None not in others:
-        return Reader(next(one for one in others if one is not None))
+        return Reader(next(other for other in others if other is not None))
     group = None if None in others else guarded.installing_group()
     if group is not None and others <= group[1]:
         return Reader(_NOBODY, group[0])

@@ -53,19 +53,19 @@ def look(pids: List[int], pattern: str, counts: Callable[[int, str], bool]) -> D
     files, and the AIO rings of all other processes. ``counts`` takes pid and first argument.
 
     PermissionError if this user may not inspect a requested process."""
-    wanted = re.compile(pattern)
-    found: List[Dict[str, Any]] = []
+    regex = re.compile(pattern)
+    processes: List[Dict[str, Any]] = []
     unseen = left = 0
     for pid in pids:
         folder, is_wanted = f"/proc/{pid}", False
         try:
             with open(folder + "/cmdline", "rb") as stream:
                 argv0 = stream.read(4096).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
-            is_wanted = bool(wanted.search(argv0)) and counts(pid, argv0)
-            one = _rings(pid, folder, argv0) if argv0 else None
-            if one is not None and is_wanted:
-                one.update(_descriptors(folder, DESCRIPTORS_LIMIT - left))
-                left += sum(map(len, one["files"].values()))
+            is_wanted = bool(regex.search(argv0)) and counts(pid, argv0)
+            process = _rings(pid, folder, argv0) if argv0 else None
+            if process is not None and is_wanted:
+                process.update(_descriptors(folder, DESCRIPTORS_LIMIT - left))
+                left += sum(map(len, process["files"].values()))
         except PermissionError:
             if is_wanted:
                 raise
@@ -73,9 +73,9 @@ def look(pids: List[int], pattern: str, counts: Callable[[int, str], bool]) -> D
             continue
         except (FileNotFoundError, ProcessLookupError):
             continue  # ended while we looked
-        if one is not None and (is_wanted or one["rings"]):
-            found.append(one)
-    return {"pattern": pattern, "processes": found, "unseen": unseen}
+        if process is not None and (is_wanted or process["rings"]):
+            processes.append(process)
+    return {"pattern": pattern, "processes": processes, "unseen": unseen}
 
 
 def _rings(pid: int, folder: str, argv0: str) -> Dict[str, Any]:
@@ -138,10 +138,10 @@ def _is_process(process: Dict[str, Any]) -> bool:
     numbers += [number for ring in process["rings"] for number in ring]
     files = process["files"]
     return (
-        all(isinstance(one, int) and 0 <= one < 2**64 for one in numbers)
+        all(isinstance(number, int) and 0 <= number < 2**64 for number in numbers)
         and all(len(ring) == 2 for ring in process["rings"])
         and isinstance(process["argv0"], str)
-        and (files is None or all(_are_paths(*one) for one in files.items()))
+        and (files is None or all(_are_paths(*item) for item in files.items()))
     )
 
 
@@ -155,16 +155,16 @@ def _are_paths(flags: str, paths: Any) -> bool:
 
 def of_reading(reading: Dict[str, Any]) -> Holders:
     processes = []
-    for one in reading["processes"]:
-        files = one["files"]
+    for process in reading["processes"]:
+        files = process["files"]
         processes.append(
             Held(
-                one["pid"],
-                one["uid"],
-                one["argv0"],
-                tuple((ring[0], ring[1]) for ring in one["rings"]),
+                process["pid"],
+                process["uid"],
+                process["argv0"],
+                tuple((ring[0], ring[1]) for ring in process["rings"]),
                 None if files is None else {flags: tuple(files[flags]) for flags in files},
-                one["urings"],
+                process["urings"],
             )
         )
     return Holders(processes, reading["unseen"])

@@ -157,8 +157,8 @@ class Process(NamedTuple):
 
     def home(self, name: str) -> Optional[str]:
         """The home of HOME/bin/NAME, as the kernel has it."""
-        found = re.match("(/.*)/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe or "")
-        return found.group(1) if found else None
+        match = re.match("(/.*)/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe or "")
+        return match.group(1) if match else None
 
 
 class OpenFiles(NamedTuple):
@@ -234,16 +234,16 @@ def _is_number(value: Any, kinds: Any = int) -> bool:
 
 
 def _is_stat(reading: Dict[str, Any]) -> bool:
-    found = Stat(**reading["stat"])
+    status = Stat(**reading["stat"])
     # A moment far beyond has no name in any calendar.
-    time_is_one = _is_number(found.mtime, (int, float)) and abs(found.mtime) < 2**37
-    return time_is_one and all(_is_number(one) for one in found[:4])
+    time_is_one = _is_number(status.mtime, (int, float)) and abs(status.mtime) < 2**37
+    return time_is_one and all(_is_number(number) for number in status[:4])
 
 
 def _is_process(process: Process) -> bool:
     ids = (process.pid, process.uid, process.gid)
     return (
-        all(_is_number(one) for one in ids)
+        all(_is_number(number) for number in ids)
         and (process.started is None or _is_number(process.started, (int, float)))
         and isinstance(process.argv0, str)
         and (process.exe is None or isinstance(process.exe, str))
@@ -255,30 +255,33 @@ def _is_process(process: Process) -> bool:
 def _has_names(process: OpenFiles) -> bool:
     names = (process.argv0,) + process.paths
     return all(isinstance(name, str) for name in names) and all(
-        _is_number(one) for one in (process.pid, process.uid)
+        _is_number(number) for number in (process.pid, process.uid)
     )
 
 
 def _holds_lines(reading: Dict[str, Any]) -> bool:
-    found = [line for lines in reading["lines"].values() for line in lines]
+    pairs = [line for lines in reading["lines"].values() for line in lines]
     names = list(reading["callers"].values()) + reading["unread"]
     return all(isinstance(name, str) for name in names) and all(
-        isinstance(number, int) and isinstance(text, str) for number, text in found
+        isinstance(number, int) and isinstance(text, str) for number, text in pairs
     )
 
 
 def _holds_windows(reading: Dict[str, Any]) -> bool:
     lists = (reading["windows"], reading["remarks"])
-    if not all(isinstance(one, list) for one in lists):
+    if not all(isinstance(part, list) for part in lists):
         return False
     # ValueError where one is not a window.
-    windows = [Window.from_json(one) for one in lists[0]]
+    windows = [Window.from_json(item) for item in lists[0]]
     figures = reading.get("figures", {})
     return (
         len(windows) == len(lists[0])
-        and all(isinstance(one, str) for one in lists[1])
+        and all(isinstance(remark, str) for remark in lists[1])
         and isinstance(figures, dict)
-        and all(isinstance(one, str) or _is_number(one, (int, float)) for one in figures.values())
+        and all(
+            isinstance(figure, str) or _is_number(figure, (int, float))
+            for figure in figures.values()
+        )
     )
 
 
@@ -440,17 +443,17 @@ class Host:
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def ask(self, wanted: command.Command, record: Optional[Record] = None) -> Output:
+    def ask(self, query: command.Command, record: Optional[Record] = None) -> Output:
         """Run a read-only command as its owner; its name is in the evidence key.
 
         The caller must check the output (command.state_of) and the exit code.
         """
-        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
+        reading = self._answer("command:" + query.name, "command", lambda: _ask(query), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def seconds_of(self, wanted: command.Command) -> Optional[float]:
+    def seconds_of(self, query: command.Command) -> Optional[float]:
         """The duration of ``ask``; None in a recording that does not have it."""
-        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), None)
+        reading = self._answer("command:" + query.name, "command", lambda: _ask(query), None)
         seconds = reading.get("seconds")
         return float(seconds) if isinstance(seconds, (int, float)) and seconds >= 0 else None
 
@@ -459,17 +462,17 @@ class Host:
 
         No other is kept, for they can hold passwords: ``names`` must not be of one that can.
         """
-        wanted = sorted(set(names))
+        requested = sorted(set(names))
         key = f"environment:{pid}"
         reading = self._answer(
             key,
             "environment",
-            lambda: {"names": wanted, "values": self._read("environment", pid, wanted)},
+            lambda: {"names": requested, "values": self._read("environment", pid, requested)},
         )
-        missing = [name for name in wanted if name not in reading["names"]]
+        missing = [name for name in requested if name not in reading["names"]]
         if missing:
             raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
-        return {name: reading["values"][name] for name in wanted if name in reading["values"]}
+        return {name: reading["values"][name] for name in requested if name in reading["values"]}
 
     def argument(self, pid: int, number: int) -> str:
         """One argument of a process, 0 for its first; Absent if it does not exist.
@@ -526,9 +529,9 @@ class Host:
             "processes",
             lambda: {"pattern": pattern, "processes": self._find(pattern, kind)},
         )
-        found = [Process(**process) for process in reading["processes"]]
+        processes = [Process(**process) for process in reading["processes"]]
         # A process that does not match indicates that the record was edited.
-        return [process for process in found if re.search(pattern, process.argv0)]
+        return [process for process in processes if re.search(pattern, process.argv0)]
 
     def open_files(
         self, name: str, pattern: str, under: Iterable[str], kind: identity.Kind
@@ -542,22 +545,24 @@ class Host:
         are read, so an unreachable server does not block it. Denied if one of the processes may
         not be inspected.
         """
-        wanted = sorted(set(under))
+        folders = sorted(set(under))
         key = "open_files:" + name
         reading = self._answer(
             key,
             "open_files",
             lambda: {
                 "pattern": pattern,
-                "under": wanted,
-                "processes": self._read("open_files", pattern, wanted, kind),
+                "under": folders,
+                "processes": self._read("open_files", pattern, folders, kind),
             },
         )
-        missing = [item for item in wanted if item not in reading["under"]]
+        missing = [item for item in folders if item not in reading["under"]]
         if missing:
             raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
         everything = [_open_files(process) for process in reading["processes"]]
-        return [one for one in (_only(process, wanted) for process in everything) if one.paths]
+        return [
+            entry for entry in (_only(process, folders) for process in everything) if entry.paths
+        ]
 
     def holders(self, name: str, pattern: str, kind: identity.Kind) -> held.Holders:
         """The flags of open files of processes, by pid, and the processes with AIO rings (held.py).
@@ -586,8 +591,8 @@ class Host:
             lambda: dict(self._read("lines", list(places), pattern), pattern=pattern),
         )
         lines = {
-            path: [(number, text) for number, text in found]
-            for path, found in reading["lines"].items()
+            path: [(number, text) for number, text in rows]
+            for path, rows in reading["lines"].items()
         }
         return FoundLines(lines, dict(reading["callers"]), list(reading["unread"]))
 
@@ -620,7 +625,7 @@ class Host:
         ``measure`` is called only on the live machine; its HostproofError becomes Unanswered.
         """
         reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
-        windows = [Window.from_json(one) for one in reading["windows"]]
+        windows = [Window.from_json(item) for item in reading["windows"]]
         return Measured(windows, list(reading["remarks"]), reading.get("figures"))
 
     def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
@@ -628,8 +633,8 @@ class Host:
 
         The probes are called only on the live machine; a HostproofError becomes Unanswered.
         """
-        self._need([_measurement(one) for one in measures], seconds)
-        return {one.name: attempt(self.windows, one.name, _nothing) for one in measures}
+        self._need([_measurement(measure) for measure in measures], seconds)
+        return {measure.name: attempt(self.windows, measure.name, _nothing) for measure in measures}
 
     def measured_by_another(self, name: str) -> Measured:
         """The measurement that another control has requested for the window of this run.
@@ -755,7 +760,7 @@ class LiveHost(Host):
         return _run(argv, timeout, dict(os.environ), (), reader)
 
     def _find(self, pattern: str, kind: identity.Kind) -> List[Dict[str, Any]]:
-        found = []
+        processes = []
         for process in self._read("processes", pattern, kind):
             # Its file may be on a server that does not answer, or not for us to see.
             owner = self._about_program("exe_owner", process["pid"], process["started"])
@@ -763,8 +768,8 @@ class LiveHost(Host):
                 same = self._about_program("same_file", process["pid"], process["exe"])
                 if same is False:
                     continue
-            found.append(dict(process, exe_uid=owner))
-        return found
+            processes.append(dict(process, exe_uid=owner))
+        return processes
 
     def _about_program(self, task: str, *arguments: Any) -> Any:
         try:
@@ -784,11 +789,11 @@ class LiveHost(Host):
 
     def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
         missing = [
-            one for one in tasks if one.key not in self.evidence and one.key not in self._passed
+            task for task in tasks if task.key not in self.evidence and task.key not in self._passed
         ]
         if missing and self._waiting is not None:
-            for one in missing:
-                self._waiting.setdefault(one.key, (one, seconds))
+            for task in missing:
+                self._waiting.setdefault(task.key, (task, seconds))
             raise window.Waits()
         if missing:
             self._pass(missing, seconds)
@@ -815,8 +820,8 @@ class LiveHost(Host):
         with self._lock:
             if secret not in self._secrets:
                 self._secrets[secret] = _OpenSecret(secret)
-        one = self._secrets[secret]
-        return _run(argv, timeout, dict(one.environment), (one.file.fileno(),))
+        open_secret = self._secrets[secret]
+        return _run(argv, timeout, dict(open_secret.environment), (open_secret.file.fileno(),))
 
 
 class RecordedHost(Host):
@@ -893,7 +898,7 @@ def _task(name: str) -> Callable[..., Any]:
         "environment": _read_environment,
         "argument": _read_argument,
         "processes": lambda pattern, kind: [
-            dict(one._asdict()) for one in _find_processes(pattern, identity.kind_of(kind))
+            dict(process._asdict()) for process in _find_processes(pattern, identity.kind_of(kind))
         ],
         "exe_owner": _exe_owner,
         "same_file": identity.is_same_file,
@@ -902,7 +907,8 @@ def _task(name: str) -> Callable[..., Any]:
         ),
         "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
         "open_files": lambda pattern, under, kind: [
-            dict(one._asdict()) for one in _find_open_files(pattern, under, identity.kind_of(kind))
+            dict(process._asdict())
+            for process in _find_open_files(pattern, under, identity.kind_of(kind))
         ],
     }
     return tasks[name]
@@ -936,11 +942,11 @@ def _read_file(path: str) -> str:
 
 def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
     """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
-    wanted = re.compile(pattern, re.MULTILINE)
-    found = FoundLines({}, {}, [])
+    regex = re.compile(pattern, re.MULTILINE)
+    result = FoundLines({}, {}, [])
     # A path, its callers, and whether it counts without "#!".
     waiting: List[Tuple[str, Tuple[str, ...], bool]]
-    waiting = [(path, (), True) for path in _files_of(places, found.unread)]
+    waiting = [(path, (), True) for path in _files_of(places, result.unread)]
     remote = _network_mounts()
     seen: Set[Tuple[int, int]] = set()
     for depth in range(_CALLS):
@@ -948,18 +954,20 @@ def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
         for path, callers, is_script in waiting:
             if (path + "/").startswith(remote):
                 continue
-            text = _text_of(path, callers, is_script, seen, found.unread)
+            text = _text_of(path, callers, is_script, seen, result.unread)
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
-            sourced = {one for one in SOURCED.findall(text) if not _LIBRARY.search(one)}
-            called.extend((one, (*callers, path), one in sourced) for one in dict.fromkeys(names))
+            sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
+            called.extend(
+                (name, (*callers, path), name in sourced) for name in dict.fromkeys(names)
+            )
             # Most files have no match: do not split them into lines.
-            if wanted.search(text):
-                matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
-                found.lines[path] = matching
+            if regex.search(text):
+                matching = [line for line in _joined_lines(text) if regex.search(line[1])]
+                result.lines[path] = matching
                 if callers:
-                    found.callers[path] = callers[0]
+                    result.callers[path] = callers[0]
         waiting = called if depth < _CALLS - 1 else []
-    return found
+    return result
 
 
 def _network_mounts() -> Tuple[str, ...]:
@@ -980,15 +988,17 @@ def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
     paths: List[str] = []
     for place in places:
         folder, _, name = place.rpartition("/")
-        for one in sorted(glob.glob(folder)) if glob.has_magic(folder) else [folder]:
+        for directory in sorted(glob.glob(folder)) if glob.has_magic(folder) else [folder]:
             try:
-                names = sorted(os.listdir(one)) if glob.has_magic(name) else [name]
+                names = sorted(os.listdir(directory)) if glob.has_magic(name) else [name]
             except PermissionError:
-                unread.append(one)
+                unread.append(directory)
                 continue
             except OSError:
                 continue
-            paths.extend(one + "/" + each for each in names if fnmatch.fnmatchcase(each, name))
+            paths.extend(
+                directory + "/" + each for each in names if fnmatch.fnmatchcase(each, name)
+            )
     return paths
 
 
@@ -1041,14 +1051,14 @@ def _is_no_file(path: str) -> bool:
 
 
 def _read_script(
-    is_script: bool, seen: Set[Tuple[int, int]], found: guarded_read.Found
+    is_script: bool, seen: Set[Tuple[int, int]], target: guarded_read.Found
 ) -> List[Any]:
     """The text of a file, or a bit more of it than a script has, with its device and inode; ""
     if it was seen already. Without ``is_script`` it must begin as a script."""
-    look = found.look
+    look = target.look
     if look is None or (look.st_dev, look.st_ino) in seen:
         return [""]
-    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"" if is_script else b"#!", found)
+    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"" if is_script else b"#!", target)
     return [text, look.st_dev, look.st_ino]
 
 
@@ -1122,11 +1132,11 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         pass
 
 
-def _ask(wanted: command.Command) -> Dict[str, Any]:
+def _ask(query: command.Command) -> Dict[str, Any]:
     began = time.monotonic()
-    output = command.run(wanted)._asdict()
+    output = command.run(query)._asdict()
     seconds = round(time.monotonic() - began, 3)
-    return dict(output, argv=list(wanted.argv), user=wanted.user, seconds=seconds)
+    return dict(output, argv=list(query.argv), user=query.user, seconds=seconds)
 
 
 def _read_argument(pid: int, number: int) -> str:
@@ -1246,12 +1256,12 @@ def _read_output(argv: List[str]) -> str:
     return str(output["stdout"])
 
 
-def _measurement(one: Measure) -> window.Measurement:
+def _measurement(measure: Measure) -> window.Measurement:
     return window.Measurement(
-        "windows:" + one.name,
+        "windows:" + measure.name,
         "windows",
-        one.how,
-        lambda seconds: _measure(partial(one.measure, seconds)),
+        measure.how,
+        lambda seconds: _measure(partial(measure.measure, seconds)),
     )
 
 
@@ -1269,11 +1279,11 @@ def _measure(measure: Callable[[], Measured]) -> Dict[str, Any]:
         measured = measure()
     except HostproofError as problem:
         raise ValueError(str(problem)) from problem
-    told = {
+    result = {
         "windows": [window.to_json() for window in measured.windows],
         "remarks": list(measured.remarks),
     }
-    return told if measured.figures is None else dict(told, figures=measured.figures)
+    return result if measured.figures is None else dict(result, figures=measured.figures)
 
 
 def _process_ids() -> List[int]:
@@ -1288,17 +1298,17 @@ def _process_ids() -> List[int]:
 
 
 def _find_processes(pattern: str, kind: identity.Kind) -> List[Process]:
-    wanted = re.compile(pattern)
+    regex = re.compile(pattern)
     ticks = float(os.sysconf("SC_CLK_TCK"))
-    looked_at = (_look_at_process(pid, wanted, ticks, kind) for pid in _process_ids())
+    looked_at = (_look_at_process(pid, regex, ticks, kind) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_process(pid: int, wanted: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
+def _look_at_process(pid: int, regex: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
     folder = f"/proc/{pid}"
     try:
         argv0 = _first_argument(folder)
-        if not wanted.search(argv0):
+        if not regex.search(argv0):
             return None
         owner = os.stat(folder)
         uid = _account_of(folder, owner.st_uid)
@@ -1349,10 +1359,10 @@ def _exe_owner(pid: int, started: float) -> Optional[int]:
 
 def _real_uid(status: str) -> int:
     """Whose process it is by /proc/PID/status: the account that started a setuid program."""
-    found = re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)
+    if match is None:
         raise ValueError("/proc/PID/status names no user")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
 #: PF_KTHREAD of include/linux/sched.h, in the ninth field of /proc/PID/stat.
@@ -1360,18 +1370,18 @@ _KERNEL_THREAD = 0x00200000
 
 
 def _find_open_files(pattern: str, under: List[str], kind: identity.Kind) -> List[OpenFiles]:
-    wanted = re.compile(pattern)
-    looked_at = (_look_at_open_files(pid, wanted, under, kind) for pid in _process_ids())
+    regex = re.compile(pattern)
+    looked_at = (_look_at_open_files(pid, regex, under, kind) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
 def _look_at_open_files(
-    pid: int, wanted: Any, under: List[str], kind: identity.Kind
+    pid: int, regex: Any, under: List[str], kind: identity.Kind
 ) -> Optional[OpenFiles]:
     folder = f"/proc/{pid}"
     try:
         argv0 = _first_argument(folder)
-        if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
+        if not regex.search(argv0) or (not argv0 and _holds_nothing(folder)):
             return None
         if not kind.anybody and not _counts(kind, pid, argv0):
             return None

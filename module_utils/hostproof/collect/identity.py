@@ -65,14 +65,14 @@ _ORATABS = ("/etc/oratab", "/var/opt/oracle/oratab")
 _REMOVED = " (deleted)"
 
 
-def kind_of(told: Sequence[object]) -> Kind:
+def kind_of(values: Sequence[object]) -> Kind:
     """A Kind as JSON holds it."""
-    users, programs, oracle, anybody = told
+    users, programs, oracle, anybody = values
     return Kind(_texts(users), _texts(programs), bool(oracle), bool(anybody))
 
 
-def _texts(told: object) -> Tuple[str, ...]:
-    return tuple(str(one) for one in told) if isinstance(told, (list, tuple)) else ()
+def _texts(values: object) -> Tuple[str, ...]:
+    return tuple(str(value) for value in values) if isinstance(values, (list, tuple)) else ()
 
 
 def counts(pid: int, uid: int, argv0: str, kind: Kind) -> bool:
@@ -123,7 +123,7 @@ def unit_of(pid: int) -> str:
     slices, unit = parts[len(above) : -1], parts[-1] if len(parts) > len(above) else ""
     if not unit.endswith(".service") or unit.startswith("user@"):
         return ""
-    return unit if all(one.endswith(".slice") for one in slices) else ""
+    return unit if all(name.endswith(".slice") for name in slices) else ""
 
 
 def _cgroup_of(pid: int) -> List[str]:
@@ -133,13 +133,13 @@ def _cgroup_of(pid: int) -> List[str]:
 
 def _path_of_unit(text: str) -> List[str]:
     """The path by which systemd names units, by its parts (cgroups(7))."""
-    found = ""
+    group_path = ""
     for line in text.split("\n"):
         _number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if controllers == "name=systemd" or (controllers == "" and not found):
-            found = path
-    return [one for one in found.split("/") if one]
+        if controllers == "name=systemd" or (controllers == "" and not group_path):
+            group_path = path
+    return [part for part in group_path.split("/") if part]
 
 
 def _is_account(uid: int, kind: Kind) -> bool:
@@ -168,13 +168,13 @@ def _is_oracles(uid: int) -> bool:
 
 def _oracle_groups() -> "set[int]":
     group = guarded.installing_group()
-    found = {group[0]} if group is not None else set()
+    groups = {group[0]} if group is not None else set()
     for name in _ORACLE_GROUPS:
         try:
-            found.add(grp.getgrnam(name).gr_gid)
+            groups.add(grp.getgrnam(name).gr_gid)
         except KeyError:
             continue
-    return found
+    return groups
 
 
 def _is_at_home(pid: int) -> bool:
@@ -190,9 +190,9 @@ def _shares(pid: int, name: str) -> Optional[bool]:
     except PermissionError:
         return None
     ours = []
-    for one in ("self", "1"):
+    for process in ("self", "1"):
         try:
-            ours.append(os.readlink(f"/proc/{one}/ns/{name}"))
+            ours.append(os.readlink(f"/proc/{process}/ns/{name}"))
         except OSError:
             continue
     return its in ours
@@ -206,16 +206,16 @@ def _runs(pid: int, argv0: str, kind: Kind) -> bool:
     except PermissionError:
         return True
     name = argv0.rpartition("/")[2]
-    wanted = [path for path in kind.programs if path.rpartition("/")[2] == name]
-    if not wanted:
+    programs = [path for path in kind.programs if path.rpartition("/")[2] == name]
+    if not programs:
         # Whose file it is, is queried apart: it may be on a server that does not answer.
         program = "oracle" if "_" in name else name
         fits = "/bin/" + re.escape(program) + r"[0O]?( \(deleted\))?$"
         return kind.oracle and re.search(fits, exe) is not None
     if exe.endswith(_REMOVED):
-        return exe[: -len(_REMOVED)] in wanted
+        return exe[: -len(_REMOVED)] in programs
     runs = os.stat(f"/proc/{pid}/exe")
-    for path in wanted:
+    for path in programs:
         try:
             there = os.stat(path)
         except OSError:

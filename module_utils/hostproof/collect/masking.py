@@ -98,15 +98,15 @@ def _value(name: str, value: Any, depth: int) -> Any:
         return BLANK
     if isinstance(value, dict):
         return _dictionary(name, value, depth)
-    told = [_value(name, one, depth + 1) for one in value]
-    if value and all(isinstance(one, str) for one in value):
-        told = _combined(value, told, _in_context("\n", value))
-        told = _combined(value, told, _as_command(value))
-    elif value and all(_is_row(one) for one in value):
-        texts = [one[-1] for one in value]
-        hidden = _combined(texts, [one[-1] for one in told], _in_context("\n", texts))
-        told = [type(one)([*one[:-1], text]) for one, text in zip(value, hidden)]
-    return told if isinstance(value, list) else tuple(told)
+    result = [_value(name, item, depth + 1) for item in value]
+    if value and all(isinstance(item, str) for item in value):
+        result = _combined(value, result, _in_context("\n", value))
+        result = _combined(value, result, _as_command(value))
+    elif value and all(_is_row(item) for item in value):
+        texts = [item[-1] for item in value]
+        hidden = _combined(texts, [item[-1] for item in result], _in_context("\n", texts))
+        result = [type(item)([*item[:-1], text]) for item, text in zip(value, hidden)]
+    return result if isinstance(value, list) else tuple(result)
 
 
 def _combined(texts: Sequence[str], alone: Sequence[str], in_context: Sequence[str]) -> List[str]:
@@ -125,21 +125,21 @@ def _is_row(value: Any) -> bool:
 
 
 def _dictionary(name: str, value: Dict[Any, Any], depth: int) -> Dict[Any, Any]:
-    told = {}
+    result = {}
     names_secret = any(
         isinstance(value.get(key), str) and names_a_secret(value[key]) for key in _KEYS_OF_NAME
     )
-    for key, one in value.items():
+    for key, item in value.items():
         is_text = isinstance(key, str)
         source = key if is_text and "/" in key else name
         if (is_text and names_a_secret(key)) or (names_secret and key in _KEYS_OF_VALUE):
-            one = _all_blank(one, depth + 1)
-        elif key in _NAME_LISTS and isinstance(one, (list, tuple)):
-            one = type(one)([_value(source, each, depth + 1) for each in one])
+            item = _all_blank(item, depth + 1)
+        elif key in _NAME_LISTS and isinstance(item, (list, tuple)):
+            item = type(item)([_value(source, each, depth + 1) for each in item])
         else:
-            one = _value(source, one, depth + 1)
-        told[masked(name, key) if is_text else key] = one
-    return told
+            item = _value(source, item, depth + 1)
+        result[masked(name, key) if is_text else key] = item
+    return result
 
 
 def masked_key(key: str) -> str:
@@ -165,17 +165,17 @@ def _all_blank(value: Any, depth: int) -> Any:
     if depth > _DEEPEST or not isinstance(value, (dict, list, tuple)):
         return BLANK
     if isinstance(value, dict):
-        return {key: _all_blank(one, depth + 1) for key, one in value.items()}
-    return type(value)([_all_blank(one, depth + 1) for one in value])
+        return {key: _all_blank(item, depth + 1) for key, item in value.items()}
+    return type(value)([_all_blank(item, depth + 1) for item in value])
 
 
 def _as_command(words: Sequence[str]) -> List[str]:
     """The words of a command, each without what is secret behind the words before it."""
     kept = [_INNER_LINES if "\n" in word else word.replace(" ", _INNER_BLANK) for word in words]
-    told = _in_context("\t", kept)
+    results = _in_context("\t", kept)
     return [
-        word if one == before else one.replace(_INNER_BLANK, " ")
-        for word, before, one in zip(words, kept, told)
+        word if after == before else after.replace(_INNER_BLANK, " ")
+        for word, before, after in zip(words, kept, results)
     ]
 
 
@@ -186,10 +186,10 @@ def _in_context(separator: str, texts: Sequence[str]) -> List[str]:
     if whole.count(separator) != len(same) - 1:
         # A text holds the separator itself.
         return same
-    told = _without_secrets("", whole)
-    if told == whole:
+    result = _without_secrets("", whole)
+    if result == whole:
         return same
-    pieces = told.split(separator)
+    pieces = result.split(separator)
     if len(pieces) == len(same):
         return pieces
     # A secret went over several texts: what is the same from both ends stays.
@@ -240,13 +240,13 @@ def _all_rules(name: str, text: str) -> str:
 
 
 def _by_rules(name: str, text: str) -> str:
-    told = _named_blank(name, text)
-    if not _is_ascii(told):
-        plain = told.translate(_LOOK_ALIKES)
-        if plain != told:
+    result = _named_blank(name, text)
+    if not _is_ascii(result):
+        plain = result.translate(_LOOK_ALIKES)
+        if plain != result:
             hidden = _named_blank(name, plain)
-            return told if hidden == plain else hidden
-    return told
+            return result if hidden == plain else hidden
+    return result
 
 
 #: Evidence repeats short texts, such as names of processes, many times.
@@ -268,9 +268,11 @@ def _named_blank(name: str, text: str) -> str:
     is_net = ".ora" in name.lower() and PARAMETERS.search(name) is None
     if is_net or LOOKS_LIKE_NET.search(text):
         text = _net(text)
-    said = text.lower()
-    wanted = {number for word, numbers in RULES_OF.items() if word in said for number in numbers}
-    for number in sorted(wanted):
+    lowercase = text.lower()
+    selected = {
+        number for word, numbers in RULES_OF.items() if word in lowercase for number in numbers
+    }
+    for number in sorted(selected):
         rule = RULES[number]
         if len(rule) == 3:
             text = re.sub(rule[1], _blanked, text, flags=rule[2])
@@ -303,7 +305,7 @@ def _net(text: str) -> str:
         return text[: first.end()] + " = (" + BLANK + ")\n"
     spans: List[Tuple[int, int, str]] = []
     for at, parameter in enumerate(net.parameters):
-        if any(NET_SECRET.search(one) for one in (parameter.name,) + parameter.aliases):
+        if any(NET_SECRET.search(name) for name in (parameter.name,) + parameter.aliases):
             # To where the next one begins: a comment behind it can hold the password before.
             later = net.parameters[at + 1 :]
             spans.append((parameter.name_end, later[0].start if later else len(text), "\n"))
@@ -317,10 +319,10 @@ def _net(text: str) -> str:
 
 
 def _secrets_in(pair: oracle_net.Pair) -> List[oracle_net.Pair]:
-    found: List[oracle_net.Pair] = []
-    for one in pair.pairs:
-        found += [one] if NET_SECRET.search(one.name) else _secrets_in(one)
-    return found
+    secrets: List[oracle_net.Pair] = []
+    for child in pair.pairs:
+        secrets += [child] if NET_SECRET.search(child.name) else _secrets_in(child)
+    return secrets
 
 
 def _without(text: str, spans: List[Tuple[int, int, str]]) -> str:

@@ -65,18 +65,18 @@ def of_folder(handle: int, look: os.stat_result, path: str) -> Optional[Mount]:
 
 
 def _mount_number(handle: int) -> int:
-    found = re.search(rb"^mnt_id:\s*(\d{1,18})$", _content(f"/proc/self/fdinfo/{handle}"), re.M)
-    if found is None:
+    match = re.search(rb"^mnt_id:\s*(\d{1,18})$", _content(f"/proc/self/fdinfo/{handle}"), re.M)
+    if match is None:
         # Linux before 3.15.
         raise FileNotFoundError(2, "fdinfo names no mount")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
 def _read_mount(number: int) -> Optional[Mount]:
-    wanted = str(number).encode()
+    mount_id = str(number).encode()
     for line in _content("/proc/self/mountinfo").split(b"\n"):
         fields = line.split(b" ")
-        if fields[0] != wanted or b"-" not in fields[6:]:
+        if fields[0] != mount_id or b"-" not in fields[6:]:
             continue
         fstype, _source, options = fields[fields.index(b"-", 6) + 1 :][:3]
         name = fstype.decode("ascii", "replace")

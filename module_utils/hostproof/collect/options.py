@@ -23,17 +23,17 @@ def decimal(low: float, high: float, default: Optional[float] = None) -> Dict[st
 def argument_spec(options: Dict[str, Dict[str, Any]]) -> Dict[str, Dict[str, Any]]:
     """The options as AnsibleModule takes them."""
     return {
-        name: {key: value for key, value in one.items() if key != _BOUNDS and value is not None}
-        for name, one in options.items()
+        name: {key: value for key, value in option.items() if key != _BOUNDS and value is not None}
+        for name, option in options.items()
     }
 
 
-def check(options: Dict[str, Dict[str, Any]], given: Dict[str, Any]) -> None:
+def check(options: Dict[str, Dict[str, Any]], values: Dict[str, Any]) -> None:
     """ValueError for a number out of its bounds; one that is not given has none."""
     for name in sorted(options):
-        if _BOUNDS in options[name] and given[name] is not None:
+        if _BOUNDS in options[name] and values[name] is not None:
             low, high = options[name][_BOUNDS]
-            if not low <= given[name] <= high:
+            if not low <= values[name] <= high:
                 raise ValueError(f"{name} must be from {low} to {high}")
 
 

@@ -111,37 +111,38 @@ def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
     It is as long as ``seconds``, or longer if a task needs longer to read. Divide counters by the
     time that really passed.
     """
-    measuring = [one for one in tasks if isinstance(one, Measurement)]
-    reading = [one for one in tasks if not isinstance(one, Measurement)]
+    measuring = [task for task in tasks if isinstance(task, Measurement)]
+    reading = [task for task in tasks if not isinstance(task, Measurement)]
     quiet, traffic, load = [
-        [one for one in measuring if one.how == how] for how in (QUIET, TRAFFIC, LOAD)
+        [measurement for measurement in measuring if measurement.how == how]
+        for how in (QUIET, TRAFFIC, LOAD)
     ]
-    share = shares([one.how for one in measuring], seconds)
+    share = shares([measurement.how for measurement in measuring], seconds)
     failed: Dict[str, Exception] = {}
-    for one in reading:
-        problem = _outcome_of(one.begin)
+    for task in reading:
+        problem = _outcome_of(task.begin)
         if isinstance(problem, Exception):
-            failed[one.key] = problem
+            failed[task.key] = problem
     opened = now()
-    for one in quiet:
-        _in_turn([one], share.looking)
+    for task in quiet:
+        _in_turn([task], share.looking)
     _in_turn(traffic, share.turn)
     sleep(share.looking)
-    for one in quiet + traffic:
-        one.wait(opened + share.looking + _LATE)
-    outcomes = {one.key: failed.get(one.key) or _outcome_of(one.end) for one in reading}
+    for task in quiet + traffic:
+        task.wait(opened + share.looking + _LATE)
+    outcomes = {task.key: failed.get(task.key) or _outcome_of(task.end) for task in reading}
     outcomes.update(_ended(quiet + traffic, seconds))
     _in_turn(load, share.turn)
     outcomes.update(_ended(load, seconds))
-    return [(one, outcomes[one.key]) for one in tasks]
+    return [(task, outcomes[task.key]) for task in tasks]
 
 
 def _in_turn(measurements: Sequence[Measurement], seconds: float) -> None:
     """Begin them one after the other, in a separate thread: some never end."""
 
     def measure() -> None:
-        for one in measurements:
-            one.run(seconds)
+        for measurement in measurements:
+            measurement.run(seconds)
 
     if measurements:
         threading.Thread(target=measure, daemon=True).start()
@@ -151,9 +152,9 @@ def _ended(measurements: Sequence[Measurement], seconds: float) -> Dict[str, Out
     """Their outcomes; a measurement that exceeds its time limit is a failure."""
     latest = now() + _TIMES * seconds + _MORE
     outcomes: Dict[str, Outcome] = {}
-    for one in measurements:
-        one.wait(latest)
-        outcomes[one.key] = _outcome_of(one.end)
+    for measurement in measurements:
+        measurement.wait(latest)
+        outcomes[measurement.key] = _outcome_of(measurement.end)
     return outcomes
 
 

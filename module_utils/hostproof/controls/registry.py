@@ -109,8 +109,8 @@ def requirements(name: str, policy: Any) -> Iterable[Requirement]:
     module = CONTROLS[name].requirements
     if module is None:
         return ()
-    found = importlib.import_module(f"{__package__}.{name}.{module}")
-    return tuple(found.requirements(policy))
+    submodule = importlib.import_module(f"{__package__}.{name}.{module}")
+    return tuple(submodule.requirements(policy))
 
 
 def check_ids() -> FrozenSet[str]:

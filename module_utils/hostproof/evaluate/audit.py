@@ -34,7 +34,10 @@ class LeftOut(NamedTuple):
     @property
     def entry(self) -> str:
         """ "entries 2 and 5 of storage_type_addresses": people count from 1."""
-        names = [repr(one) if isinstance(one, str) else str(one + 1) for one in self.problem.places]
+        names = [
+            repr(place) if isinstance(place, str) else str(place + 1)
+            for place in self.problem.places
+        ]
         word = "entries" if len(names) > 1 else "entry"
         return f"{word} {' and '.join(names)} of {self.control}_{self.problem.field}"
 
@@ -142,23 +145,24 @@ def judge_host(
     policies = policies_from(controls, secrets, bad)
     guard = partial(_guarded, _Clock(host, seconds), secrets)
     findings: List[Finding] = []
-    for name, facts in sorted(read_all(host, policies, guard).items(), key=lambda one: one[0]):
+    for name, facts in sorted(read_all(host, policies, guard).items(), key=lambda entry: entry[0]):
         if not isinstance(facts, Finding):
             crashed = partial(_crashed, host, name, secrets)
             facts = guard(name, partial(_judge, name, facts, policies[name], crashed))
         findings.extend([facts] if isinstance(facts, Finding) else facts)
     findings = [_of_all_entries(finding, bad) for finding in findings]
-    findings.extend(_left_out(one) for one in bad)
+    findings.extend(_left_out(omission) for omission in bad)
     return bounded([_without_secrets(_printable(finding)) for finding in resting(findings)])
 
 
-def _left_out(one: LeftOut) -> Finding:
+def _left_out(omission: LeftOut) -> Finding:
     return found(
-        _bad_entry(one.control),
+        _bad_entry(omission.control),
         ERROR,
-        title=f"Every policy entry is valid: {one.entry}",
-        why=one.text,
-        fix=f"correct {one.entry}, as described in roles/{one.control}/README.md, and audit again",
+        title=f"Every policy entry is valid: {omission.entry}",
+        why=omission.text,
+        fix=f"correct {omission.entry}, as described in roles/{omission.control}/README.md, and "
+        "audit again",
     )
 
 
@@ -178,18 +182,21 @@ def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
 
     Which these are the control states: ``needs_all`` has ids of checks by field, or by "field.key".
     """
-    for one in bad:
-        needs = CONTROLS[one.control].needs_all
-        names = [one.problem.field, *(f"{one.problem.field}.{key}" for key in one.problem.places)]
+    for omission in bad:
+        needs = CONTROLS[omission.control].needs_all
+        names = [
+            omission.problem.field,
+            *(f"{omission.problem.field}.{key}" for key in omission.problem.places),
+        ]
         if any(finding.check in needs.get(name, ()) for name in names):
             return finding._replace(
                 status=ERROR,
                 desired=None,
-                why=f"Not known, for it rests on all entries: {one.text}",
-                fix=f"correct {one.entry}, and audit again",
+                why=f"Not known, for it rests on all entries: {omission.text}",
+                fix=f"correct {omission.entry}, and audit again",
                 values=None,
                 commands=(),
-                because_of=(_bad_entry(one.control).id,),
+                because_of=(_bad_entry(omission.control).id,),
             )
     return finding
 
@@ -207,7 +214,7 @@ def read_host(
     bad: List[LeftOut] = []
     policies = policies_from(controls, secrets, bad)
     read_all(host, policies, partial(_guarded, _Clock(host, seconds), secrets))
-    return [one.text for one in bad]
+    return [omission.text for omission in bad]
 
 
 def _unguarded(_name: str, work: Callable[[], Any]) -> Any:
@@ -262,8 +269,8 @@ def _fault(
     problem: BaseException,
 ) -> str:
     """A fault of ours in words; the last calls go to the evidence."""
-    told = _plain(_hidden(str(problem), control, secrets))[:_LONGEST]
-    words = f"{type(problem).__name__}: {told}"
+    message = _plain(_hidden(str(problem), control, secrets))[:_LONGEST]
+    words = f"{type(problem).__name__}: {message}"
     _keep_trace(host, what, _trace_of(problem) + words)
     return f"{what} could not be evaluated because of an error in Hostproof: {words}"
 
@@ -312,8 +319,8 @@ def _trace_of(problem: BaseException) -> str:
     """The last calls, without the values that a host or a policy gave."""
     frames = traceback.extract_tb(problem.__traceback__)[-_FRAMES:]
     return "".join(
-        "{0}:{1} {2}\n".format("/".join(one.filename.split("/")[-2:]), one.lineno, one.name)
-        for one in frames
+        "{0}:{1} {2}\n".format("/".join(frame.filename.split("/")[-2:]), frame.lineno, frame.name)
+        for frame in frames
     )
 
 
@@ -405,8 +412,8 @@ def bounded(findings: List[Finding]) -> List[Finding]:
     """The findings with texts that are cut where they are too long; where there are too many, one
     error for all of the control that has most."""
     while len(findings) > MOST_FINDINGS:
-        ((name, count),) = Counter(one.control for one in findings).most_common(1)
-        findings = [one for one in findings if one.control != name]
+        ((name, count),) = Counter(finding.control for finding in findings).most_common(1)
+        findings = [finding for finding in findings if finding.control != name]
         why = f"It has {count} findings, and a host may have {MOST_FINDINGS}: none was kept."
         findings.append(
             found(
@@ -421,7 +428,7 @@ def bounded(findings: List[Finding]) -> List[Finding]:
 
 def _with_whole_commands(finding: Finding) -> Finding:
     """Remove truncated commands, which must not be run."""
-    whole = tuple(one for one in finding.commands if len(one) <= _LONGEST_TEXT)
+    whole = tuple(command for command in finding.commands if len(command) <= _LONGEST_TEXT)
     return finding._replace(commands=whole)
 
 
@@ -433,7 +440,7 @@ def _cut(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_cut, value))
     if isinstance(value, dict):
-        return {key: _cut(one) for key, one in value.items()}
+        return {key: _cut(item) for key, item in value.items()}
     return value
 
 
@@ -451,7 +458,7 @@ def _without_secrets(finding: Finding) -> Finding:
 def _masked_field(value: Any) -> Any:
     """Commands and ids are separate lines, not the words of one command."""
     if isinstance(value, tuple):
-        return tuple(masked("", one) for one in value)
+        return tuple(masked("", item) for item in value)
     return masked_value("", value)
 
 

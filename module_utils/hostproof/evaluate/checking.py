@@ -114,12 +114,12 @@ def by_layers(verdict: Verdict, layers: Iterable[Tuple[str, Any]]) -> Verdict:
     names the layers that are unknown. Any other verdict needs every layer, and raises the first
     that is unknown.
     """
-    unknown = [(name, one) for name, one in layers if isinstance(one, HostproofError)]
+    unknown = [(name, answer) for name, answer in layers if isinstance(answer, HostproofError)]
     if not unknown:
         return verdict
     if verdict.status not in (FAIL, WARN):
         raise unknown[0][1]
-    names = "; ".join(f"{name}: {str(one).rstrip('.')}" for name, one in unknown)
+    names = "; ".join(f"{name}: {str(problem).rstrip('.')}" for name, problem in unknown)
     return verdict._replace(unknown=f"Not known: {names}.")
 
 

@@ -24,15 +24,15 @@ COMPARISONS = (AT_LEAST, AT_MOST, EXACTLY, WITHIN)
 def numbers(text: str) -> Optional[Numbers]:
     """The numbers of a value; None for other text."""
     words = text.split()
-    found = tuple(int(word) for word in words if word.lstrip("-").isdecimal() and len(word) < 22)
-    return found if words and len(found) == len(words) else None
+    result = tuple(int(word) for word in words if word.lstrip("-").isdecimal() and len(word) < 22)
+    return result if words and len(result) == len(words) else None
 
 
 def text_of(value: Numbers) -> str:
-    return " ".join(str(one) for one in value)
+    return " ".join(str(number) for number in value)
 
 
-def is_met(compare: str, wanted: Numbers, value: Optional[Numbers], room: int = 0) -> bool:
+def is_met(compare: str, required: Numbers, value: Optional[Numbers], room: int = 0) -> bool:
     """Compare number by number. The two limits of ``within`` are for all numbers.
 
     ``room`` is the least size of a range.
@@ -41,51 +41,51 @@ def is_met(compare: str, wanted: Numbers, value: Optional[Numbers], room: int = 
         return False
     if compare == WITHIN:
         is_wide = value[-1] - value[0] + 1 >= room
-        return is_wide and all(wanted[0] <= one <= wanted[1] for one in value)
-    if len(value) < len(wanted):
+        return is_wide and all(required[0] <= number <= required[1] for number in value)
+    if len(value) < len(required):
         return False
-    pairs = list(zip(value, wanted))
+    pairs = list(zip(value, required))
     if compare == AT_LEAST:
-        return all(one >= least for one, least in pairs)
+        return all(number >= least for number, least in pairs)
     if compare == AT_MOST:
-        return all(one <= most for one, most in pairs)
+        return all(number <= most for number, most in pairs)
     if compare == OTHER_THAN:
-        return all(one != bad for one, bad in pairs)
-    return all(one == exact for one, exact in pairs)
+        return all(number != bad for number, bad in pairs)
+    return all(number == exact for number, exact in pairs)
 
 
 def to_write(
     compare: str,
-    wanted: Numbers,
+    required: Numbers,
     good: Numbers,
     values: Sequence[Optional[Numbers]],
     room: int = 0,
 ) -> Numbers:
     """The value to set. ``good`` replaces a number that does not comply; ``values`` are the running
     and the persisted value."""
-    there = [one for one in values if one and len(one) >= len(wanted)]
+    there = [value for value in values if value and len(value) >= len(required)]
     if compare == AT_LEAST:
         raised = []
-        for place, (least, one) in enumerate(zip(wanted, good)):
+        for place, (least, number) in enumerate(zip(required, good)):
             highest = max([value[place] for value in there] or [least - 1])
-            raised.append(highest if highest >= least else one)
+            raised.append(highest if highest >= least else number)
         return tuple(raised)
     if compare == AT_MOST:
         return tuple(
-            min([one] + [value[place] for value in there]) for place, one in enumerate(good)
+            min([number] + [value[place] for value in there]) for place, number in enumerate(good)
         )
     if compare == WITHIN:
-        return _within(wanted, good, [one for one in values if one], room)
+        return _within(required, good, [value for value in values if value], room)
     return good
 
 
-def _within(wanted: Numbers, good: Numbers, values: List[Numbers], room: int) -> Numbers:
+def _within(required: Numbers, good: Numbers, values: List[Numbers], room: int) -> Numbers:
     """The first value within the limits, else the nearest limit for one number, else ``good``."""
-    for one in values:
-        if is_met(WITHIN, wanted, one, room):
-            return one
+    for value in values:
+        if is_met(WITHIN, required, value, room):
+            return value
     if values and len(values[0]) == 1:
-        return (min(max(values[0][0], wanted[0]), wanted[1]),)
+        return (min(max(values[0][0], required[0]), required[1]),)
     return good
 
 
@@ -95,9 +95,9 @@ def strictest(compare: str, several: Iterable[Numbers]) -> Numbers:
     return tuple((min if compare == AT_MOST else max)(column) for column in columns)
 
 
-def words(compare: str, wanted: Numbers, room: int = 0) -> str:
+def words(compare: str, required: Numbers, room: int = 0) -> str:
     """ "at least 250 32000 100 128", "from 9000 to 65535, at least 28232 numbers"."""
     if compare == WITHIN:
         least = f", at least {room} numbers" if room else ""
-        return "from {0} to {1}".format(*wanted) + least
-    return "{0} {1}".format(compare.replace("_", " "), text_of(wanted))
+        return "from {0} to {1}".format(*required) + least
+    return "{0} {1}".format(compare.replace("_", " "), text_of(required))

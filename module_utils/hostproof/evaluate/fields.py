@@ -67,16 +67,16 @@ class Field:
         None, as ``none_for`` makes it, stays.
         """
 
-        def read(given: PolicyValues, name: str) -> Any:
-            value = self.read(given, name)
-            return None if value is None else step(given, name, value)
+        def read(params: PolicyValues, name: str) -> Any:
+            value = self.read(params, name)
+            return None if value is None else step(params, name, value)
 
         return self._like(read)
 
     def none_for(self, word: Optional[str]) -> Any:
         """The same, and None for a word such as "auto" or "unmanaged", or for null."""
         other = self._like(
-            lambda given, name: None if given[name] == word else self.read(given, name)
+            lambda params, name: None if params[name] == word else self.read(params, name)
         )
         if word not in self.choices:
             other.kinds = ("raw",)
@@ -112,20 +112,20 @@ def checked_by(read: Reading, *kinds: str, elements: str = "dict") -> Any:
 
 
 def whole_number(low: int = 0, high: Optional[int] = None) -> Any:
-    return Field(lambda given, name: given.whole_number(name, low, high), "int")
+    return Field(lambda params, name: params.whole_number(name, low, high), "int")
 
 
 def decimal(low: float = 0, high: Optional[float] = None) -> Any:
-    return Field(lambda given, name: given.decimal(name, low, high), "float")
+    return Field(lambda params, name: params.decimal(name, low, high), "float")
 
 
 def instance_name() -> Any:
     """The name of an instance."""
 
-    def read(given: PolicyValues, name: str) -> str:
-        text = str(given[name])
+    def read(params: PolicyValues, name: str) -> str:
+        text = str(params[name])
         if not re.match(r"^[A-Za-z0-9_$#+-]+\Z", text):
-            raise given.error(name, f"{text!r} is not a SID")
+            raise params.error(name, f"{text!r} is not a SID")
         return text
 
     return Field(read, "str")
@@ -134,10 +134,10 @@ def instance_name() -> Any:
 def absolute_path() -> Any:
     """A path, without a slash behind."""
 
-    def read(given: PolicyValues, name: str) -> str:
-        path = str(given[name])
+    def read(params: PolicyValues, name: str) -> str:
+        path = str(params[name])
         if not path.startswith("/"):
-            raise given.error(name, f"{given[name]!r} must be an absolute path")
+            raise params.error(name, f"{params[name]!r} must be an absolute path")
         return path.rstrip("/")
 
     return Field(read, "path")
@@ -145,13 +145,13 @@ def absolute_path() -> Any:
 
 def window() -> Any:
     """The seconds of the window that all controls share: the field is ``window_seconds``."""
-    return Field(lambda given, _name: given.window(), "float", is_shared=True)
+    return Field(lambda params, _name: params.window(), "float", is_shared=True)
 
 
 def of_profile() -> Any:
     """The purpose of the host, shared by all controls: the field is ``profile`` (profiles.py)."""
     return Field(
-        lambda given, _name: given.profile(), "str", choices=tuple(PROFILES), is_shared=True
+        lambda params, _name: params.profile(), "str", choices=tuple(PROFILES), is_shared=True
     )
 
 
@@ -159,24 +159,24 @@ def of_target_os() -> Any:
     """The distribution of the target, shared by all controls: the field is ``target_os``."""
     choices = ("none", *TARGET_SYSTEMS)
     return Field(
-        lambda given, name: given.one_of(name, choices), "str", choices=choices, is_shared=True
+        lambda params, name: params.one_of(name, choices), "str", choices=choices, is_shared=True
     ).none_for("none")
 
 
 def one_of(*choices: str) -> Any:
-    return Field(lambda given, name: given.one_of(name, choices), "str", choices=choices)
+    return Field(lambda params, name: params.one_of(name, choices), "str", choices=choices)
 
 
 def flag() -> Any:
-    return Field(lambda given, name: given.flag(name), "bool")
+    return Field(lambda params, name: params.flag(name), "bool")
 
 
 def drop_in(folder: str) -> Any:
-    return Field(lambda given, name: given.drop_in(name, folder), "path")
+    return Field(lambda params, name: params.drop_in(name, folder), "path")
 
 
 def names() -> Any:
-    return Field(lambda given, name: given.names(name), "list", elements="str")
+    return Field(lambda params, name: params.names(name), "list", elements="str")
 
 
 def networks() -> Any:
@@ -184,24 +184,24 @@ def networks() -> Any:
     return names().then(_networks)
 
 
-def _networks(given: PolicyValues, name: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
+def _networks(params: PolicyValues, name: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
     # Few policies have one, and each import costs an audit time.
     import ipaddress
 
-    found = []
+    result = []
     for item in items:
         if "/" in item:
             try:
                 item = str(ipaddress.ip_network(item, strict=False))
             except ValueError as problem:
-                raise given.error(name, str(problem)) from problem
-        found.append(item)
-    return tuple(found)
+                raise params.error(name, str(problem)) from problem
+        result.append(item)
+    return tuple(result)
 
 
 def size() -> Any:
     """Bytes, from a number or a text such as "60G"."""
-    return Field(lambda given, name: given.size(name), "str", "raw")
+    return Field(lambda params, name: params.size(name), "str", "raw")
 
 
 # -- lists of entries -----------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class _List(Field):
         self._entry = entry
         self._together = together
         self._empty = empty
-        self._key = key or (lambda one: one[0])
+        self._key = key or (lambda pair: pair[0])
         self._twice = twice or f"lists a {next(iter(self.fields))} twice: {{0}}"
         self._word = word
         super().__init__(self._read, "list" if word is None else "raw")
@@ -250,39 +250,41 @@ class _List(Field):
     @property
     def fields(self) -> Dict[str, Tuple[str, Field]]:
         """By the names of the variables: the name of the field, and how it is read."""
-        return {one.name or name: (name, one) for name, one in fields_of(self._entry).items()}
+        return {field.name or name: (name, field) for name, field in fields_of(self._entry).items()}
 
-    def _read(self, given: PolicyValues, name: str) -> Optional[Tuple[Any, ...]]:
-        value = given[name]
+    def _read(self, params: PolicyValues, name: str) -> Optional[Tuple[Any, ...]]:
+        value = params[name]
         if self._word is not None and value == self._word:
             return None
         instead = "" if self._word is None else f"{self._word} or "
         takes = f"{instead}a list of {{{', '.join(self.fields)}}}"
         if not isinstance(value, (list, tuple)) or not (value or self._empty):
-            raise given.error(name, f"must be {takes}")
-        return given.entries(
+            raise params.error(name, f"must be {takes}")
+        return params.entries(
             name,
-            lambda item: self._one(given, name, item),
+            lambda item: self._one(params, name, item),
             key=self._key,
             twice=self._twice,
         )
 
-    def _one(self, given: PolicyValues, name: str, item: Any) -> Any:
+    def _one(self, params: PolicyValues, name: str, item: Any) -> Any:
         fields = self.fields
         key = next(iter(fields))
-        needed = [one for one, (_name, field) in fields.items() if field.is_required]
-        if not isinstance(item, dict) or any(item.get(one) in (None, "") for one in needed):
-            raise given.error(name, f"has {item!r}, which needs {_listed(needed)}")
-        unknown = sorted(str(one) for one in set(item) - set(fields))
+        needed = [variable for variable, (_name, field) in fields.items() if field.is_required]
+        if not isinstance(item, dict) or any(
+            item.get(variable) in (None, "") for variable in needed
+        ):
+            raise params.error(name, f"has {item!r}, which needs {_listed(needed)}")
+        unknown = sorted(str(variable) for variable in set(item) - set(fields))
         if unknown:
-            raise given.error(name, f"{item[key]} has unknown {', '.join(unknown)}")
-        values = _EntryValues(given, name, item, key)
+            raise params.error(name, f"{item[key]} has unknown {', '.join(unknown)}")
+        values = _EntryValues(params, name, item, key)
         entry = self._entry(
             **{
                 field_name: field.missing
-                if not field.is_required and item.get(one) in (None, "")
-                else field.read(values, one)
-                for one, (field_name, field) in fields.items()
+                if not field.is_required and item.get(variable) in (None, "")
+                else field.read(values, variable)
+                for variable, (field_name, field) in fields.items()
             }
         )
         return entry if self._together is None else self._together(entry, values)
@@ -333,8 +335,8 @@ def reader(
 
     def policy_from(values: Dict[str, Any]) -> P:
         declared = fields_of(policy)
-        given = PolicyValues(control, values, list(declared))
-        read = policy(**{name: one.read(given, name) for name, one in declared.items()})
-        return read if together is None else together(read, given)
+        params = PolicyValues(control, values, list(declared))
+        read = policy(**{name: field.read(params, name) for name, field in declared.items()})
+        return read if together is None else together(read, params)
 
     return policy_from

@@ -157,23 +157,25 @@ def resting(findings: List[Finding]) -> List[Finding]:
     A cause with a finding for the same subject is compared by that finding, otherwise by any. Only
     an error can be the cause of an error.
     """
-    told: Dict[str, List[Tuple[str, str]]] = {}
-    for one in findings:
-        told.setdefault(one.check, []).append((subject_of(one.title), one.status))
+    by_check: Dict[str, List[Tuple[str, str]]] = {}
+    for finding in findings:
+        by_check.setdefault(finding.check, []).append((subject_of(finding.title), finding.status))
 
-    def causes(one: Finding, check: str) -> bool:
-        subject = subject_of(one.title)
-        same = [status for name, status in told.get(check, []) if name == subject]
-        statuses = same or [status for _, status in told.get(check, [])]
+    def causes(effect: Finding, check: str) -> bool:
+        subject = subject_of(effect.title)
+        same = [status for name, status in by_check.get(check, []) if name == subject]
+        statuses = same or [status for _, status in by_check.get(check, [])]
         return any(
-            status in ((ERROR,) if one.status == ERROR else (FAIL, WARN)) for status in statuses
+            status in ((ERROR,) if effect.status == ERROR else (FAIL, WARN)) for status in statuses
         )
 
     return [
-        one._replace(because_of=tuple(check for check in one.because_of if causes(one, check)))
-        if one.because_of
-        else one
-        for one in findings
+        finding._replace(
+            because_of=tuple(check for check in finding.because_of if causes(finding, check))
+        )
+        if finding.because_of
+        else finding
+        for finding in findings
     ]
 
 

@@ -241,7 +241,7 @@ class PolicyValues:
         """A list of names, which may be empty."""
         value = self[name]
         if not isinstance(value, (list, tuple)) or not all(
-            isinstance(one, str) and one and one.isprintable() for one in value
+            isinstance(item, str) and item and item.isprintable() for item in value
         ):
             raise self.error(name, f"must be a list of names, each a text, not {value!r}")
         return tuple(value)
@@ -284,20 +284,20 @@ class PolicyValues:
         takes: str = "a list",
     ) -> Tuple[Any, ...]:
         """What ``read`` makes of each entry of a list; no two may have the same ``key``."""
-        found: List[Any] = []
+        entries: List[Any] = []
         seen: Dict[Any, Tuple[Any, Any]] = {}
         for place, item in self.places(name, takes):
             with self.entry(name, place):
-                one = read(item)
+                entry = read(item)
             if key is not None:
-                earlier, other = seen.setdefault(key(one), (place, one))
+                earlier, other = seen.setdefault(key(entry), (place, entry))
                 if earlier != place:
                     # Which of two that differ is meant it is unknown; of two that do not, one
                     # stays.
-                    which = [place] if one == other else [earlier, place]
-                    raise BadEntry(str(self.error(name, twice.format(key(one)))), name, which)
-            found.append(one)
-        return tuple(found)
+                    which = [place] if entry == other else [earlier, place]
+                    raise BadEntry(str(self.error(name, twice.format(key(entry)))), name, which)
+            entries.append(entry)
+        return tuple(entries)
 
     def size(self, name: str) -> int:
         """Bytes, from a number or a text such as "60G"."""

@@ -93,15 +93,15 @@ def check_probes(probes: Any, where: str = "probes") -> List[Probe]:
             f"{where} must be a list of dictionaries such as {{probe: disk}}, not {probes!r}"
         )
     checked: List[Probe] = []
-    for number, given in enumerate(probes, 1):
-        checked.append(check_probe(given, number, checked, where))
+    for number, entry in enumerate(probes, 1):
+        checked.append(check_probe(entry, number, checked, where))
     return checked
 
 
-def check_probe(given: Any, number: int, before: List[Probe], where: str) -> Probe:
+def check_probe(entry: Any, number: int, before: List[Probe], where: str) -> Probe:
     """The probe of an item. PolicyError if ``before`` already contains this probe."""
     try:
-        probe = _check(given)
+        probe = _check(entry)
     except ValueError as problem:
         raise PolicyError(f"{where}, item {number}: {problem}") from problem
     if any(probe.name == other.name for other in before):
@@ -109,23 +109,23 @@ def check_probe(given: Any, number: int, before: List[Probe], where: str) -> Pro
     return probe
 
 
-def _check(given: Any) -> Probe:
-    kind = given.get("probe") if isinstance(given, dict) else None
+def _check(entry: Any) -> Probe:
+    kind = entry.get("probe") if isinstance(entry, dict) else None
     if not isinstance(kind, str) or kind not in _OPTIONS:
         raise ValueError(
             "must be a dictionary with probe, one of {0}, not {1!r}".format(
-                ", ".join(_OPTIONS), given
+                ", ".join(_OPTIONS), entry
             )
         )
     known = _OPTIONS[kind]
-    unknown = sorted(str(name) for name in given if name not in known and name != "probe")
+    unknown = sorted(str(name) for name in entry if name not in known and name != "probe")
     if unknown:
         raise ValueError(
             "{0} has no {1}; it has {2}".format(kind, ", ".join(unknown), ", ".join(known))
         )
     options: Dict[str, Any] = {}
     for name, option in known.items():
-        value = given.get(name)
+        value = entry.get(name)
         if value is None:
             if option.required:
                 raise ValueError(f"{kind} needs {name}")
@@ -138,7 +138,7 @@ def _check(given: Any) -> Probe:
     if options.get("payload") == AUTO:
         if options["mode"] != REQUEST_RESPONSE:
             raise ValueError(f"payload: {AUTO} needs mode: {REQUEST_RESPONSE}")
-        if given.get("request_size") is not None or given.get("reply_size") is not None:
+        if entry.get("request_size") is not None or entry.get("reply_size") is not None:
             raise ValueError(f"payload: {AUTO} takes no request_size and no reply_size")
     return Probe(kind, _name(kind, options), options)
 
@@ -171,7 +171,7 @@ def _number(low: int, high: int) -> Callable[[Any], int]:
 
 def _word(value: Any) -> str:
     text = value if isinstance(value, str) else ""
-    if not text.strip() or any(ord(one) < ord(" ") for one in text):
+    if not text.strip() or any(ord(character) < ord(" ") for character in text):
         raise ValueError(f"must be a text in one line, not {value!r}")
     return text
 

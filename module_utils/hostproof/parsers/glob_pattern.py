@@ -44,10 +44,10 @@ def fits(name: str, pattern: str) -> bool:
 
 def _is_one_of(character: str, piece: Any) -> bool:
     if isinstance(piece, _Set):
-        found = character in piece.characters or any(
+        is_member = character in piece.characters or any(
             low <= character <= high for low, high in piece.ranges
         )
-        return found != piece.negated
+        return is_member != piece.negated
     return bool(piece in (_ONE, character))
 
 

@@ -17,17 +17,17 @@ _WITH_ACCOUNTS = re.compile(
 )
 
 
-def only(text: str, wanted: Callable[[str], bool]) -> str:
+def only(text: str, keep: Callable[[str], bool]) -> str:
     """The lines to record."""
-    return "\n".join([line if wanted(line) else "" for line in text.split("\n")])
+    return "\n".join([line if keep(line) else "" for line in text.split("\n")])
 
 
 def numbered(lines: Dict[int, str]) -> str:
     """A text with these lines at their numbers, from 1."""
-    told: List[str] = [""] * max(lines, default=0)
+    result: List[str] = [""] * max(lines, default=0)
     for number, line in lines.items():
-        told[number - 1] = line
-    return "\n".join(told)
+        result[number - 1] = line
+    return "\n".join(result)
 
 
 def options(fstype: str, text: str) -> str:

@@ -180,31 +180,34 @@ def credentials_from(values: Dict[str, Any]) -> Credentials:
     unknown = sorted(set(values) - set(Credentials._fields))
     if unknown:
         raise ValueError("has unknown {0}".format(", ".join(map(str, unknown))))
-    given = {name: "" if value is None else str(value) for name, value in values.items()}
-    for name, value in given.items():
+    options = {name: "" if value is None else str(value) for name, value in values.items()}
+    for name, value in options.items():
         if any(ord(character) < 32 or character == "\x7f" for character in value):
             raise ValueError(f"{name} holds a control character")
-    found = Credentials(**dict({"version": "2c"}, **{k: v for k, v in given.items() if v}))
-    if found.version not in VERSIONS:
+    credentials = Credentials(**dict({"version": "2c"}, **{k: v for k, v in options.items() if v}))
+    if credentials.version not in VERSIONS:
         raise ValueError("version must be one of {0}".format(", ".join(VERSIONS)))
-    return _version_3(found) if found.version == "3" else _with_community(found)
+    return _version_3(credentials) if credentials.version == "3" else _with_community(credentials)
 
 
-def _with_community(found: Credentials) -> Credentials:
-    extra = [name for name in Credentials._fields[2:] if getattr(found, name)]
+def _with_community(credentials: Credentials) -> Credentials:
+    extra = [name for name in Credentials._fields[2:] if getattr(credentials, name)]
     if extra:
         raise ValueError("{0} needs version 3".format(", ".join(extra)))
-    if not found.community:
-        raise ValueError(f"version {found.version} needs community")
-    return found
+    if not credentials.community:
+        raise ValueError(f"version {credentials.version} needs community")
+    return credentials
 
 
-def _version_3(found: Credentials) -> Credentials:
-    if found.community:
+def _version_3(credentials: Credentials) -> Credentials:
+    if credentials.community:
         raise ValueError("community is for version 1 and 2c")
-    if not found.user:
+    if not credentials.user:
         raise ValueError("version 3 needs user")
-    level = found.level or LEVELS[bool(found.auth_passphrase) + bool(found.priv_passphrase)]
+    level = (
+        credentials.level
+        or LEVELS[bool(credentials.auth_passphrase) + bool(credentials.priv_passphrase)]
+    )
     if level not in LEVELS:
         raise ValueError("level must be one of {0}".format(", ".join(LEVELS)))
     used = LEVELS.index(level)
@@ -212,15 +215,15 @@ def _version_3(found: Credentials) -> Credentials:
     for number, (part, protocols, usual) in enumerate(parts, 1):
         protocol, passphrase = part + "_protocol", part + "_passphrase"
         if used < number:
-            if getattr(found, protocol) or getattr(found, passphrase):
+            if getattr(credentials, protocol) or getattr(credentials, passphrase):
                 raise ValueError(f"level {level} uses no {passphrase}")
             continue
-        if len(getattr(found, passphrase)) < SHORTEST_PASSPHRASE:
+        if len(getattr(credentials, passphrase)) < SHORTEST_PASSPHRASE:
             raise ValueError(f"{passphrase} must have at least {SHORTEST_PASSPHRASE} characters")
-        found = found._replace(**{protocol: getattr(found, protocol) or usual})
-        if getattr(found, protocol) not in protocols:
+        credentials = credentials._replace(**{protocol: getattr(credentials, protocol) or usual})
+        if getattr(credentials, protocol) not in protocols:
             raise ValueError("{0} must be one of {1}".format(protocol, ", ".join(protocols)))
-    return found._replace(level=level)
+    return credentials._replace(level=level)
 
 
 def check_address(text: str) -> str:
@@ -368,11 +371,11 @@ def has_more(host: Host, target: Target, question: str, oid: str) -> bool:
     return any(value is not None for value in behind.values())
 
 
-def _cut(key: str, target: Target, oid: str, why: str, found: Values) -> NoAnswer:
+def _cut(key: str, target: Target, oid: str, why: str, rows: Values) -> NoAnswer:
     return NoAnswer(
         key,
         FAILED,
-        f"the walk of {oid} on {target.name} was interrupted after {len(found)} rows: {why}",
+        f"the walk of {oid} on {target.name} was interrupted after {len(rows)} rows: {why}",
     )
 
 
@@ -504,14 +507,16 @@ def _agent(target: Target) -> str:
 
 
 def _no_answer(key: str, target: Target, output: Output) -> NoAnswer:
-    said = " ".join(output.stderr.split())
+    message = " ".join(output.stderr.split())
     for pattern, reason in _COMPLAINTS:
-        if re.search(pattern, said):
+        if re.search(pattern, message):
             return NoAnswer(key, reason, _WORDS[reason].format(target.name))
     return NoAnswer(
         key,
         FAILED,
-        "{0}: the tool ended with {1}: {2}".format(target.name, output.rc, said[:200] or "nothing"),
+        "{0}: the tool ended with {1}: {2}".format(
+            target.name, output.rc, message[:200] or "nothing"
+        ),
     )
 
 

@@ -140,19 +140,19 @@ class Content:
         """The same with the paths below the directory ``top``."""
         if not top:
             return self
-        found = Content()
+        content = Content()
         cut = len(top) + 1
         for path, text in self.texts.items():
             if path.startswith(top + "/"):
-                found.texts[path[cut:]] = text
+                content.texts[path[cut:]] = text
         for path, target in self.links.items():
             if path.startswith(top + "/"):
                 inside = target.startswith(f"/{top}/")
-                found.links[path[cut:]] = target[cut:] if inside else target
-        found.folders = {path[cut:] for path in self.folders if path.startswith(top + "/")}
-        found.too_long = {path[cut:] for path in self.too_long if path.startswith(top + "/")}
-        found.left_out = {path[cut:] for path in self.left_out if path.startswith(top + "/")}
-        return found
+                content.links[path[cut:]] = target[cut:] if inside else target
+        content.folders = {path[cut:] for path in self.folders if path.startswith(top + "/")}
+        content.too_long = {path[cut:] for path in self.too_long if path.startswith(top + "/")}
+        content.left_out = {path[cut:] for path in self.left_out if path.startswith(top + "/")}
+        return content
 
 
 def read(path: Path, selected: Selected) -> Content:
@@ -208,15 +208,15 @@ def _read_folder(root: Path, selected: Selected, content: Content) -> None:
 
 
 def _take(handle: int, name: str, path: str, selected: Selected, content: Content) -> None:
-    found = os.stat(name, dir_fd=handle, follow_symlinks=False)
-    if stat.S_ISLNK(found.st_mode):
+    status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+    if stat.S_ISLNK(status.st_mode):
         content.add_link(path, os.readlink(name, dir_fd=handle))
-    elif stat.S_ISDIR(found.st_mode):
+    elif stat.S_ISDIR(status.st_mode):
         content.add_folder(path)
         if not os.access(name, os.R_OK | os.X_OK, dir_fd=handle):
             content.left_out.add(path)
-    elif stat.S_ISREG(found.st_mode) and selected(path):
-        if found.st_size > MOST_OF_A_FILE:
+    elif stat.S_ISREG(status.st_mode) and selected(path):
+        if status.st_size > MOST_OF_A_FILE:
             content.too_long.add(path)
             return
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -240,16 +240,16 @@ class _Entry(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
         if len(buf) != tarfile.BLOCKSIZE:
             raise ValueError("its end is missing")
-        found = super().frombuf(buf, encoding, errors)
-        if found.type == tarfile.GNUTYPE_SPARSE:
+        entry = super().frombuf(buf, encoding, errors)
+        if entry.type == tarfile.GNUTYPE_SPARSE:
             raise ValueError("it holds a sparse file")
         extended = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE)
-        if found.type in (*extended, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
-            if not 0 <= found.size <= MOST_OF_A_HEADER:
+        if entry.type in (*extended, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE):
+            if not 0 <= entry.size <= MOST_OF_A_HEADER:
                 raise ValueError("it has an entry with a name that is too long")
-        elif found.size < 0:
+        elif entry.size < 0:
             raise ValueError("it has an entry of a negative size")
-        return found
+        return entry
 
     def _no_sparse_file(self, *_arguments: Any) -> None:
         raise ValueError("it holds a sparse file")
@@ -327,20 +327,20 @@ def _pieces(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
 
 def _unpacked_xz(packed: IO[bytes]) -> Iterator[bytes]:
     """LZMAFile has no bound for its memory."""
-    one = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_FOR_XZ)
+    decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_FOR_XZ)
     data = b""
     while True:
-        if one.eof:
+        if decoder.eof:
             # xz may join streams, with NULs between them.
-            data = (one.unused_data or packed.read(_CHUNK)).lstrip(b"\0")
+            data = (decoder.unused_data or packed.read(_CHUNK)).lstrip(b"\0")
             if not data:
                 return
-            one = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_FOR_XZ)
-        elif one.needs_input:
+            decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_FOR_XZ)
+        elif decoder.needs_input:
             data = packed.read(_CHUNK)
             if not data:
                 raise EOFError("its end is missing")
-        piece = one.decompress(data, _CHUNK)
+        piece = decoder.decompress(data, _CHUNK)
         data = b""
         if piece:
             yield piece

@@ -27,8 +27,8 @@ def packages_of_json(text: str) -> str | None:
     lines = []
     for line in text.splitlines():
         try:
-            one: Any = json.loads(line)
-            values = [one[key] for key in ("name", "version", "release", "arch")]
+            package: Any = json.loads(line)
+            values = [package[key] for key in ("name", "version", "release", "arch")]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
         if not all(isinstance(value, str) and "\t" not in value for value in values):
@@ -41,9 +41,9 @@ def packages_of_names(text: str) -> str | None:
     """The same from lines NAME-VERSION-RELEASE.ARCH with a date; None if a line is different."""
     lines = []
     for line in text.splitlines():
-        found = _PACKAGE.fullmatch(line) if len(line) <= _MOST_OF_A_LINE else None
-        if found:
-            lines.append("{name}\t{version}\t{arch}\tinstalled\n".format(**found.groupdict()))
+        match = _PACKAGE.fullmatch(line) if len(line) <= _MOST_OF_A_LINE else None
+        if match:
+            lines.append("{name}\t{version}\t{arch}\tinstalled\n".format(**match.groupdict()))
         elif ": " not in line:
             return None
     return "".join(lines) or None
@@ -51,16 +51,16 @@ def packages_of_names(text: str) -> str | None:
 
 def has_credentials(packages: str) -> bool:
     """Whether systemd-sysctl may read the credential sysctl.extra: since systemd 252."""
-    found = re.search(r"^systemd\t(\d{2,4})[.\d~]*-", packages, re.MULTILINE)
-    return found is None or int(found[1]) >= 252
+    match = re.search(r"^systemd\t(\d{2,4})[.\d~]*-", packages, re.MULTILINE)
+    return match is None or int(match[1]) >= 252
 
 
 def moment_of(date: str) -> time.struct_time | None:
     """The moment that ``date`` printed in UTC."""
-    found = _DATE.fullmatch(date.strip())
-    if not found:
+    match = _DATE.fullmatch(date.strip())
+    if not match:
         return None
-    month, day, clock, half, year = found.groups()
+    month, day, clock, half, year = match.groups()
     form = "%Y %b %d %I:%M:%S %p" if half else "%Y %b %d %H:%M:%S"
     try:
         return time.strptime(f"{year} {month} {day} {clock} {half or ''}".strip(), form)
@@ -94,8 +94,8 @@ def selinux_mode(text: str) -> str | None:
 
 def static_host_name(text: str) -> str | None:
     """The name in /etc/hostname as ``hostnamectl`` prints it."""
-    found = re.search(r"^ *Static hostname: ([\w.-]{1,255})$", text, re.MULTILINE)
-    return found[1] if found else None
+    match = re.search(r"^ *Static hostname: ([\w.-]{1,255})$", text, re.MULTILINE)
+    return match[1] if match else None
 
 
 def active_units(text: str) -> dict[str, str] | None:
@@ -114,7 +114,7 @@ def unit_files(text: str) -> dict[str, str] | None:
 
 def _states(row: re.Pattern[str], text: str) -> dict[str, str]:
     lines = (line for line in text.splitlines() if len(line) <= _MOST_OF_A_LINE)
-    return {found["name"]: found["state"] for found in map(row.match, lines) if found}
+    return {match["name"]: match["state"] for match in map(row.match, lines) if match}
 
 
 def is_active(units: dict[str, str], names: list[str]) -> dict[str, Any]:

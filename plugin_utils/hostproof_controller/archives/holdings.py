@@ -77,11 +77,11 @@ class Holdings:
         raise self._not_held()
 
     def names(self, path: str) -> list[str]:
-        for one in (path, self._real_or(path)):
-            if one in self.folders:
-                return sorted(self.folders[one])
-            if one in self.conf_names:
-                return self.conf_names[one]
+        for place in (path, self._real_or(path)):
+            if place in self.folders:
+                return sorted(self.folders[place])
+            if place in self.conf_names:
+                return self.conf_names[place]
         self.real(path)
         raise self._not_held()
 

@@ -58,7 +58,7 @@ class Row(NamedTuple):
 @functools.cache
 def rows() -> tuple[Row, ...]:
     with _TABLE.open(encoding="ascii", newline="") as stream:
-        return tuple(Row(**one) for one in csv.DictReader(stream, delimiter="\t"))
+        return tuple(Row(**row) for row in csv.DictReader(stream, delimiter="\t"))
 
 
 @functools.cache
@@ -150,10 +150,10 @@ class _Reader:
 
     def _matches(self, path: str, paths: Iterable[str]) -> Iterator[tuple[str, re.Match[str]]]:
         pattern = _pattern(path)
-        for one in paths:
-            match = pattern.fullmatch(one)
+        for candidate in paths:
+            match = pattern.fullmatch(candidate)
             if match:
-                yield one, match
+                yield candidate, match
 
     def _sections_of(self, row: Row) -> sections.Sections:
         name = row.path_in_archive
@@ -169,8 +169,8 @@ class _Reader:
                 if text is not None:
                     yield _filled(row.stands_for, match), posixpath.basename(path), text
             return
-        found = self._sections_of(row)
-        texts = found.files if row.stands_for.startswith("/") else found.outputs
+        parts = self._sections_of(row)
+        texts = parts.files if row.stands_for.startswith("/") else parts.outputs
         for name, _match in self._matches(row.stands_for, texts):
             yield name, name, texts[name]
 
@@ -197,8 +197,8 @@ class _Reader:
         paths: Iterable[str] = self._paths
         pattern = row.path_in_archive
         if row.content.startswith(_SECTION):
-            found = self._sections_of(row)
-            paths, pattern = [*found.files, *found.missing], row.stands_for + "/*.conf"
+            parts = self._sections_of(row)
+            paths, pattern = [*parts.files, *parts.missing], row.stands_for + "/*.conf"
         if any(True for _one in self._matches(row.complete_with, paths)):
             names = [posixpath.basename(path) for path, _match in self._matches(pattern, paths)]
             names = sorted(name for name in names if "*" not in name)
@@ -262,9 +262,9 @@ class _Reader:
 
     def _addresses(self, row: Row) -> None:
         for _words, _name, text in self._texts(row):
-            found = derived.addresses(text)
-            if found is not None:
-                self.holdings.add_output(ADDRESSES_KEY.removeprefix("command:"), found)
+            addresses = derived.addresses(text)
+            if addresses is not None:
+                self.holdings.add_output(ADDRESSES_KEY.removeprefix("command:"), addresses)
 
     def _packages_as_json(self, row: Row) -> None:
         self._add_packages(row, derived.packages_of_json)
@@ -274,10 +274,10 @@ class _Reader:
 
     def _add_packages(self, row: Row, derive: Callable[[str], str | None]) -> None:
         for _words, _name, text in self._texts(row):
-            found = derive(text)
-            if found is not None:
-                self.holdings.add_output(" ".join(RPM), found)
-                if not derived.has_credentials(found):
+            packages = derive(text)
+            if packages is not None:
+                self.holdings.add_output(" ".join(RPM), packages)
+                if not derived.has_credentials(packages):
                     self.holdings.missing.update(SYSCTL_CREDENTIALS)
 
     def _selinux_mode(self, row: Row) -> None:

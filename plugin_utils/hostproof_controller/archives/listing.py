@@ -38,19 +38,19 @@ def parse(text: str, only: str = "") -> Listed:
     A directory is left out if a line cannot be read, if ls could not read it, or if the line "." is
     missing (``ls -a`` prints it).
     """
-    found = Listed({}, set())
+    listing = Listed({}, set())
     folder = only or None
     unsure: set[str] = set()
     whole: set[str] = set()
     if only:
-        found.folders[only] = {}
+        listing.folders[only] = {}
     for line in text.splitlines():
         missing = _MISSING.match(line[:_MOST_OF_A_LINE])
         if missing:
-            found.missing.add(missing[1])
+            listing.missing.add(missing[1])
         elif line.startswith("/") and line.endswith(":"):
             folder = line[:-1].rstrip("/") or "/"
-            found.folders[folder] = {}
+            listing.folders[folder] = {}
         elif folder is not None and line and not re.match(r"total \d", line):
             entry = _ENTRY.match(line) if len(line) <= _MOST_OF_A_LINE else None
             name = _NAME.fullmatch(entry["rest"]) if entry else None
@@ -62,8 +62,8 @@ def parse(text: str, only: str = "") -> Listed:
                 whole.add(folder)
             if word not in (".", ".."):
                 is_link = entry["type"] == "l" and arrow
-                found.folders[folder][word] = Entry(entry["type"], target if is_link else None)
+                listing.folders[folder][word] = Entry(entry["type"], target if is_link else None)
     # Insights keeps only some lines of a list. The line of the directory itself is missing then.
-    for one in unsure | (found.folders.keys() - whole):
-        found.folders.pop(one, None)
-    return found
+    for path in unsure | (listing.folders.keys() - whole):
+        listing.folders.pop(path, None)
+    return listing

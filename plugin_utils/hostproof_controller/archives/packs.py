@@ -47,20 +47,20 @@ def archives_in(path: Path) -> list[Path]:
     if _is_archive(path):
         return [path]
     inside = sorted(path.iterdir())
-    found = [
-        one
-        for one in inside
-        if (_is_archive(one) if one.is_dir() else one.name.endswith(content.SUFFIXES))
+    archives = [
+        entry
+        for entry in inside
+        if (_is_archive(entry) if entry.is_dir() else entry.name.endswith(content.SUFFIXES))
     ]
-    if found and any(one.suffix == ".json" for one in inside):
+    if archives and any(entry.suffix == ".json" for entry in inside):
         raise content.ArchiveError(f"{path}: it has evidence packs and archives; separate them")
-    return found
+    return archives
 
 
 def _is_archive(path: Path) -> bool:
     """Whether a directory is the top of an archive of a known kind."""
     marks = [mark for _name, mark in layout.KINDS.values()]
-    return any((path / one).exists() for one in (*marks, "data/insights_commands"))
+    return any((path / mark).exists() for mark in (*marks, "data/insights_commands"))
 
 
 def write(paths: list[Path], folder: Path) -> None:
@@ -95,9 +95,9 @@ def _recorded_at(date: str | None, path: Path) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)
 
 
-def _name(said: str | None, path: Path) -> str:
-    if said is not None and is_host_name(said):
-        return said
+def _name(reported: str | None, path: Path) -> str:
+    if reported is not None and is_host_name(reported):
+        return reported
     stem = path.name.split(".tar")[0]
     for suffix in content.SUFFIXES:
         stem = stem.removesuffix(suffix)

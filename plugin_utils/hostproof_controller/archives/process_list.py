@@ -24,7 +24,7 @@ def parse(text: str) -> list[Row] | None:
         return None
     rows = [line.split(None, len(head) - 1) for line in lines[1:]]
     whole = [row for row in rows if len(row) == len(head)]
-    found = [
+    processes = [
         Row(row[0], int(row[1]), row[-1]) for row in whole if re.fullmatch("[0-9]{1,9}", row[1])
     ]
-    return found if any(row.pid == 1 for row in found) else None
+    return processes if any(row.pid == 1 for row in processes) else None

@@ -99,17 +99,17 @@ class ArchivedHost(Host):
         ps does not show the program. A process counts only if an account runs it that may."""
         if self._holdings.processes is None:
             raise NotHeld(f"the archive ({self._holdings.kind}) does not list all processes")
-        found = []
+        processes = []
         for row in self._holdings.processes:
             argv0 = row.command.split(" ")[0]
             if re.search(pattern, argv0) and _may_run(row.user, kind):
-                found.append(self._process(row.pid, argv0))
+                processes.append(self._process(row.pid, argv0))
             elif re.search(pattern, argv0) or re.search(pattern, row.command):
                 # A first argument may have blanks.
                 raise NotHeld(
                     f"{row.user} runs {argv0[:80]}, and it is unknown which program it is"
                 )
-        return found
+        return processes
 
     def _process(self, pid: int, argv0: str) -> dict[str, Any]:
         status = self._holdings.files.get(f"/proc/{pid}/status", "")
@@ -117,12 +117,12 @@ class ArchivedHost(Host):
         if ids[0] is None or ids[1] is None:
             raise NotHeld(f"the archive ({self._holdings.kind}) does not hold /proc/{pid}/status")
         real, effective = int(ids[0][1]), int(ids[0][2])
-        found = Process(pid, effective or real, int(ids[1][2]), None, argv0)
-        return dict(found._asdict())
+        process = Process(pid, effective or real, int(ids[1][2]), None, argv0)
+        return dict(process._asdict())
 
     def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
         """Files whose text is not known are ``unread``, as are directories without a listing."""
-        wanted = re.compile(pattern, re.MULTILINE)
+        regex = re.compile(pattern, re.MULTILINE)
         lines: dict[str, list[tuple[int, str]]] = {}
         unread: list[str] = []
         for place in places:
@@ -137,7 +137,7 @@ class ArchivedHost(Host):
                 matching = [
                     (number, line)
                     for number, line in enumerate(text.split("\n"), 1)
-                    if wanted.search(line)
+                    if regex.search(line)
                 ]
                 if matching:
                     # Scripts that it calls are not followed.
@@ -149,25 +149,25 @@ class ArchivedHost(Host):
         folder, _, name = place.rpartition("/")
         if glob.has_magic(folder):
             above, _, pattern = folder.rpartition("/")
-            found: list[str] = []
-            for one in self._names(above, unread):
-                if fnmatch.fnmatchcase(one, pattern):
-                    found += self._files_of(f"{above}/{one}/{name}", unread)
-            return found
+            files: list[str] = []
+            for child in self._names(above, unread):
+                if fnmatch.fnmatchcase(child, pattern):
+                    files += self._files_of(f"{above}/{child}/{name}", unread)
+            return files
         if not glob.has_magic(name):
             return [place]
         names = self._names(folder, unread)
-        return [f"{folder}/{one}" for one in names if fnmatch.fnmatchcase(one, name)]
+        return [f"{folder}/{entry}" for entry in names if fnmatch.fnmatchcase(entry, name)]
 
     def _names(self, folder: str, unread: list[str]) -> list[str]:
         try:
-            found: list[str] = self._read("dir", folder)
+            names: list[str] = self._read("dir", folder)
         except FileNotFoundError:
             return []
         except NotHeld:
             unread.append(folder)
             return []
-        return found
+        return names
 
 
 def _may_run(user: str, kind: Kind) -> bool:
@@ -178,6 +178,6 @@ def _may_run(user: str, kind: Kind) -> bool:
 def record(holdings: Holdings, policies: Sequence[dict[str, Any]], at: str) -> Readings:
     """The readings of all controls, with each of the policies; not yet masked."""
     host = ArchivedHost(holdings, at)
-    for one in policies:
-        audit.read_host(host, one)
+    for policy in policies:
+        audit.read_host(host, policy)
     return host.evidence

@@ -28,33 +28,33 @@ class Sections(NamedTuple):
 
 def parse(text: str) -> Sections:
     """The first section of each name counts."""
-    found = Sections({}, set(), {})
+    sections = Sections({}, set(), {})
     kind = name = ""
     lines: list[str] = []
     previous = ""
     for line in [*text.splitlines(), "#==[ End ]==#"]:
         head = _HEAD.match(line)
         if head:
-            _add(found, kind, name, lines)
+            _add(sections, kind, name, lines)
             kind, name, lines = head[1], "", []
         elif _HEAD.match(previous) and line.startswith("# "):
             name = line[2:].strip()[:_MOST_OF_A_NAME]
         else:
             lines.append(line)
         previous = line
-    return found
+    return sections
 
 
-def _add(found: Sections, kind: str, name: str, lines: list[str]) -> None:
+def _add(sections: Sections, kind: str, name: str, lines: list[str]) -> None:
     if name.endswith(_MISSING):
-        found.missing.add(name.removesuffix(_MISSING))
+        sections.missing.add(name.removesuffix(_MISSING))
         return
     # A blank line ends a section.
     text = "\n".join(lines[:-1] if lines and not lines[-1] else lines)
     text += "\n" if text else ""
     if kind == _FILE and name.startswith("/"):
-        found.files.setdefault(name, text)
+        sections.files.setdefault(name, text)
     elif kind == _COMMAND and name:
         program, _, rest = name.partition(" ")
         words = program.rpartition("/")[2] + (" " + rest if rest else "")
-        found.outputs.setdefault(words, text)
+        sections.outputs.setdefault(words, text)

@@ -69,35 +69,35 @@ def findings_on(cluster: Cluster) -> list[dict[str, Any]]:
 def _complete(cluster: Cluster) -> dict[str, Any]:
     check = rules_traits.complete.check
     seen = ", ".join(node.host for node in cluster.nodes)
-    wanted = ", ".join(cluster.expected) or None
+    expected = ", ".join(cluster.expected) or None
     if cluster.missing:
         names = ", ".join(cluster.missing)
         why = f"{names} has no result, so the nodes of {cluster.name} cannot be compared."
         fix = f"audit {names} too, in this run or in a run whose report is joined with this one"
-        return _told(check, ERROR, why, fix=fix, desired=wanted, running=seen)
+        return _told(check, ERROR, why, fix=fix, desired=expected, running=seen)
     if not cluster.expected and len(cluster.nodes) < 2:
         why = "Only one node is known: set cluster_nodes_expected to say which there are."
         return _told(check, ERROR, why, fix="set cluster_nodes_expected", running=seen)
-    return _told(check, PASS, desired=wanted, running=seen)
+    return _told(check, PASS, desired=expected, running=seen)
 
 
 def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     """A finding for each trait that differs or is not known of a node; one where all agree."""
     unjudged = [node.host for node in cluster.nodes if check.id not in node.traits]
-    told = []
+    findings = []
     if unjudged:
         why = f"{', '.join(unjudged)} has no data: audit it again with the control cluster_nodes."
-        told.append(_told(check, ERROR, why))
+        findings.append(_told(check, ERROR, why))
     nodes = [node for node in cluster.nodes if check.id in node.traits]
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
     for name in names:
         if pace.is_pace(name):
             measured = {node.host: node.traits[check.id].get(name) for node in nodes}
-            told += _pace(check, name, measured)
+            findings += _pace(check, name, measured)
             continue
         by_host = {node.host: _trait_of(node, check, name) for node in nodes}
-        told += differences(check, name, by_host)
-    return told or [_all_alike(cluster, check, f"{len(names)} values are equal")]
+        findings += differences(check, name, by_host)
+    return findings or [_all_alike(cluster, check, f"{len(names)} values are equal")]
 
 
 def _addresses(cluster: Cluster) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _addresses(cluster: Cluster) -> dict[str, Any]:
             continue
         for address in dict.fromkeys(filter(None, listed.split(", "))):
             owners.setdefault(address, []).append(node.host)
-    shared = [f"{one} on {', '.join(hosts)}" for one, hosts in owners.items() if len(hosts) > 1]
+    shared = [f"{item} on {', '.join(hosts)}" for item, hosts in owners.items() if len(hosts) > 1]
     if shared:
         return _told(
             check,
@@ -135,11 +135,11 @@ def _disks(cluster: Cluster) -> list[dict[str, Any]]:
     if not any(node.disks for node in cluster.nodes):
         return [_told(check, SKIP, "No node has reported a disk of ASM (control block_devices).")]
     silent = [node.host for node in cluster.nodes if not node.disks]
-    told = []
+    findings = []
     if silent:
         why = f"The ASM disks of {', '.join(silent)} are unknown."
         fix = "start ASM or an instance there, or list its disks in block_devices_devices"
-        told.append(_told(check, ERROR, why, fix=fix, desired=SAME))
+        findings.append(_told(check, ERROR, why, fix=fix, desired=SAME))
     by_host = {node.host: node.disks for node in cluster.nodes if node.disks}
     serials = list(dict.fromkeys(name for disks in by_host.values() for name in disks))
     for name in serials:
@@ -148,8 +148,8 @@ def _disks(cluster: Cluster) -> list[dict[str, Any]]:
             host: disks.get(name, None if None in disks.values() else "none")
             for host, disks in by_host.items()
         }
-        told += differences(check, name, sizes)
-    return told or [_all_alike(cluster, check, f"{len(serials)} disks are equal")]
+        findings += differences(check, name, sizes)
+    return findings or [_all_alike(cluster, check, f"{len(serials)} disks are equal")]
 
 
 def _all_alike(cluster: Cluster, check: Check, what: str, desired: str = SAME) -> dict[str, Any]:
@@ -178,17 +178,17 @@ def _trait_of(node: Node, check: Check, name: str) -> Any:
 def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The findings on a value by host: where it differs, and where it is None, not known."""
     title = f"{name}: {check.title}"
-    told = []
+    findings = []
     unknown = [host for host, value in by_host.items() if value is None]
     known = {host: value for host, value in by_host.items() if value is not None}
     if unknown:
         why = (
             f"{name} is unknown for {', '.join(unknown)}: the finding of the node shows the reason."
         )
-        told.append(_told(check, ERROR, why, title=title, desired=SAME))
+        findings.append(_told(check, ERROR, why, title=title, desired=SAME))
     groups = alike(known, _TOLERANCE.get(name, 0))
     if len(groups) > 1 and not _is_within(known.values(), _SPREAD.get(name)):
-        told.append(
+        findings.append(
             _told(
                 check,
                 FAIL if name.startswith(_FAILS) else WARN,
@@ -200,7 +200,7 @@ def differences(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dic
                 values=dict(sorted(known.items())),
             )
         )
-    return told
+    return findings
 
 
 def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -233,17 +233,17 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
     check = rules_traits.check_results.check
     first, *others = cluster.nodes
     shared = [key for key in first.verdicts if all(key in node.verdicts for node in others)]
-    told: dict[tuple[str, str], list[_Difference]] = {}
+    by_control: dict[tuple[str, str], list[_Difference]] = {}
     for check_id, title in shared:
         layers = {node.host: node.verdicts[check_id, title] for node in cluster.nodes}
         difference = _layer_that_differs(layers)
         if difference:
             layer, groups = difference
             control = check_id.partition(".")[0]
-            one = _Difference(check_id, title, layer, groups)
-            told.setdefault((control, odd_one_out(groups)), []).append(one)
-    if told:
-        return [_as_finding(check, *where, found_here) for where, found_here in told.items()]
+            entry = _Difference(check_id, title, layer, groups)
+            by_control.setdefault((control, odd_one_out(groups)), []).append(entry)
+    if by_control:
+        return [_as_finding(check, *where, found_here) for where, found_here in by_control.items()]
     if not shared:
         return [_told(check, SKIP, "No other control checked all nodes.", desired=SAME)]
     return [_all_alike(cluster, check, f"{len(shared)} findings are equal")]
@@ -264,7 +264,7 @@ class _Difference(NamedTuple):
 def _as_finding(
     check: Check, control: str, who: str, differences: list[_Difference]
 ) -> dict[str, Any]:
-    ids = list(dict.fromkeys(one.check_id for one in differences))
+    ids = list(dict.fromkeys(difference.check_id for difference in differences))
     return _told(
         check,
         WARN,
@@ -279,7 +279,7 @@ def _as_finding(
 
 def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]] | None:
     """The status, or else what is required, or else what the next reboot brings."""
-    statuses = {host: one.status for host, one in by_host.items()}
+    statuses = {host: finding.status for host, finding in by_host.items()}
     if not set(statuses.values()) <= set(_EQUAL):
         groups = alike(statuses)
         if len(groups) > 1:
@@ -287,7 +287,9 @@ def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]
     if SKIP in statuses.values():
         return None
     for layer in ("desired", "persisted"):
-        groups = alike({host: getattr(one, layer) or "nothing" for host, one in by_host.items()})
+        groups = alike(
+            {host: getattr(finding, layer) or "nothing" for host, finding in by_host.items()}
+        )
         if len(groups) > 1:
             return layer, groups
     return None
@@ -308,17 +310,17 @@ def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:
 
 def _is_within(values: Collection[Any], spread: float | None) -> bool:
     """Whether measured numbers are within the permitted spread; False for other values."""
-    numbers = [one for one in values if isinstance(one, (int, float))]
+    numbers = [number for number in values if isinstance(number, (int, float))]
     if spread is None or len(numbers) != len(list(values)):
         return False
     return max(numbers) - min(numbers) <= spread
 
 
-def _equal(one: Any, other: Any, tolerance: float) -> bool:
-    numbers = isinstance(one, (int, float)) and isinstance(other, (int, float))
+def _equal(value: Any, other: Any, tolerance: float) -> bool:
+    numbers = isinstance(value, (int, float)) and isinstance(other, (int, float))
     if tolerance and numbers:
-        return abs(one - other) <= tolerance * max(abs(one), abs(other))
-    return bool(one == other)
+        return abs(value - other) <= tolerance * max(abs(value), abs(other))
+    return bool(value == other)
 
 
 def odd_one_out(groups: list[Same]) -> str:

@@ -89,14 +89,14 @@ def _is_one(user: User, other: User) -> bool:
 
 
 def _user(state: State, values: dict[str, Any]) -> User:
-    said = {name: _plain(values.get(name)) for name in _TEXTS if name != "export"}
+    texts = {name: _plain(values.get(name)) for name in _TEXTS if name != "export"}
     address = values.get("address")
     return User(
         host=state.name,
         address=_plain(address) if address else None,
         pool=_pool_of(state),
         limits=_limits_of(state),
-        **said,
+        **texts,
     )
 
 
@@ -114,20 +114,20 @@ def _pool_of(state: State) -> int | None:
 
 def _limits_of(state: State) -> dict[str, str] | None:
     """By account and item, which begin the title."""
-    told = {
+    limits = {
         finding["title"].partition(":")[0]: "soft {soft}, hard {hard}".format(**finding["values"])
         for finding in state.findings
         if finding["check"] == _LIMITS and {"soft", "hard"} <= set(finding["values"] or ())
     }
-    return told or None
+    return limits or None
 
 
 def findings_on(export: Export) -> list[dict[str, Any]]:
     """The findings on an export, as a line of findings.jsonl has them."""
-    told = [_locks(export)]
+    findings = [_locks(export)]
     if any(user.use == _FAILOVER for user in export.users):
-        told += _pair(export.users)
-    return told
+        findings += _pair(export.users)
+    return findings
 
 
 def _locks(export: Export) -> dict[str, Any]:
@@ -174,11 +174,11 @@ def _pair(users: list[User]) -> list[dict[str, Any]]:
     A value that all of them lack is of a control that did not run.
     """
     check = rules_traits.check_results.check
-    told = differences(check, "mount options", {user.host: user.options for user in users})
+    findings = differences(check, "mount options", {user.host: user.options for user in users})
     pools = {user.host: user.pool for user in users}
     if any(pages is not None for pages in pools.values()):
-        told += differences(rules_traits.huge_pages.check, "huge_pages", pools)
+        findings += differences(rules_traits.huge_pages.check, "huge_pages", pools)
     for name in dict.fromkeys(name for user in users for name in user.limits or ()):
         by_host = {user.host: (user.limits or {}).get(name) for user in users}
-        told += differences(check, f"limit {name}", by_host)
-    return told
+        findings += differences(check, f"limit {name}", by_host)
+    return findings

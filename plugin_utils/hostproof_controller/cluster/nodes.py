@@ -95,7 +95,7 @@ def plain(name: Any) -> str:
 
 
 def _said(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    return next((one for one in findings if one["check"] == COMPLETE), {})
+    return next((finding for finding in findings if finding["check"] == COMPLETE), {})
 
 
 def clusters_of(states: Iterable[State]) -> list[Cluster]:
@@ -109,18 +109,18 @@ def clusters_of(states: Iterable[State]) -> list[Cluster]:
             continue
         values = _said(state.findings)["values"]
         nodes.setdefault(name, []).append(_node(state, str(values.get("node") or ""), kept))
-        names = [one.strip() for one in str(values.get("nodes") or "").split(",")]
-        expected.setdefault(name, {}).update((one, None) for one in names if one)
+        names = [node.strip() for node in str(values.get("nodes") or "").split(",")]
+        expected.setdefault(name, {}).update((node, None) for node in names if node)
     return [Cluster(name, nodes[name], list(expected[name])) for name in sorted(nodes)]
 
 
 def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
-    own = [one for one in state.findings if one["control"] == NAME]
-    traits = {one["check"]: dict(one["values"]) for one in own if one["values"]}
+    own = [entry for entry in state.findings if entry["control"] == NAME]
+    traits = {entry["check"]: dict(entry["values"]) for entry in own if entry["values"]}
     for finding in state.findings:
         compared_by = _MEASURED.get(finding["check"], "")
         if compared_by in traits and finding["values"]:
-            measured = {name: one for name, one in finding["values"].items() if name != "unit"}
+            measured = {name: value for name, value in finding["values"].items() if name != "unit"}
             traits[compared_by].update(measured)
     bare = partial(_bare, _names_of(state.name, own_name, traits))
     alone = _alone(state.findings)
@@ -133,7 +133,7 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
         if instance is not None:
             sid, common = re.compile(rf"\b{re.escape(instance[0])}\b"), f"{instance[1]}*"
             title = sid.sub(common, title, count=1)
-            desired, persisted = (one and sid.sub(common, one) for one in (desired, persisted))
+            desired, persisted = (text and sid.sub(common, text) for text in (desired, persisted))
         key = (finding["check"], title)
         status = (finding["waiver"] or {}).get("was") or finding["status"]
         verdict = Verdict(status, bare(desired), bare(persisted))
@@ -142,8 +142,10 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
 
 
 def _disks_of(findings: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    found = [one for one in findings if one["check"] == ASM_DISKS]
-    return {name: size for one in found for name, size in (one["values"] or {}).items()} or None
+    own_findings = [finding for finding in findings if finding["check"] == ASM_DISKS]
+    return {
+        name: size for finding in own_findings for name, size in (finding["values"] or {}).items()
+    } or None
 
 
 def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match[str]]:
@@ -156,7 +158,7 @@ def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match
             stem = finding["check"], instance[1]
             by_stem.setdefault(stem, []).append((finding["title"], instance))
     return {
-        (stem[0], found[0][0]): found[0][1] for stem, found in by_stem.items() if len(found) == 1
+        (stem[0], names[0][0]): names[0][1] for stem, names in by_stem.items() if len(names) == 1
     }
 
 
@@ -173,11 +175,11 @@ def _bare(names: re.Pattern[str], text: str | None) -> str | None:
     return None if text is None else names.sub("*", text)
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same(name: str, other: str) -> bool:
     """Two names with a domain, or two addresses, are of one host only where they are equal."""
-    if "." in one and "." in other:
-        return one.lower() == other.lower()
-    return _short(one) == _short(other)
+    if "." in name and "." in other:
+        return name.lower() == other.lower()
+    return _short(name) == _short(other)
 
 
 def _short(name: str) -> str:

@@ -29,13 +29,13 @@ def is_pace(name: str) -> bool:
 
 def slower(name: str, by_host: Mapping[str, Any]) -> list[str]:
     """The nodes that are slower, of those that have a number."""
-    known = {host: float(one) for host, one in by_host.items() if _is_number(one)}
-    found = []
+    known = {host: float(number) for host, number in by_host.items() if _is_number(number)}
+    hosts = []
     for host, value in known.items():
-        others = [one for other, one in known.items() if other != host]
+        others = [number for other, number in known.items() if other != host]
         if others and _is_slower(name, value, statistics.median(others)):
-            found.append(host)
-    return found
+            hosts.append(host)
+    return hosts
 
 
 def _is_slower(name: str, value: float, middle: float) -> bool:

@@ -62,7 +62,7 @@ class Database(NamedTuple):
     unknown: tuple[str, ...]
 
     def sums(self) -> tuple[float, float]:
-        return sum(one.minimum for one in self.pools), sum(one.maximum for one in self.pools)
+        return sum(pool.minimum for pool in self.pools), sum(pool.maximum for pool in self.pools)
 
 
 def databases_of(states: Iterable[State]) -> list[Database]:
@@ -74,11 +74,11 @@ def databases_of(states: Iterable[State]) -> list[Database]:
         for finding in state.findings:
             if finding["check"] == SESSIONS and (finding["values"] or finding["status"] == ERROR):
                 try:
-                    name, said, pool = _said(state.name, finding["values"])
+                    name, term, pool = _said(state.name, finding["values"])
                 except (AttributeError, KeyError, TypeError, ValueError):
                     half_known.append(state.name)
                     continue
-                terms.setdefault(name, {})[said] = None
+                terms.setdefault(name, {})[term] = None
                 pools.setdefault(name, []).append(pool)
     return [
         Database(
@@ -94,7 +94,8 @@ def databases_of(states: Iterable[State]) -> list[Database]:
 def _said(host: str, values: dict[str, Any]) -> tuple[str, Terms, Pool]:
     """What a pool says; raises anything for what no pool says."""
     hosts, clients = (
-        tuple(plain(one) for one in values[key].split(",") if one) for key in ("hosts", "clients")
+        tuple(plain(word) for word in values[key].split(",") if word)
+        for key in ("hosts", "clients")
     )
     processes = values["processes"]
     if processes is not None:
@@ -112,9 +113,9 @@ def _number(value: Any) -> float:
 
 
 def _unknown(terms: Iterable[Terms], pools: list[Pool], half_known: list[str]) -> list[str]:
-    clients = dict.fromkeys(client for one in terms for client in one.clients)
-    lost = [name for name in clients if not any(is_same(name, one.host) for one in pools)]
-    seen = dict.fromkeys(one.host for one in pools)
+    clients = dict.fromkeys(client for term in terms for client in term.clients)
+    lost = [name for name in clients if not any(is_same(name, pool.host) for pool in pools)]
+    seen = dict.fromkeys(pool.host for pool in pools)
     return lost + [name for name in half_known if name in seen]
 
 
@@ -133,21 +134,21 @@ def findings_on(
 def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
     check = rules_sums.sessions.check
     _, most = database.sums()
-    wanted = f"{_pools(database)} may have {most:g} connections"
+    demand = f"{_pools(database)} may have {most:g} connections"
     if terms.processes is None or not terms.hosts:
-        why = f"{wanted}; processes and hosts of {database.name} are not known."
+        why = f"{demand}; processes and hosts of {database.name} are not known."
         fix = "give processes (select value from v$parameter where name = 'processes') and hosts"
         return _told(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
     each, count = max(0, terms.processes - terms.reserve), len(terms.hosts)
     room = each * count
     status, why = PASS, ""
     if most > room:
-        status, why = FAIL, f"{wanted}, and there is room for {room}."
+        status, why = FAIL, f"{demand}, and there is room for {room}."
     elif database.unknown:
         status, why = ERROR, _not_known(database)
     elif count > 1 and most > room - each:
         status = WARN
-        why = f"{wanted}: when one of {count} hosts is lost, there is room for {room - each}."
+        why = f"{demand}: when one of {count} hosts is lost, there is room for {room - each}."
     return _told(
         check,
         status,
@@ -156,7 +157,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
         "waits in the database), or more processes",
         desired=f"at most {room}: {count} x ({terms.processes} processes - {terms.reserve} for "
         "others)",
-        running=wanted,
+        running=demand,
         values={"connections": most, "room": room},
     )
 
@@ -180,8 +181,8 @@ def _storm(
         why = f"No listener of {', '.join(rates)} has a limit: no client waits."
         return _told(check, SKIP, why)
     # The listener with the lowest rate has done its share last.
-    least, most = (math.ceil(one / len(rates)) / min(limits) for one in database.sums())
-    wait = min(one.wait_ms for one in database.pools) / 1000
+    least, most = (math.ceil(total / len(rates)) / min(limits) for total in database.sums())
+    wait = min(pool.wait_ms for pool in database.pools) / 1000
     log_on = (
         f"{_pools(database)} log on in {least:.3g} s with their minimum and {most:.3g} s with "
         f"their maximum, at {min(limits):g} a second on each of {len(rates)} hosts"
@@ -207,16 +208,16 @@ def _storm(
 
 def _rate_of(state: State | None) -> float | None:
     """Logons a second of the slowest limited listener, 0 for no limit; None is not known."""
-    said = [one for one in state.findings if one["check"] == _RATE] if state else []
+    findings = [finding for finding in state.findings if finding["check"] == _RATE] if state else []
     try:
-        rates = [_number(one["values"]["rate_per_second"]) for one in said]
+        rates = [_number(finding["values"]["rate_per_second"]) for finding in findings]
     except (KeyError, TypeError, ValueError):
         return None
     return min((rate for rate in rates if rate), default=0) if rates else None
 
 
 def _pools(database: Database) -> str:
-    hosts = len({one.host for one in database.pools})
+    hosts = len({pool.host for pool in database.pools})
     return f"{len(database.pools)} pools of {hosts} hosts"
 
 

@@ -37,9 +37,9 @@ class Comparison(NamedTuple):
         hosts = list(self.judged) + [host for host in findings if host not in self.judged]
         found_here = []
         for host in hosts:
-            one = self.judged.get(host, Judged(host, [], {}))
-            said = [findings[host]] if host in findings else []
-            found_here.append(one._replace(findings=said + one.findings))
+            result = self.judged.get(host, Judged(host, [], {}))
+            own_findings = [findings[host]] if host in findings else []
+            found_here.append(result._replace(findings=own_findings + result.findings))
         if self.about_all:
             found_here.append(Judged(RUN_HOST, self.about_all, {}))
         return found_here
@@ -116,11 +116,11 @@ def allow_change(ledger: Ledger, number: int) -> list[str]:
         steady.append((host, comparing.stability(side)))
         sides.append(side)
     reasons += _too_few_windows(sides)
-    if gating.is_restless([one for _, one in steady]):
+    if gating.is_restless([stability for _, stability in steady]):
         reasons += [
-            "{0}: the baseline is not stable: {1}".format(host, ", ".join(one.unstable))
-            for host, one in steady
-            if one.unstable
+            "{0}: the baseline is not stable: {1}".format(host, ", ".join(stability.unstable))
+            for host, stability in steady
+            if stability.unstable
         ]
     state = gating.STOPPED if reasons else gating.CHANGING
     ledger.move(number, state, reasons, expected=(gating.MEASURING,))
@@ -181,14 +181,14 @@ def after_revert(
     ledger.move(number, state, reasons, expected=(gating.HELD, gating.CHANGING))
     findings = {}
     for host in batch["hosts"]:
-        told = [text for text in left if text.startswith(host + ": ")]
-        state = "; ".join(told) or "reverted, and its change journal shows nothing of it any more"
+        texts = [text for text in left if text.startswith(host + ": ")]
+        state = "; ".join(texts) or "reverted, and its change journal shows nothing of it any more"
         findings[host] = _gate(
             FAIL,
             batch,
             f"{state}; {_after_revert(again[host])}",
             why="It was not kept: {0}".format("; ".join(_about(reasons, host)) or "see the others"),
-            fix=_revert_command(ledger) if told else _LATER,
+            fix=_revert_command(ledger) if texts else _LATER,
         )
     undo = _revert_command(ledger) if left else "it was reverted; find out why it became slower"
     return left, _compare_batch(ledger, batch, AFTER, undo).with_gate(findings)
@@ -237,10 +237,13 @@ def lines_of(judged: Sequence[Judged]) -> list[str]:
     """The findings in a line each, for people."""
     return [
         "{0}: {1}: {2}: {3}".format(
-            one.host, finding.status, finding.title.split(": ")[0], finding.running or finding.why
+            result.host,
+            finding.status,
+            finding.title.split(": ")[0],
+            finding.running or finding.why,
         )
-        for one in judged
-        for finding in one.findings
+        for result in judged
+        for finding in result.findings
     ]
 
 
@@ -271,7 +274,7 @@ def _too_few_windows(sides: Sequence[Baseline]) -> list[str]:
 def _compare_batch(ledger: Ledger, batch: dict[str, Any], side: str, undo: str) -> Comparison:
     """A host that only was next to this batch is checked with its own, and by nothing else."""
     number = batch["number"]
-    others = {host for one in ledger.batches if one is not batch for host in one["hosts"]}
+    others = {host for other in ledger.batches if other is not batch for host in other["hosts"]}
     compared = compare(
         ledger.folder_of(number, BEFORE),
         ledger.folder_of(number, side),
@@ -279,7 +282,7 @@ def _compare_batch(ledger: Ledger, batch: dict[str, Any], side: str, undo: str) 
         batch["unchanged"],
         undo,
     )
-    judged = {host: one for host, one in compared.judged.items() if host not in others}
+    judged = {host: result for host, result in compared.judged.items() if host not in others}
     return compared._replace(judged=judged)
 
 
@@ -295,16 +298,16 @@ def _left(batch: dict[str, Any], journal: dict[str, list[str]]) -> list[str]:
     return left
 
 
-def _after_revert(one: comparing.HostVerdict) -> str:
-    if not one.measured:
+def _after_revert(verdict: comparing.HostVerdict) -> str:
+    if not verdict.measured:
         return "latency was not measured again"
     texts = [
         f"{series.series.name} {figure.name} "
         f"{change_findings.percent(figure.comparison.interval.ratio)} of before"
-        for series in one.series
+        for series in verdict.series
         for figure in series.figures
     ]
-    return "; ".join(one.other_paths + ["latency measured again: " + ", ".join(texts)])
+    return "; ".join(verdict.other_paths + ["latency measured again: " + ", ".join(texts)])
 
 
 def _held(ledger: Ledger, batch: dict[str, Any], host: str, decision: Decision) -> Finding:

@@ -83,19 +83,19 @@ def check_controls(
     """Refused where a pattern of hosts that stay unchanged, one of a list of such, or a name in it
     matches no host: those would be changed, or be checked as if they were. ``groups`` are those of
     the inventory."""
-    given = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    if not all(isinstance(one, str) for one in given):
+    items = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    if not all(isinstance(item, str) for item in items):
         raise Refused(
             "latency_gate_unchanged_hosts must be a pattern of hosts or a list of them, "
             f"not {pattern!r}"
         )
-    patterns = [one for one in given if one.strip()]
+    patterns = [item for item in items if item.strip()]
     if not patterns:
         return
     hosts = set(groups.get("all", ()))
     filled = hosts | {name for name in groups if groups[name]}
     lost = []
-    for part in [part for one in patterns for part in _parts(one, filled)]:
+    for part in [part for item in patterns for part in _parts(item, filled)]:
         excludes, name = part.startswith("!"), part.lstrip("!&")
         if not _PLAIN.match(name) and not _is_split_no_more(part):
             continue
@@ -140,25 +140,25 @@ def batches(
     sizes = serial if isinstance(serial, (list, tuple)) else [serial]
     if not sizes:
         raise Refused(f"{where} must not be empty")
-    counts = [_size(one, len(hosts), where) for one in sizes]
-    found: list[list[str]] = []
+    counts = [_size(size, len(hosts), where) for size in sizes]
+    all_batches: list[list[str]] = []
     rest = list(hosts)
     while rest:
-        count = counts[min(len(found), len(counts) - 1)]
-        found.append(rest[:count])
+        count = counts[min(len(all_batches), len(counts) - 1)]
+        all_batches.append(rest[:count])
         rest = rest[count:]
-    return found
+    return all_batches
 
 
-def _size(given: Any, hosts: int, where: str) -> int:
-    text = str(given).strip()
+def _size(size: Any, hosts: int, where: str) -> int:
+    text = str(size).strip()
     share = _PERCENT.match(text)
     if share and 1 <= int(share.group(1)) <= 100:
         return max(1, hosts * int(share.group(1)) // 100)
-    if isinstance(given, bool) or not text.isdecimal() or int(text) < 1:
+    if isinstance(size, bool) or not text.isdecimal() or int(text) < 1:
         raise Refused(
             f'{where} must be a number of hosts, a share such as "30%", or a list of these, '
-            f"not {given!r}"
+            f"not {size!r}"
         )
     return int(text)
 
@@ -177,12 +177,12 @@ def plan(hosts: Sequence[str], unchanged: Sequence[str], serial: Any) -> list[di
             "there is no host to change: every host is one of latency_gate_unchanged_hosts"
         )
     divided = batches(changed, serial)
-    found = []
+    all_batches = []
     for number, members in enumerate(divided):
         later = [host for batch in divided[number + 1 :] for host in batch]
         earlier = [host for batch in reversed(divided[:number]) for host in batch]
         borrowed = (later + earlier)[: max(0, _CONTROLS - len(unchanged))]
-        found.append(
+        all_batches.append(
             {
                 "number": number + 1,
                 "hosts": members,
@@ -193,7 +193,7 @@ def plan(hosts: Sequence[str], unchanged: Sequence[str], serial: Any) -> list[di
                 "changed": {},
             }
         )
-    return found
+    return all_batches
 
 
 # -- the ledger -----------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def load(folder: str) -> Ledger:
             lists = (batch["hosts"], batch["unchanged"], batch["reasons"])
             if batch["number"] != number or batch["state"] not in STATES:
                 raise ValueError(f"batch {number}")
-            if not all(isinstance(one, list) for one in lists):
+            if not all(isinstance(item, list) for item in lists):
                 raise ValueError(f"batch {number}")
             if not all(isinstance(batch[name], dict) for name in ("journal", "changed")):
                 raise ValueError(f"batch {number}")
@@ -300,7 +300,7 @@ def others_open(
     over for a host whose journal holds no more than before that gate. Otherwise a new baseline
     would be recorded with the change that was held.
     """
-    found = []
+    sentences = []
     names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
     for name in names:
         directory = os.path.join(parent, name)
@@ -313,12 +313,12 @@ def others_open(
                 continue
             for host in batch["hosts"]:
                 if own_applies(batch, host, open_now.get(host, [])):
-                    found.append(
+                    sentences.append(
                         f"{host} still has what gate {name} changed and did not keep "
                         f"({_state_in_words(batch)}): ./hostproof revert --gate {directory}, or "
                         f"accept it with -e latency_gate_accept={name}"
                     )
-    return found
+    return sentences
 
 
 def own_applies(batch: dict[str, Any], host: str, applies: Sequence[str]) -> list[str]:
@@ -340,7 +340,7 @@ def _state_in_words(batch: dict[str, Any]) -> str:
         REVERTED: "it was reverted",
         KEPT: "it was kept",
     }[batch["state"]]
-    return "; ".join([words] + [str(one) for one in batch["reasons"] + batch.get("left", [])])
+    return "; ".join([words] + [str(reason) for reason in batch["reasons"] + batch.get("left", [])])
 
 
 # -- the decision ---------------------------------------------------------------------------------
@@ -364,12 +364,12 @@ def decide(
         went = applied.get(host, "nothing is known of it after the change began")
         if went != "ok":
             reasons.append((host, f"the change did not come to its end: {went}"))
-        one = verdicts.get(host)
-        if one is None:
+        verdict = verdicts.get(host)
+        if verdict is None:
             reasons.append((host, "its latency was not compared"))
             continue
         others = [verdicts[name] for name in verdicts if name not in hosts]
-        reasons += [(host, reason) for reason in _host_reasons(one, others, limits, restless)]
+        reasons += [(host, reason) for reason in _host_reasons(verdict, others, limits, restless)]
     for fleet in fleet_verdicts:
         if fleet.comparison.verdict == SLOWER and fleet.whole is None:
             text = f"all changed hosts together became slower: {fleet.name}"
@@ -380,32 +380,34 @@ def decide(
     return Decision(not reasons, reasons, other_paths)
 
 
-def is_restless(found: Sequence[Stability]) -> bool:
+def is_restless(stabilities: Sequence[Stability]) -> bool:
     """Whether more figures of the baselines moved by themselves than chance lets move."""
-    unstable = sum(len(one.unstable) for one in found)
-    return unstable > _UNSTABLE_SHARE * sum(one.figures for one in found)
+    unstable = sum(len(stability.unstable) for stability in stabilities)
+    return unstable > _UNSTABLE_SHARE * sum(stability.figures for stability in stabilities)
 
 
-def _stability(one: HostVerdict) -> Stability:
+def _stability(verdict: HostVerdict) -> Stability:
     figures = [
         (series.series.name, figure)
-        for series in one.series
+        for series in verdict.series
         for figure in series.figures
         if figure.is_central and series.series.layer != "host"
     ]
     known = [pair for pair in figures if pair[1].comparison.stable is not None]
-    return Stability([name for name, one in known if one.comparison.stable is False], len(known))
+    return Stability(
+        [name for name, figure in known if figure.comparison.stable is False], len(known)
+    )
 
 
 def _host_reasons(
-    one: HostVerdict, others: Sequence[HostVerdict], limits: Limits, restless: bool
+    verdict: HostVerdict, others: Sequence[HostVerdict], limits: Limits, restless: bool
 ) -> list[str]:
-    reasons = list(one.problems)
-    reasons += [f"{loss.name}: {loss.text}" for loss in one.lost if loss.worse]
-    if not one.problems and not one.measured:
+    reasons = list(verdict.problems)
+    reasons += [f"{loss.name}: {loss.text}" for loss in verdict.lost if loss.worse]
+    if not verdict.problems and not verdict.measured:
         reasons.append("not a single figure could be compared")
-    for series in one.series:
-        whole = one.whole_of(series)
+    for series in verdict.series:
+        whole = verdict.whole_of(series)
         if series.problem and whole is None:
             reasons.append(f"{series.series.name}: {series.problem}")
         if series.series.layer == "host" and whole is not None:
@@ -413,10 +415,10 @@ def _host_reasons(
         if series.gone and whole is None:
             reasons.append(f"{series.series.name}: {series.gone}")
         for figure in series.figures:
-            said = _figure_reason(series, figure, limits, restless)
-            if said:
+            reason = _figure_reason(series, figure, limits, restless)
+            if reason:
                 beside = _beside(others, series, figure)
-                reasons.append(f"{series.series.name} {figure.name}: {said}{beside}")
+                reasons.append(f"{series.series.name} {figure.name}: {reason}{beside}")
     return reasons
 
 
@@ -451,9 +453,9 @@ def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure
     ratios = [
         beside.comparison.interval.ratio
         for host in others
-        for one in host.series
-        if one.series._replace(subject="") == series.series._replace(subject="")
-        for beside in one.figures
+        for peer in host.series
+        if peer.series._replace(subject="") == series.series._replace(subject="")
+        for beside in peer.figures
         if beside.name == figure.name
     ]
     if not ratios:

@@ -42,16 +42,16 @@ def _lines(ledger: gating.Ledger, run: str) -> list[dict]:
         {
             "schema": SCHEMA,
             "run": {"id": run, "started": ledger.started, "hosts": len(hosts)},
-            "host": one.host,
+            "host": result.host,
             "at": now,
             "recorded_at": now,
             "outcome": "judged",
             "message": "the gate was cut short",
-            "findings": [finding.as_dict() for finding in one.findings],
-            "evidence": evidence.encode(one.evidence),
+            "findings": [finding.as_dict() for finding in result.findings],
+            "evidence": evidence.encode(result.evidence),
             "catalogue": VERSION,
         }
-        for one in gate_steps.leave_unjudged(ledger)
+        for result in gate_steps.leave_unjudged(ledger)
     ]
 
 

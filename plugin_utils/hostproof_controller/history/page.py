@@ -54,7 +54,7 @@ def render(trend: Trend, generated: str) -> str:
         failures=trend.open_failures[:_MOST_FAILURES],
         more=max(0, len(trend.open_failures) - _MOST_FAILURES),
         mean=None if mean is None else lasted(mean),
-        age=lambda one: lasted(seconds(last.at) - seconds(one.since)),
+        age=lambda failure: lasted(seconds(last.at) - seconds(failure.since)),
         soon=SOON_DAYS,
         generated=generated,
         version=VERSION,
@@ -65,7 +65,7 @@ def columns(trend: Trend) -> list[dict[str, object]]:
     """Rectangles: a column a run, a piece a verdict; the most hosts of any run are the height."""
     most = max(sum(point.verdicts.values()) for point in trend.points) or 1
     step = WIDTH / len(trend.points)
-    found: list[dict[str, object]] = []
+    rectangles: list[dict[str, object]] = []
     for place, point in enumerate(trend.points):
         top = float(HEIGHT)
         for verdict in reversed(VERDICTS):
@@ -73,7 +73,7 @@ def columns(trend: Trend) -> list[dict[str, object]]:
             height = HEIGHT * count / most
             top -= height
             if count:
-                found.append(
+                rectangles.append(
                     {
                         "x": round(place * step, 2),
                         "y": round(top, 2),
@@ -83,4 +83,4 @@ def columns(trend: Trend) -> list[dict[str, object]]:
                         "title": f"{point.at}: {count} {verdict}",
                     }
                 )
-    return found
+    return rectangles

@@ -77,8 +77,8 @@ class Trend(NamedTuple):
 
 def folders(parent: Path, most: int) -> list[Path]:
     """The newest runs below a directory, oldest first. Their names begin with when they began."""
-    found = [path.parent for path in parent.glob(f"*/{FINDINGS_FILE}") if path.is_file()]
-    return sorted(found, key=lambda path: path.name)[-most:]
+    directories = [path.parent for path in parent.glob(f"*/{FINDINGS_FILE}") if path.is_file()]
+    return sorted(directories, key=lambda path: path.name)[-most:]
 
 
 def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
@@ -95,7 +95,7 @@ def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
         if began is not None and results.hosts:
             read.append((began, folder.name, results))
     known = _Known()
-    points = [known.after(*one) for one in sorted(read, key=lambda one: one[:2])]
+    points = [known.after(*run) for run in sorted(read, key=lambda entry: entry[:2])]
     return Trend(points, known.open_failures(), known.fixed, known.expiring_waivers(today), notes)
 
 
@@ -111,8 +111,8 @@ class _Known:
         """Take a run in."""
         for state in results.hosts:
             by_control: dict[str, list[dict[str, Any]]] = {}
-            for one in state.findings:
-                by_control.setdefault(one["control"], []).append(one)
+            for finding in state.findings:
+                by_control.setdefault(finding["control"], []).append(finding)
             if state.outcome == "judged":
                 old = self.hosts.setdefault(state.name, {})
                 old.pop("host", None)
@@ -123,32 +123,34 @@ class _Known:
                 self.hosts[state.name] = by_control
         states = {host: _flat(controls) for host, controls in self.hosts.items()}
         counts = Counter(host_verdict(findings) for findings in states.values())
-        failed = sum(one["status"] == FAIL for every in states.values() for one in every)
+        failed = sum(item["status"] == FAIL for every in states.values() for item in every)
         verdicts = {verdict: counts[verdict] for verdict in VERDICTS}
         return Point(name, began, len(results.hosts), verdicts, failed)
 
     def _take(self, host: str, at: str, by_control: dict[str, list[dict[str, Any]]]) -> None:
         seen: dict[_Key, dict[str, Any]] = {}
-        for one in _flat(by_control):
-            key = (host, one["check"], one["title"])
-            if key not in seen or one["status"] == FAIL:
-                seen[key] = one
-        for key, one in seen.items():
+        for finding in _flat(by_control):
+            key = (host, finding["check"], finding["title"])
+            if key not in seen or finding["status"] == FAIL:
+                seen[key] = finding
+        for key, finding in seen.items():
             was = self.failing.get(key)
-            if one["status"] == FAIL:
+            if finding["status"] == FAIL:
                 self.failing[key] = (
                     was._replace(runs=was.runs + 1)
                     if was
-                    else OpenFailure(host, one["check"], one["title"], one["severity"], at, 1)
+                    else OpenFailure(
+                        host, finding["check"], finding["title"], finding["severity"], at, 1
+                    )
                 )
-            elif was and one["status"] in _FIXED:
+            elif was and finding["status"] in _FIXED:
                 del self.failing[key]
                 self.fixed.append(max(0.0, seconds(at) - seconds(was.since)))
-            elif was and one["status"] in _OTHERWISE:
+            elif was and finding["status"] in _OTHERWISE:
                 del self.failing[key]
             else:
                 # An error says nothing of whether it is fixed.
-                assert was is None or one["status"] == ERROR
+                assert was is None or finding["status"] == ERROR
         for key in [key for key in self.failing if key[0] == host and key not in seen]:
             if key[1].partition(".")[0] in by_control:
                 # The instance or mount no longer exists: this is not a fix.
@@ -157,15 +159,16 @@ class _Known:
     def open_failures(self) -> list[OpenFailure]:
         """Longest first."""
         return sorted(
-            self.failing.values(), key=lambda one: (one.since, natural(one.host), one[1:])
+            self.failing.values(),
+            key=lambda failure: (failure.since, natural(failure.host), failure[1:]),
         )
 
     def expiring_waivers(self, today: datetime.date) -> list[ExpiringWaiver]:
-        found = []
+        expiring = []
         for host, controls in self.hosts.items():
-            for one in _flat(controls):
-                waiver = one["waiver"]
-                if one["status"] != WAIVED or not waiver:
+            for finding in _flat(controls):
+                waiver = finding["waiver"]
+                if finding["status"] != WAIVED or not waiver:
                     continue
                 try:
                     ends = datetime.date.fromisoformat(waiver["expires"])
@@ -173,14 +176,16 @@ class _Known:
                     continue
                 days = (ends - today).days
                 if days <= SOON_DAYS:
-                    found.append(
-                        ExpiringWaiver(host, one["check"], waiver["owner"], str(ends), days)
+                    expiring.append(
+                        ExpiringWaiver(host, finding["check"], waiver["owner"], str(ends), days)
                     )
-        return sorted(set(found), key=lambda one: (one.expires, natural(one.host), one.check))
+        return sorted(
+            set(expiring), key=lambda entry: (entry.expires, natural(entry.host), entry.check)
+        )
 
 
 def _flat(controls: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    return [one for findings in controls.values() for one in findings]
+    return [finding for findings in controls.values() for finding in findings]
 
 
 def seconds(instant: str) -> int:

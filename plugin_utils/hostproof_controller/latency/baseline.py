@@ -67,7 +67,7 @@ def load(folder: str, host: str) -> Baseline:
         raise NoBaseline(f"{path} is not a baseline of schema {SCHEMA}: record it again")
     try:
         made = Baseline(**{name: content[name] for name in Baseline._fields})
-        windows = [Window.from_json(one) for one in made.windows]  # type: ignore[arg-type]
+        windows = [Window.from_json(window) for window in made.windows]  # type: ignore[arg-type]
         made = made._replace(
             windows=windows,
             rounds=int(made.rounds),

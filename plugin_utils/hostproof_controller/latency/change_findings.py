@@ -51,7 +51,7 @@ class Judged(NamedTuple):
 
 
 def judge_host(
-    one: HostVerdict,
+    host: HostVerdict,
     at_before: str | None,
     at_after: str | None,
     unchanged: bool = False,
@@ -61,23 +61,23 @@ def judge_host(
 
     ``undo`` is the command that puts the change back, where there is a better one than revert.
     """
-    command = undo or f"./hostproof revert --limit {one.host}"
+    command = undo or f"./hostproof revert --limit {host.host}"
     findings = [
         found(
             CHANGE,
             ERROR,
             why="Whether the change made this host slower is not known.",
-            fix=f"measure again: ./hostproof latency compare --limit {one.host}",
+            fix=f"measure again: ./hostproof latency compare --limit {host.host}",
             desired="latency before and after the change",
             running=f"not compared: {problem}",
         )
-        for problem in one.problems
+        for problem in host.problems
     ]
-    findings += [_judge_loss(loss, unchanged, command) for loss in one.lost]
+    findings += [_judge_loss(loss, unchanged, command) for loss in host.lost]
     evidence: dict[str, dict[str, Any]] = {}
-    for series in one.series:
-        keys = _keep(evidence, series, one.remarks, (at_before, at_after))
-        findings.append(_judge_series(series, one, keys, unchanged, command))
+    for series in host.series:
+        keys = _keep(evidence, series, host.remarks, (at_before, at_after))
+        findings.append(_judge_series(series, host, keys, unchanged, command))
     if not findings:
         findings.append(
             found(
@@ -89,7 +89,7 @@ def judge_host(
                 running="no probe gave a window",
             )
         )
-    elif not one.problems and not one.measured:
+    elif not host.problems and not host.measured:
         findings.append(
             found(
                 CHANGE,
@@ -100,19 +100,19 @@ def judge_host(
                 running="not a single figure could be compared",
             )
         )
-    return Judged(one.host, findings, evidence)
+    return Judged(host.host, findings, evidence)
 
 
 def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> list[Finding]:
     """A finding for each figure over all changed hosts."""
     findings = []
-    for one in verdicts:
-        title = f"{one.name}: {FLEET_CHANGE.title}"
+    for result in verdicts:
+        title = f"{result.name}: {FLEET_CHANGE.title}"
         hosts = "{0} changed hosts, less {1} unchanged ones".format(
-            one.comparison.hosts, one.comparison.controls or "no"
+            result.comparison.hosts, result.comparison.controls or "no"
         )
-        interval = one.comparison.interval
-        if not one.bounded:
+        interval = result.comparison.interval
+        if not result.bounded:
             findings.append(
                 found(
                     FLEET_CHANGE,
@@ -120,28 +120,28 @@ def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> li
                     title=title,
                     why="Too few hosts for a verdict on all of them: with {0} to be told at once "
                     "it takes {1}{2}.".format(
-                        "1 figure" if one.figures == 1 else f"{one.figures} figures",
-                        fleet.fewest_hosts(one.comparison.controls, one.figures),
-                        _beside(one.comparison.controls),
+                        "1 figure" if result.figures == 1 else f"{result.figures} figures",
+                        fleet.fewest_hosts(result.comparison.controls, result.figures),
+                        _beside(result.comparison.controls),
                     ),
                     running=f"{percent(interval.ratio)} ({hosts})",
                 )
             )
             continue
         statuses = {SLOWER: FAIL, INCONCLUSIVE: WARN, FASTER: PASS, UNCHANGED: PASS}
-        status = statuses[one.comparison.verdict]
-        if one.whole is not None and status == FAIL:
+        status = statuses[result.comparison.verdict]
+        if result.whole is not None and status == FAIL:
             status = WARN
         findings.append(
             found(
                 FLEET_CHANGE,
                 status,
                 title=title,
-                why=_part_of(one.whole) if status == WARN else None,
+                why=_part_of(result.whole) if status == WARN else None,
                 fix=undo or "./hostproof revert --limit HOSTS",
                 desired="not slower",
                 running=f"{percent(interval.ratio)} (95% interval {percent(interval.low)} to "
-                f"{percent(interval.high)}) over {hosts}: {one.comparison.verdict}",
+                f"{percent(interval.high)}) over {hosts}: {result.comparison.verdict}",
             )
         )
     return findings
@@ -182,17 +182,17 @@ def _judge_loss(loss: Loss, unchanged: bool, undo: str) -> Finding:
 
 
 def _without_figures(
-    one: SeriesVerdict, host: HostVerdict, keys: list[str], title: str, path: list[str]
+    series: SeriesVerdict, host: HostVerdict, keys: list[str], title: str, path: list[str]
 ) -> Finding:
     """Nothing was compared: an error, unless it was idle or another series tells."""
-    whole = host.whole_of(one)
-    remarks = "; ".join(one.remarks)
-    if one.problem and whole is None:
+    whole = host.whole_of(series)
+    remarks = "; ".join(series.remarks)
+    if series.problem and whole is None:
         return found(
             CHANGE,
             ERROR,
             title=title,
-            why=f"Whether the change made this slower is not known: {one.problem}.",
+            why=f"Whether the change made this slower is not known: {series.problem}.",
             fix="measure longer, or while there is load: latency_gate_windows, "
             "latency_gate_seconds",
             evidence=keys,
@@ -204,23 +204,23 @@ def _without_figures(
         CHANGE,
         SKIP,
         title=title,
-        why=f"Nothing to compare: {one.idle or one.problem}{tells}.",
+        why=f"Nothing to compare: {series.idle or series.problem}{tells}.",
         evidence=keys,
     )
 
 
 def _judge_series(
-    one: SeriesVerdict, host: HostVerdict, keys: list[str], unchanged: bool, undo: str
+    series: SeriesVerdict, host: HostVerdict, keys: list[str], unchanged: bool, undo: str
 ) -> Finding:
-    title = f"{one.series.name}: {CHANGE.title}"
-    remarks = "; ".join(one.remarks)
+    title = f"{series.series.name}: {CHANGE.title}"
+    remarks = "; ".join(series.remarks)
     # The path is first: it may explain the whole difference, or be the tested change itself.
-    path = [another_path(one.path)] if one.path else []
-    if not one.figures:
-        return _without_figures(one, host, keys, title, path)
-    part = host.whole_of(one) if one.series.layer == "host" else None
-    gone = one.gone if host.whole_of(one) is None else None
-    status = worst([_status(figure) for figure in one.figures] + [ERROR] * bool(gone))
+    path = [another_path(series.path)] if series.path else []
+    if not series.figures:
+        return _without_figures(series, host, keys, title, path)
+    part = host.whole_of(series) if series.series.layer == "host" else None
+    gone = series.gone if host.whole_of(series) is None else None
+    status = worst([_status(figure) for figure in series.figures] + [ERROR] * bool(gone))
     why = None
     if status == FAIL and (unchanged or part is not None):
         status = WARN
@@ -232,7 +232,7 @@ def _judge_series(
     if why is None and status == WARN:
         why = "The measurements neither prove nor exclude that the change made this slower."
     sentences = path + [
-        f"{figure.name} {verdict.sentence(figure.comparison)}" for figure in one.figures
+        f"{figure.name} {verdict.sentence(figure.comparison)}" for figure in series.figures
     ]
     if gone:
         sentences.append(gone)
@@ -249,7 +249,7 @@ def _judge_series(
             ", ".join(
                 f"{figure.name} "
                 f"{_figure(figure.comparison.before * (1 + figure.comparison.margin))}"
-                for figure in one.figures
+                for figure in series.figures
             )
         ),
         running="; ".join(sentences),
@@ -277,16 +277,16 @@ def _figure(microseconds: float) -> str:
 
 
 def _keep(
-    evidence: dict[str, dict[str, Any]], one: SeriesVerdict, remarks: list[str], dates: Any
+    evidence: dict[str, dict[str, Any]], series: SeriesVerdict, remarks: list[str], dates: Any
 ) -> list[str]:
     """Put the windows of both sides into the evidence; the keys, of those sides that have any."""
     keys = []
     for side, windows, at in (
-        ("before", one.before, dates[0]),
-        ("after", one.after, dates[1]),
+        ("before", series.before, dates[0]),
+        ("after", series.after, dates[1]),
     ):
         if windows:
-            key = f"windows:{side}:{one.series.name}"
+            key = f"windows:{side}:{series.series.name}"
             mine = [remark for remark in remarks if remark.startswith(side + ": ")]
             evidence[key] = reading(windows, mine, at)
             keys.append(key)

@@ -112,28 +112,28 @@ class HostVerdict(NamedTuple):
     @property
     def measured(self) -> bool:
         """Whether anything at all was compared."""
-        return any(one.figures for one in self.series)
+        return any(series.figures for series in self.series)
 
     @property
     def other_paths(self) -> list[str]:
         """A sentence for each subject that was reached by another path than before."""
-        found: list[str] = []
-        for one in self.series:
-            text = f"{one.series.probe} {one.series.subject}: {another_path(one.path)}"
-            if one.path and text not in found:
-                found.append(text)
-        return found
+        texts: list[str] = []
+        for series in self.series:
+            text = f"{series.series.probe} {series.series.subject}: {another_path(series.path)}"
+            if series.path and text not in texts:
+                texts.append(text)
+        return texts
 
-    def whole_of(self, one: SeriesVerdict) -> SeriesVerdict | None:
-        """The compared ``user`` series, if ``one`` is a part of it.
+    def whole_of(self, part: SeriesVerdict) -> SeriesVerdict | None:
+        """The compared ``user`` series, if ``part`` is a part of it.
 
         It has the latency that a process experiences, and covers figures that a part lacks.
         """
-        if one.series.layer not in PARTS:
+        if part.series.layer not in PARTS:
             return None
-        whole = one.series._replace(layer="user")
-        found = [other for other in self.series if other.series == whole and other.figures]
-        return found[0] if found else None
+        whole = part.series._replace(layer="user")
+        matches = [other for other in self.series if other.series == whole and other.figures]
+        return matches[0] if matches else None
 
 
 class FleetVerdict(NamedTuple):
@@ -176,12 +176,16 @@ def compare_hosts(pairs: dict[str, tuple[Any, Any]]) -> dict[str, HostVerdict]:
     """Host to its verdict. A pair is a Baseline before and one after, or a text that states why
     there is none. The error is shared by all figures of all hosts (Bonferroni)."""
     problems = {host: _problems(*pairs[host]) for host in pairs}
-    found = {host: [] if problems[host] else _pairs(*pairs[host]) for host in pairs}
-    figures = {(host, pair.series): _ready(pair) for host in found for pair in found[host]}
+    host_pairs = {host: [] if problems[host] else _pairs(*pairs[host]) for host in pairs}
+    figures = {
+        (host, pair.series): _ready(pair) for host in host_pairs for pair in host_pairs[host]
+    }
     comparisons = max(1, sum(len(ready) for ready in figures.values()))
     verdicts = {}
     for host in pairs:
-        judged = [_judge(pair, figures[host, pair.series], comparisons) for pair in found[host]]
+        judged = [
+            _judge(pair, figures[host, pair.series], comparisons) for pair in host_pairs[host]
+        ]
         missing = [] if problems[host] else _missing_probes(*pairs[host], judged)
         remarks = [] if problems[host] else _remarks(*pairs[host])
         lost = [] if problems[host] else losses(*pairs[host])
@@ -221,13 +225,13 @@ def unmeasured(baseline: Baseline) -> list[str]:
         series: 0 if series in coarse else told_windows(windows)
         for series, windows in every.items()
     }
-    found = []
+    problems = []
     if not any(count >= FEWEST_WINDOWS for count in counts.values()):
-        found.append(
+        problems.append(
             f"no figure was measured in {FEWEST_WINDOWS} windows or more{because(baseline.remarks)}"
         )
     measured = [series for series, count in counts.items() if count >= FEWEST_WINDOWS]
-    return found or without_answer(baseline, measured, names_of(baseline.windows), coarse)
+    return problems or without_answer(baseline, measured, names_of(baseline.windows), coarse)
 
 
 def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
@@ -235,8 +239,8 @@ def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
     share the error if they are compared together."""
     figures = sum(
         len(values) >= FEWEST_WINDOWS
-        for one in baselines
-        for windows in series_of(one.windows).values()
+        for baseline in baselines
+        for windows in series_of(baseline.windows).values()
         for _, values in values_of(windows)
     )
     return verdict.fewest_windows(verdict.ALPHA / max(1, figures)), figures
@@ -251,18 +255,18 @@ def compare_fleet(
     """
     ratios: dict[tuple[Series, str], dict[str, list[float]]] = {}
     for host in list(changed) + list(unchanged):
-        for one in verdicts[host].series if host in verdicts else []:
-            if is_coarse(one.before + one.after):
+        for series in verdicts[host].series if host in verdicts else []:
+            if is_coarse(series.before + series.after):
                 continue  # of such only harm is told: they would speak for the others
-            for figure in one.figures:
+            for figure in series.figures:
                 # Every subject of a host counts for its one observation.
-                kind = (one.series._replace(subject=""), figure.name)
+                kind = (series.series._replace(subject=""), figure.name)
                 by_host = ratios.setdefault(kind, {})
                 by_host.setdefault(host, []).append(figure.comparison.interval.ratio)
     ours = {kind: [host for host in changed if host in ratios[kind]] for kind in ratios}
     kinds = [kind for kind in sorted(ratios, key=str) if ours[kind]]
     wholes = {kind: _whole_of(kind, kinds) for kind in kinds}
-    found = []
+    results = []
     for kind in kinds:
         by_host = ratios[kind]
         others = [host for host in unchanged if host in by_host]
@@ -273,7 +277,7 @@ def compare_fleet(
             _sharing(kind, wholes),
         )
         whole = wholes[kind]
-        found.append(
+        results.append(
             FleetVerdict(
                 _fleet_name(kind),
                 ours[kind],
@@ -283,7 +287,7 @@ def compare_fleet(
                 None if whole is None else _fleet_name(whole),
             )
         )
-    return found
+    return results
 
 
 _Kind = tuple[Series, str]
@@ -294,15 +298,15 @@ def _whole_of(kind: _Kind, kinds: Sequence[_Kind]) -> _Kind | None:
     if kind[0].layer not in PARTS:
         return None
     whole = kind[0]._replace(layer="user")
-    found = [one for one in kinds if one[0] == whole]
-    return found[0] if found else None
+    matches = [other for other in kinds if other[0] == whole]
+    return matches[0] if matches else None
 
 
 def _sharing(kind: _Kind, wholes: dict[_Kind, _Kind | None]) -> int:
     """The number of figures share the error with this: those that decide, the tails apart from the
     middles, so that the noise of the ones costs nothing of the power of the others."""
     is_tail = kind[1] == "p99"
-    return sum(whole is None for one, whole in wholes.items() if (one[1] == "p99") == is_tail)
+    return sum(whole is None for other, whole in wholes.items() if (other[1] == "p99") == is_tail)
 
 
 def _fleet_name(kind: _Kind) -> str:
@@ -319,12 +323,12 @@ def _problems(before: Any, after: Any) -> list[str]:
     if missing:
         return missing
     try:
-        asked = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]
+        requests = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]
     except PolicyError as problem:
         return [f"the baseline requires a measurement that is not possible: {problem}"]
-    if asked[0] != asked[1]:
+    if requests[0] != requests[1]:
         return [
-            f"before and after were not measured alike ({_difference(asked[0], asked[1])}): "
+            f"before and after were not measured alike ({_difference(requests[0], requests[1])}): "
             "measure both with the same probes and seconds"
         ]
     return []
@@ -346,14 +350,14 @@ def _difference(before: tuple[dict[str, Any], float], after: tuple[dict[str, Any
 def _pairs(before: Baseline, after: Baseline) -> list[_Pair]:
     first, second = series_of(before.windows), series_of(after.windows)
     keys = list(first) + [series for series in second if series not in first]
-    names, asked = names_of(before.windows + after.windows), asked_of(before)
+    names, requests = names_of(before.windows + after.windows), asked_of(before)
     return [
         _Pair(
             series,
             first.get(series, []),
             second.get(series, []),
             before.rounds,
-            any(serves(series, one, names) for one in asked),
+            any(serves(series, request, names) for request in requests),
         )
         for series in keys
     ]
@@ -367,7 +371,7 @@ def _ready(pair: _Pair) -> _Ready:
     least = unit_of(pair.before + pair.after) if pair.coarse else LEAST
     before, after = dict(values_of(pair.before, least)), dict(values_of(pair.after, least))
     sides = [(name, before[name], after[name]) for name in before if name in after]
-    return [one for one in sides if min(len(one[1]), len(one[2])) >= FEWEST_WINDOWS]
+    return [side for side in sides if min(len(side[1]), len(side[2])) >= FEWEST_WINDOWS]
 
 
 def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
@@ -376,7 +380,7 @@ def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
         for name, before, after in ready
     ]
     if pair.coarse:
-        compared = [one for one in compared if _shows_harm(one)]
+        compared = [figure for figure in compared if _shows_harm(figure)]
     # A coarse counter does not excuse a disk without any figure after the change.
     coarse = pair.coarse and told_windows(pair.after) > 0
     why = None if compared else COARSE if coarse else _short(pair)
@@ -432,7 +436,7 @@ def _gone(pair: _Pair, ready: _Ready) -> str | None:
     names = [name for name, _, _ in ready]
     for name, values in values_of(pair.before):
         if name not in names and len(values) > _NEARLY_ALL * told_windows(pair.before):
-            without = [one.n for one in pair.after if getattr(one, name) is None]
+            without = [window.n for window in pair.after if getattr(window, name) is None]
             return (
                 f"{name} exists in {len(values)} windows before and in "
                 f"{len(after.get(name, []))} after; other windows have too few samples for it "
@@ -446,28 +450,28 @@ def _differences(pair: _Pair, conditions: Sequence[tuple[str, str]]) -> list[str
 
     A condition that one side lacks, such as a baseline of an older release, is not a difference.
     """
-    found = []
+    differences = []
     for name, words in conditions:
         sides = [_told(side, name) for side in (pair.before, pair.after)]
         if all(sides) and sides[0] != sides[1]:
             texts = ["/".join(side) for side in sides]
-            found.append("{0}: {1} before, {2} after".format(words, *texts))
-    return found
+            differences.append("{0}: {1} before, {2} after".format(words, *texts))
+    return differences
 
 
 def _changed_conditions(pair: _Pair) -> list[str]:
     if not pair.before or not pair.after:
         return []
-    found = _differences(pair, _SAME)
+    differences = _differences(pair, _SAME)
     rates = [_numbers(side, "per_second") for side in (pair.before, pair.after)]
     if all(rates):
         first, second = [verdict.median(rate) for rate in rates]
         if max(first, second) > _MUCH_LOAD * max(min(first, second), 0.1):
-            found.append(f"{first:.0f} requests per second before, {second:.0f} after")
+            differences.append(f"{first:.0f} requests per second before, {second:.0f} after")
     for words, side in (("before", pair.before), ("after", pair.after)):
         steal = _numbers(side, "steal_percent")
         if steal and max(steal) > _MOST_STEAL:
-            found.append(f"{words}, the hypervisor took up to {max(steal):.0f}% of the CPUs")
+            differences.append(f"{words}, the hypervisor took up to {max(steal):.0f}% of the CPUs")
         loads = [
             (load, window.conditions.get("cpus"))
             for window in side
@@ -475,8 +479,8 @@ def _changed_conditions(pair: _Pair) -> list[str]:
         ]
         over = [load for load, cpus in loads if isinstance(cpus, int) and load > cpus]
         if over:
-            found.append(f"{words}, the load was up to {max(over):.1f}, above the CPUs")
-    return found
+            differences.append(f"{words}, the load was up to {max(over):.1f}, above the CPUs")
+    return differences
 
 
 def _told(windows: Sequence[Window], name: str) -> list[str]:
@@ -491,9 +495,9 @@ def _numbers(windows: Sequence[Window], name: str) -> list[float]:
 
 def _missing_probes(before: Baseline, after: Baseline, judged: list[SeriesVerdict]) -> list[str]:
     """Requested probes without a compared series and without a problem of their series."""
-    told = [one.series for one in judged if one.figures or one.problem]
-    coarse = [one.series for one in judged if one.idle == COARSE]
-    return without_answer(before, told, names_of(before.windows + after.windows), coarse)
+    series = [result.series for result in judged if result.figures or result.problem]
+    coarse = [result.series for result in judged if result.idle == COARSE]
+    return without_answer(before, series, names_of(before.windows + after.windows), coarse)
 
 
 def _remarks(before: Baseline, after: Baseline) -> list[str]:

@@ -53,22 +53,22 @@ def losses(before: Baseline, after: Baseline) -> list[Loss]:
     The caller reports probes without any window on a side.
     """
     sides = [_asking(side) for side in (before, after)]
-    found: list[Loss | None] = []
+    all_losses: list[Loss | None] = []
     for series in sides[0]:
         if series not in sides[1]:
             continue
         pair = [side[series] for side in sides]
         rounds = (before.rounds, after.rounds)
-        lost = [_lost(series, *one) for one in zip(pair, rounds, strict=False)]
-        one = series.size is not None
-        what = "windows were cut off or are missing" if one else "answers were lost"
-        found.append(_judge(series, what, lost[0], lost[1], _LOST))
+        lost = [_lost(series, *arguments) for arguments in zip(pair, rounds, strict=False)]
+        has_size = series.size is not None
+        what = "windows were cut off or are missing" if has_size else "answers were lost"
+        all_losses.append(_judge(series, what, lost[0], lost[1], _LOST))
         again = [_sent_again(windows) for windows in pair]
         if again[0] is not None and again[1] is not None:
-            what = "requests" if one else "connections"
+            what = "requests" if has_size else "connections"
             what += " were sent again"
-            found.append(_judge(series, what, again[0], again[1], _AGAIN))
-    return [loss for loss in found if loss is not None]
+            all_losses.append(_judge(series, what, again[0], again[1], _AGAIN))
+    return [loss for loss in all_losses if loss is not None]
 
 
 def _asking(baseline: Baseline) -> dict[Series, list[Window]]:
@@ -84,7 +84,7 @@ def _lost(series: Series, windows: Sequence[Window], rounds: int) -> _Count:
     missing = max(0, rounds - len(windows))
     reasons: dict[str, int] = {}
     if series.size is not None:
-        cut = [str(one.conditions["ended"]) for one in windows if one.conditions.get("ended")]
+        cut = [str(item.conditions["ended"]) for item in windows if item.conditions.get("ended")]
         for reason in cut:
             reasons[reason] = reasons.get(reason, 0) + 1
         return _Count(missing + len(cut), len(windows) + missing, reasons)
@@ -101,26 +101,26 @@ def _lost(series: Series, windows: Sequence[Window], rounds: int) -> _Count:
 
 
 def _failures(window: Window) -> dict[str, int]:
-    given: Any = window.conditions.get("failures")
-    if not isinstance(given, dict):
+    failures: Any = window.conditions.get("failures")
+    if not isinstance(failures, dict):
         return {}
     # An answer from elsewhere is an answer.
     return {
         str(key): number
-        for key, number in given.items()
+        for key, number in failures.items()
         if isinstance(number, int) and key != ELSEWHERE
     }
 
 
 def _sent_again(windows: Sequence[Window]) -> _Count | None:
     """None where the kernel did not tell."""
-    told = [one for one in windows if isinstance(one.conditions.get("retrans"), int)]
-    if not told:
+    samples = [window for window in windows if isinstance(window.conditions.get("retrans"), int)]
+    if not samples:
         return None
-    asked = sum(_answered(one) for one in told)
+    requests = sum(_answered(window) for window in samples)
     # A request may be sent again more than once.
-    again = min(asked, sum(one.conditions["retrans"] for one in told))
-    return _Count(again, asked, {}) if asked else None
+    again = min(requests, sum(window.conditions["retrans"] for window in samples))
+    return _Count(again, requests, {}) if requests else None
 
 
 def _answered(window: Window) -> int:
@@ -134,7 +134,7 @@ def _judge(
 ) -> Loss | None:
     if not before.asked or not after.asked:
         return None
-    shares = [one.lost / float(one.asked) for one in (before, after)]
+    shares = [count.lost / float(count.asked) for count in (before, after)]
     difference = shares[1] - shares[0]
     if difference <= 0.0:
         return None
@@ -147,8 +147,8 @@ def _judge(
         after.lost, after.asked, what, before.lost or "none", before.asked
     )
     if after.reasons:
-        said = sorted(after.reasons.items(), key=_by_number)
-        text += " ({0})".format(", ".join("{0}: {1}".format(*one) for one in said))
+        reasons = sorted(after.reasons.items(), key=_by_number)
+        text += " ({0})".format(", ".join("{0}: {1}".format(*reason) for reason in reasons))
     return Loss(_name(series), text, worse)
 
 

@@ -38,41 +38,41 @@ class RequestedProbe(NamedTuple):
 
 def asked_of(baseline: Baseline) -> list[RequestedProbe]:
     """Everything that was requested by name."""
-    found = []
+    requests = []
     for probe in check_probes(baseline.probes):
         if probe.kind in ACTIVE:
-            found.append(RequestedProbe(probe.name, probe, None))
+            requests.append(RequestedProbe(probe.name, probe, None))
         items = probe.options.get("devices") or probe.options.get("mounts") or []
-        found += [RequestedProbe(f"{probe.kind} {item}", probe, item) for item in items]
-    return found
+        requests += [RequestedProbe(f"{probe.kind} {item}", probe, item) for item in items]
+    return requests
 
 
 def names_of(windows: Iterable[Window]) -> dict[str, set[str]]:
     """The kernel's name of a disk to the links by which it was requested (/dev/mapper/data)."""
-    found: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     for window in windows:
         named = window.conditions.get("named")
         if isinstance(named, list):
-            found.setdefault(window.subject, set()).update(str(name) for name in named)
-    return found
+            names.setdefault(window.subject, set()).update(str(name) for name in named)
+    return names
 
 
-def serves(series: Series, one: RequestedProbe, names: dict[str, set[str]]) -> bool:
+def serves(series: Series, request: RequestedProbe, names: dict[str, set[str]]) -> bool:
     """Whether a series is of what was requested. ``names`` as names_of() gives them."""
-    options = one.probe.options
-    if one.probe.kind == TCP:
-        target = one.probe.name.split(" ")[1]
+    options = request.probe.options
+    if request.probe.kind == TCP:
+        target = request.probe.name.split(" ")[1]
         same_mode = series.mode in (None, options["mode"])
         return series.probe == TCP and target == series.subject and same_mode
-    if one.probe.kind == DISK_READ:
+    if request.probe.kind == DISK_READ:
         return series.size is not None and series.subject == options["path"]
-    if one.probe.kind == POOL:
-        return series.probe == POOL and one.probe.name == f"{POOL} {series.subject}"
-    if one.item is None:
+    if request.probe.kind == POOL:
+        return series.probe == POOL and request.probe.name == f"{POOL} {series.subject}"
+    if request.item is None:
         return False
-    if one.probe.kind == NFS:
-        return series.probe == NFS and (series.subject + " ").startswith(one.item + " ")
-    same = series.subject == one.item or one.item in names.get(series.subject, ())
+    if request.probe.kind == NFS:
+        return series.probe == NFS and (series.subject + " ").startswith(request.item + " ")
+    same = series.subject == request.item or request.item in names.get(series.subject, ())
     return series.probe == DISK and same
 
 
@@ -86,14 +86,14 @@ def without_answer(
 
     ``coarse`` are those that the kernel counted in units that are too long.
     """
-    found = []
-    for one in asked_of(baseline):
-        if any(serves(series, one, names) for series in measured):
+    problems = []
+    for request in asked_of(baseline):
+        if any(serves(series, request, names) for series in measured):
             continue
-        ticks = any(serves(series, one, names) for series in coarse)
+        ticks = any(serves(series, request, names) for series in coarse)
         reason = f" ({COARSE})" if ticks else because(baseline.remarks)
-        found.append(f"{one.name} was not measured{reason}")
-    return found
+        problems.append(f"{request.name} was not measured{reason}")
+    return problems
 
 
 def because(remarks: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ class Series(NamedTuple):
 
 def series_of(windows: Iterable[Window]) -> dict[Series, list[Window]]:
     """The windows by what they are of, each list in order of time."""
-    found: dict[Series, list[Window]] = {}
+    by_series: dict[Series, list[Window]] = {}
     for window in windows:
         mode = window.conditions.get("mode") if window.probe == TCP else None
         key = Series(
@@ -59,8 +59,8 @@ def series_of(windows: Iterable[Window]) -> dict[Series, list[Window]]:
             window.size,
             None if mode is None else str(mode),
         )
-        found.setdefault(key, []).append(window)
-    return found
+        by_series.setdefault(key, []).append(window)
+    return by_series
 
 
 def values_of(windows: Sequence[Window], least: float = LEAST) -> list[tuple[str, list[float]]]:
@@ -69,14 +69,14 @@ def values_of(windows: Sequence[Window], least: float = LEAST) -> list[tuple[str
     What took no whole unit of the source took something: no value is below ``least``, which is
     above 0. Windows that were left out for being quick would leave the slow ones to speak for all.
     """
-    told = [window for window in windows if not is_cached(window)]
-    has_middle = any(window.p50 is not None for window in told)
+    readings = [window for window in windows if not is_cached(window)]
+    has_middle = any(window.p50 is not None for window in readings)
     names = _FIGURES if has_middle else (_MEAN,)
-    found = []
+    figures = []
     for name in names:
-        values = [getattr(window, name) for window in told]
-        found.append((name, [max(value, least) for value in values if value is not None]))
-    return found
+        values = [getattr(window, name) for window in readings]
+        figures.append((name, [max(value, least) for value in values if value is not None]))
+    return figures
 
 
 def told_windows(windows: Sequence[Window]) -> int:
@@ -92,18 +92,22 @@ def is_cached(window: Window) -> bool:
 def is_coarse(windows: Sequence[Window], few: float = FEW) -> bool:
     """Whether in more than ``few`` of the windows (a share) all that was counted was over within
     one unit of the source (a tick): such show what takes longer than a unit, and nothing else."""
-    values = [one.mean if one.p50 is None else one.p50 for one in windows if not is_cached(one)]
-    told = [value for value in values if value is not None]
-    return told.count(0.0) > few * len(told)
+    values = [
+        window.mean if window.p50 is None else window.p50
+        for window in windows
+        if not is_cached(window)
+    ]
+    figures = [value for value in values if value is not None]
+    return figures.count(0.0) > few * len(figures)
 
 
 def unit_of(windows: Sequence[Window]) -> float:
     """The unit in which the source of coarse windows counts (microseconds): a tick, or the
     millisecond of the kernel's other counters."""
     ticks = [
-        float(one.conditions["resolution_us"])
-        for one in windows
-        if one.conditions.get("counted_in") == TICKS
-        and isinstance(one.conditions.get("resolution_us"), (int, float))
+        float(window.conditions["resolution_us"])
+        for window in windows
+        if window.conditions.get("counted_in") == TICKS
+        and isinstance(window.conditions.get("resolution_us"), (int, float))
     ]
     return max(ticks + [_MILLISECOND])

@@ -175,9 +175,9 @@ def _widening(before: Sequence[float], after: Sequence[float]) -> float:
     A series of n windows shows it too low by about (1 + 4 r) / n, for its own mean moves with it
     (Marriott and Pope, Kendall 1954). A negative one narrows nothing.
     """
-    found = [_correlation(figures) for figures in (before, after) if len(figures) > 2]
-    mean = sum(found) / len(found) if found else 0.0
-    mean += (1.0 + 4.0 * max(mean, 0.0)) / min(len(before), len(after)) if found else 0.0
+    correlations = [_correlation(figures) for figures in (before, after) if len(figures) > 2]
+    mean = sum(correlations) / len(correlations) if correlations else 0.0
+    mean += (1.0 + 4.0 * max(mean, 0.0)) / min(len(before), len(after)) if correlations else 0.0
     rho = min(max(mean, 0.0), _MOST_CORRELATION)
     return math.sqrt((1.0 + rho) / (1.0 - rho))
 

@@ -46,11 +46,11 @@ class Message(NamedTuple):
     @property
     def title(self) -> str:
         findings = _counted(len(self.new), "new finding")
-        hosts = _counted(len({one.host for one in self.new}), "host")
+        hosts = _counted(len({finding.host for finding in self.new}), "host")
         return f"Hostproof: {findings} on {hosts}"
 
     def lines(self) -> list[str]:
-        shown = [one.line() for one in self.new[:MOST_FINDINGS]]
+        shown = [finding.line() for finding in self.new[:MOST_FINDINGS]]
         rest = len(self.new) - len(shown)
         return [*shown, *([f"and {rest} more"] if rest else []), f"Report: {self.report}"]
 
@@ -64,7 +64,7 @@ def new_of(host: str, finding: dict[str, Any]) -> New:
     # Reports of earlier versions have no problem.
     text = finding.get("problem") or finding["title"]
     words = (host, finding["check"], finding["status"], finding["severity"], text)
-    return New(*(shorten(one_line(str(one)), _LONGEST) for one in words))
+    return New(*(shorten(one_line(str(word)), _LONGEST) for word in words))
 
 
 def as_json(message: Message) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def as_json(message: Message) -> dict[str, Any]:
         "run": message.run,
         "report": message.report,
         "counts": {"new": len(message.new), "fixed": message.fixed},
-        "new": [one._asdict() for one in message.new[:MOST_FINDINGS]],
+        "new": [finding._asdict() for finding in message.new[:MOST_FINDINGS]],
     }
 
 

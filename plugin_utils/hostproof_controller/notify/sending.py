@@ -82,7 +82,9 @@ def post(address: str, content: dict[str, Any], pauses: Sequence[float] = PAUSES
 
 def mail(message: EmailMessage) -> None:
     """Hand the message to sendmail, which takes the recipients from it."""
-    program = next((one for one in _SENDMAIL if os.access(one, os.X_OK)), shutil.which("sendmail"))
+    program = next(
+        (path for path in _SENDMAIL if os.access(path, os.X_OK)), shutil.which("sendmail")
+    )
     if program is None:
         raise NotSent("there is no sendmail program on this machine: install a mail server")
     argv = [program, "-t", "-oi"]
@@ -90,5 +92,5 @@ def mail(message: EmailMessage) -> None:
         argv, input=message.as_bytes(), capture_output=True, timeout=60, check=False
     )
     if done.returncode:
-        said = shorten(one_line(done.stderr.decode("utf-8", "backslashreplace")), 200)
-        raise NotSent(f"sendmail ended with exit code {done.returncode}: {said or 'no message'}")
+        text = shorten(one_line(done.stderr.decode("utf-8", "backslashreplace")), 200)
+        raise NotSent(f"sendmail ended with exit code {done.returncode}: {text or 'no message'}")

@@ -60,16 +60,16 @@ def parse(text: str, host: str | None = None) -> Run:
     if not tasks:
         raise NotUnderstood("no line of the form 'NAME ...STATUS' exists: not output of CVU")
     named = _NODES.search(text)
-    known = [one for one in named["nodes"].split(",") if one != "all"] if named else []
+    known = [node for node in named["nodes"].split(",") if node != "all"] if named else []
     # Tables of interfaces have similar rows, so their names count only without any other name.
     others = [node for task in messages for node in task[1:] if node]
     hosts = [*known, *others] or list(dict.fromkeys(nodes))
-    hosts = [one for one in dict.fromkeys(hosts) if _NODE.match(one)]
+    hosts = [node for node in dict.fromkeys(hosts) if _NODE.match(node)]
     if host is not None:
         hosts = hosts or [host]
     if not hosts:
         raise NotUnderstood("the output of CVU names no node: name the host with --host")
-    foreign = [one for task in tasks.values() for one in _of_task(task, hosts, messages)]
+    foreign = [finding for task in tasks.values() for finding in _of_task(task, hosts, messages)]
     if len(foreign) > MOST:
         raise NotUnderstood(f"it has more than {MOST} results")
     version = _VERSION.search(text)
@@ -91,12 +91,12 @@ def _read(
         old = _OLD.match(line)
         begins = _BEGINS.match(line)
         message = _MESSAGE.match(line)
-        found = ended or old
-        if found is not None:
-            task = found["name"]
+        match = ended or old
+        if match is not None:
+            task = match["name"]
             ids = tuple(re.findall(r"[A-Z]{3,5}-\d+", (ended and ended["ids"]) or ""))
-            one = _Task(task, _status(found["word"]), ids, rows)
-            tasks[task] = _together(tasks.get(task), one)
+            result = _Task(task, _status(match["word"]), ids, rows)
+            tasks[task] = _together(tasks.get(task), result)
             rows, in_table, is_message = {}, False, False
         elif begins:
             rows, in_table, is_message = {}, False, False
@@ -112,8 +112,10 @@ def _read(
             messages[(task, node)][-1] = (number, f"{text} {line.strip()}")
         elif in_table:
             cells = re.split(r"\s{2,}", line.strip())
-            place = next((one for one in cells[:2] if _NODE.match(one)), None)
-            status = next((_WORDS[one] for one in map(str.lower, cells[1:]) if one in _WORDS), None)
+            place = next((cell for cell in cells[:2] if _NODE.match(cell)), None)
+            status = next(
+                (_WORDS[cell] for cell in map(str.lower, cells[1:]) if cell in _WORDS), None
+            )
             if place is not None and status is not None:
                 rows[place] = max(rows.get(place, PASS), status, key=_badness)
                 nodes.append(place)
@@ -144,16 +146,16 @@ def _of_task(
     about = {host: messages.get((task.name, host), []) for host in hosts}
     shared = messages.get((task.name, ""), [])
     failed = {host for host in hosts if about[host] or task.nodes.get(host) == FAIL}
-    found = []
+    findings = []
     for host in hosts:
-        told = about[host] or ([] if any(about.values()) else shared)
+        notes = about[host] or ([] if any(about.values()) else shared)
         status = task.status
         if status == FAIL and failed and host not in failed:
             # The task failed on other nodes. Without a row this node may have failed as well.
             status = PASS if task.nodes.get(host) == PASS or any(about.values()) else FAIL
-        for number in (*task.ids, *(number for number, _text in told)):
+        for number in (*task.ids, *(number for number, _text in notes)):
             status = _NOT_RUN.get(number, status)
-        text = "; ".join(f"{number}: {text}" for number, text in told)
-        numbers = dict.fromkeys([*task.ids, *(number for number, _text in told)])
-        found.append(Foreign(host, name, subject, status, "medium", text, ", ".join(numbers)))
-    return found
+        text = "; ".join(f"{number}: {text}" for number, text in notes)
+        numbers = dict.fromkeys([*task.ids, *(number for number, _text in notes)])
+        findings.append(Foreign(host, name, subject, status, "medium", text, ", ".join(numbers)))
+    return findings

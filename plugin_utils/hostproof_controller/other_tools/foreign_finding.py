@@ -48,23 +48,23 @@ def as_findings(
     tool: str, source: str, foreign: Iterable[Foreign]
 ) -> dict[str, list[dict[str, Any]]]:
     """Findings by host. ``source`` names tool and version; the control is the name of the tool."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for one in foreign:
-        found.setdefault(one.host, []).append(_as_finding(tool, source, one))
-    return found
+    findings: dict[str, list[dict[str, Any]]] = {}
+    for finding in foreign:
+        findings.setdefault(finding.host, []).append(_as_finding(tool, source, finding))
+    return findings
 
 
-def _as_finding(tool: str, source: str, one: Foreign) -> dict[str, Any]:
-    name = _short(one.name, 200)
-    title = f"{_short(one.subject, 200)}: {name}" if one.subject else name
-    why = _short(one.told, _LONGEST) or f"{source} reports this as {one.status}."
-    is_problem = one.status in (FAIL, WARN)
+def _as_finding(tool: str, source: str, finding: Foreign) -> dict[str, Any]:
+    name = _short(finding.name, 200)
+    title = f"{_short(finding.subject, 200)}: {name}" if finding.subject else name
+    why = _short(finding.told, _LONGEST) or f"{source} reports this as {finding.status}."
+    is_problem = finding.status in (FAIL, WARN)
     return {
         "control": tool,
-        "check": f"{tool}.{slug(one.name)}",
+        "check": f"{tool}.{slug(finding.name)}",
         "title": title,
-        "status": one.status,
-        "severity": one.severity,
+        "status": finding.status,
+        "severity": finding.severity,
         "desired": None,
         "persisted": None,
         "running": None,
@@ -72,7 +72,7 @@ def _as_finding(tool: str, source: str, one: Foreign) -> dict[str, Any]:
         "takes_effect": None,
         "why": why,
         "fix": None,
-        "reference": f"{source}, {one.number}" if one.number else source,
+        "reference": f"{source}, {finding.number}" if finding.number else source,
         "evidence": [],
         "waiver": None,
         "values": None,

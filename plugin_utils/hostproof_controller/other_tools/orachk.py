@@ -23,7 +23,9 @@ _SEVERITIES = {"CRITICAL": "critical", "FAIL": "high", "WARNING": "medium", "INF
 def parse(text: str, host: str | None = None) -> Run:
     """The results. ``host`` is for those that name no node, such as the checks of a cluster."""
     records = _records(text)
-    nodes = list(dict.fromkeys(str(one["NodeName"]) for one in records if one.get("NodeName")))
+    nodes = list(
+        dict.fromkeys(str(record["NodeName"]) for record in records if record.get("NodeName"))
+    )
     everywhere = [host] if host is not None else nodes
     if not everywhere:
         raise NotUnderstood("the results name no node: name the host with --host")
@@ -37,7 +39,7 @@ def parse(text: str, host: str | None = None) -> Run:
 
 def _records(text: str) -> list[dict[str, Any]]:
     decoder = json.JSONDecoder()
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     at = 0
     while True:
         while at < len(text) and text[at] in " \t\r\n,[]":
@@ -50,12 +52,12 @@ def _records(text: str) -> list[dict[str, Any]]:
             raise NotUnderstood(f"it is not a result of ORAchk: {problem}") from None
         if not isinstance(record, dict) or "orachkName" not in record:
             raise NotUnderstood("it is not a result of ORAchk: an entry has no orachkName")
-        found.append(record)
-        if len(found) > MOST:
+        records.append(record)
+        if len(records) > MOST:
             raise NotUnderstood(f"it has more than {MOST} results")
-    if not found:
+    if not records:
         raise NotUnderstood("it has no result of ORAchk")
-    return found
+    return records
 
 
 def _foreign(record: dict[str, Any], node: str) -> Foreign:

@@ -82,7 +82,7 @@ class Job:
         self._folder = Path()
         self._ended: list[_Termination] = []
 
-    def run(self, above: Path, asked: AuditRequest, interrupted: Sequence[int]) -> None:
+    def run(self, above: Path, request: AuditRequest, interrupted: Sequence[int]) -> None:
         """Run the slice; why_lost() returns the reason of a failure.
 
         The caller appends to ``interrupted`` to end the slice early.
@@ -90,30 +90,30 @@ class Job:
         self.began = True
         self._folder = above / self.file_name.removesuffix(".log")
         try:
-            self._prepare(asked)
-            self._pipe(self._commands(asked), asked.environment, interrupted)
+            self._prepare(request)
+            self._pipe(self._commands(request), request.environment, interrupted)
         except OSError as problem:
             path = problem.filename or "a file"
             reason = f"cannot use {path}: {problem.strerror or problem}"
             self._ended.append(_Termination(reason, None))
 
-    def _prepare(self, asked: AuditRequest) -> None:
+    def _prepare(self, request: AuditRequest) -> None:
         own = self._folder / "project" / _OWN
         own.mkdir(parents=True, mode=0o700)
         for name in _PROJECT:
             self._put(ROOT / name, own.parent / name, links=True)
         (own / "limit").write_text("".join(f"{host}\n" for host in self.hosts), encoding="utf-8")
         words = []
-        for number, source in enumerate(asked.inventories):
+        for number, source in enumerate(request.inventories):
             words += ["-i", self._inventory(source, f"{_OWN}/{number}")]
-        for number, file in enumerate(asked.files):
+        for number, file in enumerate(request.files):
             shutil.copyfile(file, own / f"variables-{number}")
             words += ["-e", f"@{_OWN}/variables-{number}"]
-        words += [*asked.options, "--limit", f"@{_OWN}/limit"]
+        words += [*request.options, "--limit", f"@{_OWN}/limit"]
         env = self._folder / "env"
         env.mkdir()
         (env / "cmdline").write_text(shlex.join(words), encoding="utf-8")
-        (env / "envvars").write_text(json.dumps(_variables(asked)))
+        (env / "envvars").write_text(json.dumps(_variables(request)))
 
     def _put(self, source: Path, target: Path, *, links: bool) -> None:
         """Link or copy a file or directory; ``links``: keep the links in a copy."""
@@ -137,9 +137,9 @@ class Job:
                 self._put(path.parent / name, directory / name, links=False)
         return f"{below}/{path.name}"
 
-    def _commands(self, asked: AuditRequest) -> dict[str, list[str]]:
+    def _commands(self, request: AuditRequest) -> dict[str, list[str]]:
         """The commands of a pipe by name: each reads the output of the previous one."""
-        runner, directory = str(asked.programs / "ansible-runner"), str(self._folder)
+        runner, directory = str(request.programs / "ansible-runner"), str(self._folder)
         job = ["-p", "playbooks/audit.yml", "--ident", _IDENT, "-q", "--omit-event-data"]
         if self.node is None:
             return {"ansible-runner": [runner, "run", directory, *job]}
@@ -159,14 +159,14 @@ class Job:
             running: list[tuple[str, subprocess.Popen[bytes]]] = []
             before = None
             for name, command in commands.items():
-                said = opened.enter_context(self._said_by(name).open("wb"))
+                log = opened.enter_context(self._said_by(name).open("wb"))
                 last = len(running) == len(commands) - 1
                 process = subprocess.Popen(
                     command,
                     env=environment,
                     stdin=before or subprocess.DEVNULL,
-                    stdout=said if last else subprocess.PIPE,
-                    stderr=said,
+                    stdout=log if last else subprocess.PIPE,
+                    stderr=log,
                     # A local job gets Ctrl-C from termination.py, in order. ssh gets it from the
                     # terminal, which it may need.
                     start_new_session=self.node is None,
@@ -198,7 +198,9 @@ class Job:
         # A failure of ssh comes first: it causes the errors of the programs at both ends. The exit
         # code for failed checks comes last: it is not a failure of the slice.
         first = min(
-            self._ended, key=lambda one: (one.code == _FOUND, "ssh" not in one.what), default=None
+            self._ended,
+            key=lambda failure: (failure.code == _FOUND, "ssh" not in failure.what),
+            default=None,
         )
         reason = first.what if first else "it returned no result for this host"
         return shorten(f"Lost with {self.name}: {reason}", _LONGEST_REASON)
@@ -208,26 +210,26 @@ class Job:
         """The findings.jsonl that the job returned: none or one."""
         if not self.began:
             return []
-        found = (self._folder / "artifacts" / _IDENT / "reports").glob("*/findings.jsonl")
-        return sorted(path for path in found if path.is_file() and not path.is_symlink())
+        paths = (self._folder / "artifacts" / _IDENT / "reports").glob("*/findings.jsonl")
+        return sorted(path for path in paths if path.is_file() and not path.is_symlink())
 
     def output(self) -> str:
         """The last output of its programs and its playbook."""
         files = [self._folder / "artifacts" / _IDENT / "stdout", *self._folder.glob("said-by-*")]
         texts = {path.name: _tail(path).strip() for path in files if not path.is_symlink()}
-        said = "\n\n".join(f"{name}:\n{text}" for name, text in texts.items() if text)
-        return printable(said).encode("ascii", "backslashreplace").decode("ascii") + "\n"
+        content = "\n\n".join(f"{name}:\n{text}" for name, text in texts.items() if text)
+        return printable(content).encode("ascii", "backslashreplace").decode("ascii") + "\n"
 
 
-def _variables(asked: AuditRequest) -> dict[str, str]:
+def _variables(request: AuditRequest) -> dict[str, str]:
     """Variables of a job that are added to the environment of its machine."""
     return {
         # By default, ansible-runner turns host key checking off.
-        "ANSIBLE_HOST_KEY_CHECKING": asked.environment.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
+        "ANSIBLE_HOST_KEY_CHECKING": request.environment.get("ANSIBLE_HOST_KEY_CHECKING", "True"),
         # The report must be written to the artifacts of the job.
         "HOSTPROOF_REPORT": "",
         "HOSTPROOF_REPORTS": "",
-        INVENTORIES: "\n".join(map(_absolute, asked.inventories)),
+        INVENTORIES: "\n".join(map(_absolute, request.inventories)),
     }
 
 

@@ -23,9 +23,9 @@ def split(hosts: Sequence[str], groups: Mapping[str, Iterable[str]], count: int)
         units.setdefault(unit, []).append(host)
     slices: list[list[str]] = [[] for _ in range(min(count, len(hosts)))]
     # The largest unit first, each into the smallest slice: all slices get about the same size.
-    for unit_hosts in sorted(units.values(), key=lambda one: (-len(one), natural(one[0]))):
+    for unit_hosts in sorted(units.values(), key=lambda group: (-len(group), natural(group[0]))):
         min(slices, key=len).extend(unit_hosts)
-    return [sorted(one, key=natural) for one in slices if one]
+    return [sorted(group, key=natural) for group in slices if group]
 
 
 def _smallest_groups(
@@ -33,9 +33,9 @@ def _smallest_groups(
 ) -> dict[str, str]:
     """Host to group, for groups of two to ``most`` of these hosts."""
     members = {name: hosts.intersection(group) for name, group in groups.items()}
-    found: dict[str, str] = {}
+    by_host: dict[str, str] = {}
     for name in sorted(members, key=lambda name: (len(members[name]), name)):
         if 2 <= len(members[name]) <= most:
             for host in members[name]:
-                found.setdefault(host, name)
-    return found
+                by_host.setdefault(host, name)
+    return by_host

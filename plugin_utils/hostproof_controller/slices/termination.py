@@ -41,8 +41,8 @@ def wait(process: subprocess.Popen[bytes], interrupted: Sequence[int]) -> int:
 def _end(process: subprocess.Popen[bytes]) -> int:
     """Send SIGINT to ansible-playbook, as Ctrl-C does, and kill the processes that remain."""
     below = set(_below(process.pid))
-    for one in _children(process.pid):
-        _signal(one, signal.SIGINT)
+    for child in _children(process.pid):
+        _signal(child, signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_GRACE)
     # Add processes that started in the meantime.
@@ -52,8 +52,8 @@ def _end(process: subprocess.Popen[bytes]) -> int:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_AFTER)
     process.kill()
-    for one in below:
-        _signal(one, signal.SIGKILL)
+    for child in below:
+        _signal(child, signal.SIGKILL)
     return process.wait()
 
 
@@ -65,18 +65,18 @@ def _signal(process: _Process, number: signal.Signals) -> None:
 
 def _below(pid: int) -> Iterator[_Process]:
     """All descendants of a process."""
-    for one in _children(pid):
-        yield one
-        yield from _below(one.pid)
+    for child in _children(pid):
+        yield child
+        yield from _below(child.pid)
 
 
 def _children(pid: int) -> list[_Process]:
     """The children of a process; empty without the /proc of Linux, so only the runner is ended."""
-    found = []
+    pids = []
     for path in _PROC.glob(f"{pid}/task/*/children"):
         with contextlib.suppress(OSError):
-            found += [int(word) for word in path.read_text().split()]
-    return [_Process(child, began) for child in found if (began := _began(child)) is not None]
+            pids += [int(word) for word in path.read_text().split()]
+    return [_Process(child, began) for child in pids if (began := _began(child)) is not None]
 
 
 def _began(pid: int) -> str | None:

@@ -65,13 +65,15 @@ def read(host: Host, _policy: Policy) -> Facts:
         return attempt(reading, *arguments) if is_linux else kernel
 
     packages = of_linux(_packages, host)
-    loaded = {one: of_linux(_has_folder, host, f"/sys/module/{one}") for one in (ASMLIB, ASMFD)}
+    loaded = {
+        module: of_linux(_has_folder, host, f"/sys/module/{module}") for module in (ASMLIB, ASMFD)
+    }
     configured = of_linux(_has_file, host, AFD_CONFIG)
     has_asmlib = bool(if_known(packages, {}))
     has_asmfd = if_known(loaded[ASMFD], False) or if_known(configured, False)
     default = of_linux(_default_kernel, host)
-    kernels = [one for one in (kernel, default) if isinstance(one, str)]
-    wanted = [one for one, there in ((ASMLIB, has_asmlib), (ASMFD, has_asmfd)) if there]
+    kernels = [release for release in (kernel, default) if isinstance(release, str)]
+    modules = [module for module, there in ((ASMLIB, has_asmlib), (ASMFD, has_asmfd)) if there]
     return Facts(
         kernel=kernel,
         recorded=host.has("command:" + " ".join(RPM)),
@@ -82,7 +84,7 @@ def read(host: Host, _policy: Policy) -> Facts:
         modules={
             f"{release} {module}": attempt(_has_module, host, release, module)
             for release in dict.fromkeys(kernels)
-            for module in wanted
+            for module in modules
         },
         afd_configured=configured,
         config=attempt(host.read_text, CONFIG),
@@ -101,26 +103,26 @@ def _packages(host: Host) -> Dict[str, str]:
     if re.search("^error: ", known(output).stderr, re.MULTILINE):
         # It then calls every package "not installed".
         raise Unanswered("command:" + " ".join(RPM), "the package database is damaged")
-    found = {}
+    packages = {}
     lines = known(output).stdout.splitlines()
     for line in lines:
         words = line.split()
         if len(words) == 2 and words[0] in PACKAGES:
-            found[words[0]] = words[1]
+            packages[words[0]] = words[1]
     missing = sum("is not installed" in line for line in lines)
-    if len(found) + missing < len(PACKAGES):
+    if len(packages) + missing < len(PACKAGES):
         raise Unanswered("command:" + " ".join(RPM), "rpm did not answer for every package")
-    return found
+    return packages
 
 
 def _has_folder(host: Host, path: str) -> bool:
-    found = attempt(host.list_dir, path)
-    return not isinstance(found, Absent) and known(found) is not None
+    answer = attempt(host.list_dir, path)
+    return not isinstance(answer, Absent) and known(answer) is not None
 
 
 def _has_file(host: Host, path: str) -> bool:
-    found = attempt(host.stat, path)
-    return not isinstance(found, Absent) and known(found) is not None
+    answer = attempt(host.stat, path)
+    return not isinstance(answer, Absent) and known(answer) is not None
 
 
 def _default_kernel(host: Host) -> str:
@@ -149,9 +151,9 @@ def _unit(host: Host) -> str:
 
 
 def _at_boot(host: Host) -> Optional[str]:
-    found = boot_probe.sysctl_at_boot(boot_probe.read_boot(host), IO_URING_KEY)
-    found.settled()
-    return None if found.winner is None else found.winner.value
+    outcome = boot_probe.sysctl_at_boot(boot_probe.read_boot(host), IO_URING_KEY)
+    outcome.settled()
+    return None if outcome.winner is None else outcome.winner.value
 
 
 def enabled(facts: Facts) -> bool:

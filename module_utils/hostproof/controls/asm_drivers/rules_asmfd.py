@@ -40,8 +40,8 @@ def asmfd(facts: Facts, policy: Policy) -> Verdict:
         elif is_at_least(kernel, *_FIRST_WITHOUT):
             problems.append((WARN, layer, f"Oracle disabled ASMFD on kernels such as {kernel}"))
     profile = policy.profile
-    wanted = releases.wanted(None, None if profile is None else profile.release, facts.software)
-    names = [one.name for one in wanted if isinstance(one, releases.Release)]
+    required = releases.wanted(None, None if profile is None else profile.release, facts.software)
+    names = [release.name for release in required if isinstance(release, releases.Release)]
     if "26ai" in names:
         problems.append((FAIL, "", "26ai does not support ASMFD"))
     layers = {layer for _status, layer, _why in problems}
@@ -60,8 +60,8 @@ def asmfd(facts: Facts, policy: Policy) -> Verdict:
     return by_layers(verdict, [("after reboot", None if isinstance(later, Absent) else later)])
 
 
-def _text(facts: Facts, wanted: str) -> Optional[str]:
+def _text(facts: Facts, name: str) -> Optional[str]:
     for layer, kernel in kernels(facts):
-        if layer == wanted:
+        if layer == name:
             return f"kernel {kernel[:80]}"
     return None

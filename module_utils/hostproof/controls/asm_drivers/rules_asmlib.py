@@ -32,12 +32,12 @@ _WORDS = {"0": "0 (allowed)", "1": "1 (one group only)", "2": "2 (disabled)"}
     reference=_BOOK,
 )
 def asmlib_version(facts: Facts, _policy: Policy) -> Verdict:
-    found, system = version(facts), known(facts.os)
+    installed, system = version(facts), known(facts.os)
     if system.name not in EL:
         raise Skip(f"Oracle names no version of ASMLIB for {system.text}.")
     is_new = system.version[0] >= _FIRST_V3
     return Verdict(
-        PASS if (found >= V3) == is_new else WARN,
+        PASS if (installed >= V3) == is_new else WARN,
         f"{packages(facts)} on {system.text}.",
         fix="install oracleasm-support and oracleasmlib of the right version",
         desired="3.0.0 or later" if is_new else "2.x",
@@ -67,7 +67,7 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
         layer: has_v3 and is_at_least(kernel, *_IO_URING_SINCE)
         for layer, (kernel, _has) in there.items()
     }
-    bad = {one: kernel for one, (kernel, has) in there.items() if not has and not by_ring[one]}
+    bad = {name: kernel for name, (kernel, has) in there.items() if not has and not by_ring[name]}
     texts = {
         layer: ("module oracleasm" if has else "io_uring" if by_ring[layer] else "no driver")
         + f", kernel {kernel[:80]}"
@@ -103,7 +103,7 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
     if not uses_io_uring(facts):
         raise Skip("ASMLIB uses the module oracleasm on these kernels.")
     # Kernels of Red Hat have no io_uring or disable it by default.
-    is_uek = all(kernel_release.parse(one).is_uek for _layer, one in kernels(facts))
+    is_uek = all(kernel_release.parse(release).is_uek for _layer, release in kernels(facts))
     if isinstance(facts.io_uring, Absent) and not is_uek:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
     if isinstance(facts.io_uring, Absent):

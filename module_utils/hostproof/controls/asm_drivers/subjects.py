@@ -25,23 +25,25 @@ def applies(facts: Facts, policy: Policy) -> None:
 
 def kernels(facts: Facts) -> List[Tuple[str, str]]:
     """(layer, kernel) of the running kernel and, where it is known, of the next start."""
-    found = [("running", known(facts.kernel))]
+    pairs = [("running", known(facts.kernel))]
     if not isinstance(facts.default_kernel, HostproofError):
-        found.append(("persisted", facts.default_kernel))
-    return found
+        pairs.append(("persisted", facts.default_kernel))
+    return pairs
 
 
 def version(facts: Facts) -> Tuple[int, ...]:
     """The lowest version of the packages of ASMLIB; Skip where none is installed."""
-    found = known(facts.packages)
-    if not found:
+    installed = known(facts.packages)
+    if not installed:
         raise Skip("ASMLIB is not installed.")
-    return min(numbers(one) for one in found.values())
+    return min(numbers(text) for text in installed.values())
 
 
 def packages(facts: Facts) -> str:
-    found = known(facts.packages)
-    return ", ".join(f"{one} {found[one][:40]}" for one in PACKAGES if one in found)
+    installed = known(facts.packages)
+    return ", ".join(
+        f"{package} {installed[package][:40]}" for package in PACKAGES if package in installed
+    )
 
 
 def uses_io_uring(facts: Facts) -> bool:

@@ -127,7 +127,11 @@ def _read_linux(host: Host, policy: Policy) -> Linux:
 
 def _read_nfs_inodes(host: Host) -> List[int]:
     """Inodes of sockets that are connected to an NFS server: Direct NFS."""
-    return [one.inode for one in nfs_connections.read_connections(host) if one.inode]
+    return [
+        connection.inode
+        for connection in nfs_connections.read_connections(host)
+        if connection.inode
+    ]
 
 
 def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Silence]:
@@ -135,7 +139,9 @@ def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Sil
     now = known(clock)
     entries: List[kernel_log.Entry] = kernel_messages.read(host, SILENCE, now)
     begins = now.now - policy.message_days * 86400
-    return [one for one in nfs_silence.silences(entries) if (one.ended or now.now) >= begins]
+    return [
+        silence for silence in nfs_silence.silences(entries) if (silence.ended or now.now) >= begins
+    ]
 
 
 # -- instances ------------------------------------------------------------------------------------
@@ -148,9 +154,9 @@ def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[S
     if linux is not None:
         running = next_start.running_databases(instances_probe.find_instances(host))
     listed = _listed(host, policy, running)
-    found: Answer[Dict[str, List[Writer]]] = Absent(io_writers.KEYS[0], "not a Linux host")
+    writers: Answer[Dict[str, List[Writer]]] = Absent(io_writers.KEYS[0], "not a Linux host")
     if linux is not None:
-        found = attempt(_read_writers, host, linux)
+        writers = attempt(_read_writers, host, linux)
     return [
         _look_at(
             host,
@@ -158,7 +164,7 @@ def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[S
             linux,
             running.get(sid),
             listed.get(sid, WantedInstance(sid, None, None)),
-            found,
+            writers,
         )
         for sid in sorted(set(running) | set(listed))
     ]
@@ -173,7 +179,7 @@ def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[st
 
 def _read_writers(host: Host, linux: Linux) -> Dict[str, List[Writer]]:
     holders = known(linux.holders)
-    if not any(one.files is not None for one in holders.processes):
+    if not any(process.files is not None for process in holders.processes):
         return {}
     return io_writers.writers(host, holders, io_writers.machine_of(host))
 
@@ -189,7 +195,7 @@ def _look_at(
     linux: Optional[Linux],
     running: Optional[Instance],
     listed: WantedInstance,
-    found: Answer[Dict[str, List[Writer]]],
+    writers: Answer[Dict[str, List[Writer]]],
 ) -> Subject:
     sid = listed.sid
     database = next_start.look_at(host, _asking(policy), sid, running, listed.home)
@@ -200,11 +206,11 @@ def _look_at(
     user = attempt(lambda: known(database.target).user if running is None else known(running.user))
     ones: Answer[List[Writer]] = is_down
     if running is not None:
-        ones = attempt(lambda: io_writers.of_instance(known(found), sid))
+        ones = attempt(lambda: io_writers.of_instance(known(writers), sid))
     messages = attempt(_read_messages, host, policy, linux, user, path)
     traces = attempt(_read_traces, host, policy, linux, user, path, sid)
-    unread = [one for one in (path, messages, traces) if isinstance(one, HostError)]
-    if running is None and not all(host.has(one.key) for one in unread):
+    unread = [answer for answer in (path, messages, traces) if isinstance(answer, HostError)]
+    if running is None and not all(host.has(problem.key) for problem in unread):
         # Evidence packs of earlier versions do not contain the logs of instances that were down.
         messages = traces = is_down
     return Subject(
@@ -221,8 +227,8 @@ def _read_messages(
     host: Host, policy: Policy, linux: Linux, user: Answer[str], path: Answer[str]
 ) -> List[Message]:
     clock = known(linux.clock)
-    found = io_logs.read_alert_log(host, known(path), known(user), clock.offset)
-    return _recent(policy, clock, found)
+    messages = io_logs.read_alert_log(host, known(path), known(user), clock.offset)
+    return _recent(policy, clock, messages)
 
 
 def _read_traces(
@@ -231,14 +237,14 @@ def _read_traces(
     clock = known(linux.clock)
     folder = known(path).rpartition("/")[0]
     days = policy.message_days
-    found = io_logs.read_traces(host, folder, sid, days, known(user), clock.offset)
-    return _recent(policy, clock, found)
+    messages = io_logs.read_traces(host, folder, sid, days, known(user), clock.offset)
+    return _recent(policy, clock, messages)
 
 
 def _recent(policy: Policy, clock: Clock, messages: List[Message]) -> List[Message]:
     """Messages in the days of the policy. Messages without a time can be recent: keep them."""
     begins = clock.now - policy.message_days * 86400
-    return [one for one in messages if one.at is None or one.at >= begins]
+    return [message for message in messages if message.at is None or message.at >= begins]
 
 
 def evidence_of(subject: Subject) -> Tuple[str, ...]:

@@ -53,7 +53,7 @@ def _plan_one(
     pending: List[str],
 ) -> None:
     """Plan the spfile entry of a running instance, if the policy allows it."""
-    sid, wanted = subject.sid, str(policy.filesystemio_options)
+    sid, required = subject.sid, str(policy.filesystemio_options)
     if subject.database.running is None:
         pending.append(f"{sid} is down, and only the running instance can change its spfile.")
         return
@@ -67,19 +67,21 @@ def _plan_one(
         return
     now = running(subject, OPTIONS)
     then, _layer = persisted(subject, OPTIONS)
-    if now != wanted:
+    if now != required:
         pending.append(f"{sid} runs with {OPTIONS} {now} until it is restarted.")
-    if then == wanted:
+    if then == required:
         return
-    refusals.extend(_guard_cache(subject, linux, policy, now, wanted, pending))
-    asked = known(subject.database.asked)
-    if asked.spfile is None:
+    refusals.extend(_guard_cache(subject, linux, policy, now, required, pending))
+    answer = known(subject.database.asked)
+    if answer.spfile is None:
         place = next_place(subject.database)
-        reason = f"{sid} was started with a text file: write '*.{OPTIONS}={wanted}' into {place}"
+        reason = f"{sid} was started with a text file: write '*.{OPTIONS}={required}' into {place}"
         refusals.append(Refusal(reason + " manually", None))
         return
-    before = entries_of([(one.sid, one.name, one.value) for one in asked.stored], OPTIONS, sid)
-    after = [(pfile.ALL, wanted), (sid, None)]
+    before = entries_of(
+        [(entry.sid, entry.name, entry.value) for entry in answer.stored], OPTIONS, sid
+    )
+    after = [(pfile.ALL, required), (sid, None)]
     changes.append(
         stored_change(
             known(subject.database.target), OPTIONS, before, after, float(policy.sqlplus_timeout)
@@ -88,10 +90,10 @@ def _plan_one(
 
 
 def _guard_cache(
-    subject: Subject, linux: Linux, policy: Policy, now: str, wanted: str, pending: List[str]
+    subject: Subject, linux: Linux, policy: Policy, now: str, required: str, pending: List[str]
 ) -> List[Refusal]:
     """Rejection if direct I/O would remove a page cache that serves most reads."""
-    if MODES.get(now, (False, False))[1] or not MODES[wanted][1]:
+    if MODES.get(now, (False, False))[1] or not MODES[required][1]:
         return []
     cache, sga = page_cache(linux), running_sga(subject.database) or 0
     share = 100.0 * cache / sga if sga else math.inf
@@ -99,13 +101,13 @@ def _guard_cache(
         f"{subject.sid} has an SGA of {human(sga)}, and the page cache of the host holds "
         f"{human(cache)} now, from which its files are read"
     )
-    pending.append(words + f": with {wanted} they are not.")
+    pending.append(words + f": with {required} they are not.")
     if share <= policy.cache_limit_percent or policy.allow_cache_loss:
         return []
     return [
         Refusal(
             f"{words} ({share:.0f} percent of the SGA, async_io_cache_limit_percent is "
-            f"{policy.cache_limit_percent}): {OPTIONS}={wanted} bypasses it; "
+            f"{policy.cache_limit_percent}): {OPTIONS}={required} bypasses it; "
             "make the SGA larger first",
             "allow_cache_loss",
         )

@@ -26,13 +26,13 @@ UNMANAGED = "unmanaged"
 DOCUMENTED, MOS = 1048576, 3145728
 
 
-def _aio_max_nr(given: PolicyValues, name: str) -> int:
-    value = given[name]
+def _aio_max_nr(values: PolicyValues, name: str) -> int:
+    value = values[name]
     if value in ("documented", "mos_579108"):
         return DOCUMENTED if value == "documented" else MOS
     if is_whole(value) and 0 < int(value) < 1 << 63:
         return int(value)
-    raise given.error(name, f"must be documented, mos_579108 or a number of events, not {value!r}")
+    raise values.error(name, f"must be documented, mos_579108 or a number of events, not {value!r}")
 
 
 class WantedInstance(NamedTuple):

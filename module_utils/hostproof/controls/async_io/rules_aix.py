@@ -105,23 +105,23 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
     around = _around(known(aix.mounts))
     subjects: List[Subject] = known(facts.subjects)
     homes = [
-        f"the home of {one.sid} is in {path} ({option})"
-        for one in subjects
+        f"the home of {subject.sid} is in {path} ({option})"
+        for subject in subjects
         for path, option in around
-        if _lies_in(if_known(one.database.home, ""), path)
+        if _lies_in(if_known(subject.database.home, ""), path)
     ]
-    asked = {one.sid: attempt(_persisted, one) for one in subjects}
-    direct = [sid for sid, value in asked.items() if value in ("setall", "directio")]
+    answers = {subject.sid: attempt(_persisted, subject) for subject in subjects}
+    direct = [sid for sid, value in answers.items() if value in ("setall", "directio")]
     double = [
         f"{path} is mounted with {option}, and {', '.join(direct)} opens its files so by {OPTIONS}"
         for path, option in around
         if direct
     ]
-    values = {value for value in asked.values() if isinstance(value, str)}
-    mixed = [f"{OPTIONS} differs: " + _listed(asked)] if len(values) > 1 else []
+    values = {value for value in answers.values() if isinstance(value, str)}
+    mixed = [f"{OPTIONS} differs: " + _listed(answers)] if len(values) > 1 else []
     problems = homes + double + mixed
     if not problems:
-        for value in asked.values():
+        for value in answers.values():
             known(value)
     return Verdict(
         FAIL if homes else WARN if problems else PASS,
@@ -129,7 +129,7 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
         fix=f"mount data files and homes without cio and dio, and set {OPTIONS} to setall on every "
         "instance",
         desired=f"no cio or dio in the mounts, one {OPTIONS} for all instances",
-        persisted=_listed(asked) or None,
+        persisted=_listed(answers) or None,
         running=", ".join(f"{path} {option}" for path, option in around)
         or "no mount with cio or dio",
         evidence=["command:" + " ".join(MOUNT)],
@@ -138,7 +138,7 @@ def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
 
 def _around(mounts: List[mount_command.Mount]) -> List[Tuple[str, str]]:
     """Mounts whose options bypass the page cache. Of stacked mounts only the topmost."""
-    last = {one.path: aix_mount_options.parse(one.options) for one in mounts}
+    last = {mount.path: aix_mount_options.parse(mount.options) for mount in mounts}
     return [
         (path, "cio" if "cio" in options else "dio")
         for path, options in sorted(last.items())
@@ -155,10 +155,10 @@ def _persisted(subject: Subject) -> str:
     return "not set" if value is None else value
 
 
-def _listed(asked: Dict[str, Answer[str]]) -> str:
+def _listed(answers: Dict[str, Answer[str]]) -> str:
     return ", ".join(
-        f"{sid} {'unknown' if isinstance(asked[sid], HostproofError) else asked[sid]}"
-        for sid in sorted(asked)
+        f"{sid} {'unknown' if isinstance(answers[sid], HostproofError) else answers[sid]}"
+        for sid in sorted(answers)
     )
 
 

@@ -49,10 +49,10 @@ _OPTIONS_CHECK = "async_io.filesystemio_options"
 def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux = linux_of(facts)
     ones = writers(subject)
-    without = [one.process for one in ones if not has_context(one)]
+    without = [writer.process for writer in ones if not has_context(writer)]
     asynchronous, _direct, by = expected(subject, policy.filesystemio_options)
-    number, events = aio.sum_of(ring for one in ones for ring in one.rings)
-    urings = sum(one.urings for one in ones)
+    number, events = aio.sum_of(ring for writer in ones for ring in writer.rings)
+    urings = sum(writer.urings for writer in ones)
     shown = f"{number} contexts of {events} events at most"
     shown += f", {urings} rings of io_uring" if urings else ""
     if without and has_direct_nfs(subject, linux):
@@ -69,7 +69,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         "synchronously, or has not written since its start.",
         fix="check again after the instance has written; then check libaio "
         "(ldd $ORACLE_HOME/bin/oracle) and for async_io.aio_usage",
-        desired="a context in each of " + ", ".join(one.process for one in ones),
+        desired="a context in each of " + ", ".join(writer.process for writer in ones),
         running=by,
         in_use=shown,
         values={"contexts": number, "events_at_most": events, "io_urings": urings},
@@ -92,8 +92,11 @@ def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux = linux_of(facts)
     held = _in_file_systems(subject, linux)
     _asynchronous, direct, by = expected(subject, policy.filesystemio_options)
-    buffered = {kind: [one for one in some if not one.flags.direct] for kind, some in held.items()}
-    some = [one for kind in _KINDS for one in buffered.get(kind, [])]
+    buffered = {
+        kind: [open_file for open_file in some if not open_file.flags.direct]
+        for kind, some in held.items()
+    }
+    some = [open_file for kind in _KINDS for open_file in buffered.get(kind, [])]
     cache = page_cache(linux) if some else 0
     return Verdict(
         (FAIL if direct else WARN) if some else PASS,
@@ -132,9 +135,12 @@ def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     counted = {kind: some for kind, some in held.items() if kind != TEMPORARY}
     if not any(counted.values()):
         raise Skip(f"Only temporary files of {subject.sid} are open in file systems.", KEYS)
-    loose = {kind: [one for one in some if not one.flags.sync] for kind, some in counted.items()}
-    some = [one for kind in _KINDS for one in loose.get(kind, [])]
-    cached = [one for one in some if not one.flags.direct]
+    loose = {
+        kind: [open_file for open_file in some if not open_file.flags.sync]
+        for kind, some in counted.items()
+    }
+    some = [open_file for kind in _KINDS for open_file in loose.get(kind, [])]
+    cached = [open_file for open_file in some if not open_file.flags.direct]
     return Verdict(
         FAIL if cached else WARN if some else PASS,
         why=f"{_counted(loose)} of {subject.sid} are open without O_DSYNC and O_SYNC: "
@@ -171,7 +177,7 @@ def _counted(by_kind: Dict[str, List[OpenFile]]) -> str:
 def _values(
     held: Dict[str, List[OpenFile]], buffered: Dict[str, List[OpenFile]], cache: int
 ) -> Dict[str, int]:
-    found = {f"{kind}_open": len(some) for kind, some in held.items()}
-    found.update({f"{kind}_buffered": len(some) for kind, some in buffered.items()})
-    found["page_cache_bytes"] = cache
-    return found
+    values = {f"{kind}_open": len(some) for kind, some in held.items()}
+    values.update({f"{kind}_buffered": len(some) for kind, some in buffered.items()})
+    values["page_cache_bytes"] = cache
+    return values

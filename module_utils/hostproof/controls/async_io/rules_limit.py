@@ -42,15 +42,15 @@ _NAMED = 5
 )
 def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     events = known(linux.events)
-    wanted = wanted_events(events, policy)
+    required = wanted_events(events, policy)
     at_boot = boot_probe.sysctl_at_boot(linux.boot, aio.KEY)
     winner = at_boot.winner
     then = _DEFAULT if winner is None else int(winner.value)
     low = [
         text
         for text, is_low in (
-            (f"It is {events.limit}", events.limit < wanted),
-            (f"it is {then} after reboot", then < wanted),
+            (f"It is {events.limit}", events.limit < required),
+            (f"it is {then} after reboot", then < required),
         )
         if is_low
     ]
@@ -58,11 +58,11 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         at_boot.settled()
     return Verdict(
         FAIL if low else PASS,
-        why=f"{' and '.join(low)}; required is {wanted}: {policy.aio_max_nr} of the policy, or "
+        why=f"{' and '.join(low)}; required is {required}: {policy.aio_max_nr} of the policy, or "
         f"{policy.growth_factor:g} times the {events.used} events in use.",
-        fix=_fix(wanted),
-        commands=_BY_APPLY if wanted <= DOCUMENTED else [],
-        desired=f"at least {wanted}",
+        fix=_fix(required),
+        commands=_BY_APPLY if required <= DOCUMENTED else [],
+        desired=f"at least {required}",
         persisted=f"{then} (kernel default, nothing sets it)"
         if winner is None
         else f"{winner.value} from {winner.place}"
@@ -70,8 +70,13 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         running=str(events.limit),
         in_use=f"{events.used} events",
         evidence=_EVENTS + _BOOT,
-        values={"wanted": wanted, "next_boot": then, "running": events.limit, "used": events.used},
-        failing_layer=failing(running=events.limit < wanted, persisted=then < wanted),
+        values={
+            "wanted": required,
+            "next_boot": then,
+            "running": events.limit,
+            "used": events.used,
+        },
+        failing_layer=failing(running=events.limit < required, persisted=then < required),
     )
 
 
@@ -113,12 +118,13 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _fix(wanted: int) -> str:
+def _fix(required: int) -> str:
     """The fix. Only kernel_parameters writes the key: the same key in two files would conflict."""
-    if wanted <= DOCUMENTED:
+    if required <= DOCUMENTED:
         return "apply kernel_parameters, which sets fs.aio-max-nr"
     return (
-        f"list fs.aio-max-nr with {wanted} in kernel_parameters_values, and apply kernel_parameters"
+        f"list fs.aio-max-nr with {required} in kernel_parameters_values, and apply "
+        "kernel_parameters"
     )
 
 

@@ -45,16 +45,16 @@ _LISTED = 5
 )
 def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux_of(facts)
-    found = _messages(subject, io_messages.LIMIT)
+    messages = _messages(subject, io_messages.LIMIT)
     return Verdict(
-        FAIL if found else PASS,
-        why=f"{_told(found)}: fs.aio-max-nr was reached.",
+        FAIL if messages else PASS,
+        why=f"{_told(messages)}: fs.aio-max-nr was reached.",
         fix="raise fs.aio-max-nr (async_io.aio_max_nr)",
         desired="none",
-        in_use=_told(found) or _none(policy),
+        in_use=_told(messages) or _none(policy),
         evidence=_log_keys(subject),
-        values=_values(found),
-        because_of=("async_io.aio_usage",) if found else (),
+        values=_values(messages),
+        because_of=("async_io.aio_usage",) if messages else (),
     )
 
 
@@ -72,30 +72,30 @@ def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 )
 def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux = linux_of(facts)
-    found = _messages(subject, io_messages.STALLED)
+    messages = _messages(subject, io_messages.STALLED)
     joined = [
         silence
         for silence in if_known(linux.silences, [])
-        if any(_belongs(message, silence) for message in found)
+        if any(_belongs(message, silence) for message in messages)
     ]
-    why = _told(found)
+    why = _told(messages)
     if joined:
-        why += ", while " + "; ".join(_silence_text(one, linux) for one in joined)
-    elif found:
+        why += ", while " + "; ".join(_silence_text(silence, linux) for silence in joined)
+    elif messages:
         unknown = isinstance(linux.silences, HostproofError)
         why += ", and the kernel's log " + (
             f"is not known ({linux.silences})" if unknown else "has no silent NFS server then"
         )
     return Verdict(
-        FAIL if joined else WARN if found else PASS,
+        FAIL if joined else WARN if messages else PASS,
         why=why + ".",
         fix="check storage and network, not the parameter: the checks of nfs_mounts check "
         "the mount, and its wire ones the way to the server",
         commands=_LOOK,
         desired="none",
-        in_use=_told(found) or _none(policy),
+        in_use=_told(messages) or _none(policy),
         evidence=_log_keys(subject) + (_KERNEL_LOG,),
-        values=_values(found),
+        values=_values(messages),
         because_of=(_SILENCE_CHECK,) if joined else (),
     )
 
@@ -115,17 +115,17 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux_of(facts)
     refused = _messages(subject, io_messages.REFUSED)
     failed = _messages(subject, io_messages.FAILED)
-    found = refused + failed
+    messages = refused + failed
     return Verdict(
-        FAIL if found else PASS,
-        why=f"{_told(found)}."
+        FAIL if messages else PASS,
+        why=f"{_told(messages)}."
         + (" The file system does not support asynchronous or direct I/O." if refused else ""),
         fix="check the storage of the file in the alert log; if the file "
         "system rejects it, move the file",
         desired="none",
-        in_use=_told(found) or _none(policy),
+        in_use=_told(messages) or _none(policy),
         evidence=_log_keys(subject),
-        values=_values(found),
+        values=_values(messages),
     )
 
 
@@ -141,28 +141,28 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     each=LINUX,
 )
 def nfs_not_responding(linux: Linux, facts: Facts, policy: Policy) -> List[Verdict]:
-    has_mount = any(one.fstype.startswith("nfs") for one in known(linux.mounts))
+    has_mount = any(mount.fstype.startswith("nfs") for mount in known(linux.mounts))
     if not has_mount and not if_known(linux.silences, []):
         raise Skip("This host has no NFS mount.")
-    found: List[Silence] = known(linux.silences)
-    if not found:
+    silences: List[Silence] = known(linux.silences)
+    if not silences:
         return [Verdict(PASS, desired="none", in_use=_none(policy), evidence=[_KERNEL_LOG])]
     by_server: Dict[str, List[Silence]] = {}
-    for one in found:
-        by_server.setdefault(one.server, []).append(one)
+    for silence in silences:
+        by_server.setdefault(silence.server, []).append(silence)
     return [_of_server(by_server[server], linux, facts, policy) for server in sorted(by_server)]
 
 
-def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy) -> Verdict:
+def _of_server(silences: List[Silence], linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     subjects: List[Subject] = if_known(facts.subjects, [])
-    mounts = _mounts_of(found[0].server, linux)
+    mounts = _mounts_of(silences[0].server, linux)
     users = _users(subjects, mounts, linux)
     texts = []
-    for one in found[-_LISTED:]:
-        said = _database_said(subjects, one)
-        texts.append(_silence_text(one, linux) + (f"; {said}" if said else ""))
-    longest = max(_length(one, linux) for one in found)
-    is_open = any(one.ended is None for one in found)
+    for silence in silences[-_LISTED:]:
+        message = _database_said(subjects, silence)
+        texts.append(_silence_text(silence, linux) + (f"; {message}" if message else ""))
+    longest = max(_length(silence, linux) for silence in silences)
+    is_open = any(silence.ended is None for silence in silences)
     return Verdict(
         FAIL if is_open or users else WARN,
         why=". ".join(text[:1].upper() + text[1:] for text in texts)
@@ -171,11 +171,11 @@ def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy)
         "and the way to it",
         commands=_LOOK,
         desired=f"none in {policy.message_days} days",
-        in_use=f"{len(found)} times, {longest:.0f} s at most; mounted at "
-        + (", ".join(one.path for one in mounts) or "no path now"),
+        in_use=f"{len(silences)} times, {longest:.0f} s at most; mounted at "
+        + (", ".join(mount.path for mount in mounts) or "no path now"),
         evidence=[_KERNEL_LOG],
-        values={"silences": len(found), "longest_seconds": round(longest)},
-        of=found[0].server,
+        values={"silences": len(silences), "longest_seconds": round(longest)},
+        of=silences[0].server,
     )
 
 
@@ -185,27 +185,29 @@ def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy)
 def _messages(subject: Subject, kind: str) -> List[Message]:
     """Messages of the alert log, and those of trace files that the alert log does not name."""
     log: List[Message] = known_or_skip(subject.messages)
-    told = [one for one in log if one.kind == kind]
-    named = {one.process for one in told}
+    messages = [message for message in log if message.kind == kind]
+    named = {message.process for message in messages}
     traces = attempt(known, subject.traces)
-    if not told:
+    if not messages:
         known(traces)
-    return told + [
-        one for one in if_known(traces, []) if one.kind == kind and one.process not in named
+    return messages + [
+        message
+        for message in if_known(traces, [])
+        if message.kind == kind and message.process not in named
     ]
 
 
-def _told(found: List[Message]) -> str:
+def _told(messages: List[Message]) -> str:
     """ "ORA-27062 2 times from 2002-03-01 01:40:02 to 01:41:30 (orcl_dbw0_4928; 11: ...)"."""
     by_code: Dict[str, List[Message]] = {}
-    for one in found:
-        by_code.setdefault(one.code, []).append(one)
+    for message in messages:
+        by_code.setdefault(message.code, []).append(message)
     words = []
     for code in sorted(by_code):
         ones = by_code[code]
-        times = sorted(one.at for one in ones if one.at is not None)
-        about = sorted({one.process for one in ones if one.process})[:3]
-        about += sorted({one.errno for one in ones if one.errno is not None})[:2]
+        times = sorted(message.at for message in ones if message.at is not None)
+        about = sorted({message.process for message in ones if message.process})[:3]
+        about += sorted({message.errno for message in ones if message.errno is not None})[:2]
         count = "once" if len(ones) == 1 else f"{len(ones)} times"
         words.append(f"{code} {count}{_span(times)}" + (f" ({'; '.join(about)})" if about else ""))
     return ", ".join(words)
@@ -230,10 +232,10 @@ def _none(policy: Policy) -> str:
     return f"none in {policy.message_days} days"
 
 
-def _values(found: List[Message]) -> Dict[str, int]:
+def _values(messages: List[Message]) -> Dict[str, int]:
     counts: Dict[str, int] = {}
-    for one in found:
-        counts[one.code] = counts.get(one.code, 0) + 1
+    for message in messages:
+        counts[message.code] = counts.get(message.code, 0) + 1
     return counts
 
 
@@ -246,30 +248,32 @@ def _log_keys(subject: Subject) -> Tuple[str, ...]:
 # -- silences -------------------------------------------------------------------------------------
 
 
-def _length(one: Silence, linux: Linux) -> float:
-    return max((one.ended or known(linux.clock).now) - one.began, 0.0)
+def _length(silence: Silence, linux: Linux) -> float:
+    return max((silence.ended or known(linux.clock).now) - silence.began, 0.0)
 
 
-def _silence_text(one: Silence, linux: Linux) -> str:
-    mounts = ", ".join(mount.path for mount in _mounts_of(one.server, linux))
-    until = f"to {_utc(one.ended)}" if one.ended is not None else "and has not answered since"
+def _silence_text(silence: Silence, linux: Linux) -> str:
+    mounts = ", ".join(mount.path for mount in _mounts_of(silence.server, linux))
+    until = (
+        f"to {_utc(silence.ended)}" if silence.ended is not None else "and has not answered since"
+    )
     return (
-        f"the NFS server {one.server}{f' ({mounts})' if mounts else ''} was silent from "
-        f"{_utc(one.began)} {until}, {_length(one, linux):.0f} s"
-        + (", and requests were given up (soft)" if one.gave_up else "")
+        f"the NFS server {silence.server}{f' ({mounts})' if mounts else ''} was silent from "
+        f"{_utc(silence.began)} {until}, {_length(silence, linux):.0f} s"
+        + (", and requests were given up (soft)" if silence.gave_up else "")
     )
 
 
 def _mounts_of(server: str, linux: Linux) -> List[mountinfo.Mount]:
     """The mounts of a server, found by its name in the mount table or by its address."""
-    found = []
+    mounts = []
     for mount in if_known(linux.mounts, []):
         options = mount.super_options.split(",")
         names = {mount.source.rpartition(":")[0].strip("[]")}
-        names.update(one[5:] for one in options if one.startswith("addr="))
+        names.update(option[5:] for option in options if option.startswith("addr="))
         if mount.fstype.startswith("nfs") and server in names:
-            found.append(mount)
-    return found
+            mounts.append(mount)
+    return mounts
 
 
 def _users(subjects: List[Subject], mounts: List[mountinfo.Mount], linux: Linux) -> str:
@@ -295,8 +299,8 @@ def _database_said(subjects: List[Subject], silence: Silence) -> Optional[str]:
     """Messages of the databases in a period without answer, as one line."""
     words = []
     for subject in subjects:
-        found: List[Message] = if_known(subject.messages, []) + if_known(subject.traces, [])
-        there = [one for one in found if _belongs(one, silence)]
+        messages: List[Message] = if_known(subject.messages, []) + if_known(subject.traces, [])
+        there = [message for message in messages if _belongs(message, silence)]
         if there:
             words.append(f"{subject.sid} said {_told(there)}")
     return "; ".join(words) or None

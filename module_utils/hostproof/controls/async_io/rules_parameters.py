@@ -33,11 +33,11 @@ _RESTART = "restart the instance: the parameter is static"
     each=INSTANCES,
 )
 def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    wanted = policy.filesystemio_options
-    if wanted is None:
+    required = policy.filesystemio_options
+    if required is None:
         raise Skip("async_io_filesystemio_options is unmanaged.")
     if subject.database.running is None:
-        return _of_next_start(subject, wanted)
+        return _of_next_start(subject, required)
     where = places(subject, linux_of(facts))
     now = running(subject, OPTIONS)
     if not is_governed(where):
@@ -50,25 +50,25 @@ def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verd
     wrong = [
         text
         for text, differs in (
-            (f"It runs with {now}", now != wanted),
-            (f"its next start uses {then}", then is not None and then != wanted),
+            (f"It runs with {now}", now != required),
+            (f"its next start uses {then}", then is not None and then != required),
         )
         if differs
     ]
     return Verdict(
         FAIL if wrong else PASS,
-        why=f"{', and '.join(wrong)}; {wanted} is required. Its files are on "
+        why=f"{', and '.join(wrong)}; {required} is required. Its files are on "
         f"{' and '.join(where)}.",
         fix=_steps(
-            change_of_parameter(subject.database, OPTIONS, wanted) if then != wanted else "",
-            _RESTART if now != wanted else "",
+            change_of_parameter(subject.database, OPTIONS, required) if then != required else "",
+            _RESTART if now != required else "",
         ),
-        commands=[apply_line(NAME)] if then != wanted else [],
-        desired=wanted,
+        commands=[apply_line(NAME)] if then != required else [],
+        desired=required,
         persisted=layer,
         running=now,
         in_use=mode(subject).text(),
-        failing_layer=failing(running=now != wanted, persisted=bool(wrong)),
+        failing_layer=failing(running=now != required, persisted=bool(wrong)),
     )
 
 
@@ -77,7 +77,7 @@ def _steps(change: str, restart: str) -> str:
     return "; then ".join(step for step in (change, restart) if step)
 
 
-def _of_next_start(subject: Subject, wanted: str) -> Verdict:
+def _of_next_start(subject: Subject, required: str) -> Verdict:
     """Verdict for an instance that is down, or if only its parameter files are known."""
     then, layer = persisted(subject, OPTIONS)
     if then is None:
@@ -86,10 +86,10 @@ def _of_next_start(subject: Subject, wanted: str) -> Verdict:
             "platform."
         )
     return Verdict(
-        PASS if then == wanted else WARN,
-        why=f"Its next start uses {then}; {wanted} is required, unless its files are in ASM.",
-        fix=f"set {OPTIONS} to {wanted} before it is started",
-        desired=wanted,
+        PASS if then == required else WARN,
+        why=f"Its next start uses {then}; {required} is required, unless its files are in ASM.",
+        fix=f"set {OPTIONS} to {required} before it is started",
+        desired=required,
         persisted=layer,
     )
 

@@ -48,10 +48,10 @@ def running(subject: Subject, name: str) -> str:
     """
     if subject.database.running is None:
         raise Skip(f"{subject.sid} is not running.")
-    asked = known(subject.database.asked)
-    value = asked.running.get(name)
+    answer = known(subject.database.asked)
+    value = answer.running.get(name)
     if value is None:
-        raise Unanswered(asked.key, f"{subject.sid} does not show {name}")
+        raise Unanswered(answer.key, f"{subject.sid} does not show {name}")
     return str(value).lower()
 
 
@@ -110,11 +110,11 @@ def has_context(writer: Writer) -> bool:
 def mode(subject: Subject) -> Mode:
     """The mode from /proc: contexts of each writing process, flags of each database file."""
     ones = writers(subject)
-    held = [one for some in files(subject).values() for one in some]
+    held = [open_file for some in files(subject).values() for open_file in some]
     return Mode(
         all(map(has_context, ones)),
-        all(one.flags.direct for one in held) if held else None,
-        all(one.flags.sync for one in held) if held else None,
+        all(open_file.flags.direct for open_file in held) if held else None,
+        all(open_file.flags.sync for open_file in held) if held else None,
     )
 
 
@@ -125,19 +125,19 @@ def places(subject: Subject, linux: Linux) -> List[str]:
     """Kinds of storage of the writing processes' open files. Raises if they are unknown or none."""
     ones = writers(subject)
     folders = {folder for writer in ones for folder in writer.folders}
-    found = {_place(folder, linux) for folder in folders}
+    kinds = {_place(folder, linux) for folder in folders}
     if DEVICE in files(subject):
-        found.add(DEVICES)
+        kinds.add(DEVICES)
     if any(writer.drivers for writer in ones):
-        found.add(DRIVER)
+        kinds.add(DRIVER)
     if has_direct_nfs(subject, linux):
-        found.add(DIRECT_NFS)
-    if not found:
+        kinds.add(DIRECT_NFS)
+    if not kinds:
         raise Unanswered(
             io_writers.KEYS[0],
             f"DBWR and LGWR of {subject.sid} hold no file of a database: is it mounted?",
         )
-    return sorted(found)
+    return sorted(kinds)
 
 
 def has_direct_nfs(subject: Subject, linux: Linux) -> bool:
@@ -181,7 +181,7 @@ def page_cache(linux: Linux) -> int:
 
 def examples(some: List[OpenFile]) -> str:
     """Up to three paths, and the number of further ones."""
-    paths = [one.path for one in some[:3]]
+    paths = [open_file.path for open_file in some[:3]]
     more = len(some) - len(paths)
     return ", ".join(paths) + (f" and {more} more" if more else "")
 
@@ -198,10 +198,10 @@ def linux_of(facts: Facts) -> Linux:
     return facts.linux
 
 
-def expected(subject: Subject, wanted: Optional[str]) -> Tuple[bool, bool, str]:
+def expected(subject: Subject, required: Optional[str]) -> Tuple[bool, bool, str]:
     """(asynchronous, direct, source): from the parameters in force, otherwise from the policy."""
     options: Answer[str] = _known_or_error(subject, OPTIONS)
-    value = if_known(options, wanted)
+    value = if_known(options, required)
     if value not in MODES:
         known(options)
         raise Unanswered("policy", f"{value!r} is not a value of {OPTIONS}")

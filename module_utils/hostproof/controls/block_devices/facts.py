@@ -111,7 +111,7 @@ class Facts(NamedTuple):
     asm_owner: Optional[int] = None
 
     def maps(self) -> List[Disk]:
-        return [one for _name, one in sorted(self.disks.items()) if one.is_multipath]
+        return [disk for _name, disk in sorted(self.disks.items()) if disk.is_multipath]
 
 
 class _Users:
@@ -138,25 +138,25 @@ def read(host: Host, policy: Policy) -> Facts:
         return _nothing(host, policy)
     users = _Users()
     problem = attempt(_find, host, policy, users)
-    found: Dict[str, Disk] = {}
+    by_name: Dict[str, Disk] = {}
     rules = attempt(udev.read_rules, host, "udev_block", _ASSIGNS)
     used, problems = (
         [],
-        [one for one in (users.problem, problem) if isinstance(one, HostproofError)],
+        [error for error in (users.problem, problem) if isinstance(error, HostproofError)],
     )
     for name in sorted(users.by):
         opened = users.nodes.get(name)
-        one = attempt(_read_used, host, policy, name, (*users.by[name], opened), found)
-        if isinstance(one, HostproofError):
-            problems.append(one)
-        elif one is not None:
-            used.append(one)
-    has_maps = any(one.is_multipath for one in found.values())
+        answer = attempt(_read_used, host, policy, name, (*users.by[name], opened), by_name)
+        if isinstance(answer, HostproofError):
+            problems.append(answer)
+        elif answer is not None:
+            used.append(answer)
+    has_maps = any(disk.is_multipath for disk in by_name.values())
     return Facts(
         linux=True,
         found=problems[0] if problems else True,
         used=used,
-        disks=found,
+        disks=by_name,
         rules=rules,
         tables=attempt(lambda: dm_multipath.tables(_said(host, TABLE))) if has_maps else {},
         states=attempt(lambda: dm_multipath.states(_said(host, STATUS))) if has_maps else {},
@@ -186,10 +186,10 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
         problems.append(attempt(_find_labels, host, users))
     else:
         _find_named(host, policy.devices, users)
-    for one in problems:
+    for problem in problems:
         # Devices of the policy can be checked even if their users are unknown.
-        if policy.devices is None or not isinstance(one, Denied):
-            known(one)
+        if policy.devices is None or not isinstance(problem, Denied):
+            known(problem)
 
 
 def _find_asm(host: Host, users: _Users) -> None:
@@ -201,15 +201,15 @@ def _find_asm(host: Host, users: _Users) -> None:
 def _find_files(host: Host, users: _Users) -> None:
     """The devices that writing processes of databases hold open, and those below their files."""
     machine = io_writers.machine_of(host)
-    found = io_writers.writers(host, io_writers.read_holders(host), machine)
-    for sid in sorted(found):
+    writers = io_writers.writers(host, io_writers.read_holders(host), machine)
+    for sid in sorted(writers):
         directories: Set[str] = set()
-        for writer in found[sid]:
+        for writer in writers[sid]:
             directories |= writer.folders
             users.drivers.update(writer.drivers)
-            for one in writer.files:
-                if one.kind == io_writers.DEVICE:
-                    _device(host, one.path, f"instance {sid}", None, users)
+            for open_file in writer.files:
+                if open_file.kind == io_writers.DEVICE:
+                    _device(host, open_file.path, f"instance {sid}", None, users)
         for directory in sorted(directories):
             place = block_storage.place_of(host, directory)
             if place.kind is None:
@@ -239,7 +239,7 @@ def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users
 def _find_labels(host: Host, users: _Users) -> None:
     """The disks with labels of ASMLIB or of the filter driver. The driver opens them for ASM."""
     for driver in DRIVERS:
-        if not any(one.startswith(driver) for one in users.drivers):
+        if not any(path.startswith(driver) for path in users.drivers):
             continue
         directory = driver + "disks"
         labels = unless_absent(attempt(host.list_dir, directory), [])
@@ -287,36 +287,36 @@ def _read_used(
     policy: Policy,
     name: str,
     user: Tuple[str, Optional[int], Optional[str]],
-    found: Dict[str, Disk],
+    by_name: Dict[str, Disk],
 ) -> Optional[Used]:
     """The device with its facts. None if it is in block_devices_unmanaged."""
-    told = attempt(udev.read_known, host, name)
+    answer = attempt(udev.read_known, host, name)
     node = "/dev/" + name.replace("!", "/")
-    names = {node, *if_known(told, _UNKNOWN).links}
+    names = {node, *if_known(answer, _UNKNOWN).links}
     if any(_fits(names, pattern) for pattern in policy.unmanaged):
         return None
-    entries = [one for one in policy.devices or () if _fits(names, one.name)]
+    entries = [entry for entry in policy.devices or () if _fits(names, entry.name)]
     disk = disks.whole(host, name)
     partition = attempt(disks.read_partition, host, name) if disk != name else None
-    below = disks.read_below(host, name, found)
+    below = disks.read_below(host, name, by_name)
     return Used(
         name,
         user[0],
         user[1],
         entries[0] if entries else None,
         attempt(host.stat, user[2] or node),
-        told,
+        answer,
         partition,
         tuple(below),
-        _stable(host, name, if_known(told, _UNKNOWN)),
+        _stable(host, name, if_known(answer, _UNKNOWN)),
         user[2],
     )
 
 
-def _stable(host: Host, name: str, told: udev.Known) -> str:
+def _stable(host: Host, name: str, record: udev.Known) -> str:
     """A persistent path. A link that several devices claim can belong to another one (paths of a
     map)."""
-    for link in sorted(told.links, key=lambda one: (not one.startswith(_STABLE[0]), one)):
+    for link in sorted(record.links, key=lambda path: (not path.startswith(_STABLE[0]), path)):
         if not link.startswith(_STABLE) or not _PLAIN.match(link):
             continue
         if if_known(attempt(host.real_path, link), "").split("/")[-1] == name:
@@ -327,28 +327,30 @@ def _stable(host: Host, name: str, told: udev.Known) -> str:
 def _fits(names: Set[str], pattern: str) -> bool:
     """Whether a pattern matches, as in ``_paths``: without /dev/ it matches the last part."""
     if pattern.startswith("/dev/"):
-        return any(glob_pattern.fits(one, pattern) for one in names)
+        return any(glob_pattern.fits(name, pattern) for name in names)
     return any(
-        glob_pattern.fits(one.rpartition("/")[2], pattern)
-        for one in names
-        if one.rpartition("/")[0] in _FOLDERS
+        glob_pattern.fits(name.rpartition("/")[2], pattern)
+        for name in names
+        if name.rpartition("/")[0] in _FOLDERS
     )
 
 
 def _read_accounts(host: Host, policy: Policy, used: List[Used]) -> Dict[str, Answer[int]]:
-    found: Dict[str, Answer[int]] = {}
-    for uid in sorted({one.asm for one in used if one.asm is not None}):
-        text = attempt(lambda one=uid: host.run(["getent", "passwd", str(one)]).stdout)
-        for account in if_known(attempt(lambda one=text: getent.parse_passwd(known(one))), []):
-            found["owner " + account.name] = account.uid
-    if any(one.asm is not None for one in used):
-        found["group " + ASM_GROUP] = attempt(_asm_group, host)
+    ids: Dict[str, Answer[int]] = {}
+    for uid in sorted({device.asm for device in used if device.asm is not None}):
+        text = attempt(lambda number=uid: host.run(["getent", "passwd", str(number)]).stdout)
+        for account in if_known(
+            attempt(lambda output=text: getent.parse_passwd(known(output))), []
+        ):
+            ids["owner " + account.name] = account.uid
+    if any(device.asm is not None for device in used):
+        ids["group " + ASM_GROUP] = attempt(_asm_group, host)
     for entry in policy.devices or ():
         if entry.owner is not None:
-            found["owner " + entry.owner] = attempt(_account, host, "passwd", entry.owner)
+            ids["owner " + entry.owner] = attempt(_account, host, "passwd", entry.owner)
         if entry.group is not None:
-            found["group " + entry.group] = attempt(_account, host, "group", entry.group)
-    return found
+            ids["group " + entry.group] = attempt(_account, host, "group", entry.group)
+    return ids
 
 
 def _asm_group(host: Host) -> int:
@@ -390,7 +392,7 @@ def _read_config(host: Host) -> str:
 def _read_daemon(host: Host) -> Daemon:
     """The state of multipathd. It is queried only if it runs, because its socket would start it."""
     enabled, active = (
-        attempt(lambda one=verb: host.run(["systemctl", one, DAEMON]).stdout.strip())
+        attempt(lambda action=verb: host.run(["systemctl", action, DAEMON]).stdout.strip())
         for verb in ("is-enabled", "is-active")
     )
     if active != "active":

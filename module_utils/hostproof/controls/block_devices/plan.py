@@ -25,7 +25,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if policy.devices is None:
         return Plan([], [], ["block_devices_devices is auto: nothing is changed."], [])
     known(facts.found)
-    steps = [step_of_target(one, facts, policy) for one in targets(facts) if one.entry is not None]
+    steps = [
+        step_of_target(target, facts, policy)
+        for target in targets(facts)
+        if target.entry is not None
+    ]
     nodes: List[Change] = []
     for used in facts.used:
         step = step_of_node(used, facts, policy)
@@ -34,8 +38,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             nodes.append(_by_udev(used.stable, *step.node))
     files, refusals = _rules_file(steps, facts, policy)
     refusals += [refusal for step in steps for refusal in step.refusals]
-    values = [one for step in steps for one in step.values]
-    later = [one for step in steps for one in step.later]
+    values = [change for step in steps for change in step.values]
+    later = [change for step in steps for change in step.later]
     changes: List[Change] = [*files, *values, *nodes]
     return Plan(changes, refusals, _pending(later), later if changes else [])
 
@@ -86,5 +90,7 @@ def _by_udev(path: str, before: str, after: str) -> CommandChange:
 
 
 def _pending(later: List[ValueChange]) -> List[str]:
-    waiting = [f"{one.path} = {one.value}" for one in later if one.value != one.before]
+    waiting = [
+        f"{change.path} = {change.value}" for change in later if change.value != change.before
+    ]
     return ["A reboot sets: " + ", ".join(waiting)] if waiting else []

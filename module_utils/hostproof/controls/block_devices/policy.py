@@ -22,48 +22,52 @@ _WORD = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\.rules\Z")
 
 
-def _pattern(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _pattern(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if not isinstance(value, str) or not _PATTERN.match(value) or "/../" in value:
-        raise given.error(name, f"{str(value)[:80]!r} must be a name such as asm-data* or /dev/sdb")
+        raise values.error(
+            name, f"{str(value)[:80]!r} must be a name such as asm-data* or /dev/sdb"
+        )
     if "/" in value.replace("/dev/", "", 1) and not value.startswith("/dev/"):
-        raise given.error(name, f"{value[:80]!r} must begin with /dev/, or hold no slash")
+        raise values.error(name, f"{value[:80]!r} must begin with /dev/, or hold no slash")
     return value
 
 
-def _account(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _account(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if not isinstance(value, str) or not _ACCOUNT.match(value):
-        raise given.error(name, f"must be an account or a group such as grid, not {value!r}")
+        raise values.error(name, f"must be an account or a group such as grid, not {value!r}")
     return value
 
 
-def _mode(given: PolicyValues, name: str) -> int:
+def _mode(values: PolicyValues, name: str) -> int:
     """The mode from an octal text. YAML reads an unquoted number with a leading 0 as octal."""
-    value = given[name]
+    value = values[name]
     if not isinstance(value, str) or not _MODE.match(value):
-        raise given.error(name, f'must be a text such as "0660", not {value!r}')
+        raise values.error(name, f'must be a text such as "0660", not {value!r}')
     return int(value, 8)
 
 
-def _words(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not _WORD.match(one):
-            raise given.error(name, f"{one[:40]!r} must be a scheduler such as none")
+def _words(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for word in value:
+        if not _WORD.match(word):
+            raise values.error(name, f"{word[:40]!r} must be a scheduler such as none")
     return value
 
 
-def _rules_file(given: PolicyValues, name: str) -> str:
-    folder, _, own = str(given[name]).rpartition("/")
+def _rules_file(values: PolicyValues, name: str) -> str:
+    folder, _, own = str(values[name]).rpartition("/")
     if folder != RULES or not _FILE.match(own):
-        raise given.error(name, f"must be {RULES}/NAME.rules, not {given[name]!r}")
-    return str(given[name])
+        raise values.error(name, f"must be {RULES}/NAME.rules, not {values[name]!r}")
+    return str(values[name])
 
 
-def _patterns(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not _PATTERN.match(one):
-            raise given.error(name, f"{one[:80]!r} must be a name such as asm-data* or /dev/sdb")
+def _patterns(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for pattern in value:
+        if not _PATTERN.match(pattern):
+            raise values.error(
+                name, f"{pattern[:80]!r} must be a name such as asm-data* or /dev/sdb"
+            )
     return value
 
 

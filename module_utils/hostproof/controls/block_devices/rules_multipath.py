@@ -69,14 +69,14 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
     each=MAPS,
     because_of=("block_devices.multipathd",),
 )
-def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
+def paths(disk: Disk, facts: Facts, policy: Policy) -> Verdict:
     states = known(facts.states)
-    if one.dm_name not in states:
-        raise Unanswered("command:" + " ".join(STATUS), f"dmsetup does not show {one.title}")
-    told = states[str(one.dm_name)]
-    numbers = {known(facts.disks[name].known).number: facts.disks[name] for name in one.slaves}
+    if disk.dm_name not in states:
+        raise Unanswered("command:" + " ".join(STATUS), f"dmsetup does not show {disk.title}")
+    path_states = states[str(disk.dm_name)]
+    numbers = {known(facts.disks[name].known).number: facts.disks[name] for name in disk.slaves}
     words, working = [], []
-    for number, is_well in sorted(told.items()):
+    for number, is_well in sorted(path_states.items()):
         path = numbers.get(number)
         state = "" if path is None else if_known(path.values["device/state"], "")
         is_well = is_well and state in ("", "running", "live")
@@ -85,8 +85,8 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
         if is_well and path is not None:
             working.append(path)
     hosts = {path.host for path in working if path.host is not None}
-    down = len(told) - len(working)
-    problems = [f"{down} of {len(told)} paths do not work"] if down else []
+    down = len(path_states) - len(working)
+    problems = [f"{down} of {len(path_states)} paths do not work"] if down else []
     if len(working) < policy.min_paths:
         problems.append(f"{len(working)} work, and {policy.min_paths} are required")
     single = len(working) > 1 and len(hosts) == 1
@@ -102,7 +102,7 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
         running=", ".join(words),
         evidence=["command:" + " ".join(STATUS)]
         + ["file:" + path.file("device/state") for path in numbers.values()],
-        values={"paths": len(told), "working": len(working)},
+        values={"paths": len(path_states), "working": len(working)},
     )
 
 
@@ -117,26 +117,26 @@ def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
     reference="Linux, Documentation/ABI/stable/sysfs-block; multipath.conf(5), max_sectors_kb",
     each=MAPS,
 )
-def paths_alike(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
-    members = [facts.disks[name] for name in one.slaves]
+def paths_alike(disk: Disk, facts: Facts, _policy: Policy) -> Verdict:
+    members = [facts.disks[name] for name in disk.slaves]
     if not members:
         raise Skip("It has no path.")
     problems = []
     for key in _ALIKE:
         values = {path.name: if_known(path.values[key], "-") for path in members}
         if len(set(values.values())) > 1:
-            told = ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
-            problems.append(f"{key.rpartition('/')[2]}: {told}")
+            text = ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
+            problems.append(f"{key.rpartition('/')[2]}: {text}")
     for path in members:
         known(path.values["size"])
-        if path.number("size") != one.number("size"):
+        if path.number("size") != disk.number("size"):
             problems.append(f"{path.name} is of {path.values['size']} sectors, the map of another")
     return Verdict(
         FAIL if problems else PASS,
         why="; ".join(problems) + ".",
         fix="rescan the paths, and have the map take their size (multipathd resize map)",
         desired="the same on each path",
-        running=f"{len(members)} paths of {one.values['size']} sectors",
+        running=f"{len(members)} paths of {disk.values['size']} sectors",
         evidence=["file:" + path.file(key) for path in members for key in ("size", disks.SECTORS)],
     )
 
@@ -153,9 +153,9 @@ def paths_alike(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
     each=MAPS,
     because_of=("block_devices.multipathd",),
 )
-def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
-    seconds, words = _waits(one, facts)
-    redundancy = _redundancy(one, facts)
+def multipath_queueing(disk: Disk, facts: Facts, _policy: Policy) -> Verdict:
+    seconds, words = _waits(disk, facts)
+    redundancy = _redundancy(disk, facts)
     status, why, retries = PASS, "", "12"
     if redundancy is None:
         if seconds is not None:
@@ -201,25 +201,25 @@ def _without_redundancy(words: str) -> Verdict:
     )
 
 
-def _redundancy(one: Disk, facts: Facts) -> Optional[str]:
-    found = [target for target in targets(facts) if target.disk.name == one.name]
-    entry = found[0].entry if found else None
+def _redundancy(disk: Disk, facts: Facts) -> Optional[str]:
+    matching = [target for target in targets(facts) if target.disk.name == disk.name]
+    entry = matching[0].entry if matching else None
     return None if entry is None else entry.redundancy
 
 
-def _waits(one: Disk, facts: Facts) -> Tuple[Optional[int], str]:
+def _waits(disk: Disk, facts: Facts) -> Tuple[Optional[int], str]:
     """(seconds of queueing without a path, None for unlimited; text). Raises if it is unknown. The
     daemon ends queueing that is unlimited in the table of the map."""
     daemon = facts.daemon
     tables = known(facts.tables)
-    if daemon is None or one.dm_name not in tables:
-        raise Unanswered("command:" + " ".join(TABLE), f"dmsetup does not show {one.title}")
-    by_table = tables[str(one.dm_name)]
+    if daemon is None or disk.dm_name not in tables:
+        raise Unanswered("command:" + " ".join(TABLE), f"dmsetup does not show {disk.title}")
+    by_table = tables[str(disk.dm_name)]
     text = "queue_if_no_path" if by_table else "no queue_if_no_path"
-    told: Answer[Optional[Queueing]] = None
+    answer: Answer[Optional[Queueing]] = None
     if known(daemon.active) == "active":
-        told = known(daemon.queueing).get(one.dm_uuid.replace("mpath-", "", 1))
-    queueing = known(told)
+        answer = known(daemon.queueing).get(disk.dm_uuid.replace("mpath-", "", 1))
+    queueing = known(answer)
     if queueing is None or queueing.kind in ("-", "on", "off"):
         return (None if by_table else 0), f"its table has {text}"
     if not by_table:

@@ -42,12 +42,12 @@ _MOST_NAMED = 8
     each=NODES,
 )
 def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
-    wanted, stat = owner_of(used, facts), known(used.stat)
+    required, stat = owner_of(used, facts), known(used.stat)
     problems, warnings = [], []
     now = (stat.uid, stat.gid, stat.mode & 0o777)
-    if any(one not in (None, has) for one, has in zip(wanted, now)):
+    if any(value not in (None, has) for value, has in zip(required, now)):
         problems.append(f"it is {stat.uid}:{stat.gid} {now[2]:04o}")
-    if wanted.mode != now[2] and now[2] & _PUBLIC:
+    if required.mode != now[2] and now[2] & _PUBLIC:
         problems.append(f"all accounts can use it (mode {now[2]:04o})")
     is_wrong_now = bool(problems)
     persisted, lost, unsafe = _at_boot(used, facts) if used.opened is None else _by_hand(used)
@@ -62,7 +62,7 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         why="; ".join(problems + warnings) + ".",
         fix=fix,
         commands=commands,
-        desired=wanted.text() + (" (as ASM runs)" if used.entry is None else ""),
+        desired=required.text() + (" (as ASM runs)" if used.entry is None else ""),
         persisted=persisted,
         running=f"{stat.uid}:{stat.gid} {now[2]:04o}",
         in_use=used.by,
@@ -121,24 +121,27 @@ def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
 
 def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
     """Text of the owner that the udev rules set, its errors, and its possible errors."""
-    wanted = owner_of(used, facts)
-    found = lasting(used, facts, known(facts.rules))
+    required = owner_of(used, facts)
+    assignments = lasting(used, facts, known(facts.rules))
     texts, lost, unsafe = [], [], []
-    for key, want in ((OWNER, wanted.uid), (GROUP, wanted.gid), (MODE, wanted.mode)):
+    for key, want in ((OWNER, required.uid), (GROUP, required.gid), (MODE, required.mode)):
         if want is None:
             continue
-        one, always = found[key]
-        if one is None:
+        assignment, always = assignments[key]
+        if assignment is None:
             lost.append(f"no udev rule sets its {key}")
             continue
-        texts.append(f"{key} {one.value} from {one.place}")
-        if _number(key, one.value, facts) != want:
-            lost.append(f"udev sets its {key} to {one.value} ({one.place})")
+        texts.append(f"{key} {assignment.value} from {assignment.place}")
+        if _number(key, assignment.value, facts) != want:
+            lost.append(f"udev sets its {key} to {assignment.value} ({assignment.place})")
         elif not always:
-            unsafe.append(f"{one.place} sets {key} only when it is added, not at other events")
-        elif not one.by_identity:
             unsafe.append(
-                f"{one.place} matches the kernel name, which another disk can have after a reboot"
+                f"{assignment.place} sets {key} only when it is added, not at other events"
+            )
+        elif not assignment.by_identity:
+            unsafe.append(
+                f"{assignment.place} matches the kernel name, which another disk can have after a "
+                "reboot"
             )
     return "; ".join(texts) or "no udev rule: owned by root after reboot", lost, unsafe[:1]
 
@@ -195,23 +198,23 @@ def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
 )
 def asm_disks(facts: Facts, _policy: Policy) -> Verdict:
     known(facts.found)
-    used = [one for one in facts.used if _is_of_asm(one)]
+    used = [device for device in facts.used if _is_of_asm(device)]
     if not used:
         raise Skip("No process of ASM or of an instance has a disk open.")
     by_serial: Dict[str, List[Used]] = {}
     unnamed = []
-    for one in used:
-        serial = _serial(one, facts)
+    for device in used:
+        serial = _serial(device, facts)
         if serial is None:
-            unnamed.append(one.node)
+            unnamed.append(device.node)
         else:
-            by_serial.setdefault(serial, []).append(one)
+            by_serial.setdefault(serial, []).append(device)
     twice = [
-        f"{' and '.join(one.node for one in several)} are {serial}"
+        f"{' and '.join(device.node for device in several)} are {serial}"
         for serial, several in by_serial.items()
         if len(several) > 1
     ]
-    problems = twice + [f"{one} has no serial number" for one in unnamed]
+    problems = twice + [f"{node} has no serial number" for node in unnamed]
     return Verdict(
         FAIL if twice else WARN if unnamed else PASS,
         f"{'; '.join(problems[:_MOST_NAMED])}.",
@@ -219,13 +222,13 @@ def asm_disks(facts: Facts, _policy: Policy) -> Verdict:
         "disk.EnableUUID to TRUE, for a disk of virtio set its serial",
         desired="a serial number for each disk",
         running=f"disks: {len(used)}, serial numbers: {len(by_serial)}",
-        in_use=", ".join(sorted({one.by for one in used})[:_MOST_NAMED]),
+        in_use=", ".join(sorted({device.by for device in used})[:_MOST_NAMED]),
         values={
             **{
                 f"{_OF_DISK}{serial}": _size(several[0], facts)
                 for serial, several in by_serial.items()
             },
-            **{f"{_OF_DISK}{one}": None for one in unnamed},
+            **{f"{_OF_DISK}{node}": None for node in unnamed},
         },
         evidence=[ASM_KEY],
     )

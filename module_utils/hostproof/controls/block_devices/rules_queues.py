@@ -34,12 +34,14 @@ def _judge(
         if value not in want.values:
             problems.append(f"{name} is {value}")
             is_wrong_now = True
-        one = value_at_boot(disk, want.key, facts, known(facts.rules))
-        coming.append(f"{name}: nothing sets it" if one is None else f"{name} {one.value}")
-        if one is not None:
-            coming[-1] += f" from {one.place}"
-            if one.value not in want.values:
-                problems.append(f"{one.place} sets {name} to {one.value} at boot")
+        assignment = value_at_boot(disk, want.key, facts, known(facts.rules))
+        coming.append(
+            f"{name}: nothing sets it" if assignment is None else f"{name} {assignment.value}"
+        )
+        if assignment is not None:
+            coming[-1] += f" from {assignment.place}"
+            if assignment.value not in want.values:
+                problems.append(f"{assignment.place} sets {name} to {assignment.value} at boot")
         elif named:
             problems.append(f"nothing sets {name} at boot")
     status = FAIL if problems else PASS
@@ -70,7 +72,7 @@ def _judge(
     each=QUEUES,
 )
 def scheduler(target: Target, facts: Facts, policy: Policy) -> Verdict:
-    wants = [one for one in settings(target) if one.key == disks.SCHEDULER]
+    wants = [setting for setting in settings(target) if setting.key == disks.SCHEDULER]
     default = [Wanted(disks.SCHEDULER, ACCEPTED)]
     return _judge(target, wants or default, bool(wants), facts, policy)
 
@@ -88,12 +90,12 @@ def scheduler(target: Target, facts: Facts, policy: Policy) -> Verdict:
 )
 def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
     keys = (disks.REQUESTS, disks.DEPTH, disks.SECTORS)
-    wants = [one for one in settings(target) if one.key in keys]
+    wants = [setting for setting in settings(target) if setting.key in keys]
     if not wants:
-        told = [
-            f"{one.rpartition('/')[2]} {if_known(target.disk.values[one], '-')}" for one in keys
+        texts = [
+            f"{key.rpartition('/')[2]} {if_known(target.disk.values[key], '-')}" for key in keys
         ]
-        raise Skip(f"The policy requires none of them: {', '.join(told)}.")
+        raise Skip(f"The policy requires none of them: {', '.join(texts)}.")
     return _judge(target, wants, True, facts, policy)
 
 
@@ -110,18 +112,18 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
 )
 def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     disk = target.disk
-    wants = [one for one in settings(target) if one.key == disks.ROTATIONAL]
-    told = _told(target)
+    wants = [setting for setting in settings(target) if setting.key == disks.ROTATIONAL]
+    text = _told(target)
     if wants:
         verdict = _judge(target, wants, True, facts, policy)
-        return verdict._replace(in_use=told)
+        return verdict._replace(in_use=text)
     spins = known(disk.values[disks.ROTATIONAL]) == "1"
     is_odd = spins and disk.name.startswith(("nvme", "vd", "xvd"))
     return Verdict(
         WARN if is_odd else PASS,
         why="The kernel reports a rotating disk. The hypervisor sets this, or it is wrong.",
         fix="if it is not a rotating disk, set rotational: false for it in block_devices_devices",
-        running=told,
+        running=text,
         evidence=["file:" + disk.file(disks.ROTATIONAL), "file:" + disk.file(disks.CACHE)],
     )
 

@@ -59,9 +59,9 @@ def refused(reason: str) -> Refusal:
     return Refusal(reason, None)
 
 
-def _identity(title: str, found: udev.Known) -> str:
+def _identity(title: str, record: udev.Known) -> str:
     """The conditions of a rule that match only this device. HostproofError if there are none."""
-    properties = found.properties
+    properties = record.properties
     kind = properties.get("DEVTYPE", "")
     for key in _IDENTITIES:
         value = properties.get(key, "")
@@ -116,19 +116,19 @@ def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
         added = always.replace(_ALWAYS, _ADDED, 1)
         rule = _rule(always, parts) + _rule(added, when_added)
         refusals += _losing_values(target, rule, facts, policy)
-    if any(one.path.endswith(disks.SCHEDULER) for one in values):
+    if any(item.path.endswith(disks.SCHEDULER) for item in values):
         later.append(_requests_of(target))
     return Step(rule, tuple(values), tuple(later), None, tuple(refusals))
 
 
 def _value(target: Target, want: Wanted, now: str, coming: Optional[str]) -> Optional[str]:
     """The value in force if it is accepted, else the first that the kernel offers, else None."""
-    for one in (now, coming):
-        if one in want.values:
-            return one
+    for value in (now, coming):
+        if value in want.values:
+            return value
     if want.key != disks.SCHEDULER:
         return want.values[0]
-    there = [one for one in want.values if one in offered(target.disk)]
+    there = [value for value in want.values if value in offered(target.disk)]
     return there[0] if there else None
 
 
@@ -147,13 +147,13 @@ def _requests_of(target: Target) -> ValueChange:
 
 def _losing_values(target: Target, rule: str, facts: Facts, policy: Policy) -> List[Refusal]:
     rules = with_file(known(facts.rules), policy.rules_file, rule)
-    found = []
+    refusals = []
     for want in settings(target):
-        one = value_at_boot(target.disk, want.key, facts, rules)
-        if one is None or one.value not in want.values:
-            place = "nothing" if one is None else f"{one.place} ({one.value})"
-            found.append(refused(_loses(target.disk.title, want.key, place, policy)))
-    return found
+        assignment = value_at_boot(target.disk, want.key, facts, rules)
+        if assignment is None or assignment.value not in want.values:
+            place = "nothing" if assignment is None else f"{assignment.place} ({assignment.value})"
+            refusals.append(refused(_loses(target.disk.title, want.key, place, policy)))
+    return refusals
 
 
 def _loses(title: str, what: str, place: str, policy: Policy) -> str:
@@ -176,23 +176,23 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
     for key, account in names:
         if account is not None:
             known(facts.accounts[f"{key.lower()} {account}"])
-    asked = [(key, text) for key, text in names if text is not None]
+    attributes = [(key, text) for key, text in names if text is not None]
     if entry.mode is not None:
-        asked.append((MODE, f"{entry.mode:04o}"))
+        attributes.append((MODE, f"{entry.mode:04o}"))
     others = with_file(known(facts.rules), policy.rules_file, "")
     kept = lasting(used, facts, others)
     parts = []
-    for key, text in asked:
-        one, always = kept[key]
-        is_kept = one is not None and always and one.by_identity
-        if one is None or not is_kept or one.value.lstrip("0") != text.lstrip("0"):
+    for key, text in attributes:
+        assignment, always = kept[key]
+        is_kept = assignment is not None and always and assignment.by_identity
+        if assignment is None or not is_kept or assignment.value.lstrip("0") != text.lstrip("0"):
             parts.append((key, text))
     rule = _rule(_identity(used.node, known(used.udev)), parts) if parts else None
     refusals = []
     if rule is not None:
-        found = lasting(used, facts, with_file(others, policy.rules_file, rule))
+        assignments = lasting(used, facts, with_file(others, policy.rules_file, rule))
         for key, text in parts:
-            final, _always = found[key]
+            final, _always = assignments[key]
             if final is None or final.value != text:
                 place = "nothing" if final is None else f"{final.place} ({final.value})"
                 refusals.append(refused(_loses(used.node, key, place, policy)))
@@ -203,9 +203,9 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
 def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
     """Owner, group and mode in the format of stat(1): now, and as required. None if they are the
     same."""
-    stat, wanted = known(used.stat), owner_of(used, facts)
+    stat, required = known(used.stat), owner_of(used, facts)
     now = (stat.uid, stat.gid, stat.mode & 0o777)
-    uid, gid, mode = (has if one is None else one for one, has in zip(wanted, now))
+    uid, gid, mode = (has if value is None else value for value, has in zip(required, now))
     before, after = "{0}:{1} {2:o}".format(*now), f"{uid}:{gid} {mode:o}"
     return None if before == after else (before, after)
 

@@ -22,11 +22,11 @@ def _none(facts: Facts, policy: Policy) -> str:
 
 
 def _owned(facts: Facts, _policy: Policy) -> List[Any]:
-    return with_problem([one for one in facts.used if is_owned(one)], facts)
+    return with_problem([device for device in facts.used if is_owned(device)], facts)
 
 
 def _partitions(facts: Facts, _policy: Policy) -> List[Any]:
-    return with_problem([one for one in facts.used if one.partition is not None], facts)
+    return with_problem([device for device in facts.used if device.partition is not None], facts)
 
 
 def _targets(facts: Facts, _policy: Policy) -> List[Any]:
@@ -37,30 +37,32 @@ def _maps(facts: Facts, _policy: Policy) -> List[Any]:
     return with_problem([*facts.maps()], facts)
 
 
-def _of_node(one: Used) -> Tuple[str, ...]:
-    keys = ("stat:" + one.node, "lines:udev_block")
-    return keys if one.asm is None else (ASM_KEY, *keys)
+def _of_node(device: Used) -> Tuple[str, ...]:
+    keys = ("stat:" + device.node, "lines:udev_block")
+    return keys if device.asm is None else (ASM_KEY, *keys)
 
 
-def _of_target(one: Target) -> Tuple[str, ...]:
-    return ("file:" + one.disk.file("queue/scheduler"), "lines:udev_block")
+def _of_target(target: Target) -> Tuple[str, ...]:
+    return ("file:" + target.disk.file("queue/scheduler"), "lines:udev_block")
 
 
 def _of_map(_one: Disk) -> Tuple[str, ...]:
     return tuple("command:" + " ".join(argv) for argv in (TABLE, STATUS))
 
 
-NODES = Subjects(_owned, none=_none, name=lambda one: str(one.node), evidence=_of_node)
+NODES = Subjects(_owned, none=_none, name=lambda device: str(device.node), evidence=_of_node)
 PARTITIONS = Subjects(
     _partitions,
     none="No disk that Oracle uses is a partition.",
-    name=lambda one: str(one.node),
-    evidence=lambda one: (f"link:/sys/class/block/{one.name}",),
+    name=lambda device: str(device.node),
+    evidence=lambda device: (f"link:/sys/class/block/{device.name}",),
 )
-QUEUES = Subjects(_targets, none=_none, name=lambda one: str(one.disk.title), evidence=_of_target)
+QUEUES = Subjects(
+    _targets, none=_none, name=lambda target: str(target.disk.title), evidence=_of_target
+)
 MAPS = Subjects(
     _maps,
     none="No disk that Oracle uses is on a multipath map.",
-    name=lambda one: str(one.title),
+    name=lambda disk: str(disk.title),
     evidence=_of_map,
 )

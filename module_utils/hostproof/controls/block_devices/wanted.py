@@ -49,17 +49,17 @@ def attribute(key: str) -> str:
 
 def targets(facts: Facts) -> List[Target]:
     """All disks and multipath maps below the used devices. Layers in between have no queue."""
-    found: Dict[str, Target] = {}
+    by_name: Dict[str, Target] = {}
     for used in facts.used:
         for name in used.below:
             disk = facts.disks[name]
             if disk.slaves and not disk.is_multipath:
                 continue
-            above = [one for one in facts.maps() if name in one.slaves]
-            before = found.get(name)
+            above = [multipath for multipath in facts.maps() if name in multipath.slaves]
+            before = by_name.get(name)
             if before is None or before.entry is None:
-                found[name] = Target(disk, used.entry, above[0] if above else None)
-    return [found[name] for name in sorted(found)]
+                by_name[name] = Target(disk, used.entry, above[0] if above else None)
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def settings(target: Target) -> List[Wanted]:
@@ -67,18 +67,20 @@ def settings(target: Target) -> List[Wanted]:
     entry = target.entry
     if entry is None:
         return []
-    found = []
+    result = []
     if entry.scheduler:
-        found.append(Wanted(disks.SCHEDULER, entry.scheduler))
+        result.append(Wanted(disks.SCHEDULER, entry.scheduler))
     numbers = (
         (disks.REQUESTS, entry.nr_requests),
         (disks.DEPTH, entry.queue_depth),
         (disks.SECTORS, None if target.disk.is_multipath else entry.max_sectors_kb),
         (disks.ROTATIONAL, None if entry.rotational is None else int(entry.rotational)),
     )
-    found += [Wanted(key, (str(number),)) for key, number in numbers if number is not None]
+    result += [Wanted(key, (str(number),)) for key, number in numbers if number is not None]
     # Only SCSI devices have a queue depth of the device.
-    return [one for one in found if not isinstance(target.disk.values[one.key], Absent)]
+    return [
+        setting for setting in result if not isinstance(target.disk.values[setting.key], Absent)
+    ]
 
 
 def value_of(disk: Disk, key: str) -> str:
@@ -98,14 +100,14 @@ def offered(disk: Disk) -> Sequence[str]:
 
 def with_file(rules: Rules, path: str, text: str) -> Rules:
     """The rules with ``text`` as the content of the file at ``path``."""
-    changed = [one for one in rules if one[0] != path] + [(path, text)]
-    return sorted(changed, key=lambda one: one[0].rpartition("/")[2])
+    changed = [rule for rule in rules if rule[0] != path] + [(path, text)]
+    return sorted(changed, key=lambda rule: rule[0].rpartition("/")[2])
 
 
-def settled(found: Outcome, what: str) -> Optional[Assigned]:
+def settled(result: Outcome, what: str) -> Optional[Assigned]:
     """The effective assignment, None without one. Raises if only a reboot can show it."""
-    winner = found.winner
-    for doubt in found.doubts:
+    winner = result.winner
+    for doubt in result.doubts:
         if winner is None or doubt.value != winner.value:
             raise Unanswered(
                 "lines:udev_block",
@@ -120,8 +122,8 @@ def node_at_boot(used: Used, facts: Facts, rules: Rules, action: str) -> Dict[st
     """Owner, group and mode by the rules for an event: "add", or "change", which occurs when a
     process closes the device after writing."""
     values = facts.disks[used.below[0]].values
-    found = known(used.udev)
-    return outcome(rules, NODE, disks.lookup(used.name, found, values, (action,)))
+    record = known(used.udev)
+    return outcome(rules, NODE, disks.lookup(used.name, record, values, (action,)))
 
 
 def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[Assigned], bool]]:
@@ -131,11 +133,15 @@ def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[
     """
     later = node_at_boot(used, facts, rules, "change")
     first = later if used.name.startswith("dm-") else node_at_boot(used, facts, rules, "add")
-    found = {}
+    assignments = {}
     for key in NODE:
-        one = settled(later[key], used.node)
-        found[key] = (one, True) if one is not None else (settled(first[key], used.node), False)
-    return found
+        assignment = settled(later[key], used.node)
+        assignments[key] = (
+            (assignment, True)
+            if assignment is not None
+            else (settled(first[key], used.node), False)
+        )
+    return assignments
 
 
 def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
@@ -151,7 +157,7 @@ def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[
 def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
     """The elevator of TuneD's plugin disk, which ignores device mapper devices."""
     active = known(facts.tuned)
-    found = None
+    assignment = None
     for unit in active.units:
         option = unit.options.get("elevator")
         if unit.type != "disk" or not unit.enabled or option is None or disk.dm_name:
@@ -163,8 +169,8 @@ def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
             )
         devices = unit.about.get("devices")
         if devices is None or tuned.device_fits(devices.value, disk.name):
-            found = Assigned(option.value, place, True)
-    return found
+            assignment = Assigned(option.value, place, True)
+    return assignment
 
 
 # -- owners ---------------------------------------------------------------------------------------
@@ -178,7 +184,7 @@ class Owner(NamedTuple):
     mode: Optional[int]
 
     def text(self) -> str:
-        parts = ["-" if one is None else str(one) for one in (self.uid, self.gid)]
+        parts = ["-" if number is None else str(number) for number in (self.uid, self.gid)]
         return ":".join(parts) + (" " + ("-" if self.mode is None else f"{self.mode:04o}"))
 
 
@@ -213,7 +219,7 @@ def skip_elsewhere(facts: Facts, _policy: object) -> None:
         raise Skip("Not a Linux host: it has no /sys/class/block.")
 
 
-def with_problem(found: List[object], facts: Facts) -> List[object]:
+def with_problem(subjects: List[object], facts: Facts) -> List[object]:
     """The known subjects, and the error if others can be hidden."""
     problem: Answer[bool] = facts.found
-    return found + ([problem] if isinstance(problem, HostproofError) else [])
+    return subjects + ([problem] if isinstance(problem, HostproofError) else [])

@@ -49,17 +49,19 @@ def refusal(argv: Sequence[str]) -> Optional[str]:
     program = argv[0]
     if program in _ANY:
         return None
-    beginnings = [one for one in _BEGINNINGS if one[0] == program]
+    beginnings = [beginning for beginning in _BEGINNINGS if beginning[0] == program]
     if not beginnings:
         return (
             f"{program!r} is not one of the commands that need no permission: set "
             "hostproof_own_commands to true to allow every command"
         )
-    for one in beginnings:
-        rest = argv[len(one) :]
-        if tuple(argv[: len(one)]) == one and not any(word.startswith("-") for word in rest):
+    for beginning in beginnings:
+        rest = argv[len(beginning) :]
+        if tuple(argv[: len(beginning)]) == beginning and not any(
+            word.startswith("-") for word in rest
+        ):
             return None
-    allowed = ", ".join(" ".join(one) for one in beginnings)
+    allowed = ", ".join(" ".join(beginning) for beginning in beginnings)
     return (
         f"{' '.join(argv)!r} is none of {allowed} with names behind it: set "
         "hostproof_own_commands to true to allow every command"

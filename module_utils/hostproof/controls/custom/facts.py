@@ -107,7 +107,7 @@ class _Reader:
             self._packages = attempt(package_database.read, self._host)
         database = self._packages
         values = attempt(lambda: _versions(known(database), str(check.package)))
-        keys = tuple("command:" + " ".join(one) for one in package_database.PROGRAMS)
+        keys = tuple("command:" + " ".join(argv) for argv in package_database.PROGRAMS)
         return Reading(NO_LAYER, Layer(values, keys))
 
     def _service(self, check: CustomCheck) -> Reading:
@@ -153,15 +153,15 @@ def _at_boot(
 
 def _values_in(lines: List[str], pattern: str) -> Tuple[str, ...]:
     """The first group, or the whole match, of each line that matches; () without a match."""
-    found = []
+    values = []
     for line in lines:
         match = re.search(pattern, line[:_MOST_VALUE])
         if match is not None:
             group = match.group(1) if match.re.groups else match.group(0)
-            found.append((group or "").strip())
-        if len(found) > _MOST_LINES:
+            values.append((group or "").strip())
+        if len(values) > _MOST_LINES:
             raise Unanswered("", f"more than {_MOST_LINES} lines match the pattern")
-    return tuple(found)
+    return tuple(values)
 
 
 def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str, ...]:
@@ -183,7 +183,11 @@ def _printed(host: Host, command: Command, pattern: Optional[str]) -> Tuple[str,
 def _versions(database: package_database.Database, name: str) -> Tuple[str, ...]:
     """The versions that are installed; () for none."""
     listed = database.intact().packages
-    return tuple(one.version for one in listed if (one.name, one.state) == (name, "installed"))
+    return tuple(
+        package.version
+        for package in listed
+        if (package.name, package.state) == (name, "installed")
+    )
 
 
 # -- services -------------------------------------------------------------------------------------
@@ -191,10 +195,10 @@ def _versions(database: package_database.Database, name: str) -> Tuple[str, ...]
 
 def _properties(host: Host, argv: List[str], names: List[str]) -> Dict[str, str]:
     output = host.run(argv)
-    found = dict(line.split("=", 1) for line in output.stdout.splitlines() if "=" in line)
-    if output.rc != 0 or any(name not in found for name in names):
+    properties = dict(line.split("=", 1) for line in output.stdout.splitlines() if "=" in line)
+    if output.rc != 0 or any(name not in properties for name in names):
         raise Unanswered("command:" + " ".join(argv), f"systemctl ended with {output.rc}")
-    return found
+    return properties
 
 
 def _state_of_unit(unit: Dict[str, str]) -> Tuple[str, ...]:
@@ -222,19 +226,19 @@ def _at_boot_of_unit(unit: Dict[str, str]) -> Tuple[str, ...]:
 
 def _option_in(options: str, name: str) -> str:
     """The value of an option, SET for one without a value, NOT_SET."""
-    found = NOT_SET
+    result = NOT_SET
     for word in options.split(","):
         key, equals, value = word.partition("=")
         if key == name:
-            found = value if equals else SET
-    if name == "rw" and found == NOT_SET and _option_in(options, "ro") == NOT_SET:
+            result = value if equals else SET
+    if name == "rw" and result == NOT_SET and _option_in(options, "ro") == NOT_SET:
         # fstab does not name what is the default (mount(8)).
         return SET
-    return found
+    return result
 
 
 def _mounted(mounts: List[mountinfo.Mount], path: str, option: Optional[str]) -> Tuple[str, ...]:
-    mount = next((one for one in reversed(mounts) if one.path == path), None)
+    mount = next((candidate for candidate in reversed(mounts) if candidate.path == path), None)
     if option is None:
         return (NOT_MOUNTED if mount is None else MOUNTED,)
     if mount is None:
@@ -249,7 +253,7 @@ def _in_fstab(
     option: Optional[str],
     running: Answer[Optional[Tuple[str, ...]]],
 ) -> Tuple[str, ...]:
-    entry = next((one for one in reversed(entries) if one.path == path), None)
+    entry = next((candidate for candidate in reversed(entries) if candidate.path == path), None)
     if entry is None:
         is_there = unless_absent(running, None) not in ((), (NOT_MOUNTED,))
         if is_there:

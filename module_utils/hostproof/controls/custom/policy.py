@@ -29,62 +29,64 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:@-]{0,127}\Z")
 
 
 def _text(most: int = _MOST_TEXT) -> Any:
-    def read(given: PolicyValues, name: str) -> str:
-        value = given[name]
+    def read(values: PolicyValues, name: str) -> str:
+        value = values[name]
         if not isinstance(value, str) or not value.isprintable():
-            raise given.error(name, "must be a text on one line")
+            raise values.error(name, "must be a text on one line")
         if len(value) > most:
-            raise given.error(name, f"must have at most {most} characters, not {len(value)}")
+            raise values.error(name, f"must have at most {most} characters, not {len(value)}")
         return value
 
     return checked_by(read, "str")
 
 
 def _matching(pattern: "re.Pattern[str]", what: str) -> Any:
-    def read(given: PolicyValues, name: str) -> str:
-        value = given[name]
+    def read(values: PolicyValues, name: str) -> str:
+        value = values[name]
         if not isinstance(value, str) or not pattern.match(value):
-            raise given.error(name, f"must be {what}, not {value!r}")
+            raise values.error(name, f"must be {what}, not {value!r}")
         return value
 
     return checked_by(read, "str")
 
 
-def _path(given: PolicyValues, name: str) -> str:
-    path = given.absolute(name, given[name])
+def _path(values: PolicyValues, name: str) -> str:
+    path = values.absolute(name, values[name])
     if "/../" in path + "/" or "//" in path:
-        raise given.error(name, f"must be a path without .. and //, not {path!r}")
+        raise values.error(name, f"must be a path without .. and //, not {path!r}")
     return path
 
 
-def _regex(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _regex(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if not isinstance(value, str) or len(value) > _MOST_TEXT:
-        raise given.error(name, "must be a regular expression")
+        raise values.error(name, "must be a regular expression")
     try:
         re.compile(value)
     except re.error as problem:
-        raise given.error(name, f"is not a regular expression: {problem}") from problem
+        raise values.error(name, f"is not a regular expression: {problem}") from problem
     return value
 
 
-def _scalar(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _scalar(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise given.error(name, "must be a number or a text; put yes, no, true and false in quotes")
+        raise values.error(
+            name, "must be a number or a text; put yes, no, true and false in quotes"
+        )
     return str(value)
 
 
-def _scalars(given: PolicyValues, name: str) -> Tuple[str, ...]:
-    value = given[name]
+def _scalars(values: PolicyValues, name: str) -> Tuple[str, ...]:
+    value = values[name]
     ok = isinstance(value, (list, tuple)) and value
     if not ok or any(isinstance(v, bool) or not isinstance(v, (str, int, float)) for v in value):
-        raise given.error(name, "must be a list of numbers or texts")
+        raise values.error(name, "must be a list of numbers or texts")
     return tuple(map(str, value))
 
 
 def _shared_flag() -> Any:
-    return Field(lambda given, name: given.flag(name), "bool", is_shared=True)
+    return Field(lambda values, name: values.flag(name), "bool", is_shared=True)
 
 
 class CustomCheck(NamedTuple):
@@ -103,7 +105,7 @@ class CustomCheck(NamedTuple):
     service: Optional[str] = _matching(_NAME, "the name of a unit").optional()
     mount: Optional[str] = checked_by(_path, "path").optional()
     command: Tuple[str, ...] = checked_by(
-        lambda given, name: given.names(name), "list", elements="str"
+        lambda values, name: values.names(name), "list", elements="str"
     ).optional(())
     pattern: Optional[str] = checked_by(_regex, "str").optional()
     option: Optional[str] = _matching(_NAME, "the name of a mount option").optional()
@@ -116,7 +118,7 @@ class CustomCheck(NamedTuple):
     if_absent: str = choice("fail", "pass", "skip").optional("fail")
     fix: Optional[str] = _text().optional()
     commands: Tuple[str, ...] = checked_by(
-        lambda given, name: given.names(name), "list", elements="str"
+        lambda values, name: values.names(name), "list", elements="str"
     ).optional(())
 
     @property
@@ -128,35 +130,35 @@ class CustomCheck(NamedTuple):
         return next(name for name in COMPARISONS if getattr(self, name))
 
 
-def _consistent(check: CustomCheck, given: PolicyValues) -> CustomCheck:
+def _consistent(check: CustomCheck, values: PolicyValues) -> CustomCheck:
     """The check, or an error that names what is missing or does not fit together."""
     sources = [name for name in SOURCES if getattr(check, name)]
     if len(sources) != 1:
-        raise given.error("source", f"must be exactly one of {', '.join(SOURCES)}")
+        raise values.error("source", f"must be exactly one of {', '.join(SOURCES)}")
     comparisons = [name for name in COMPARISONS if getattr(check, name)]
     if len(comparisons) != 1:
-        raise given.error("comparison", f"must be exactly one of {', '.join(COMPARISONS)}")
+        raise values.error("comparison", f"must be exactly one of {', '.join(COMPARISONS)}")
     source = sources[0]
     if source == "file" and check.pattern is None:
-        raise given.error("pattern", "must say which lines of the file count")
+        raise values.error("pattern", "must say which lines of the file count")
     if check.pattern is not None and source not in ("file", "command"):
-        raise given.error("pattern", "belongs to file and command")
+        raise values.error("pattern", "belongs to file and command")
     if check.option is not None and source != "mount":
-        raise given.error("option", "belongs to mount")
+        raise values.error("option", "belongs to mount")
     for path in (check.file, *check.command):
         # All that such a file holds would be blanked, wherever it is shown.
         if path and masked(path, "word") != "word":
-            raise given.error(source, f"{path} holds secrets, and findings are shown")
+            raise values.error(source, f"{path} holds secrets, and findings are shown")
     if check.as_root and source != "command":
-        raise given.error("as_root", "belongs to command")
+        raise values.error("as_root", "belongs to command")
     if source == "service" and check.equals not in SERVICE_STATES:
-        raise given.error("equals", f"must be {RUNNING} or {STOPPED} for a service")
+        raise values.error("equals", f"must be {RUNNING} or {STOPPED} for a service")
     if (
         source == "mount"
         and check.option is None
         and check.equals not in ("mounted", "not mounted")
     ):
-        raise given.error("equals", 'must be "mounted" or "not mounted", or name an option')
+        raise values.error("equals", 'must be "mounted" or "not mounted", or name an option')
     return check
 
 
@@ -185,17 +187,19 @@ class Policy(NamedTuple):
     """
 
 
-def _allowed(policy: Policy, given: PolicyValues) -> Policy:
+def _allowed(policy: Policy, values: PolicyValues) -> Policy:
     if len(policy.checks) > MOST_CHECKS:
-        raise given.error("checks", f"has {len(policy.checks)} checks, and {MOST_CHECKS} are taken")
+        raise values.error(
+            "checks", f"has {len(policy.checks)} checks, and {MOST_CHECKS} are taken"
+        )
     if policy.own_commands:
         return policy
-    places = [place for place, _item in given.places("checks")]
+    places = [place for place, _item in values.places("checks")]
     for place, check in zip(places, policy.checks):
         problem = refusal(check.command) if check.command else None
         if problem is not None:
-            with given.entry("checks", place):
-                raise given.error("checks", f"{check.id}: command {problem}")
+            with values.entry("checks", place):
+                raise values.error("checks", f"{check.id}: command {problem}")
     return policy
 
 

@@ -32,7 +32,7 @@ def check_of(custom: CustomCheck) -> Check:
 
 
 def rules_of(policy: Policy) -> List[Rule]:
-    return [Rule(check_of(one), partial(_judge, one), None) for one in policy.checks]
+    return [Rule(check_of(check), partial(_judge, check), None) for check in policy.checks]
 
 
 def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
@@ -40,19 +40,19 @@ def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
     reading = facts.readings[custom.id]
     layers = {"persisted": reading.persisted, "running": reading.running}
     failed = [name for name, layer in layers.items() if _fails(custom, layer)]
-    unknown = [one.values for one in layers.values() if _is_unknown(one)]
+    unknown = [layer.values for layer in layers.values() if _is_unknown(layer)]
     if not failed and unknown:
         known(unknown[0])
-    is_absent = any(_is_absent(one) for one in layers.values())
+    is_absent = any(_is_absent(layer) for layer in layers.values())
     status = FAIL if failed else PASS
-    has_wrong_value = any(_has_failing_value(custom, one) for one in layers.values())
+    has_wrong_value = any(_has_failing_value(custom, layer) for layer in layers.values())
     if is_absent and custom.if_absent != FAIL and not has_wrong_value:
         if custom.if_absent == SKIP:
             raise Skip(f"The host has no {_subject(custom)}.")
         status = PASS
     why = f"{' and '.join(failed)}: not {_wanted(custom)}"
     if unknown:
-        why += "; not known: " + "; ".join(str(one).rstrip(".") for one in unknown)
+        why += "; not known: " + "; ".join(str(problem).rstrip(".") for problem in unknown)
     return Verdict(
         status,
         why=f"{custom.why.rstrip('.')}. ({why}.)" if status == FAIL else None,
@@ -96,27 +96,27 @@ def is_met(custom: CustomCheck, value: str) -> bool:
     if comparison == "matches":
         return re.search(str(custom.matches), value) is not None
     if comparison == "one_of":
-        return any(_is_equal(one, value) for one in custom.one_of)
+        return any(_is_equal(choice, value) for choice in custom.one_of)
     if comparison == "equals":
         is_any = custom.package is not None and custom.equals == INSTALLED
         return is_any or _is_equal(str(custom.equals), value)
-    wanted = str(getattr(custom, comparison))
+    expected = str(getattr(custom, comparison))
     if custom.package is not None:
-        order = package_version.compare(value, wanted)
+        order = package_version.compare(value, expected)
         return order >= 0 if comparison == "at_least" else order <= 0
-    limits, there = comparing.numbers(wanted), comparing.numbers(value)
+    limits, there = comparing.numbers(expected), comparing.numbers(value)
     if limits is not None and there is not None:
         return comparing.is_met(comparison, limits, there)
-    one, other = _decimal(value), _decimal(wanted)
-    if one is None or other is None:
+    number, other = _decimal(value), _decimal(expected)
+    if number is None or other is None:
         return False
-    return one >= other if comparison == "at_least" else one <= other
+    return number >= other if comparison == "at_least" else number <= other
 
 
-def _is_equal(wanted: str, value: str) -> bool:
-    wanted, value = " ".join(wanted.split()), " ".join(value.split())
-    one, other = comparing.numbers(wanted), comparing.numbers(value)
-    return wanted == value or (one is not None and one == other)
+def _is_equal(expected: str, value: str) -> bool:
+    expected, value = " ".join(expected.split()), " ".join(value.split())
+    numbers, other = comparing.numbers(expected), comparing.numbers(value)
+    return expected == value or (numbers is not None and numbers == other)
 
 
 def _decimal(text: str) -> Optional[float]:

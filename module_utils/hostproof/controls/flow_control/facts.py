@@ -77,28 +77,28 @@ def read(host: Host, policy: Policy) -> Facts:
         for name in _that_matter(policy, interfaces)
     }
     frames = _look_at_frames(host, interfaces) if system == LINUX else {}
-    asked = _Asked(policy)
+    targets = _Asked(policy)
     agents, filers, unused = _match_filers(host, policy, interfaces)
     for address, agent in agents.items():
-        filers[address] = attempt(_read_filer, host, asked, agent, interfaces, address)
-    switches = _read_switches(host, asked, interfaces, nics, filers)
+        filers[address] = attempt(_read_filer, host, targets, agent, interfaces, address)
+    switches = _read_switches(host, targets, interfaces, nics, filers)
     if nics and policy.window_seconds:
         if platform.take_sample is None:
             if filers or switches:
                 host.wait_for_window("flow_control", policy.window_seconds)
         else:
             sample = attempt(platform.take_sample, sorted(nics), policy.window_seconds)
-            for name, one in nics.items():
+            for name, nic in nics.items():
                 traffic = attempt(lambda each: platform.traffic_of(known(sample), each), name)
-                nics[name] = one._replace(traffic=traffic)
-        asked.deadline.put_off(policy.window_seconds)
+                nics[name] = nic._replace(traffic=traffic)
+        targets.deadline.put_off(policy.window_seconds)
         for address, agent in agents.items():
-            filers[address] = attempt(_filer_again, host, asked, agent, filers[address])
+            filers[address] = attempt(_filer_again, host, targets, agent, filers[address])
         switches = {
             target.name: attempt(
                 lambda each: switch_port.read_again(host, each, known(switches[each.name])), target
             )
-            for target in map(asked.switch, policy.switches)
+            for target in map(targets.switch, policy.switches)
             if target.name in switches
         }
     return Facts(system, interfaces, nics, switches, filers, unused, frames)
@@ -112,11 +112,11 @@ class _Asked:
         self.deadline = snmp.Deadline(policy.snmp_total_timeout)
         self._patience: Dict[str, snmp.Patience] = {}
 
-    def switch(self, one: SwitchAgent) -> Target:
-        return self._bounded(switch_target(self.policy, one))
+    def switch(self, agent: SwitchAgent) -> Target:
+        return self._bounded(switch_target(self.policy, agent))
 
-    def filer(self, one: FilerAgent) -> Target:
-        return self._bounded(filer_target(self.policy, one))
+    def filer(self, agent: FilerAgent) -> Target:
+        return self._bounded(filer_target(self.policy, agent))
 
     def _bounded(self, target: Target) -> Target:
         patience = self._patience.setdefault(
@@ -140,15 +140,15 @@ def _rule_of(name: str, policy: Policy, interfaces: Interfaces) -> Rule:
 
 def _that_matter(policy: Policy, interfaces: Interfaces) -> List[str]:
     """The interfaces that are checked. If one member of a bond is checked, all members are."""
-    found = set()
+    names = set()
     for name in interfaces.nics:
         roles = interfaces.roles_of(name)
         rule = _rule_of(name, policy, interfaces)
         if STORAGE in roles or INTERCONNECT in roles or not rule.keeps:
-            found.add(name)
-    bonds = {interfaces.nics[name].bond for name in found} - {None}
-    found.update(name for name, nic in interfaces.nics.items() if nic.bond in bonds)
-    return sorted(found)
+            names.add(name)
+    bonds = {interfaces.nics[name].bond for name in names} - {None}
+    names.update(name for name, nic in interfaces.nics.items() if nic.bond in bonds)
+    return sorted(names)
 
 
 # -- the other ends -------------------------------------------------------------------------------
@@ -182,50 +182,50 @@ def _match_filers(
 
 def _addresses_of(host: Host, name: str) -> Set[str]:
     """The addresses of a name and the name itself. Without getent only the name."""
-    found = attempt(network_interfaces.resolve, host, name)
-    if isinstance(found, Absent):
+    addresses = attempt(network_interfaces.resolve, host, name)
+    if isinstance(addresses, Absent):
         return {name}
-    return {network_interfaces.plain(address) for address in known(found)} | {name}
+    return {network_interfaces.plain(address) for address in known(addresses)} | {name}
 
 
 def _read_filer(
-    host: Host, asked: _Asked, agent: FilerAgent, interfaces: Interfaces, address: str
+    host: Host, targets: _Asked, agent: FilerAgent, interfaces: Interfaces, address: str
 ) -> Filer:
     macs = [path.mac for path in interfaces.paths if path.address == address and path.mac]
     mac = macs[0] if macs else ""
     if not agent.ports:
         plain = network_interfaces.plain(address)
-        return filer_port.read_filer(host, asked.filer(agent), plain, mac)
+        return filer_port.read_filer(host, targets.filer(agent), plain, mac)
     ports = tuple(
         filer_port.from_policy(
             agent.address,
-            one.name,
-            one.pause,
-            one.mac or mac,
-            speed=one.speed,
-            duplex=one.duplex,
-            mtu=one.mtu,
+            port.name,
+            port.pause,
+            port.mac or mac,
+            speed=port.speed,
+            duplex=port.duplex,
+            mtu=port.mtu,
         )
-        for one in agent.ports
+        for port in agent.ports
     )
     return Filer(agent.address, agent.address, ports, ())
 
 
-def _filer_again(host: Host, asked: _Asked, agent: FilerAgent, first: Answer[Filer]) -> Filer:
+def _filer_again(host: Host, targets: _Asked, agent: FilerAgent, first: Answer[Filer]) -> Filer:
     if agent.ports:
         return known(first)
-    return filer_port.read_again(host, asked.filer(agent), known(first))
+    return filer_port.read_again(host, targets.filer(agent), known(first))
 
 
 def _read_switches(
     host: Host,
-    asked: _Asked,
+    targets: _Asked,
     interfaces: Interfaces,
     nics: Dict[str, NicFacts],
     filers: Dict[str, Answer[Filer]],
 ) -> Dict[str, Answer[Switch]]:
     """Query each switch for the ports of the host's interfaces and of the filers."""
-    macs = {mac for one in nics.values() for mac in (one.nic.mac, one.nic.permanent_mac) if mac}
+    macs = {mac for nic in nics.values() for mac in (nic.nic.mac, nic.nic.permanent_mac) if mac}
     macs.update(path.mac for path in interfaces.paths if path.mac and path.role == STORAGE)
     for filer in filers.values():
         ports = filer.ports if isinstance(filer, Filer) else ()
@@ -234,5 +234,5 @@ def _read_switches(
         return {}
     return {
         target.name: attempt(switch_port.read_switch, host, target, sorted(macs))
-        for target in map(asked.switch, asked.policy.switches)
+        for target in map(targets.switch, targets.policy.switches)
     }

@@ -111,11 +111,11 @@ def bundled(sides: List[Side]) -> Side:
         name=" + ".join(side.name for side in sides),
         delta=Delta(
             deltas[0].seconds,
-            _sum(one.in_pause for one in deltas),
-            _sum(one.out_pause for one in deltas),
-            _sum(one.in_discards for one in deltas),
-            _sum(one.out_discards for one in deltas),
-            next((one.fault for one in deltas if one.fault), ""),
+            _sum(delta.in_pause for delta in deltas),
+            _sum(delta.out_pause for delta in deltas),
+            _sum(delta.in_discards for delta in deltas),
+            _sum(delta.out_discards for delta in deltas),
+            next((delta.fault for delta in deltas if delta.fault), ""),
         ),
         seen=(_sum(received for received, _ in seen), _sum(sent for _, sent in seen)),
         **alike,
@@ -144,11 +144,11 @@ def worst(verdicts: List[Verdict]) -> Verdict:
     """One verdict for all: the worst status, with the reasons of all verdicts that do not pass."""
     if not verdicts:
         return Verdict(ERROR, "Nothing is known about this cable.")
-    status = min((one.status for one in verdicts), key=STATUSES.index)
-    bad = [one for one in verdicts if one.status != PASS] or verdicts
-    bad.sort(key=lambda one: STATUSES.index(one.status))
-    reasons = [one.why for one in bad if one.why]
-    fixes = dict.fromkeys(one.fix for one in bad if one.fix)
+    status = min((verdict.status for verdict in verdicts), key=STATUSES.index)
+    bad = [verdict for verdict in verdicts if verdict.status != PASS] or verdicts
+    bad.sort(key=lambda verdict: STATUSES.index(verdict.status))
+    reasons = [verdict.why for verdict in bad if verdict.why]
+    fixes = dict.fromkeys(verdict.fix for verdict in bad if verdict.fix)
     return Verdict(status, " ".join(reasons), "; ".join(filter(None, fixes)) or None)
 
 
@@ -242,19 +242,19 @@ def _ignored_fix(sender: Side, receiver: Side) -> str:
 
 def _unknown_mode(near: Side, far: Side) -> Verdict:
     unknown = [side for side in (near, far) if side.pause is None]
-    said = []
+    sentences = []
     for side in unknown:
         counted = _frames(side)
-        said.append(
+        sentences.append(
             "The PAUSE mode of {0} is unknown; {1}.".format(
                 side.name, "counted: " + counted if counted else "it counts no PAUSE frames"
             )
         )
     known_ones = [side for side in (near, far) if side.pause is not None]
-    said += [f"{side.name} has {mode_of(side)}." for side in known_ones]
+    sentences += [f"{side.name} has {mode_of(side)}." for side in known_ones]
     return Verdict(
         ERROR,
-        " ".join(said),
+        " ".join(sentences),
         "check the port itself (show interface flowcontrol), because its agent does not show it",
     )
 
@@ -264,14 +264,16 @@ def _agreement(near: Side, far: Side) -> str:
     assert near.pause is not None and far.pause is not None
     if not any(near.pause + far.pause):
         return "Neither end sends or obeys PAUSE."
-    said = []
+    sentences = []
     for sender, receiver in ((near, far), (far, near)):
         assert sender.pause is not None and receiver.pause is not None
         if sender.pause.tx:
-            said.append(f"{receiver.name} obeys what {sender.name} sends.")
+            sentences.append(f"{receiver.name} obeys what {sender.name} sends.")
         elif receiver.pause.rx:
-            said.append(f"{receiver.name} would obey PAUSE, but {sender.name} does not send it.")
-    return " ".join(said)
+            sentences.append(
+                f"{receiver.name} would obey PAUSE, but {sender.name} does not send it."
+            )
+    return " ".join(sentences)
 
 
 # -- what a switch discards -----------------------------------------------------------------------
@@ -280,7 +282,7 @@ def _agreement(near: Side, far: Side) -> str:
 def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[Side, Verdict]]:
     """Verdicts on the frames that the switch ports discarded within the sample. ``sampled``: the
     ports were read twice, so a missing counter is unknown."""
-    found = []
+    verdicts = []
     ends = (
         (path.host_port, path.host, path.filer_port, path.filer),
         (path.filer_port, path.filer, path.host_port, path.host),
@@ -290,12 +292,12 @@ def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[
             continue
         sent, received = port.delta.out_discards or 0, port.delta.in_discards or 0
         if sent > limit:
-            found.append((port, _judge_out_discards(port, end, other_port, other)))
+            verdicts.append((port, _judge_out_discards(port, end, other_port, other)))
         if received > limit:
-            found.append((port, _judge_in_discards(port)))
+            verdicts.append((port, _judge_in_discards(port)))
         if sampled and port.delta.out_discards is None:
-            found.append((port, _judge_uncounted(port, end, other_port, other)))
-    return found
+            verdicts.append((port, _judge_uncounted(port, end, other_port, other)))
+    return verdicts
 
 
 def _judge_uncounted(
@@ -406,9 +408,11 @@ def _frames(side: Side) -> str:
             f"{_count(delta.in_pause)} frames received and {_count(delta.out_pause)} sent "
             f"{_window(delta)}"
         )
-    if any(one is not None for one in side.seen):
+    if any(count is not None for count in side.seen):
         words.append(
-            "{0} received and {1} sent since it counts".format(*(_count(one) for one in side.seen))
+            "{0} received and {1} sent since it counts".format(
+                *(_count(count) for count in side.seen)
+            )
         )
     return ", ".join(words)
 

@@ -89,48 +89,48 @@ def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> P
     )
 
 
-def why_left_alone(one: NicFacts) -> Optional[str]:
+def why_left_alone(nic: NicFacts) -> Optional[str]:
     """Why flow control of an interface is not checked, else None. Raises if that is unknown."""
-    if isinstance(one.pause, Absent):
-        return f"{one.name}: {one.pause}."
-    known(one.pause)
-    return priority_in_use(one)
+    if isinstance(nic.pause, Absent):
+        return f"{nic.name}: {nic.pause}."
+    known(nic.pause)
+    return priority_in_use(nic)
 
 
-def has_link(one: NicFacts) -> bool:
+def has_link(nic: NicFacts) -> bool:
     """False without carrier or if the interface is set down. Raises if the state is unknown."""
-    if one.nic.carrier is None and one.system == LINUX:
+    if nic.nic.carrier is None and nic.system == LINUX:
         raise Unanswered(
-            f"file:/sys/class/net/{one.name}/carrier",
-            f"whether {one.name} has a link is not known",
+            f"file:/sys/class/net/{nic.name}/carrier",
+            f"whether {nic.name} has a link is not known",
         )
-    return one.nic.carrier is not False
+    return nic.nic.carrier is not False
 
 
-def priority_in_use(one: NicFacts) -> Optional[str]:
+def priority_in_use(nic: NicFacts) -> Optional[str]:
     """A text if priority flow control is in use, else None. Raises if that is unknown."""
-    priorities = if_known(one.priorities, [])
+    priorities = if_known(nic.priorities, [])
     if priorities:
         return "Priority flow control is in use ({0}): hands off.".format(
             ", ".join(f"priority {item}" if isinstance(item, int) else item for item in priorities)
         )
-    if not isinstance(one.priorities, Absent):
-        known(one.priorities)
-    traffic = if_known(one.traffic, None)
-    if traffic is not None and traffic.priority and isinstance(one.priorities, Absent):
+    if not isinstance(nic.priorities, Absent):
+        known(nic.priorities)
+    traffic = if_known(nic.traffic, None)
+    if traffic is not None and traffic.priority and isinstance(nic.priorities, Absent):
         return "Frames of priority flow control were counted: hands off."
     return None
 
 
-def evidence_of(one: NicFacts) -> List[str]:
+def evidence_of(nic: NicFacts) -> List[str]:
     """Evidence keys: first those of flow control, then those of speed."""
-    if one.evidence:
-        return list(one.evidence)
-    return ["command:" + " ".join(argv_pause(one.name)), "command:ethtool " + one.name]
+    if nic.evidence:
+        return list(nic.evidence)
+    return ["command:" + " ".join(argv_pause(nic.name)), "command:ethtool " + nic.name]
 
 
-def skip_if_left_alone(one: NicFacts) -> None:
-    why = why_left_alone(one)
+def skip_if_left_alone(nic: NicFacts) -> None:
+    why = why_left_alone(nic)
     if why:
         raise Skip(why)
 

@@ -40,15 +40,17 @@ def look(host: Host, policy: Policy) -> Platform:
 
 
 def _facts(port: Port, roles: Tuple[str, ...], rule: Rule) -> NicFacts:
-    one = port.adapter
+    adapter = port.adapter
     pause = attempt(_pause, port)
-    by_hand, commands = _by_hand(one.name, rule)
+    by_hand, commands = _by_hand(adapter.name, rule)
     return NicFacts(
         nic=port.nic,
         roles=roles,
         rule=rule._replace(autoneg=KEEP),
         pause=pause,
-        settings=Settings(one.speed, one.duplex, one.negotiated, one.up, None, None, None, None),
+        settings=Settings(
+            adapter.speed, adapter.duplex, adapter.negotiated, adapter.up, None, None, None, None
+        ),
         in_force=attempt(lambda: Direction(known(pause).rx, known(pause).tx)),
         priorities=attempt(_priorities, port),
         persisted=_persisted(port),
@@ -104,8 +106,8 @@ def _persisted(port: Port) -> Persisted:
 
 def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
     """How to set flow control: a text and the commands."""
-    wanted = {choice for choice in (rule.rx, rule.tx) if choice != KEEP}
-    value = {ON: "yes", OFF: "no"}.get(wanted.pop()) if len(wanted) == 1 else None
+    choices = {choice for choice in (rule.rx, rule.tx) if choice != KEEP}
+    value = {ON: "yes", OFF: "no"}.get(choices.pop()) if len(choices) == 1 else None
     if value is None:
         return (
             "AIX sets both directions with one attribute: set the same rx and tx in "

@@ -60,20 +60,20 @@ def _by_hand(facts: Facts) -> List[Refusal]:
     """Rejections for systems on which apply does not set flow control, if it differs."""
     refusals = []
     for name in sorted(facts.nics):
-        one = facts.nics[name]
-        if one.rule.keeps or why_left_alone(one):
+        nic = facts.nics[name]
+        if nic.rule.keeps or why_left_alone(nic):
             continue
-        wanted = wanted_of(one, facts)
-        rx, tx = one.persisted.at_boot()[1:]
-        boot = wanted.rx in (None, rx) and wanted.tx in (None, tx)
-        if not boot or not wanted.met_by(known(one.in_force)):
+        required = wanted_of(nic, facts)
+        rx, tx = nic.persisted.at_boot()[1:]
+        boot = required.rx in (None, rx) and required.tx in (None, tx)
+        if not boot or not required.met_by(known(nic.in_force)):
             refusals.append(
                 Refusal(
                     "{0}: {1} is required, and flow control of {2} is not set by apply: {3}".format(
                         name,
-                        wanted.text,
-                        one.system,
-                        "; ".join((one.by_hand,) + one.by_hand_commands),
+                        required.text,
+                        nic.system,
+                        "; ".join((nic.by_hand,) + nic.by_hand_commands),
                     ),
                     None,
                 )
@@ -81,115 +81,115 @@ def _by_hand(facts: Facts) -> List[Refusal]:
     return refusals
 
 
-def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
-    if one.rule.keeps:
+def _plan_one(nic: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
+    if nic.rule.keeps:
         return
-    alone = why_left_alone(one)
+    alone = why_left_alone(nic)
     if alone:
-        work.pending.append(f"{one.name} is not changed. {alone}")
+        work.pending.append(f"{nic.name} is not changed. {alone}")
         return
-    wanted = wanted_of(one, facts)
-    if not wanted.anything:
+    required = wanted_of(nic, facts)
+    if not required.anything:
         return
-    pause = known(one.pause)
-    if not has_link(one):
+    pause = known(nic.pause)
+    if not has_link(nic):
         # Without a link the driver does not show the mode that it will use: set it only at boot.
-        target = _without_link(one, wanted)
-        work.pending.append(f"{one.name} has no link: it is set for the next reboot, not now.")
+        target = _without_link(nic, required)
+        work.pending.append(f"{nic.name} has no link: it is set for the next reboot, not now.")
     else:
-        target = target_of(one, wanted)
+        target = target_of(nic, required)
         if target != Target(pause.autoneg, pause.rx, pause.tx):
-            work.refusals.extend(_guards(one, facts, policy))
-            work.commands.append(_command(one, pause, target, facts, policy))
-            if one.nic.bond is None:
+            work.refusals.extend(_guards(nic, facts, policy))
+            work.commands.append(_command(nic, pause, target, facts, policy))
+            if nic.nic.bond is None:
                 work.pending.append(
-                    f"The link of {one.name} may go down for some seconds while it is set."
+                    f"The link of {nic.name} may go down for some seconds while it is set."
                 )
-        target = boot_target_of(one, wanted, target)
-    if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
+        target = boot_target_of(nic, required, target)
+    if nic.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
-            f"{one.name}: the driver {one.nic.driver} sets tx again each time the link comes up; "
+            f"{nic.name}: the driver {nic.nic.driver} sets tx again each time the link comes up; "
             "check again after a reboot."
         )
-    _plan_boot(one, target, wanted, work)
+    _plan_boot(nic, target, required, work)
 
 
-def _without_link(one: NicFacts, wanted: Wanted) -> Target:
-    if wanted.rx is None or wanted.tx is None:
+def _without_link(nic: NicFacts, required: Wanted) -> Target:
+    if required.rx is None or required.tx is None:
         raise Unanswered(
-            f"file:/sys/class/net/{one.name}/carrier",
-            f"{one.name} has no link, so what it keeps is not known: give rx and tx both, or plug "
+            f"file:/sys/class/net/{nic.name}/carrier",
+            f"{nic.name} has no link, so what it keeps is not known: give rx and tx both, or plug "
             "it in",
         )
-    both = wanted.rx and wanted.tx
-    if wanted.autoneg == KEEP and one.nic.driver in OFFER_BOTH and not both:
+    both = required.rx and required.tx
+    if required.autoneg == KEEP and nic.nic.driver in OFFER_BOTH and not both:
         raise Unanswered(
             "policy",
-            f"{one.name}: the driver {one.nic.driver} offers both directions while it negotiates: "
+            f"{nic.name}: the driver {nic.nic.driver} offers both directions while it negotiates: "
             "autoneg: off in flow_control_rules sets it",
         )
-    autoneg = known(one.pause).autoneg
-    if wanted.autoneg in (ON, OFF):
-        autoneg = wanted.autoneg == ON
-    elif one.nic.driver in OFFER_BOTH and not both:
+    autoneg = known(nic.pause).autoneg
+    if required.autoneg in (ON, OFF):
+        autoneg = required.autoneg == ON
+    elif nic.nic.driver in OFFER_BOTH and not both:
         autoneg = False
-    return Target(autoneg, wanted.rx, wanted.tx)
+    return Target(autoneg, required.rx, required.tx)
 
 
 # -- guards ---------------------------------------------------------------------------------------
 
 
-def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
+def _guards(nic: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
     """Rejections if the host would lose a path while the link is down for seconds."""
     if policy.allow_link_down:
         return []
     interfaces = known(facts.interfaces)
     bond: Optional[Bond] = None
-    if one.nic.bond is not None:
-        answer = interfaces.bonds[one.nic.bond]
+    if nic.nic.bond is not None:
+        answer = interfaces.bonds[nic.nic.bond]
         if isinstance(answer, Absent):
             return [
                 _refusal(
-                    f"{one.name} is a member of {one.nic.bond}, which is not a bond of the kernel: "
+                    f"{nic.name} is a member of {nic.nic.bond}, which is not a bond of the kernel: "
                     "it is unknown whether its other members carry it"
                 )
             ]
         bond = known(answer)
     if bond is not None:
-        others = [item.name for item in bond.members if item.name != one.name]
+        others = [item.name for item in bond.members if item.name != nic.name]
         working = [name for name in others if bond.works(name)]
         if not working:
             return [
                 _refusal(
-                    f"{one.name} is the only member of {one.nic.bond} that carries it "
+                    f"{nic.name} is the only member of {nic.nic.bond} that carries it "
                     f"({len(others)} others, 0 in use): all of the bond would go down at once"
                 )
             ]
         if not bond.monitored:
             return [
                 _refusal(
-                    f"{one.nic.bond} does not notice that a member is down (neither miimon nor ARP "
-                    f"monitoring): what goes over {one.name} would be lost meanwhile"
+                    f"{nic.nic.bond} does not notice that a member is down (neither miimon nor ARP "
+                    f"monitoring): what goes over {nic.name} would be lost meanwhile"
                 )
             ]
-        if not bond.works(one.name):
+        if not bond.works(nic.name):
             return [
                 _refusal(
-                    f"{one.name} is not in use by {one.nic.bond} now, so it cannot be waited for "
+                    f"{nic.name} is not in use by {nic.nic.bond} now, so it cannot be waited for "
                     "after the change"
                 )
             ]
         return []
     refusals = []
     logins = known(interfaces.logins)
-    if one.name in logins:
+    if nic.name in logins:
         refusals.append(
-            _refusal(f"{one.name} is the only path of the ssh connection that this runs over")
+            _refusal(f"{nic.name} is the only path of the ssh connection that this runs over")
         )
-    if INTERCONNECT in one.roles:
+    if INTERCONNECT in nic.roles:
         refusals.append(
             _refusal(
-                f"{one.name} carries the interconnect without a bond: a node that is "
+                f"{nic.name} carries the interconnect without a bond: a node that is "
                 "unreachable for 30 "
                 "seconds (misscount) is evicted"
             )
@@ -205,18 +205,18 @@ def _refusal(reason: str) -> Refusal:
 
 
 def _command(
-    one: NicFacts, pause: PauseSettings, target: Target, facts: Facts, policy: Policy
+    nic: NicFacts, pause: PauseSettings, target: Target, facts: Facts, policy: Policy
 ) -> CommandChange:
-    name = one.name
+    name = nic.name
     before = Target(pause.autoneg, pause.rx, pause.tx)
-    shows_result = one.nic.driver in OFFER_BOTH
+    shows_result = nic.nic.driver in OFFER_BOTH
     look = Command(
         f"flow control of {name} now",
         tuple(argv_pause(name)),
         expected=_STATE_IN_FORCE if shows_result else _STATE,
     )
-    first, last = _waits(one, facts, policy, back=False)
-    before_back, after_back = _waits(one, facts, policy, back=True)
+    first, last = _waits(nic, facts, policy, back=False)
+    before_back, after_back = _waits(nic, facts, policy, back=True)
     return CommandChange(
         name=f"flow control of {name}",
         before=_state(before, shows_result),
@@ -231,7 +231,7 @@ def _state(target: Target, shows_result: bool) -> str:
     """A pattern for the output of ethtool -a, which contains tabs (pause.c of ethtool)."""
     if shows_result and target.autoneg:
         return "Autonegotiate:\ton"
-    return "Autonegotiate:\t{0}\nRX:\t\t{1}\nTX:\t\t{2}".format(*(on_off(one) for one in target))
+    return "Autonegotiate:\t{0}\nRX:\t\t{1}\nTX:\t\t{2}".format(*(on_off(flag) for flag in target))
 
 
 def _set(name: str, target: Target, now: Target) -> Command:
@@ -248,92 +248,92 @@ def _set(name: str, target: Target, now: Target) -> Command:
 
 
 def _waits(
-    one: NicFacts, facts: Facts, policy: Policy, back: bool
+    nic: NicFacts, facts: Facts, policy: Policy, back: bool
 ) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]:
     """Commands that wait before the change and after it. ``back``: those of the restore."""
     seconds = policy.link_wait_seconds
-    link = link_waits.for_link(one.name, seconds)
+    link = link_waits.for_link(nic.name, seconds)
     interfaces = known(facts.interfaces)
-    bond = None if one.nic.bond is None else if_known(interfaces.bonds.get(one.nic.bond), None)
-    if not isinstance(bond, Bond) or one.nic.bond is None:
+    bond = None if nic.nic.bond is None else if_known(interfaces.bonds.get(nic.nic.bond), None)
+    if not isinstance(bond, Bond) or nic.nic.bond is None:
         return (), (link,)
-    others = [item.name for item in bond.members if item.name != one.name and bond.works(item.name)]
-    first = (link_waits.for_members(one.nic.bond, bond, others, seconds, back),) if others else ()
+    others = [item.name for item in bond.members if item.name != nic.name and bond.works(item.name)]
+    first = (link_waits.for_members(nic.nic.bond, bond, others, seconds, back),) if others else ()
     last: Tuple[Command, ...] = ()
-    if bond.works(one.name):
-        last = (link_waits.for_members(one.nic.bond, bond, [one.name], seconds, back),)
+    if bond.works(nic.name):
+        last = (link_waits.for_members(nic.nic.bond, bond, [nic.name], seconds, back),)
     return first, (link,) + last
 
 
 # -- at boot --------------------------------------------------------------------------------------
 
 
-def _plan_boot(one: NicFacts, target: Target, wanted: Wanted, work: _Work) -> None:
-    contrary = _contrary(one, target, wanted)
+def _plan_boot(nic: NicFacts, target: Target, required: Wanted, work: _Work) -> None:
+    contrary = _contrary(nic, target, required)
     if contrary:
         work.refusals.extend(Refusal(reason, None) for reason in contrary)
         return
-    if _is_persisted(one, target, wanted):
+    if _is_persisted(nic, target, required):
         return
-    mac = one.nic.permanent_mac
+    mac = nic.nic.permanent_mac
     if not mac:
         raise Unanswered(
-            "command:ethtool -P " + one.name,
-            f"ethtool -P does not show the permanent MAC address of {one.name}, which identifies "
+            "command:ethtool -P " + nic.name,
+            f"ethtool -P does not show the permanent MAC address of {nic.name}, which identifies "
             "it at boot",
         )
-    if known(one.persisted.systemd) >= FIRST_SYSTEMD:
-        base = _base(one)
+    if known(nic.persisted.systemd) >= FIRST_SYSTEMD:
+        base = _base(nic)
         sections = [] if base is None else link_file.other_sections(base.units)
         if base is not None and sections:
-            work.refusals.append(_cannot_take_over(one, base, sections, target))
+            work.refusals.append(_cannot_take_over(nic, base, sections, target))
             return
-        path, content = link_path(one.name), _link_text(one, mac, base, target)
+        path, content = link_path(nic.name), _link_text(nic, mac, base, target)
     else:
-        path, content = rule_path(one.name), _rule_text(one, mac, target)
-    before = unless_absent(one.persisted.texts[path], None)
+        path, content = rule_path(nic.name), _rule_text(nic, mac, target)
+    before = unless_absent(nic.persisted.texts[path], None)
     if before != content:
         work.files.append(FileChange(path, content, before))
 
 
-def _is_persisted(one: NicFacts, target: Target, wanted: Wanted) -> bool:
+def _is_persisted(nic: NicFacts, target: Target, required: Wanted) -> bool:
     """Whether a reboot already results in the target."""
-    autoneg, rx, tx = one.persisted.at_boot(certain=True)
-    pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
-    for value, goal, asked in pairs:
-        if (asked is not None or value is not None) and value != goal:
+    autoneg, rx, tx = nic.persisted.at_boot(certain=True)
+    pairs = ((rx, target.rx, required.rx), (tx, target.tx, required.tx))
+    for value, goal, requested in pairs:
+        if (requested is not None or value is not None) and value != goal:
             return False
     if autoneg is not None:
         return autoneg == target.autoneg
-    if one.nic.driver in NEVER_NEGOTIATE or one.nic.driver in NEGOTIATION_OF_LINK:
+    if nic.nic.driver in NEVER_NEGOTIATE or nic.nic.driver in NEGOTIATION_OF_LINK:
         return True
-    return target.autoneg and wanted.autoneg not in (ON, OFF) and one.nic.driver not in OFFER_BOTH
+    return target.autoneg and required.autoneg not in (ON, OFF) and nic.nic.driver not in OFFER_BOTH
 
 
-def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
+def _contrary(nic: NicFacts, target: Target, required: Wanted) -> List[str]:
     """Rejections for settings that are applied after Hostproof's file at boot and contradict it."""
     reasons = []
-    asked = {"rx": wanted.rx, "tx": wanted.tx}
-    if wanted.autoneg in (ON, OFF) or target.autoneg is False:
-        asked["autoneg"] = target.autoneg
-    rule = rule_path(one.name)
-    own = (link_path(one.name), rule)
-    for item in known(one.persisted.settings):
+    requested = {"rx": required.rx, "tx": required.tx}
+    if required.autoneg in (ON, OFF) or target.autoneg is False:
+        requested["autoneg"] = target.autoneg
+    rule = rule_path(nic.name)
+    own = (link_path(nic.name), rule)
+    for item in known(nic.persisted.settings):
         if item.ignored or item.kind == LINK or item.place.rpartition(":")[0] in own:
             continue
-        old = known(one.persisted.systemd) < FIRST_SYSTEMD
+        old = known(nic.persisted.systemd) < FIRST_SYSTEMD
         # udev runs rules in the order of their file names, whatever the directory.
         if old and item.kind == RULE and _file_name(item.place) < _file_name(rule):
             continue  # Hostproof's rule runs later
         wrong = [
             f"{name} {on_off(bool(value))}"
             for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
-            if value is not None and asked.get(name) not in (None, value)
+            if value is not None and requested.get(name) not in (None, value)
         ]
         if wrong:
             reasons.append(
                 "{0} {1} sets {2} of {3} at boot, after any .link file: remove that first".format(
-                    item.kind, item.place, ", ".join(wrong), one.name
+                    item.kind, item.place, ", ".join(wrong), nic.name
                 )
             )
     return reasons
@@ -350,74 +350,74 @@ _HEAD = (
 )
 
 
-def _base(one: NicFacts) -> Optional[LinkFile]:
+def _base(nic: NicFacts) -> Optional[LinkFile]:
     """The .link file that applies without Hostproof's, else None."""
-    own = link_path(one.name)
-    links = [link for link in known(one.persisted.links) if link.path != own]
+    own = link_path(nic.name)
+    links = [link for link in known(nic.persisted.links) if link.path != own]
     if not links:
         return None
     if links[0].fits == link_file.YES:
         return links[0]
-    winner = known(one.persisted.winner)
+    winner = known(nic.persisted.winner)
     if winner is None or winner.path == own:
         raise Unanswered(
             "file:" + links[0].path,
-            f"whether {links[0].path} is for {one.name} is not known, and our file would hide it",
+            f"whether {links[0].path} is for {nic.name} is not known, and our file would hide it",
         )
     return winner
 
 
 def _cannot_take_over(
-    one: NicFacts, base: LinkFile, sections: List[str], target: Target
+    nic: NicFacts, base: LinkFile, sections: List[str], target: Target
 ) -> Refusal:
     return Refusal(
         "{0} counts for {1} and has {2}, which no other file can take over: put {3} into [Link] of "
         "it yourself".format(
             base.path,
-            one.name,
+            nic.name,
             " and ".join(f"[{name}]" for name in sections),
-            " ".join(_flow_control_of(one, target)),
+            " ".join(_flow_control_of(nic, target)),
         ),
         None,
     )
 
 
-def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
+def _flow_control_of(nic: NicFacts, target: Target) -> List[str]:
     """Flow control lines of [Link]. Drivers that negotiate PAUSE with the link reject all settings
     if AutoNegotiationFlowControl= differs when udev sets it, so it is omitted for them."""
     values = [(link_file.AUTONEG, target.autoneg)]
-    if one.nic.driver in NEGOTIATION_OF_LINK:
+    if nic.nic.driver in NEGOTIATION_OF_LINK:
         values = []
     values += [(link_file.RX, target.rx), (link_file.TX, target.tx)]
     return ["{0}={1}".format(key, "yes" if value else "no") for key, value in values]
 
 
-def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
+def _link_text(nic: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
     """The .link file: all settings of the hidden file, and flow control.
 
     It matches the permanent MAC address: a bond or a profile can set another address before udev
     matches again. The driver is the name that udev reads (mlx4_en), not the directory in sysfs
     (mlx4_core)."""
-    lines = [_HEAD.format(one.name, "flow_control_rules")]
+    lines = [_HEAD.format(nic.name, "flow_control_rules")]
     if base is not None:
         lines.append(f"# The rest of [Link] is that of {base.path}.\n")
     lines += ["[Match]\n", f"PermanentMACAddress={mac}\n"]
-    if one.persisted.device.driver:
-        lines.append(f"Driver={one.persisted.device.driver}\n")
+    if nic.persisted.device.driver:
+        lines.append(f"Driver={nic.persisted.device.driver}\n")
     lines.append("\n[Link]\n")
     if base is not None:
         for item in link_file.link_settings(base.units):
             lines.append(f"{item.key}={item.value}\n")
-    return "".join(lines + [line + "\n" for line in _flow_control_of(one, target)])
+    return "".join(lines + [line + "\n" for line in _flow_control_of(nic, target)])
 
 
-def _rule_text(one: NicFacts, mac: str, target: Target) -> str:
+def _rule_text(nic: NicFacts, mac: str, target: Target) -> str:
     options = f"rx {on_off(target.rx)} tx {on_off(target.tx)}"
-    if one.nic.driver not in NEGOTIATION_OF_LINK:
+    if nic.nic.driver not in NEGOTIATION_OF_LINK:
         options = f"autoneg {on_off(target.autoneg)} {options}"
     return (
         "# Flow control, written by hostproof: this systemd's .link files do not know it.\n"
         f'ACTION=="add", SUBSYSTEM=="net", ATTR{{address}}=="{mac}", '
-        f'DRIVERS=="{one.nic.driver}", '
-        f'RUN+="{known(one.persisted.ethtool)} -A $name {options}"\n'
+        f'DRIVERS=="{nic.nic.driver}", '
+        f'RUN+="{known(nic.persisted.ethtool)} -A $name {options}"\n'
     )

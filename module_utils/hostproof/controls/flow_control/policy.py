@@ -114,37 +114,37 @@ _SELECTORS = ("role", "name", "driver", "bond")
 _SETTINGS = ("rx", "tx", "autoneg")
 
 
-def _rules(given: PolicyValues, variable: str) -> Tuple[Rule, ...]:
-    rules = given[variable]
-    if not isinstance(rules, (list, tuple)) or not all(isinstance(one, dict) for one in rules):
-        raise given.error("rules", "must be auto or a list of dictionaries")
+def _rules(values: PolicyValues, variable: str) -> Tuple[Rule, ...]:
+    rules = values[variable]
+    if not isinstance(rules, (list, tuple)) or not all(isinstance(rule, dict) for rule in rules):
+        raise values.error("rules", "must be auto or a list of dictionaries")
     if not rules:
-        raise given.error("rules", "must be auto or a list of rules: an empty one wants nothing")
+        raise values.error("rules", "must be auto or a list of rules: an empty one wants nothing")
     # The first matching rule applies: without an invalid one, later rules would match instead.
-    return tuple(_rule(given, one) for one in rules)
+    return tuple(_rule(values, rule) for rule in rules)
 
 
-def _rule(given: PolicyValues, item: Dict[str, Any]) -> Rule:
+def _rule(values: PolicyValues, item: Dict[str, Any]) -> Rule:
     unknown = sorted(set(map(str, item)) - set(_SELECTORS + _SETTINGS))
     selectors = {name: item[name] for name in _SELECTORS if item.get(name) is not None}
     if unknown or not selectors:
-        raise given.error(
+        raise values.error(
             "rules",
             "has a rule with {0}: it must have one or more of {1}, and may have {2}".format(
                 ", ".join(map(str, item)) or "nothing", ", ".join(_SELECTORS), ", ".join(_SETTINGS)
             ),
         )
-    if not all(isinstance(one, str) and one for one in selectors.values()):
-        raise given.error("rules", f"has a rule whose {sorted(selectors)} must be texts")
+    if not all(isinstance(selector, str) and selector for selector in selectors.values()):
+        raise values.error("rules", f"has a rule whose {sorted(selectors)} must be texts")
     if "role" in selectors and selectors["role"] not in ROLES:
-        raise given.error(
+        raise values.error(
             "rules",
             "has the role {0!r}, which must be one of {1}".format(
                 selectors["role"], ", ".join(ROLES)
             ),
         )
     if not any(item.get(name) is not None for name in _SETTINGS):
-        raise given.error(
+        raise values.error(
             "rules",
             "has a rule of {0} that sets none of {1}: set one, such as rx: keep".format(
                 ", ".join(map(str, selectors.values())), ", ".join(_SETTINGS)
@@ -155,18 +155,18 @@ def _rule(given: PolicyValues, item: Dict[str, Any]) -> Rule:
         name=selectors.get("name"),
         driver=selectors.get("driver"),
         bond=selectors.get("bond"),
-        rx=_choice(given, item, "rx", DIRECTIONS, KEEP),
-        tx=_choice(given, item, "tx", DIRECTIONS, KEEP),
-        autoneg=_choice(given, item, "autoneg", NEGOTIATIONS, AUTO),
+        rx=_choice(values, item, "rx", DIRECTIONS, KEEP),
+        tx=_choice(values, item, "tx", DIRECTIONS, KEEP),
+        autoneg=_choice(values, item, "autoneg", NEGOTIATIONS, AUTO),
     )
 
 
 def _choice(
-    given: PolicyValues, item: Dict[str, Any], name: str, choices: Sequence[str], otherwise: str
+    values: PolicyValues, item: Dict[str, Any], name: str, choices: Sequence[str], otherwise: str
 ) -> str:
     value = switched(item.get(name, otherwise))
     if value not in choices:
-        raise given.error(
+        raise values.error(
             "rules",
             "{0} must be one of {1}, not {2!r}".format(name, ", ".join(choices), item[name]),
         )
@@ -183,111 +183,111 @@ def switched(value: Any) -> Any:
 # -- agents ---------------------------------------------------------------------------------------
 
 
-def _record(given: PolicyValues, name: str, item: Any) -> Dict[str, Any]:
+def _record(values: PolicyValues, name: str, item: Any) -> Dict[str, Any]:
     if not isinstance(item, dict):
-        raise given.error(name, f"must be a list of dictionaries, not {item!r}")
+        raise values.error(name, f"must be a list of dictionaries, not {item!r}")
     return item
 
 
-def _credentials(given: PolicyValues, variable: str) -> Dict[str, Credentials]:
+def _credentials(values: PolicyValues, variable: str) -> Dict[str, Credentials]:
     takes = "a dictionary of names, each with a dictionary"
     read = {}
-    for name, one in given.named(variable, takes):
-        with given.entry(variable, name):
-            if not isinstance(one, dict):
+    for name, entry in values.named(variable, takes):
+        with values.entry(variable, name):
+            if not isinstance(entry, dict):
                 raise ValueError(f"{name}: must be a dictionary")
             try:
-                read[str(name)] = snmp.credentials_from(one)
+                read[str(name)] = snmp.credentials_from(entry)
             except ValueError as problem:
                 raise ValueError(f"{name}: {problem}") from problem
     return read
 
 
-def _switches(given: PolicyValues, variable: str) -> Tuple[SwitchAgent, ...]:
-    credentials = _credentials(given, "snmp_credentials")
-    return given.entries(
+def _switches(values: PolicyValues, variable: str) -> Tuple[SwitchAgent, ...]:
+    credentials = _credentials(values, "snmp_credentials")
+    return values.entries(
         variable,
-        lambda item: _switch(given, _record(given, variable, item), credentials),
-        key=lambda one: (one.address, one.port),
+        lambda item: _switch(values, _record(values, variable, item), credentials),
+        key=lambda agent: (agent.address, agent.port),
         twice="lists {0[0]} twice",
     )
 
 
-def _filers(given: PolicyValues, variable: str) -> Tuple[FilerAgent, ...]:
-    credentials = _credentials(given, "snmp_credentials")
-    return given.entries(
+def _filers(values: PolicyValues, variable: str) -> Tuple[FilerAgent, ...]:
+    credentials = _credentials(values, "snmp_credentials")
+    return values.entries(
         variable,
-        lambda item: _filer(given, _record(given, variable, item), credentials),
-        key=lambda one: one.address,
+        lambda item: _filer(values, _record(values, variable, item), credentials),
+        key=lambda agent: agent.address,
     )
 
 
 def _switch(
-    given: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
+    values: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
 ) -> SwitchAgent:
-    _only(given, "switches", item, ("address", "port", "credentials"))
+    _only(values, "switches", item, ("address", "port", "credentials"))
     return SwitchAgent(
-        _address(given, "switches", item, "address"),
-        _port(given, "switches", item),
-        _name_of_credentials(given, "switches", item, credentials),
+        _address(values, "switches", item, "address"),
+        _port(values, "switches", item),
+        _name_of_credentials(values, "switches", item, credentials),
     )
 
 
 def _filer(
-    given: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
+    values: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
 ) -> FilerAgent:
-    _only(given, "filers", item, ("address", "agent", "port", "credentials", "ports"))
-    address = _address(given, "filers", item, "address")
+    _only(values, "filers", item, ("address", "agent", "port", "credentials", "ports"))
+    address = _address(values, "filers", item, "address")
     ports = item.get("ports") or ()
-    if not isinstance(ports, (list, tuple)) or not all(isinstance(one, dict) for one in ports):
-        raise given.error("filers", f"{address}: ports must be a list of dictionaries")
+    if not isinstance(ports, (list, tuple)) or not all(isinstance(port, dict) for port in ports):
+        raise values.error("filers", f"{address}: ports must be a list of dictionaries")
     return FilerAgent(
         address=address,
-        agent=_address(given, "filers", item, "agent") if item.get("agent") else address,
-        port=_port(given, "filers", item),
-        credentials="" if ports else _name_of_credentials(given, "filers", item, credentials),
-        ports=tuple(_given_port(given, address, one) for one in ports),
+        agent=_address(values, "filers", item, "agent") if item.get("agent") else address,
+        port=_port(values, "filers", item),
+        credentials="" if ports else _name_of_credentials(values, "filers", item, credentials),
+        ports=tuple(_given_port(values, address, port) for port in ports),
     )
 
 
-def _given_port(given: PolicyValues, address: str, item: Dict[str, Any]) -> GivenPort:
+def _given_port(values: PolicyValues, address: str, item: Dict[str, Any]) -> GivenPort:
     where = f"{address}: ports"
-    _only(given, "filers", item, ("name", "rx", "tx", "speed", "duplex", "mtu", "mac"), where)
+    _only(values, "filers", item, ("name", "rx", "tx", "speed", "duplex", "mtu", "mac"), where)
     if not isinstance(item.get("name"), str) or not item["name"]:
-        raise given.error("filers", where + " need a name each")
+        raise values.error("filers", where + " need a name each")
     sides = [switched(item.get(name)) for name in ("rx", "tx")]
     if sides.count(None) == 1 or not all(side in (ON, OFF, None) for side in sides):
-        raise given.error(
+        raise values.error(
             "filers", "{0}: rx and tx of {1} must both be on or off".format(where, item["name"])
         )
     duplex = item.get("duplex")
     if duplex not in (None, FULL, HALF):
-        raise given.error("filers", f"{where}: duplex must be full or half")
+        raise values.error("filers", f"{where}: duplex must be full or half")
     return GivenPort(
         name=item["name"],
         pause=None if sides[0] is None else Pause(sides[0] == ON, sides[1] == ON),
-        speed=_number(given, where, item, "speed"),
+        speed=_number(values, where, item, "speed"),
         duplex=duplex,
-        mtu=_number(given, where, item, "mtu"),
+        mtu=_number(values, where, item, "mtu"),
         mac=str(item.get("mac") or "").lower(),
     )
 
 
-def _number(given: PolicyValues, where: str, item: Dict[str, Any], name: str) -> Optional[int]:
+def _number(values: PolicyValues, where: str, item: Dict[str, Any], name: str) -> Optional[int]:
     value = item.get(name)
     if value is None:
         return None
     if not is_whole(value) or not int(value):
-        raise given.error("filers", f"{where}: {name} must be a whole number")
+        raise values.error("filers", f"{where}: {name} must be a whole number")
     return int(value)
 
 
 def _only(
-    given: PolicyValues, variable: str, item: Dict[str, Any], names: Sequence[str], where: str = ""
+    values: PolicyValues, variable: str, item: Dict[str, Any], names: Sequence[str], where: str = ""
 ) -> None:
     unknown = sorted(set(map(str, item)) - set(names))
     if unknown:
-        raise given.error(
+        raise values.error(
             variable,
             "{0}has unknown {1}; it takes {2}".format(
                 where + " " if where else "", ", ".join(unknown), ", ".join(names)
@@ -295,30 +295,30 @@ def _only(
         )
 
 
-def _address(given: PolicyValues, variable: str, item: Dict[str, Any], name: str) -> str:
+def _address(values: PolicyValues, variable: str, item: Dict[str, Any], name: str) -> str:
     if not item.get(name):
-        raise given.error(variable, f"needs {name} for each")
+        raise values.error(variable, f"needs {name} for each")
     try:
         return snmp.check_address(str(item[name]))
     except ValueError as problem:
-        raise given.error(variable, str(problem)) from problem
+        raise values.error(variable, str(problem)) from problem
 
 
-def _port(given: PolicyValues, variable: str, item: Dict[str, Any]) -> Optional[int]:
+def _port(values: PolicyValues, variable: str, item: Dict[str, Any]) -> Optional[int]:
     port = item.get("port")
     if port is None:
         return None
     if not is_whole(port) or not 0 < int(port) < 65536:
-        raise given.error(variable, "{0}: port must be 1 to 65535".format(item["address"]))
+        raise values.error(variable, "{0}: port must be 1 to 65535".format(item["address"]))
     return int(port)
 
 
 def _name_of_credentials(
-    given: PolicyValues, variable: str, item: Dict[str, Any], credentials: Dict[str, Credentials]
+    values: PolicyValues, variable: str, item: Dict[str, Any], credentials: Dict[str, Credentials]
 ) -> str:
     name = str(item.get("credentials") or DEFAULT)
     if name not in credentials:
-        raise given.error(
+        raise values.error(
             variable,
             "{0}: flow_control_snmp_credentials does not have its name, or no entry that can be "
             "used".format(item["address"]),

@@ -12,26 +12,26 @@ from .nics import NicFacts
 from .snmp.switch_port import SwitchPort
 
 
-def ports_of(one: NicFacts, facts: Facts) -> List[SwitchPort]:
+def ports_of(nic: NicFacts, facts: Facts) -> List[SwitchPort]:
     """The switch port at the other end of the cable: a list of one port, or empty if unknown.
 
     The member of an LACP bond is identified by the port number that both ends report. If one member
     is active, the switch has learned the bond's MAC address on the port of that member, even if it
     is the address of another member.
     """
-    bond = bond_of(one, facts)
-    macs = [one.nic.permanent_mac, one.nic.mac]
+    bond = bond_of(nic, facts)
+    macs = [nic.nic.permanent_mac, nic.nic.mac]
     if bond is not None and bond.active:
-        if bond.active != one.name:
+        if bond.active != nic.name:
             return []
-        macs = [one.nic.mac]
-    number = None if bond is None else _lacp_port(bond, one.name)
+        macs = [nic.nic.mac]
+    number = None if bond is None else _lacp_port(bond, nic.name)
     for switch in facts.switches.values():
         if isinstance(switch, HostproofError):
             continue
         for mac in macs:
             ports = _of_member(switch.ports.get(mac or "", ()), number)
-            its_own = bond is None or bond.active or mac == one.nic.permanent_mac
+            its_own = bond is None or bond.active or mac == nic.nic.permanent_mac
             if len(ports) == 1 and (its_own or ports[0].partner):
                 return ports
     return []
@@ -63,21 +63,21 @@ def why_unknown(facts: Facts, macs: Iterable[Optional[str]]) -> Optional[Hostpro
     return None
 
 
-def need_ports(one: NicFacts, facts: Facts) -> List[SwitchPort]:
+def need_ports(nic: NicFacts, facts: Facts) -> List[SwitchPort]:
     """Like ``ports_of``, but raises if a port can be missing because a switch did not answer."""
-    ports = ports_of(one, facts)
-    problem = None if ports else why_unknown(facts, (one.nic.permanent_mac, one.nic.mac))
+    ports = ports_of(nic, facts)
+    problem = None if ports else why_unknown(facts, (nic.nic.permanent_mac, nic.nic.mac))
     if problem is not None:
         raise problem
     return ports
 
 
-def bond_of(one: NicFacts, facts: Facts) -> Optional[Bond]:
+def bond_of(nic: NicFacts, facts: Facts) -> Optional[Bond]:
     """The bond of the interface. None if it is not in a bond or the bond is unknown."""
     interfaces = if_known(facts.interfaces, None)
-    if interfaces is None or one.nic.bond is None:
+    if interfaces is None or nic.nic.bond is None:
         return None
-    bond = if_known(interfaces.bonds.get(one.nic.bond), None)
+    bond = if_known(interfaces.bonds.get(nic.nic.bond), None)
     return bond if isinstance(bond, Bond) else None
 
 
@@ -88,16 +88,16 @@ class Far(NamedTuple):
     why: str
 
 
-def far_end(one: NicFacts, facts: Facts) -> Far:
+def far_end(nic: NicFacts, facts: Facts) -> Far:
     """The switch port of an interface, or all ports of the aggregate if it is unknown which."""
-    bond = bond_of(one, facts)
-    if bond is not None and bond.active and bond.active != one.name:
+    bond = bond_of(nic, facts)
+    if bond is not None and bond.active and bond.active != nic.name:
         why = "only {0} sends while it is the active member of {1}, so no switch has seen {2}"
-        return Far((), why.format(bond.active, one.nic.bond, one.name))
-    ports = ports_of(one, facts)
+        return Far((), why.format(bond.active, nic.nic.bond, nic.name))
+    ports = ports_of(nic, facts)
     if ports:
         return Far(tuple(ports), "")
-    macs = [mac for mac in (one.nic.permanent_mac, one.nic.mac) if mac]
+    macs = [mac for mac in (nic.nic.permanent_mac, nic.nic.mac) if mac]
     return behind(facts, macs if bond is None else macs[-1:])
 
 

@@ -15,16 +15,16 @@ def bad(policy: Policy) -> str:
     return WARN if policy.rules is None else FAIL
 
 
-def fix_of(one: NicFacts, policy: Policy) -> str:
-    if one.by_hand:
-        return one.by_hand
+def fix_of(nic: NicFacts, policy: Policy) -> str:
+    if nic.by_hand:
+        return nic.by_hand
     if policy.rules is None:
         return "add a rule to flow_control_rules, and apply the policy"
     return "apply the policy; the link goes down for a moment"
 
 
-def commands_of(one: NicFacts, policy: Policy) -> Tuple[str, ...]:
+def commands_of(nic: NicFacts, policy: Policy) -> Tuple[str, ...]:
     """The commands of the fix. Without a rule in the policy, apply changes nothing."""
-    if one.by_hand:
-        return one.by_hand_commands
+    if nic.by_hand:
+        return nic.by_hand_commands
     return () if policy.rules is None else (apply_line(NAME),)

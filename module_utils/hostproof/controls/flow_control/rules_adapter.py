@@ -23,15 +23,15 @@ rules = Rules(NAME)
     reference="ethtool(8), --show-ring; systemd.link(5), RxBufferSize=",
     each=NICS,
 )
-def receive_ring(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
-    rings = known_or_skip(one.rings)
-    key = f"command:ethtool -g {one.name}"
+def receive_ring(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    rings = known_or_skip(nic.rings)
+    key = f"command:ethtool -g {nic.name}"
     if rings.rx is None or not rings.max_rx:
         raise Skip("The driver shows no receive ring.", (key,))
     return Verdict(
         WARN if rings.rx < rings.max_rx else PASS,
         fix="set the maximum, and RxBufferSize= in the .link file",
-        commands=[line("ethtool", "-G", one.name, "rx", str(rings.max_rx))],
+        commands=[line("ethtool", "-G", nic.name, "rx", str(rings.max_rx))],
         desired=f"rx {rings.max_rx}",
         running=f"rx {rings.rx}",
         evidence=(key,),
@@ -48,8 +48,8 @@ def receive_ring(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     reference="kernel Documentation/ABI/testing/sysfs-bus-pci, current_link_width",
     each=NICS,
 )
-def pcie_width(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
-    slot = known_or_skip(one.slot)
+def pcie_width(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    slot = known_or_skip(nic.slot)
     return Verdict(
         WARN if slot.is_narrow else PASS,
         fix="move it to a slot with all lanes, or reseat it",

@@ -32,28 +32,28 @@ rules = Rules(NAME)
     reference="IEEE 802.3, clause 28; " + CASE,
     each=NICS,
 )
-def speed_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
-    nic = one.nic
-    if not has_link(one):
+def speed_duplex(nic_facts: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
+    nic = nic_facts.nic
+    if not has_link(nic_facts):
         raise Skip("The link is down.")
     if nic.speed is None or nic.duplex is None:
-        return _no_speed(one)
-    ports = need_ports(one, facts)
+        return _no_speed(nic_facts)
+    ports = need_ports(nic_facts, facts)
     running = f"{nic.speed} Mb/s {nic.duplex} duplex"
-    evidence = list(nic.evidence) + evidence_of(one)[1:]
-    verdict = _of_both_ends(one, ports[0], running, evidence) if ports else None
-    return verdict or _of_this_end(one, running, evidence)
+    evidence = list(nic.evidence) + evidence_of(nic_facts)[1:]
+    verdict = _of_both_ends(nic_facts, ports[0], running, evidence) if ports else None
+    return verdict or _of_this_end(nic_facts, running, evidence)
 
 
 def _of_both_ends(
-    one: NicFacts, other: SwitchPort, running: str, evidence: List[str]
+    nic: NicFacts, other: SwitchPort, running: str, evidence: List[str]
 ) -> Optional[Verdict]:
     """The verdict if the switch port reports enough, else None."""
     port = other.port
     speed = f"{port.speed} Mb/s" if port.speed else "speed unknown"
     far = f"{other.name}: {speed}, {port.duplex or 'unknown'} duplex"
-    verdict = not_one_cable((one.name, one.nic.speed), (other.name, port.speed))
-    if verdict is None and port.duplex not in (None, one.nic.duplex):
+    verdict = not_one_cable((nic.name, nic.nic.speed), (other.name, port.speed))
+    if verdict is None and port.duplex not in (None, nic.nic.duplex):
         verdict = Verdict(
             FAIL,
             f"The host has {running}, the switch port {far}.",
@@ -66,8 +66,8 @@ def _of_both_ends(
     return verdict._replace(running=running, in_use=far, evidence=[*evidence, *port.evidence])
 
 
-def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
-    settings = known(one.settings)
+def _of_this_end(nic: NicFacts, running: str, evidence: List[str]) -> Verdict:
+    settings = known(nic.settings)
     if settings.autoneg and settings.partner_modes == "":
         return Verdict(
             WARN,
@@ -78,13 +78,13 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
             evidence=evidence,
         )
     if settings.autoneg is False:
-        on_linux = one.system == LINUX
+        on_linux = nic.system == LINUX
         return Verdict(
             WARN,
             "Speed and duplex are forced here: if the other end negotiates, it falls back to half "
             "duplex.",
             fix="set both ends to negotiate: this end only if the switch port negotiates, too",
-            commands=[line("ethtool", "-s", one.name, "autoneg", "on")] if on_linux else [],
+            commands=[line("ethtool", "-s", nic.name, "autoneg", "on")] if on_linux else [],
             running=running,
             evidence=evidence,
         )
@@ -93,11 +93,11 @@ def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
     raise Skip(f"Only this end is known ({running}): name the switch in flow_control_switches.")
 
 
-def _no_speed(one: NicFacts) -> Verdict:
-    if isinstance(one.pause, Absent):
-        raise Skip(f"The driver {one.nic.driver} does not report speed and duplex.")
-    problem = Unanswered(one.nic.evidence[0], "the driver does not report speed or duplex")
-    return undetermined(problem)._replace(evidence=one.nic.evidence)
+def _no_speed(nic: NicFacts) -> Verdict:
+    if isinstance(nic.pause, Absent):
+        raise Skip(f"The driver {nic.nic.driver} does not report speed and duplex.")
+    problem = Unanswered(nic.nic.evidence[0], "the driver does not report speed or duplex")
+    return undetermined(problem)._replace(evidence=nic.nic.evidence)
 
 
 @rules.check(
@@ -111,16 +111,16 @@ def _no_speed(one: NicFacts) -> Verdict:
     each=NICS,
     because_of=("flow_control.speed_duplex",),
 )
-def full_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
-    if not has_link(one):
+def full_duplex(nic: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
+    if not has_link(nic):
         raise Skip("The link is down.")
-    ends = [("the host", one.nic.duplex)]
-    ports = ports_of(one, facts) if one.nic.duplex == "half" else need_ports(one, facts)
+    ends = [("the host", nic.nic.duplex)]
+    ports = ports_of(nic, facts) if nic.nic.duplex == "half" else need_ports(nic, facts)
     ends += [(port.name, port.port.duplex) for port in ports]
     half = [name for name, duplex in ends if duplex == "half"]
-    if not half and one.nic.duplex is None:
-        return _no_speed(one)
-    evidence = list(one.nic.evidence)
+    if not half and nic.nic.duplex is None:
+        return _no_speed(nic)
+    evidence = list(nic.nic.evidence)
     for port in ports:
         evidence += port.port.evidence
     return Verdict(
@@ -129,6 +129,6 @@ def full_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
         "exist.".format(capital(" and ".join(half))),
         fix="let both ends negotiate, or force both to full duplex",
         desired="full duplex",
-        running="{0} duplex".format(one.nic.duplex or "unknown"),
+        running="{0} duplex".format(nic.nic.duplex or "unknown"),
         evidence=evidence,
     )

@@ -29,12 +29,12 @@ rules = Rules(NAME)
     reference=IEEE_802_3,
     each=NICS,
 )
-def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
-    if isinstance(one.pause, Absent):
-        raise Skip(f"{one.name}: {one.pause}.")
-    traffic = known_or_skip(one.traffic)
+def pause_frames(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
+    if isinstance(nic.pause, Absent):
+        raise Skip(f"{nic.name}: {nic.pause}.")
+    traffic = known_or_skip(nic.traffic)
     if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.anew:
-        raise Skip(f"The driver {one.nic.driver} does not count PAUSE frames.")
+        raise Skip(f"The driver {nic.nic.driver} does not count PAUSE frames.")
     reasons = []
     if (traffic.tx_pause or 0) > policy.pause_frames_limit:
         reasons.append(
@@ -57,7 +57,7 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
             return _began_anew(traffic, traffic.anew)
         raise Skip(
             "The driver {0} does not count {1}; {2}.".format(
-                one.nic.driver, " and ".join(missing), text
+                nic.nic.driver, " and ".join(missing), text
             ),
             traffic.evidence,
         )
@@ -79,8 +79,8 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def _began_anew(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
-    said = "counters were reset in the time window ({0})".format(", ".join(names))
-    return undetermined(Unanswered(traffic.evidence[0], said))._replace(
+    text = "counters were reset in the time window ({0})".format(", ".join(names))
+    return undetermined(Unanswered(traffic.evidence[0], text))._replace(
         fix="run again; if it repeats, search dmesg for resets of the driver"
     )
 
@@ -99,10 +99,10 @@ def _counted(name: str, number: Optional[int]) -> str:
     reference="kernel Documentation/networking/statistics.rst; " + CASE,
     each=NICS,
 )
-def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
-    traffic = known_or_skip(one.traffic)
+def drops(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
+    traffic = known_or_skip(nic.traffic)
     if not traffic.drops and not traffic.drops_anew:
-        raise Skip(f"No counter of {one.name} would show a drop.", traffic.evidence)
+        raise Skip(f"No counter of {nic.name} would show a drop.", traffic.evidence)
     over = {name: n for name, n in sorted(traffic.drops.items()) if n > policy.drops_limit}
     if not over and traffic.drops_anew:
         return _began_anew(traffic, traffic.drops_anew)
@@ -115,7 +115,7 @@ def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         ),
         fix="set more receive buffers, check speed and flow control of both ends; the limit is "
         "flow_control_drops_limit",
-        commands=[shell.line("ethtool", "-g", one.name)] if one.system == LINUX else [],
+        commands=[shell.line("ethtool", "-g", nic.name)] if nic.system == LINUX else [],
         desired=f"at most {policy.drops_limit} of each kind",
         in_use="{0} within {1:.1f} s".format(lost or "none", traffic.seconds),
         evidence=traffic.evidence,
@@ -133,12 +133,12 @@ def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
     reference="IEEE 802.1Qbb; dcb-pfc(8)",
     each=NICS,
 )
-def priority_flow_control(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
-    skip_if_left_alone(one)
-    if isinstance(one.priorities, Absent):
-        raise Skip(f"{one.priorities}.", [one.priorities.key])
+def priority_flow_control(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    skip_if_left_alone(nic)
+    if isinstance(nic.priorities, Absent):
+        raise Skip(f"{nic.priorities}.", [nic.priorities.key])
     return Verdict(
         PASS,
         running="no priority pauses",
-        evidence=list(one.evidence) or [f"command:dcb pfc show dev {one.name} prio-pfc"],
+        evidence=list(nic.evidence) or [f"command:dcb pfc show dev {nic.name} prio-pfc"],
     )

@@ -34,17 +34,17 @@ rules = Rules(NAME)
     reference="EtherLike-MIB (RFC 3635), dot3PauseTable; Q-BRIDGE-MIB (RFC 4363)",
     each=NICS,
 )
-def switch_port(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+def switch_port(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     if not policy.switches:
         raise Skip(NO_SWITCH)
-    if one.nic.carrier is False:
-        raise Skip(f"{one.name} has no carrier.")
-    far = far_end(one, facts)
+    if nic.nic.carrier is False:
+        raise Skip(f"{nic.name} has no carrier.")
+    far = far_end(nic, facts)
     if not far.ports:
         return Verdict(
             ERROR,
             f"The port of the switch is unknown: {far.why}.",
-            fix=f"name the switch that the cable of {one.name} ends in, in "
+            fix=f"name the switch that the cable of {nic.name} ends in, in "
             "flow_control_switches, and check it manually",
             evidence=_evidence_of_switches(facts),
         )
@@ -76,24 +76,24 @@ def _as_set(side: Side) -> Verdict:
     return Verdict(PASS, f"{side.name} has {side.pause.text}.")
 
 
-def _switch_port_text(one: SwitchPort) -> str:
-    side = links.side_of(one.name, one.port)
-    parts = [side.text, f"found by {one.how}"]
-    if one.port.admin is not None:
-        parts.append(f"set to {one.port.admin.text}")
-    if one.aggregate:
-        parts.append(f"in {one.aggregate}")
-    return ", ".join(parts + _counted(one.port.delta))
+def _switch_port_text(peer: SwitchPort) -> str:
+    side = links.side_of(peer.name, peer.port)
+    parts = [side.text, f"found by {peer.how}"]
+    if peer.port.admin is not None:
+        parts.append(f"set to {peer.port.admin.text}")
+    if peer.aggregate:
+        parts.append(f"in {peer.aggregate}")
+    return ", ".join(parts + _counted(peer.port.delta))
 
 
 def _counted(delta: Delta) -> List[str]:
     """All counters of the sample as texts."""
     names = ("PAUSE received", "PAUSE sent", "In-Discards", "Out-Discards")
     counted = (delta.in_pause, delta.out_pause, delta.in_discards, delta.out_discards)
-    said = [f"{name} {number}" for name, number in zip(names, counted) if number is not None]
-    if said and delta.seconds is not None:
-        said[-1] += f" within {delta.seconds:.1f} s"
-    return said
+    parts = [f"{name} {number}" for name, number in zip(names, counted) if number is not None]
+    if parts and delta.seconds is not None:
+        parts[-1] += f" within {delta.seconds:.1f} s"
+    return parts
 
 
 def _evidence_of_switches(facts: Facts) -> List[str]:
@@ -119,14 +119,14 @@ def _evidence_of_switches(facts: Facts) -> List[str]:
     reference=NTAP,
     each=FILERS,
 )
-def filer_port(one: NamedFiler, facts: Facts, _policy: Policy) -> Verdict:
-    if one.answer is None:
+def filer_port(subject: NamedFiler, facts: Facts, _policy: Policy) -> Verdict:
+    if subject.answer is None:
         raise Skip(
             "No path to it is known on this host (mounted NFS, NFS of the next reboot, iSCSI, "
             "NVMe), so it was not asked."
         )
-    filer = known(one.answer)
-    may_pause = _host_may_pause(facts, one.address)
+    filer = known(subject.answer)
+    may_pause = _host_may_pause(facts, subject.address)
     verdicts = []
     for port in filer.ports:
         side = links.side_of(port.name, port.port)
@@ -154,12 +154,12 @@ def _host_may_pause(facts: Facts, address: str) -> bool:
     return any(facts.nics[name].rule.tx == ON for name in names if name in facts.nics)
 
 
-def _filer_port_text(one: FilerPort) -> str:
-    side = links.side_of(one.name, one.port)
-    parts = [side.text, f"found by {one.how}"]
-    if one.port.admin is not None and one.port.admin != one.port.oper:
-        parts.append(f"set to {one.port.admin.text}")
-    return ", ".join(parts + _counted(one.port.delta))
+def _filer_port_text(peer: FilerPort) -> str:
+    side = links.side_of(peer.name, peer.port)
+    parts = [side.text, f"found by {peer.how}"]
+    if peer.port.admin is not None and peer.port.admin != peer.port.oper:
+        parts.append(f"set to {peer.port.admin.text}")
+    return ", ".join(parts + _counted(peer.port.delta))
 
 
 # -- the path -------------------------------------------------------------------------------------
@@ -177,24 +177,24 @@ class _Way(NamedTuple):
 
 def _ways(facts: Facts, policy: Policy) -> List[_Way]:
     found_ways = []
-    for one in facts.nics.values():
+    for nic in facts.nics.values():
         storage: Dict[str, Optional[str]] = {}
         for path in known(facts.interfaces).paths:
-            if path.role == STORAGE and one.name in path.nics:
+            if path.role == STORAGE and nic.name in path.nics:
                 storage[path.address] = path.mac
         for address, mac in sorted(storage.items()) or [("", None)]:
-            found_ways.append(_way(one, address, mac, facts, policy))
+            found_ways.append(_way(nic, address, mac, facts, policy))
     return found_ways
 
 
-def _way(one: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: Policy) -> _Way:
-    far = far_end(one, facts)
+def _way(nic: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: Policy) -> _Way:
+    far = far_end(nic, facts)
     filer, why_no_filer, filer_macs = _filer_side(address, facts)
     near_filer = Far((), "")
     if address:
         macs = filer_macs or ([mac] if mac else [])
         near_filer = behind(facts, macs)
-    evidence = list(one.nic.evidence) + evidence_of(one)
+    evidence = list(nic.nic.evidence) + evidence_of(nic)
     for port in far.ports:
         evidence += port.port.evidence
     answer = if_known(facts.filers.get(address), None)
@@ -202,7 +202,7 @@ def _way(one: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: 
     of_filer += [] if answer is None else answer.evidence
     return _Way(
         path=Path(
-            host=_host_side(one),
+            host=_host_side(nic),
             host_port=_switch_side(far),
             filer_port=_switch_side(near_filer),
             filer=filer,
@@ -211,25 +211,25 @@ def _way(one: NicFacts, address: str, mac: Optional[str], facts: Facts, policy: 
             why_no_filer_port=near_filer.why,
             why_no_filer=why_no_filer,
         ),
-        alone=_left_alone(one),
+        alone=_left_alone(nic),
         host_evidence=tuple(evidence),
         filer_evidence=tuple(of_filer),
         asks_filer=address in facts.filers,
     )
 
 
-def _host_side(one: NicFacts) -> Side:
-    pause = if_known(one.pause, None)
-    force = if_known(one.in_force, None)
-    traffic = if_known(one.traffic, None)
+def _host_side(nic: NicFacts) -> Side:
+    pause = if_known(nic.pause, None)
+    force = if_known(nic.in_force, None)
+    traffic = if_known(nic.traffic, None)
     return Side(
-        name=one.name,
+        name=nic.name,
         pause=None if force is None else Pause(force.rx, force.tx),
         wanted=None if pause is None else Pause(pause.rx, pause.tx),
-        speed=one.nic.speed,
-        duplex=one.nic.duplex,
-        mtu=one.nic.mtu,
-        up=one.nic.carrier,
+        speed=nic.nic.speed,
+        duplex=nic.nic.duplex,
+        mtu=nic.nic.mtu,
+        up=nic.nic.carrier,
         delta=UNSEEN
         if traffic is None
         else Delta(traffic.seconds, traffic.rx_pause, traffic.tx_pause, None, None),
@@ -256,13 +256,13 @@ def _filer_side(address: str, facts: Facts) -> Tuple[Optional[Side], str, List[s
     return side, "", sorted({port.mac for port in filer.ports if port.mac})
 
 
-def _left_alone(one: NicFacts) -> Optional[Verdict]:
+def _left_alone(nic: NicFacts) -> Optional[Verdict]:
     """A verdict if the host's flow control is not checked, else None."""
-    if isinstance(one.pause, Absent):
-        why = f"{one.name}: {one.pause}."
+    if isinstance(nic.pause, Absent):
+        why = f"{nic.name}: {nic.pause}."
         return Verdict(SKIP, why)
     try:
-        in_use = priority_in_use(one)
+        in_use = priority_in_use(nic)
     except HostproofError as problem:
         why = "Whether priority flow control is in use could not be determined: {0}."
         return Verdict(ERROR, why.format(str(problem).rstrip(".")))
@@ -292,7 +292,7 @@ def link(facts: Facts, policy: Policy) -> List[Verdict]:
         if way.path.filer is not None or way.path.filer_port is not None or way.asks_filer:
             verdict = _of_filer_cable(way, policy)
             # Members of a bond, and all paths to one filer, share the filer's cable.
-            if (verdict.of, verdict.why) not in [(one.of, one.why) for one in verdicts]:
+            if (verdict.of, verdict.why) not in [(earlier.of, earlier.why) for earlier in verdicts]:
                 verdicts.append(verdict)
     return verdicts
 

@@ -36,9 +36,9 @@ rules = Rules(NAME)
     each=BONDS,
 )
 def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
-    members = [one for one in facts.nics.values() if one.nic.bond == name]
+    members = [nic for nic in facts.nics.values() if nic.nic.bond == name]
     bond = if_known(known(facts.interfaces).bonds.get(name), None)
-    evidence = [key for one in members for key in evidence_of(one)[:1]]
+    evidence = [key for member in members for key in evidence_of(member)[:1]]
     commands = []
     if facts.system == LINUX:
         place = "/proc/net/bonding/" + name
@@ -59,7 +59,7 @@ def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
         why=". ".join(map(capital, reasons)) + ".",
         fix="use the same settings for all members",
         commands=commands,
-        running="; ".join(f"{one.name}: {_pause_text(one)}" for one in members),
+        running="; ".join(f"{member.name}: {_pause_text(member)}" for member in members),
         evidence=evidence,
     )
 
@@ -68,21 +68,21 @@ def _differing(members: List[NicFacts]) -> List[str]:
     """Settings that differ between the members: "speed (eth0: 1000, eth1: 100)"."""
     differing = []
     for what, values in (
-        ("flow control", [_pause_text(one) for one in members]),
-        ("speed", [_text(one.nic.speed) for one in members]),
-        ("duplex", [_text(one.nic.duplex) for one in members]),
-        ("MTU", [_text(one.nic.mtu) for one in members]),
+        ("flow control", [_pause_text(member) for member in members]),
+        ("speed", [_text(member.nic.speed) for member in members]),
+        ("duplex", [_text(member.nic.duplex) for member in members]),
+        ("MTU", [_text(member.nic.mtu) for member in members]),
     ):
         if len(set(values)) > 1:
-            pairs = [f"{one.name}: {value}" for one, value in zip(members, values)]
+            pairs = [f"{member.name}: {value}" for member, value in zip(members, values)]
             differing.append(f"{what} ({', '.join(pairs)})")
     return differing
 
 
-def _pause_text(one: NicFacts) -> str:
-    if isinstance(one.pause, HostproofError):
+def _pause_text(nic: NicFacts) -> str:
+    if isinstance(nic.pause, HostproofError):
         return "no flow control"
-    return direction_text(known(one.in_force))
+    return direction_text(known(nic.in_force))
 
 
 def _text(value: object) -> str:
@@ -102,12 +102,12 @@ def _text(value: object) -> str:
     reference=CASE,
     each=STORAGE_PATHS,
 )
-def path_speed(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
-    path = one.path
+def path_speed(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
+    path = subject.path
     filer = _filer(path, facts)
     if filer is None:
         raise Skip(f"The speed of {path.address} is not known: see flow_control_filers.")
-    here = sorted({one.nic.speed for one in _nics(path, facts) if one.nic.speed is not None})
+    here = sorted({nic.nic.speed for nic in _nics(path, facts) if nic.nic.speed is not None})
     there = sorted({port.port.speed for port in filer.ports if port.port.speed is not None})
     if not here or not there:
         end = filer.name if here else "the host's interface"
@@ -162,13 +162,13 @@ class _Way(NamedTuple):
     reference="RFC 4821, section 1; " + NTAP,
     each=PATHS,
 )
-def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
+def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
     """Fails only if a port accepts smaller frames than the host sends, or if frames do not arrive.
 
     TCP uses the smaller MTU of the two ends (MSS), and a host that has learned a smaller path MTU
     sends frames of that size.
     """
-    path = one.path
+    path = subject.path
     if path.mtu is None:
         raise Skip(f"The MTU of {path.device} is not known.")
     way = _Way([(f"device {path.device}", path.mtu)], [], [], [])
@@ -210,7 +210,7 @@ def _why_of(way: _Way, mtu: int) -> str:
 
 def _need_switches(path: Path, filer: Optional[Filer], facts: Facts) -> None:
     """Raise the error of a queried switch if a port on the path is unknown because of it."""
-    macs = [one.nic.mac for one in _nics(path, facts)] + [path.mac]
+    macs = [nic.nic.mac for nic in _nics(path, facts)] + [path.mac]
     macs += [port.mac for port in _ports(filer)]
     problem = why_unknown(facts, macs)
     if problem is not None:
@@ -223,12 +223,12 @@ def _ports(filer: Optional[Filer]) -> Sequence[FilerPort]:
 
 def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
     """Add the host's interfaces and their switch ports."""
-    for one in _nics(path, facts):
-        if one.nic.mtu is not None and one.name != path.device:
-            way.hops.append((one.name, one.nic.mtu))
-            if one.nic.mtu < mtu:
-                way.wrong.append(f"{one.name} has only {one.nic.mtu}")
-        _look_at_ports(ports_of(one, facts), one.name, mtu, facts, way)
+    for nic in _nics(path, facts):
+        if nic.nic.mtu is not None and nic.name != path.device:
+            way.hops.append((nic.name, nic.nic.mtu))
+            if nic.nic.mtu < mtu:
+                way.wrong.append(f"{nic.name} has only {nic.nic.mtu}")
+        _look_at_ports(ports_of(nic, facts), nic.name, mtu, facts, way)
 
 
 def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _Way) -> None:

@@ -34,9 +34,9 @@ rules = Rules(NAME)
 ETHTOOL = "ethtool(8), --pause; kernel include/uapi/linux/ethtool.h, struct ethtool_pauseparam"
 
 
-def _set_text(one: NicFacts, pause: PauseSettings) -> str:
+def _set_text(nic: NicFacts, pause: PauseSettings) -> str:
     """The configured mode as text. Only Linux shows the setting of autonegotiation."""
-    autoneg = f"autonegotiation {on_off(pause.autoneg)}, " if one.system == LINUX else ""
+    autoneg = f"autonegotiation {on_off(pause.autoneg)}, " if nic.system == LINUX else ""
     return autoneg + direction_text(pause)
 
 
@@ -50,18 +50,18 @@ def _set_text(one: NicFacts, pause: PauseSettings) -> str:
     reference=ETHTOOL,
     each=NICS_AND_UNKNOWN,
 )
-def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
-    pause = one.pause
+def supported(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    pause = nic.pause
     if isinstance(pause, Absent):
-        if one.nic.speed is not None and one.nic.speed <= _SLOW and one.roles:
-            return _slow_without(one)
-        kind = f"driver {one.nic.driver}" if one.nic.driver else "a virtual interface"
-        raise Skip(f"{kind}: {pause}.", evidence_of(one)[:1])
+        if nic.nic.speed is not None and nic.nic.speed <= _SLOW and nic.roles:
+            return _slow_without(nic)
+        kind = f"driver {nic.nic.driver}" if nic.nic.driver else "a virtual interface"
+        raise Skip(f"{kind}: {pause}.", evidence_of(nic)[:1])
     known(pause)
     return Verdict(
         PASS,
-        running="driver {0}, {1}".format(one.nic.driver, ", ".join(one.roles) or "no role"),
-        evidence=evidence_of(one)[:1],
+        running="driver {0}, {1}".format(nic.nic.driver, ", ".join(nic.roles) or "no role"),
+        evidence=evidence_of(nic)[:1],
     )
 
 
@@ -69,14 +69,14 @@ def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
 _SLOW = 100
 
 
-def _slow_without(one: NicFacts) -> Verdict:
+def _slow_without(nic: NicFacts) -> Verdict:
     return Verdict(
         WARN,
-        f"The link has {one.nic.speed} Mb/s and no PAUSE: a faster server overruns the buffers of "
+        f"The link has {nic.nic.speed} Mb/s and no PAUSE: a faster server overruns the buffers of "
         "the switch port.",
         fix="use an adapter with the speed of the server; until then NFS over TCP",
         reference=CASE,
-        evidence=one.nic.evidence,
+        evidence=nic.nic.evidence,
     )
 
 
@@ -91,17 +91,17 @@ def _slow_without(one: NicFacts) -> Verdict:
     reference=NTAP,
     each=NICS,
 )
-def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
-    skip_if_left_alone(one)
-    if not has_link(one):
+def configured(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(nic)
+    if not has_link(nic):
         raise Skip("The link is down: what the driver shows then is not what it will use.")
-    goal = wanted_of(one, facts)
-    pause = known(one.pause)
+    goal = wanted_of(nic, facts)
+    pause = known(nic.pause)
     negotiates = goal.autoneg not in (ON, OFF) or pause.autoneg == (goal.autoneg == ON)
     # While PAUSE is negotiated, rx and tx are only an offer; flow_control.negotiated checks the
     # result.
     set_so = goal.met_by(Direction(pause.rx, pause.tx)) or (
-        pause.autoneg and goal.met_by(if_known(one.in_force, Direction(pause.rx, pause.tx)))
+        pause.autoneg and goal.met_by(if_known(nic.in_force, Direction(pause.rx, pause.tx)))
     )
     wrong = [] if negotiates else [f"autonegotiation is {on_off(pause.autoneg)}"]
     if not set_so:
@@ -116,11 +116,11 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         bad(policy) if wrong else PASS,
         why="{0}, and {1} is required{2}.".format(capital(" and ".join(wrong)), goal.text, danger),
-        fix=fix_of(one, policy),
-        commands=commands_of(one, policy),
+        fix=fix_of(nic, policy),
+        commands=commands_of(nic, policy),
         desired=goal.text,
-        running=_set_text(one, pause),
-        evidence=evidence_of(one),
+        running=_set_text(nic, pause),
+        evidence=evidence_of(nic),
     )
 
 
@@ -136,29 +136,29 @@ def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     each=NICS,
     because_of=("flow_control.configured", "flow_control.speed_duplex", "flow_control.full_duplex"),
 )
-def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
-    skip_if_left_alone(one)
-    pause = known(one.pause)
-    if not pause.autoneg and one.system != LINUX:
+def negotiated(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(nic)
+    pause = known(nic.pause)
+    if not pause.autoneg and nic.system != LINUX:
         raise Skip(
-            f"{one.system} does not show the negotiated mode; flow_control.configured checks the "
+            f"{nic.system} does not show the negotiated mode; flow_control.configured checks the "
             "configured one."
         )
     if not pause.autoneg:
         raise Skip("PAUSE is not negotiated here: the configured mode is in force.")
-    if not has_link(one):
+    if not has_link(nic):
         raise Skip("The link is down: nothing is negotiated.")
-    goal = wanted_of(one, facts)
-    force = known(one.in_force)
+    goal = wanted_of(nic, facts)
+    force = known(nic.in_force)
     return Verdict(
         PASS if goal.met_by(force) else bad(policy),
         why=f"The negotiated mode is {direction_text(force)}, but {goal.text} is required.",
-        fix=fix_of(one, policy),
-        commands=commands_of(one, policy),
+        fix=fix_of(nic, policy),
+        commands=commands_of(nic, policy),
         desired=goal.text,
         running=f"{direction_text(pause)} set",
         in_use=f"{direction_text(force)} negotiated",
-        evidence=evidence_of(one),
+        evidence=evidence_of(nic),
         failing_layer="in_use",
     )
 
@@ -181,98 +181,100 @@ _Grade = Tuple[str, str]
     each=NICS,
     because_of=("flow_control.link_file_inverted", "flow_control.ignored_settings"),
 )
-def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
-    skip_if_left_alone(one)
-    wanted = wanted_of(one, facts)
-    if not wanted.anything:
+def persisted(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(nic)
+    required = wanted_of(nic, facts)
+    if not required.anything:
         raise Skip("The policy requires nothing that a reboot could change.")
-    status, why = _persisted_verdict(one, wanted, policy)
-    settings = [item for item in known(one.persisted.settings) if not item.ignored]
+    status, why = _persisted_verdict(nic, required, policy)
+    settings = [item for item in known(nic.persisted.settings) if not item.ignored]
     return Verdict(
         status,
         why=why,
-        fix=fix_of(one, policy),
-        commands=commands_of(one, policy),
-        desired=wanted.text,
+        fix=fix_of(nic, policy),
+        commands=commands_of(nic, policy),
+        desired=required.text,
         persisted="; ".join(_setting_text(item) for item in settings)
         or "nothing sets it: the driver's default",
         running=None
-        if isinstance(one.in_force, Exception)
-        else direction_text(known(one.in_force)),
-        evidence=[key for item in settings for key in item.evidence] or evidence_of(one)[:1],
+        if isinstance(nic.in_force, Exception)
+        else direction_text(known(nic.in_force)),
+        evidence=[key for item in settings for key in item.evidence] or evidence_of(nic)[:1],
         failing_layer="persisted",
     )
 
 
-def _persisted_verdict(one: NicFacts, wanted: Wanted, policy: Policy) -> _Grade:
+def _persisted_verdict(nic: NicFacts, required: Wanted, policy: Policy) -> _Grade:
     """Warns if the result depends on a source that is not certain to run."""
-    sure = _verdict_of_boot(one, one.persisted.at_boot(certain=True), wanted, policy)
-    whole = _verdict_of_boot(one, one.persisted.at_boot(), wanted, policy)
+    sure = _verdict_of_boot(nic, nic.persisted.at_boot(certain=True), required, policy)
+    whole = _verdict_of_boot(nic, nic.persisted.at_boot(), required, policy)
     if PASS not in (sure[0], whole[0]) or sure == whole:
         return whole
     places = [
         f"{item.kind} {item.place}"
-        for item in known(one.persisted.settings)
+        for item in known(nic.persisted.settings)
         if not item.certain and not item.ignored
     ]
     return WARN, "{0} seems to set {1}; only a reboot proves it.".format(
-        " and ".join(places), wanted.text if whole[0] == PASS else "something else"
+        " and ".join(places), required.text if whole[0] == PASS else "something else"
     )
 
 
-def _verdict_of_boot(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> _Grade:
+def _verdict_of_boot(nic: NicFacts, boot: _Boot, required: Wanted, policy: Policy) -> _Grade:
     return (
-        _contrary(boot, wanted, policy)
-        or _left_to_driver(one, boot, wanted, policy)
-        or _refused_by_driver(one, boot, wanted, policy)
-        or _as_negotiated(one, boot, wanted, policy)
-        or _hidden_link(one)
+        _contrary(boot, required, policy)
+        or _left_to_driver(nic, boot, required, policy)
+        or _refused_by_driver(nic, boot, required, policy)
+        or _as_negotiated(nic, boot, required, policy)
+        or _hidden_link(nic)
         or (PASS, "")
     )
 
 
-def _contrary(boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
+def _contrary(boot: _Boot, required: Wanted, policy: Policy) -> Optional[_Grade]:
     autoneg, rx, tx = boot
     wrong = [
         f"{name} {on_off(value)}"
-        for name, value, goal in (("rx", rx, wanted.rx), ("tx", tx, wanted.tx))
+        for name, value, goal in (("rx", rx, required.rx), ("tx", tx, required.tx))
         if goal is not None and value is not None and value != goal
     ]
-    if wanted.autoneg in (ON, OFF) and autoneg not in (None, wanted.autoneg == ON):
+    if required.autoneg in (ON, OFF) and autoneg not in (None, required.autoneg == ON):
         wrong.append(f"autonegotiation {on_off(bool(autoneg))}")
     if not wrong:
         return None
     return bad(
         policy
-    ), f"The settings at boot are {', '.join(wrong)}, but {wanted.text} is required."
+    ), f"The settings at boot are {', '.join(wrong)}, but {required.text} is required."
 
 
-def _left_to_driver(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
+def _left_to_driver(
+    nic: NicFacts, boot: _Boot, required: Wanted, policy: Policy
+) -> Optional[_Grade]:
     _autoneg, rx, tx = boot
     missing = [
         name
-        for name, value, goal in (("rx", rx, wanted.rx), ("tx", tx, wanted.tx))
+        for name, value, goal in (("rx", rx, required.rx), ("tx", tx, required.tx))
         if goal is not None and value is None
     ]
     if not missing:
         return None
-    running = if_known(one.in_force, None)
-    status = WARN if running is not None and wanted.met_by(running) else bad(policy)
+    running = if_known(nic.in_force, None)
+    status = WARN if running is not None and required.met_by(running) else bad(policy)
     sides = " and ".join(missing)
     return status, f"Nothing sets {sides} at boot: the default of the driver applies."
 
 
 def _refused_by_driver(
-    one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy
+    nic: NicFacts, boot: _Boot, required: Wanted, policy: Policy
 ) -> Optional[_Grade]:
-    autoneg, driver = boot[0], one.nic.driver
-    both = wanted.rx is not False and wanted.tx is not False
+    autoneg, driver = boot[0], nic.nic.driver
+    both = required.rx is not False and required.tx is not False
     if autoneg is not False and driver in OFFER_BOTH and not both:
         return bad(policy), (
-            f"A boot sets {wanted.text} but does not turn its negotiation off, and the driver "
+            f"A boot sets {required.text} but does not turn its negotiation off, and the driver "
             f"{driver} offers both while it negotiates."
         )
-    refused = autoneg not in (None, known(one.pause).autoneg)
+    refused = autoneg not in (None, known(nic.pause).autoneg)
     if refused and driver in NEGOTIATION_OF_LINK:
         return bad(policy), (
             f"At boot autonegotiation is set to {on_off(bool(autoneg))}, and the driver "
@@ -282,27 +284,29 @@ def _refused_by_driver(
     return None
 
 
-def _as_negotiated(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
-    given = given_by_boot(one, *boot)
-    if given is None:
+def _as_negotiated(
+    nic: NicFacts, boot: _Boot, required: Wanted, policy: Policy
+) -> Optional[_Grade]:
+    directions = given_by_boot(nic, *boot)
+    if directions is None:
         return WARN, (
-            f"A boot sets {wanted.text} and negotiates with it, and what the other end offers is "
+            f"A boot sets {required.text} and negotiates with it, and what the other end offers is "
             "not known."
         )
-    unmet = sorted(direction for direction in given if not wanted.met_by(direction))
+    unmet = sorted(direction for direction in directions if not required.met_by(direction))
     if not unmet:
         return None
-    return bad(policy) if len(unmet) == len(given) else WARN, (
-        f"A boot sets {wanted.text} but does not turn its negotiation off, and what the other end "
-        f"offers makes {direction_text(unmet[0])} of it."
+    return bad(policy) if len(unmet) == len(directions) else WARN, (
+        f"A boot sets {required.text} but does not turn its negotiation off, and what the other "
+        f"end offers makes {direction_text(unmet[0])} of it."
     )
 
 
-def _hidden_link(one: NicFacts) -> Optional[_Grade]:
+def _hidden_link(nic: NicFacts) -> Optional[_Grade]:
     """Warns if Hostproof's .link file hides a file that was changed later."""
-    links = if_known(one.persisted.links, [])
-    own = [link for link in links if link.path == link_path(one.name)]
-    others = [link for link in links if link.path != link_path(one.name)]
+    links = if_known(nic.persisted.links, [])
+    own = [link for link in links if link.path == link_path(nic.name)]
+    others = [link for link in links if link.path != link_path(nic.name)]
     if not own or not others or others[0].fits != link_file.YES:
         return None
     mine = [(item.key, item.value) for item in link_file.link_settings(own[0].units)]
@@ -343,8 +347,8 @@ def _setting_text(item: Setting) -> str:
     + ", RxFlowControl=; systemd, ethtool_set_flow_control() in ethtool-util.c",
     each=NICS,
 )
-def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
-    winner = known(one.persisted.winner)
+def link_file_inverted(nic: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    winner = known(nic.persisted.winner)
     flow = {} if winner is None else link_file.flow_control(winner.units)
     rx, tx = flow.get(link_file.RX), flow.get(link_file.TX)
     if winner is None or rx is None or tx is None:
@@ -354,25 +358,25 @@ def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     )
     if rx == tx:
         return Verdict(PASS, persisted=text, evidence=winner.evidence)
-    wanted = wanted_of(one, facts)
+    required = wanted_of(nic, facts)
     shown = Direction(rx, tx)
-    right = wanted.sides and wanted.met_by(shown)
-    turned = wanted.sides and wanted.met_by(Direction(tx, rx))
+    right = required.sides and required.met_by(shown)
+    turned = required.sides and required.met_by(Direction(tx, rx))
     why = (
         f"After a reboot ethtool shows {direction_text(shown)}, whatever "
         "systemd.link(5) says of them"
     )
     if turned:
-        why += f"; they are the wrong way round for {wanted.text}"
+        why += f"; they are the wrong way round for {required.text}"
     return Verdict(
         PASS if right else bad(policy) if turned else WARN,
         why=why + ".",
         # Swapping the two options is the fix only if the swapped values match the policy.
         fix=f"exchange RxFlowControl= and TxFlowControl= in {winner.path}"
         if turned
-        else fix_of(one, policy),
-        commands=() if turned else commands_of(one, policy),
-        desired=wanted.text,
+        else fix_of(nic, policy),
+        commands=() if turned else commands_of(nic, policy),
+        desired=required.text,
         persisted=text,
         evidence=winner.evidence,
     )
@@ -389,8 +393,8 @@ def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     + "; sysconfig.txt of initscripts, ETHTOOL_OPTS; nm-settings-ifcfg-rh(5)",
     each=NICS,
 )
-def ignored_settings(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
-    settings = known(one.persisted.settings)
+def ignored_settings(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    settings = known(nic.persisted.settings)
     if not settings:
         raise Skip("Nothing on this host sets its flow control at boot.")
     ignored = [item for item in settings if item.ignored]

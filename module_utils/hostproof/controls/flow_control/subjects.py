@@ -59,7 +59,7 @@ NICS_AND_UNKNOWN = Subjects(
 
 def _bonds(facts: Facts, _policy: Policy) -> List[str]:
     need_nics(facts)
-    return sorted({one.nic.bond for one in facts.nics.values() if one.nic.bond is not None})
+    return sorted({nic.nic.bond for nic in facts.nics.values() if nic.nic.bond is not None})
 
 
 BONDS = Subjects(_bonds, none="None of the interfaces is a member of a bond.", name=str)
@@ -115,8 +115,8 @@ def _filers(facts: Facts, policy: Policy) -> List[NamedFiler]:
     need_nics(facts)
     if not policy.filers:
         raise Skip("flow_control_filers is empty: no filer was queried.")
-    asked = [NamedFiler(*one) for one in facts.filers.items()]
-    return asked + [NamedFiler(address, None) for address in facts.unused_filers]
+    filers = [NamedFiler(*filer) for filer in facts.filers.items()]
+    return filers + [NamedFiler(address, None) for address in facts.unused_filers]
 
 
 FILERS = Subjects(_filers, none="No filer was queried.", name=attrgetter("address"))

@@ -61,12 +61,12 @@ class Target(NamedTuple):
         return "autonegotiation {0}, rx {1}, tx {2}".format(*map(on_off, self))
 
 
-def wanted_of(one: NicFacts, facts: Facts) -> Wanted:
+def wanted_of(nic: NicFacts, facts: Facts) -> Wanted:
     """The requirement for an interface. Raises Unanswered if the peer to match is unknown."""
-    rule = one.rule
+    rule = nic.rule
     peer: Optional[Pause] = None
     if MATCH_PEER in (rule.rx, rule.tx):
-        peer = peer_pause(one, facts)
+        peer = peer_pause(nic, facts)
     sides: List[Optional[bool]] = []
     for choice, other in ((rule.rx, "tx"), (rule.tx, "rx")):
         if choice == MATCH_PEER:
@@ -76,96 +76,96 @@ def wanted_of(one: NicFacts, facts: Facts) -> Wanted:
     return Wanted(sides[0], sides[1], rule.autoneg)
 
 
-def peer_pause(one: NicFacts, facts: Facts) -> Pause:
-    ports = ports_of(one, facts)
+def peer_pause(nic: NicFacts, facts: Facts) -> Pause:
+    ports = ports_of(nic, facts)
     modes = [port.port.oper or port.port.admin for port in ports]
     if not modes or modes[0] is None:
         raise Unanswered(
             "policy",
             "flow_control_rules says match_peer, and the flow control of the switch port of "
-            f"{one.name} is not known: name its switch in flow_control_switches",
+            f"{nic.name} is not known: name its switch in flow_control_switches",
         )
     return modes[0]
 
 
-def target_of(one: NicFacts, wanted: Wanted) -> Target:
+def target_of(nic: NicFacts, required: Wanted) -> Target:
     """The settings that bring the requirement into force; unchanged if it is in force already.
 
     Raises Unanswered if the driver does not support the setting.
     """
-    pause = known(one.pause)
-    now = if_known(one.in_force, Direction(pause.rx, pause.tx))
-    rx = now.rx if wanted.rx is None else wanted.rx
-    tx = now.tx if wanted.tx is None else wanted.tx
-    autoneg = pause.autoneg if wanted.autoneg in (KEEP, AUTO) else wanted.autoneg == ON
-    if autoneg == pause.autoneg and Direction(rx, tx) == if_known(one.in_force, None):
+    pause = known(nic.pause)
+    now = if_known(nic.in_force, Direction(pause.rx, pause.tx))
+    rx = now.rx if required.rx is None else required.rx
+    tx = now.tx if required.tx is None else required.tx
+    autoneg = pause.autoneg if required.autoneg in (KEEP, AUTO) else required.autoneg == ON
+    if autoneg == pause.autoneg and Direction(rx, tx) == if_known(nic.in_force, None):
         return Target(pause.autoneg, pause.rx, pause.tx)
     if autoneg:
-        problem = _why_not_negotiated(one, Direction(rx, tx))
-        if problem and wanted.autoneg == AUTO:
+        problem = _why_not_negotiated(nic, Direction(rx, tx))
+        if problem and required.autoneg == AUTO:
             autoneg = False
         elif problem:
             raise Unanswered(
                 "policy",
-                f"{one.name}: {problem}: autoneg: off in flow_control_rules sets it",
+                f"{nic.name}: {problem}: autoneg: off in flow_control_rules sets it",
             )
-        elif one.nic.driver in OFFER_BOTH:
+        elif nic.nic.driver in OFFER_BOTH:
             # The driver shows the mode in force and always offers both directions.
             return Target(True, pause.rx, pause.tx)
-    if autoneg != pause.autoneg and one.nic.driver in NEGOTIATION_OF_LINK:
+    if autoneg != pause.autoneg and nic.nic.driver in NEGOTIATION_OF_LINK:
         raise Unanswered(
             "policy",
-            f"{one.name}: the driver {one.nic.driver} takes no change of autoneg with ethtool -A: "
+            f"{nic.name}: the driver {nic.nic.driver} takes no change of autoneg with ethtool -A: "
             "set flow control on the switch port, from which it is negotiated",
         )
     return Target(autoneg, rx, tx)
 
 
-def boot_target_of(one: NicFacts, wanted: Wanted, target: Target) -> Target:
+def boot_target_of(nic: NicFacts, required: Wanted, target: Target) -> Target:
     """The settings for boot if ``target`` is set now. Every side is as required, also a side that
     is in force now only because of the offer of the other end. Raises Unanswered like target_of.
     """
-    rx = target.rx if wanted.rx is None else wanted.rx
-    tx = target.tx if wanted.tx is None else wanted.tx
+    rx = target.rx if required.rx is None else required.rx
+    tx = target.tx if required.tx is None else required.tx
     if not target.autoneg:
         return Target(False, rx, tx)
-    if one.nic.driver in OFFER_BOTH and False in (wanted.rx, wanted.tx):
-        if wanted.autoneg != AUTO:
+    if nic.nic.driver in OFFER_BOTH and False in (required.rx, required.tx):
+        if required.autoneg != AUTO:
             raise Unanswered(
                 "policy",
-                f"{one.name}: the driver {one.nic.driver} offers both directions while it "
+                f"{nic.name}: the driver {nic.nic.driver} offers both directions while it "
                 "negotiates: autoneg: off in flow_control_rules sets it",
             )
     else:
-        given = given_by_boot(one, True, rx, tx)
-        if given and all(wanted.met_by(direction) for direction in given):
+        directions = given_by_boot(nic, True, rx, tx)
+        if directions and all(required.met_by(direction) for direction in directions):
             return Target(True, rx, tx)
-    if wanted.autoneg != AUTO or one.nic.driver in NEGOTIATION_OF_LINK:
+    if required.autoneg != AUTO or nic.nic.driver in NEGOTIATION_OF_LINK:
         return Target(True, rx, tx)
-    force = if_known(one.in_force, Direction(rx, tx))
+    force = if_known(nic.in_force, Direction(rx, tx))
     return Target(
         False,
-        force.rx if wanted.rx is None else wanted.rx,
-        force.tx if wanted.tx is None else wanted.tx,
+        force.rx if required.rx is None else required.rx,
+        force.tx if required.tx is None else required.tx,
     )
 
 
 def given_by_boot(
-    one: NicFacts, autoneg: Optional[bool], rx: Optional[bool], tx: Optional[bool]
+    nic: NicFacts, autoneg: Optional[bool], rx: Optional[bool], tx: Optional[bool]
 ) -> Optional[Set[Direction]]:
     """All modes that can be in force after a reboot with these settings; None if unknown.
 
     If ``autoneg``, ``rx`` or ``tx`` is None, the driver decides at boot."""
     directions = {Direction(*both) for both in product(_may_be(rx), _may_be(tx))}
-    if autoneg is False or one.system != LINUX or one.nic.driver in NEVER_NEGOTIATE:
+    if autoneg is False or nic.system != LINUX or nic.nic.driver in NEVER_NEGOTIATE:
         return directions
-    pause = known(one.pause)
-    if one.nic.driver in NEGOTIATION_OF_LINK and not pause.autoneg:
+    pause = known(nic.pause)
+    if nic.nic.driver in NEGOTIATION_OF_LINK and not pause.autoneg:
         return directions
-    offers_both = one.nic.driver in OFFER_BOTH
+    offers_both = nic.nic.driver in OFFER_BOTH
     offered = {Direction(True, True)} if offers_both else directions
-    settings = if_known(one.settings, None)
-    force = if_known(one.in_force, None)
+    settings = if_known(nic.settings, None)
+    force = if_known(nic.in_force, None)
     now = Direction(True, True) if offers_both else Direction(pause.rx, pause.tx)
     if settings is not None and settings.partner is not None:
         results = {resolve(offer_of(direction), settings.partner) for direction in offered}
@@ -181,11 +181,11 @@ def _may_be(value: Optional[bool]) -> Tuple[bool, ...]:
     return (True, False) if value is None else (value,)
 
 
-def _why_not_negotiated(one: NicFacts, direction: Direction) -> str:
+def _why_not_negotiated(nic: NicFacts, direction: Direction) -> str:
     """The reason why negotiation does not result in this mode, "" if it does."""
-    if one.nic.driver in OFFER_BOTH and direction != Direction(True, True):
-        return f"the driver {one.nic.driver} offers both directions while it negotiates"
-    settings = if_known(one.settings, None)
+    if nic.nic.driver in OFFER_BOTH and direction != Direction(True, True):
+        return f"the driver {nic.nic.driver} offers both directions while it negotiates"
+    settings = if_known(nic.settings, None)
     partner = None if settings is None else settings.partner
     if partner is None:
         return "what the other end offers is not known"

@@ -58,12 +58,12 @@ def taken_now(facts: Facts) -> Taken:
     allowed = max(unless_absent(facts.overcommit, 0) - pool.surp, 0) * pool.page_size
     # With Hugetlb, only surplus pages that are still allowed are taken from sysfs.
     sizes = known(facts.page_sizes) if "Hugetlb" not in rows else if_known(facts.page_sizes, {})
-    rest = [(size, one) for size, one in sizes.items() if size != pool.page_size]
+    rest = [(size, counts) for size, counts in sizes.items() if size != pool.page_size]
     others = max(
         rows.get("Hugetlb", 0) - pool.total * pool.page_size,
-        sum((one.pages + one.surplus) * size for size, one in rest),
+        sum((counts.pages + counts.surplus) * size for size, counts in rest),
     )
-    allowed += sum(max(one.overcommit - one.surplus, 0) * size for size, one in rest)
+    allowed += sum(max(counts.overcommit - counts.surplus, 0) * size for size, counts in rest)
     return Taken(max(others, 0), allowed)
 
 

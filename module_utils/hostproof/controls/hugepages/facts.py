@@ -108,8 +108,8 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
     else:
         # A listed instance without a home is known only from the policy.
         homes = next_start.homes_of_oratab(host)
-        wanted = [instance.sid for instance in policy.instances if instance.sid not in active]
-        stopped = {sid: homes[sid] for sid in wanted if sid in homes}
+        sids = [instance.sid for instance in policy.instances if instance.sid not in active]
+        stopped = {sid: homes[sid] for sid in sids if sid in homes}
     return [
         next_start.look_at(host, asking, sid, active.get(sid), stopped.get(sid))
         for sid in sorted(set(active) | set(stopped))

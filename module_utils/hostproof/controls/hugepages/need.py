@@ -105,7 +105,7 @@ def next_starts(
     """The known next starts of databases, and the first reason why one is unknown."""
     if isinstance(facts.databases, HostproofError):
         return {}, facts.databases
-    listed = [one.sid for one in policy.instances or ()]
+    listed = [entry.sid for entry in policy.instances or ()]
     read = {database.sid for database in facts.databases}
     problems: List[HostproofError] = []
     for instance in known(facts.instances):
@@ -168,8 +168,8 @@ def _parts(
         return _parts_that_run(facts, page, starts, grown)
     listed = {instance.sid: instance for instance in policy.instances}
     parts: Dict[str, Part] = {
-        sid: _rounded_up(one.sga, page, policy.extra_pages_per_instance)
-        for sid, one in listed.items()
+        sid: _rounded_up(instance.sga, page, policy.extra_pages_per_instance)
+        for sid, instance in listed.items()
     }
     counted: List[Part] = []
     unread = False
@@ -204,7 +204,7 @@ def _parts_that_run(
     facts: Facts, page: int, starts: Dict[str, Start], grown: bool
 ) -> Dict[str, Part]:
     small = _without_large_pages(facts)
-    running = [one for one in known(facts.instances) if one.sid not in small]
+    running = [current for current in known(facts.instances) if current.sid not in small]
     if not running and not any(starts[sid].growth.pages for sid in small if sid in starts):
         return {}
     names = ", ".join(instance.sid for instance in running)
@@ -217,7 +217,7 @@ def _parts_that_run(
         if segment.size >= page
     }
     # Without segments the next start can still give the size: it can end AMM.
-    reported = all(one.sid in starts and starts[one.sid].coming.size for one in running)
+    reported = all(current.sid in starts and starts[current.sid].coming.size for current in running)
     if not mapped <= listed or not (total.pages or reported):
         raise Unanswered(
             "file:/proc/sysvipc/shm",
@@ -236,8 +236,8 @@ def _rounded_up(size: int, page: int, extra: int = 0) -> Part:
     return Part(-(-size // page) + extra, size)
 
 
-def _plus(one: Part, other: Part) -> Part:
-    return Part(one.pages + other.pages, one.sga + other.sga)
+def _plus(part: Part, other: Part) -> Part:
+    return Part(part.pages + other.pages, part.sga + other.sga)
 
 
 def pages_that_run(facts: Facts, page: int) -> Part:
@@ -252,8 +252,8 @@ def pages_that_run(facts: Facts, page: int) -> Part:
         if instance.sid in small
         for segment in if_known(instance.segments, [])
     }
-    segments = [one for one in known(facts.segments) if one.uid in uids]
-    return pages_of([one for one in segments if one.shmid not in apart], page)
+    segments = [segment for segment in known(facts.segments) if segment.uid in uids]
+    return pages_of([segment for segment in segments if segment.shmid not in apart], page)
 
 
 def _without_large_pages(facts: Facts) -> List[str]:

@@ -122,9 +122,11 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
         return []
     if change.path == policy.limits_file:
         entries = limits_conf.parse(text, change.path).entries
-        return [f"{one.domain} {one.item}" for one in entries if one.item != "memlock"]
+        return [f"{entry.domain} {entry.item}" for entry in entries if entry.item != "memlock"]
     return [
-        one.target for one in tmpfiles_d.parse(text, change.path) if one.target != thp_probe.SYSFS
+        line.target
+        for line in tmpfiles_d.parse(text, change.path)
+        if line.target != thp_probe.SYSFS
     ]
 
 
@@ -132,7 +134,7 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
     """The drop-in, and the values for the running kernel."""
     pool = known(facts.pool)
     size = pool.page_size
-    wanted: List[Sysctl] = []
+    sysctls: List[Sysctl] = []
     refusals: List[Refusal] = []
     if has_database(facts, policy) and policy.group is not None:
         if isinstance(facts.group, Absent):
@@ -141,18 +143,18 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
         else:
             group = known(facts.group)
             now = str(known(facts.shm_group))
-            wanted.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now))
+            sysctls.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now))
             refusals += _guard_group(facts, group)
     if target is not None:
         files = pool_probe.sysfs_files(size)
         now = str(pages_set(pool))
-        wanted.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files))
+        sysctls.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files))
     path = policy.sysctl_file
     before = unless_absent(facts.files[path], None)
     planned = sysctl_file.plan(
         facts.boot,
         sysctl_file.File(path, _HEADER, before, "hugepages_sysctl_file"),
-        wanted,
+        sysctls,
         at_boot=lambda boot, key: _at_boot(boot, key, size),
     )
     return Step(planned.files, planned.values, refusals + planned.refusals)
@@ -169,7 +171,9 @@ def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
 
 def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
     """Rejection if the new group would exclude running instances: the kernel allows one group."""
-    outsiders = [one.sid for one in known(facts.instances) if group.gid not in groups_of(one)]
+    outsiders = [
+        instance.sid for instance in known(facts.instances) if group.gid not in groups_of(instance)
+    ]
     if not outsiders:
         return []
     reason = (
@@ -192,9 +196,11 @@ def _plan_limits(facts: Facts, policy: Policy) -> Step:
         for user in policy.users
         if user not in accounts
     ]
-    wanted = wanted_memlock(facts, policy)
+    required = wanted_memlock(facts, policy)
     entries = known(facts.limit_entries)
-    if all(limits_probe.grants_memlock(entries, one, wanted) for one in accounts.values()):
+    if all(
+        limits_probe.grants_memlock(entries, account, required) for account in accounts.values()
+    ):
         return Step(pending=pending)
     path = policy.limits_file
     # Accounts with a sufficient limit in another file are excluded: the drop-in could lower it.
@@ -202,25 +208,25 @@ def _plan_limits(facts: Facts, policy: Policy) -> Step:
     users = [
         accounts[user]
         for user in sorted(accounts)
-        if not limits_probe.grants_memlock(others, accounts[user], wanted)
+        if not limits_probe.grants_memlock(others, accounts[user], required)
     ]
-    content = _limits_content(policy, users, wanted)
+    content = _limits_content(policy, users, required)
     later = limits_probe.with_file(entries, path, content)
     return Step(
         files=[FileChange(path, content, unless_absent(facts.files[path], None))],
         refusals=[
             _guard_limits(later, path, user)
             for user in users
-            if not limits_probe.grants_memlock(later, user, wanted)
+            if not limits_probe.grants_memlock(later, user, required)
         ],
         pending=pending,
     )
 
 
 def _limits_content(
-    policy: Policy, users: Sequence[limits_probe.Account], wanted: Optional[int]
+    policy: Policy, users: Sequence[limits_probe.Account], required: Optional[int]
 ) -> str:
-    value = "unlimited" if wanted is None else str(wanted)
+    value = "unlimited" if required is None else str(required)
     if policy.memlock == AUTO:
         # MemTotal varies slightly between boots: rounding up to GiB keeps the limit above 90%.
         value = str(-(-int(value) // 1048576) * 1048576)
@@ -248,15 +254,15 @@ def _guard_limits(
 def _plan_transparent(facts: Facts, policy: Policy) -> Step:
     if policy.transparent == UNMANAGED or isinstance(facts.thp_mode, Absent):
         return Step()
-    wanted, _because = wanted_transparent(facts, policy)
+    required, _because = wanted_transparent(facts, policy)
     mode = known(facts.thp_mode)
     at_boot = thp_probe.at_boot(facts.boot, facts.thp_default)
     at_boot.settled()
-    step = Step(values=[] if mode == wanted else [ValueChange(thp_probe.SYSFS, wanted, mode)])
-    if at_boot.winner is not None and at_boot.winner.value == wanted:
+    step = Step(values=[] if mode == required else [ValueChange(thp_probe.SYSFS, required, mode)])
+    if at_boot.winner is not None and at_boot.winner.value == required:
         return step
     path = policy.tmpfiles_file
-    content = f"{_HEADER}w! {thp_probe.SYSFS} - - - - {wanted}\n"
+    content = f"{_HEADER}w! {thp_probe.SYSFS} - - - - {required}\n"
     step = step._replace(files=[FileChange(path, content, unless_absent(facts.files[path], None))])
     off = known(facts.boot.tmpfiles_off)
     if off:

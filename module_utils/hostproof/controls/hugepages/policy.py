@@ -32,18 +32,18 @@ UNLIMITED = "unlimited"
 UNMANAGED = "unmanaged"
 
 
-def _sid(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _sid(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if isinstance(value, (list, dict)) or not value or not re.match(r"\S+\Z", str(value)):
-        raise given.error(name, f"{str(value)!r} is not a SID")
+        raise values.error(name, f"{str(value)!r} is not a SID")
     return str(value)
 
 
-def _version(given: PolicyValues, name: str) -> int:
+def _version(values: PolicyValues, name: str) -> int:
     """The first number of a version such as "19", "19.3.0.0" or "23ai"."""
-    release = oracle_release(given[name])
+    release = oracle_release(values[name])
     if release is None:
-        raise given.error(name, f"{given[name]!r} must be a number such as 19")
+        raise values.error(name, f"{values[name]!r} must be a number such as 19")
     return release[0]
 
 
@@ -55,26 +55,26 @@ class InstancePolicy(NamedTuple):
     version: Optional[int] = checked_by(_version, "str").optional()
 
 
-def _power_of_two(given: PolicyValues, name: str, value: int) -> int:
+def _power_of_two(values: PolicyValues, name: str, value: int) -> int:
     if value & (value - 1):
-        raise given.error(name, f"must be a power of two, as 2M or 1G, not {given[name]!r}")
+        raise values.error(name, f"must be a power of two, as 2M or 1G, not {values[name]!r}")
     return value
 
 
-def _group(given: PolicyValues, name: str) -> Optional[str]:
-    value = given[name]
+def _group(values: PolicyValues, name: str) -> Optional[str]:
+    value = values[name]
     if value is not None and (not isinstance(value, str) or not value.isprintable()):
-        raise given.error(name, f"must be a name, or empty to leave it, not {value!r}")
+        raise values.error(name, f"must be a name, or empty to leave it, not {value!r}")
     return value or None
 
 
-def _memlock(given: PolicyValues, name: str) -> Optional[str]:
-    text = str(given[name])
+def _memlock(values: PolicyValues, name: str) -> Optional[str]:
+    text = str(values[name])
     if text == UNMANAGED:
         return None
-    if text in (AUTO, UNLIMITED) or (is_whole(given[name]) and int(text) > 0):
+    if text in (AUTO, UNLIMITED) or (is_whole(values[name]) and int(text) > 0):
         return text
-    raise given.error(name, f"must be auto, unlimited, unmanaged or a number of kB, not {text!r}")
+    raise values.error(name, f"must be auto, unlimited, unmanaged or a number of kB, not {text!r}")
 
 
 class Policy(NamedTuple):
@@ -206,9 +206,9 @@ class Policy(NamedTuple):
     """
 
 
-def _with_users(policy: Policy, given: PolicyValues) -> Policy:
+def _with_users(policy: Policy, values: PolicyValues) -> Policy:
     if not policy.users and policy.memlock is not None:
-        raise given.error(
+        raise values.error(
             "users", "must name at least one account, or hugepages_memlock must be unmanaged"
         )
     return policy

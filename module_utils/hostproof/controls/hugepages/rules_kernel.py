@@ -46,13 +46,13 @@ def page_size(facts: Facts, policy: Policy) -> Verdict:
         )
     size = known(facts.pool).page_size
     status = PASS
-    wanted = wanted_page_size(facts, policy)
-    if size != wanted:
+    required = wanted_page_size(facts, policy)
+    if size != required:
         status = FAIL if has_database(facts, policy) else WARN
     return Verdict(
         status,
         fix="remove default_hugepagesz= from the kernel command line and reboot",
-        desired=human(wanted),
+        desired=human(required),
         running=human(size),
         evidence=MEMINFO + ("file:/proc/cmdline",),
     )
@@ -155,16 +155,18 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(facts.thp_mode, Absent):
         raise Skip("The kernel has no transparent huge pages.")
     mode = known(facts.thp_mode)
-    wanted, because = wanted_transparent(facts, policy)
+    required, because = wanted_transparent(facts, policy)
     at_boot = attempt(thp_probe.at_boot, facts.boot, facts.thp_default)
     boot_mode = None
     if isinstance(at_boot, thp_probe.ThpAtBoot) and at_boot.winner is not None:
         boot_mode = at_boot.winner.value
-    status, why = _grade_transparent(wanted, mode, boot_mode)
+    status, why = _grade_transparent(required, mode, boot_mode)
     sizes = if_known(facts.thp_sizes, {})
     always = sorted(name for name in sizes if sizes[name] == "always")
     later = attempt(thp_probe.always_at_boot, facts.boot, sizes)
-    by_size = always + [one for one in if_known(later, []) if one.partition(" ")[0] not in always]
+    by_size = always + [
+        setting for setting in if_known(later, []) if setting.partition(" ")[0] not in always
+    ]
     if status != FAIL and by_size:
         status = FAIL
         why = f"The mode of a size is always: {', '.join(by_size)}."
@@ -187,38 +189,38 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         status,
         why=why,
-        fix=f"{fix}, or boot with transparent_hugepage={wanted} on the kernel command line",
+        fix=f"{fix}, or boot with transparent_hugepage={required} on the kernel command line",
         commands=commands,
-        desired=f"{wanted} ({because})",
+        desired=f"{required} ({because})",
         persisted=setting_text(at_boot, "no setting found", remarks=False),
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
         values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
         failing_layer=failing(
-            running=bool(always) or _is_wrong_now(wanted, mode, boot_mode), persisted=True
+            running=bool(always) or _is_wrong_now(required, mode, boot_mode), persisted=True
         ),
     )
     return by_layers(verdict, layers)
 
 
-def _is_wrong_now(wanted: str, mode: str, boot_mode: Optional[str]) -> bool:
+def _is_wrong_now(required: str, mode: str, boot_mode: Optional[str]) -> bool:
     if mode == "always":
         return True
-    return mode != wanted and boot_mode != "always"
+    return mode != required and boot_mode != "always"
 
 
 def _grade_transparent(
-    wanted: str, mode: str, boot_mode: Optional[str]
+    required: str, mode: str, boot_mode: Optional[str]
 ) -> Tuple[str, Optional[str]]:
     if mode == "always":
         return FAIL, None
     if boot_mode == "always":
         return FAIL, "A reboot turns them on for every process."
-    if boot_mode is None and mode != wanted:
+    if boot_mode is None and mode != required:
         return WARN, f"The mode is '{mode}' now. No setting was found that applies after a reboot."
     if boot_mode is None:
         return WARN, f"No setting was found that keeps '{mode}' after a reboot."
-    if mode != wanted or boot_mode != wanted:
+    if mode != required or boot_mode != required:
         now = f"'{mode}' now and '{boot_mode}' after a reboot"
         return WARN, f"{now} are safe, but differ from the policy."
     return PASS, None

@@ -49,37 +49,39 @@ def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
     database = attempt(has_database, facts, policy)
     if database is False:
         raise Skip(NO_DATABASE)
-    wanted = wanted_memlock(facts, policy)
+    required = wanted_memlock(facts, policy)
     accounts = known(limits_probe.by_name(facts.accounts, policy.users))
     if not accounts:
         return Verdict(
             FAIL,
             why="No account of hugepages_users exists on this host.",
             fix=f"create the account ({', '.join(policy.users)}) or correct hugepages_users",
-            desired=_kilobytes(wanted),
+            desired=_kilobytes(required),
             persisted="no such account",
             evidence=["command:getent passwd " + user for user in policy.users],
         )
     needed = attempt(need, facts, policy)
     floor = known(facts.pool).page_size * needed.pages if isinstance(needed, Need) else 0
     entries = known(facts.limit_entries)
-    verdicts = [_judge_account(accounts[user], entries, wanted, floor) for user in sorted(accounts)]
-    if any(one.status != PASS for one in verdicts):
+    verdicts = [
+        _judge_account(accounts[user], entries, required, floor) for user in sorted(accounts)
+    ]
+    if any(verdict.status != PASS for verdict in verdicts):
         fix, commands = by_apply(facts, policy)
         fix += "; then log in again" if commands else ""
-        verdicts = [one._replace(fix=fix, commands=commands) for one in verdicts]
+        verdicts = [verdict._replace(fix=fix, commands=commands) for verdict in verdicts]
     missing = [user for user in policy.users if user not in accounts]
-    verdicts = [_missing_account(user, wanted) for user in missing] + verdicts
+    verdicts = [_missing_account(user, required) for user in missing] + verdicts
     layers = [("whether the host has a database", database), ("accounts", facts.accounts)]
-    return [judged(by_layers, one, layers, of=one.of) for one in verdicts]
+    return [judged(by_layers, verdict, layers, of=verdict.of) for verdict in verdicts]
 
 
-def _missing_account(user: str, wanted: Optional[int]) -> Verdict:
+def _missing_account(user: str, required: Optional[int]) -> Verdict:
     return Verdict(
         WARN,
         why=f"The host has no account {user}.",
         fix="create the account, or remove it from hugepages_users",
-        desired=_kilobytes(wanted),
+        desired=_kilobytes(required),
         persisted="no such account",
         evidence=["command:getent passwd " + user],
         of=user,
@@ -87,19 +89,19 @@ def _missing_account(user: str, wanted: Optional[int]) -> Verdict:
 
 
 def _judge_account(
-    account: Account, entries: List[limits_conf.Entry], wanted: Optional[int], floor: int
+    account: Account, entries: List[limits_conf.Entry], required: Optional[int], floor: int
 ) -> Verdict:
     limits = limits_probe.limits_of(account, entries, "memlock")
     status = PASS
     for entry in (limits.soft, limits.hard):
         granted = 0 if entry is None else limits_conf.kilobytes(entry.value)
-        if granted is None or (wanted is not None and granted >= wanted):
+        if granted is None or (required is not None and granted >= required):
             continue
         # A limit that covers the SGA but is lower than requested matters only if the SGA grows.
         status = WARN if status != FAIL and floor and granted * 1024 >= floor else FAIL
     return Verdict(
         status,
-        desired=_kilobytes(wanted),
+        desired=_kilobytes(required),
         persisted=f"soft {limit_text(limits.soft)}, hard {limit_text(limits.hard)}",
         evidence=("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
         + tuple("file:" + entry.path for entry in (limits.soft, limits.hard) if entry is not None),
@@ -121,19 +123,19 @@ class Starting(NamedTuple):
 
 def _starting(facts: Facts, policy: Policy) -> List[Starting]:
     starts, unknown = next_starts(facts, policy, known(facts.pool).page_size)
-    listed = {one.sid: one.sga for one in policy.instances or ()}
-    found = []
+    listed = {entry.sid: entry.sga for entry in policy.instances or ()}
+    starting = []
     for instance in known(facts.instances):
         growth: Answer[int] = 0
         if instance.sid in starts:
             growth = starts[instance.sid].growth.sga
         elif unknown is not None and instance.kind in next_start.KINDS:
             growth = unknown
-        found.append(Starting(instance, growth, listed.get(instance.sid, 0)))
-    return found
+        starting.append(Starting(instance, growth, listed.get(instance.sid, 0)))
+    return starting
 
 
-STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda one: str(one.instance.sid))
+STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda starting: str(starting.instance.sid))
 
 
 @rules.check(

@@ -320,20 +320,20 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     at_boot = attempt(pool_at_boot, facts)
     beside_later = attempt(taken_at_boot, facts)
     needed = attempt(need, facts, policy)
-    unknown = [one for one in (at_boot, beside_later) if isinstance(one, HostproofError)]
+    unknown = [answer for answer in (at_boot, beside_later) if isinstance(answer, HostproofError)]
     # The known part is a minimum of the pool after reboot.
     later_beside = if_known(beside_later, Taken(0, 0))
     later_pages = 0 if isinstance(at_boot, HostproofError) else at_boot.pages
     now = pool.total * pool.page_size + beside.total
     later = later_pages * pool.page_size + later_beside.total
     # The need of the policy and the running instances; pool_covers_sga checks the next starts.
-    wanted = 0
+    required = 0
     if isinstance(needed, Need):
-        wanted = needed.now * pool.page_size + max(beside.total, later_beside.total)
+        required = needed.now * pool.page_size + max(beside.total, later_beside.total)
     sizes = {
         "huge pages now": now,
         "huge pages after reboot": later,
-        "huge pages that policy and instances require": wanted,
+        "huge pages that policy and instances require": required,
     }
     over = [words for words, size in sizes.items() if size > limit]
     if not over:
@@ -345,30 +345,30 @@ def ram_share(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if over else PASS,
         why=f"Too much of memory: {', '.join(over)}. {ram_share.check.why}",
-        fix=_fix_of_share(pool, most, beside, wanted),
+        fix=_fix_of_share(pool, most, beside, required),
         desired=f"at most {policy.memory_limit_percent} percent of memory ({human(limit)})",
         persisted="unknown" if unknown else _share(later, memory) + later_beside.text(),
         running=_share(now, memory) + beside.text(),
-        in_use=None if not wanted else _share(wanted, memory) + " requested",
+        in_use=None if not required else _share(required, memory) + " requested",
         evidence=MEMINFO + BOOT,
         values={
             "limit": limit,
             "now": now,
             "next_boot": None if unknown else later,
-            "wanted": wanted,
+            "wanted": required,
             "unit": "bytes",
         },
         failing_layer=failing(running=now > limit, persisted=later > limit) or "in_use",
     )
 
 
-def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, wanted: int) -> str:
+def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, required: int) -> str:
     words = []
     if beside.others:
         words.append("free the pages of other sizes (hugepagesz= on the kernel command line)")
     if beside.beyond:
         words.append("forbid surplus pages (vm.nr_overcommit_hugepages=0)")
-    if isinstance(most, int) and most * pool.page_size < wanted:
+    if isinstance(most, int) and most * pool.page_size < required:
         words.append(f"make the SGAs smaller: the pool can have at most {in_pages(most)}")
     elif isinstance(most, int):
         words.append(f"reduce the pool to at most {in_pages(most)}")
@@ -391,11 +391,11 @@ def _share(size: int, memory: int) -> str:
 def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
     pool = known(facts.pool)
     needed = need(facts, policy)
-    wanted = needed.pages + needed.stopped if needed is not None else 0
-    kept = max(wanted, pool.committed)
+    required = needed.pages + needed.stopped if needed is not None else 0
+    kept = max(required, pool.committed)
     surplus = pool.total - kept
     # A smaller surplus is caused by the rounding of segments and granules.
-    allowed = max(wanted * policy.surplus_limit // 100, policy.spare_pages)
+    allowed = max(required * policy.surplus_limit // 100, policy.spare_pages)
     wasteful = surplus > allowed
     if wasteful and needed is not None:
         known(needed.unknown)  # the surplus can be the need of an unknown next start

@@ -66,8 +66,10 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
 
 
 def _database_of(instance: Instance, facts: Facts) -> Optional[Database]:
-    found = [one for one in if_known(facts.databases, []) if one.running is instance]
-    return found[0] if found else None
+    databases = [
+        database for database in if_known(facts.databases, []) if database.running is instance
+    ]
+    return databases[0] if databases else None
 
 
 def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
@@ -140,7 +142,7 @@ def _cost_if_small(facts: Facts, policy: Policy) -> Optional[str]:
     """Size of page tables with 4 KiB pages: processes x SGA / 512."""
     uids = {instance.uid for instance in if_known(facts.instances, [])}
     segments = if_known(facts.segments, [])
-    cost = sum(one.nattch * one.size // 512 for one in segments if one.uid in uids)
+    cost = sum(segment.nattch * segment.size // 512 for segment in segments if segment.uid in uids)
     if cost:
         return f"with 4 KiB pages it would be up to {human(cost)} (processes attached x SGA / 512)"
     sga = sum(instance.sga for instance in policy.instances or ())

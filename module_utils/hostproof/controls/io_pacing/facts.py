@@ -48,12 +48,12 @@ class Override(NamedTuple):
     minpout: Optional[str]
 
     def __str__(self) -> str:
-        given = [
+        marks = [
             f"{name}={value}"
             for name, value in (("maxpout", self.maxpout), ("minpout", self.minpout))
             if value is not None
         ]
-        return "{0}: {1}".format(self.path, " ".join(given))
+        return "{0}: {1}".format(self.path, " ".join(marks))
 
     def pair(self) -> Optional[Pair]:
         """As numbers; None where one is missing or is not a number."""
@@ -150,22 +150,26 @@ def _read_odm(host: Host) -> Attributes:
 
 
 def _read_running(host: Host) -> Pair:
-    found = sys_parm.read(host, NAMES)
-    return Pair(*(found[name] for name in NAMES))
+    values = sys_parm.read(host, NAMES)
+    return Pair(*(values[name] for name in NAMES))
 
 
 def _read_filesystems(host: Host) -> Mounts:
     stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
     # A stanza inherits missing attributes from the stanza "default", which is not a file system.
-    default = "".join(one.attributes.get("options", "") for one in stanzas if one.name == DEFAULT)
+    default = "".join(
+        stanza.attributes.get("options", "") for stanza in stanzas if stanza.name == DEFAULT
+    )
     return _mounts(
-        (one.name, one.attributes.get("options", default)) for one in stanzas if one.name != DEFAULT
+        (stanza.name, stanza.attributes.get("options", default))
+        for stanza in stanzas
+        if stanza.name != DEFAULT
     )
 
 
 def _read_mounts(host: Host) -> Mounts:
     mounts = mount_command.parse(AIX, aix_said.said(host, MOUNT))
-    return _mounts((one.path, one.options) for one in mounts)
+    return _mounts((mount.path, mount.options) for mount in mounts)
 
 
 def _mounts(pairs: Iterable[Tuple[str, str]]) -> Mounts:
@@ -228,12 +232,12 @@ def _read_available(host: Host) -> int:
 
 def _read_throttle(host: Host) -> Dict[str, str]:
     """wbt_lat_usec of each disk that has it: an old kernel has none."""
-    found = {}
+    latencies = {}
     for disk in unless_absent(attempt(host.list_dir, BLOCK), []):
         if not _NO_DISK.match(disk):
             text = attempt(host.read_text, f"{BLOCK}/{disk}/queue/wbt_lat_usec")
             if not isinstance(text, HostproofError):
-                found[disk] = text.strip()
+                latencies[disk] = text.strip()
             elif not isinstance(text, Absent) and "Invalid argument" not in str(text):
                 known(text)
-    return found
+    return latencies

@@ -38,17 +38,19 @@ def powerha_version(aix: Aix, policy: Policy) -> Version:
     Raises the error of an unknown version, and Unanswered if host and policy contradict each other
     with different marks, because it is not known which one is correct.
     """
-    told = policy.powerha_version
+    configured = policy.powerha_version
     if isinstance(aix.powerha, HostproofError):
-        if told is None:
+        if configured is None:
             raise aix.powerha
-        return told
+        return configured
     installed: Version = known(aix.powerha).version
-    if told is not None and (is_old(told) != is_old(installed) or (bool(installed) and not told)):
+    if configured is not None and (
+        is_old(configured) != is_old(installed) or (bool(installed) and not configured)
+    ):
         raise Unanswered(
             LSLPP_KEY,
-            f"{_VARIABLE} says {_name(told)}, and the host has {_installed_text(aix)}: correct "
-            "the variable, or set it to auto",
+            f"{_VARIABLE} says {_name(configured)}, and the host has {_installed_text(aix)}: "
+            "correct the variable, or set it to auto",
         )
     return installed
 
@@ -157,13 +159,13 @@ def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
         if not is_old(powerha_version(aix, policy)):
             return None
     except HostproofError as problem:
-        told = policy.powerha_version is not None
+        configured = policy.powerha_version is not None
         return (
             "{0} would raise the values, and the PowerHA release of the host is unknown ({1}){2}; "
             "{3}".format(
                 policy.wanted,
                 problem,
-                "" if told else "; give " + _VARIABLE,
+                "" if configured else "; give " + _VARIABLE,
                 headroom_text(aix, policy),
             )
         )

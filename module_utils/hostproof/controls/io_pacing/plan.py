@@ -30,10 +30,10 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 def _changes(aix: Aix, policy: Policy) -> Tuple[List[Change], List[str]]:
     odm = known(aix.odm)
-    wanted = _values(policy.wanted)
+    required = _values(policy.wanted)
     if odm_pair(odm) != policy.wanted:
-        told = None if isinstance(aix.running, HostproofError) else _values(aix.running)
-        change = aix_attributes.change(odm, wanted, aix_attributes.BOTH, told)
+        running = None if isinstance(aix.running, HostproofError) else _values(aix.running)
+        change = aix_attributes.change(odm, required, aix_attributes.BOTH, running)
         return ([] if change is None else [change]), []
     if isinstance(aix.running, HostproofError):
         return [], [
@@ -42,7 +42,7 @@ def _changes(aix: Aix, policy: Policy) -> Tuple[List[Change], List[str]]:
         ]
     if aix.running == policy.wanted:
         return [], []
-    change = aix_attributes.change_now(odm, wanted, _values(aix.running), sys_parm.look(NAMES))
+    change = aix_attributes.change_now(odm, required, _values(aix.running), sys_parm.look(NAMES))
     return [change], []
 
 

@@ -96,27 +96,27 @@ def step_problem(pair: Pair) -> Optional[str]:
     return None
 
 
-def _profile(given: PolicyValues, name: str) -> str:
-    if given[name] is False:
+def _profile(values: PolicyValues, name: str) -> str:
+    if values[name] is False:
         return OFF  # YAML makes a truth value of an off without quotes
-    return given.one_of(name, (AUTO, *PROFILES, CUSTOM))
+    return values.one_of(name, (AUTO, *PROFILES, CUSTOM))
 
 
-def _powerha(given: PolicyValues, name: str) -> Version:
+def _powerha(values: PolicyValues, name: str) -> Version:
     """ "7.2.3" or "5.4.1"; two numbers at least, for 7.1 is where the heartbeat changed."""
-    value = given[name]
+    value = values[name]
     if value == NONE:
         return ()
     # HACMP 4 to PowerHA 7, and room for what comes.
     if isinstance(value, bool) or not re.match(r"(?:[4-9]|1\d)(\.\d{1,6}){1,5}\Z", str(value)):
-        raise given.error(name, f"must be auto, none or a release such as 7.2.3, not {value!r}")
+        raise values.error(name, f"must be auto, none or a release such as 7.2.3, not {value!r}")
     return tuple(int(number) for number in str(value).split("."))
 
 
-def _mount_point(given: PolicyValues, name: str) -> str:
-    path = str(given[name])
+def _mount_point(values: PolicyValues, name: str) -> str:
+    path = str(values[name])
     if not path.startswith("/"):
-        raise given.error(name, f"{path!r} must be a mount point")
+        raise values.error(name, f"{path!r} must be a mount point")
     return path.rstrip("/") or "/"
 
 
@@ -128,11 +128,11 @@ class AllowedMarks(NamedTuple):
     minpout: int = whole_number()
 
 
-def _by_the_rule(override: AllowedMarks, given: PolicyValues) -> AllowedMarks:
+def _by_the_rule(override: AllowedMarks, values: PolicyValues) -> AllowedMarks:
     problem = rule_problem(Pair(override.maxpout, override.minpout))
     if problem is not None:
         name, _, words = problem.partition(" ")
-        raise given.error(name, words)
+        raise values.error(name, words)
     return override
 
 
@@ -239,13 +239,16 @@ class Policy(NamedTuple):
     @property
     def overrides(self) -> Dict[str, Pair]:
         """The marks that file systems are allowed to have, by mount point."""
-        return {one.path: Pair(one.maxpout, one.minpout) for one in self.filesystems}
+        return {
+            filesystem.path: Pair(filesystem.maxpout, filesystem.minpout)
+            for filesystem in self.filesystems
+        }
 
 
-def _marks(policy: Policy, given: PolicyValues) -> Policy:
+def _marks(policy: Policy, values: PolicyValues) -> Policy:
     """Marks that are given are never dropped for a profile's: they are the policy, or an error."""
     profile = policy.profile
-    named = [name for name in ("maxpout", "minpout") if given[name] != AUTO]
+    named = [name for name in ("maxpout", "minpout") if values[name] != AUTO]
     if profile == AUTO and not named:
         return with_profile(policy, DEFAULT)._replace(profile=AUTO)
     if profile in PROFILES and not named:
@@ -255,16 +258,16 @@ def _marks(policy: Policy, given: PolicyValues) -> Policy:
             because = f"{NAME}_profile is custom, which takes both marks"
             if named:
                 because = f"{NAME}_{named[0]} is, and the two go together"
-            raise given.error(name, f"must be given, too: {because}")
+            raise values.error(name, f"must be given, too: {because}")
     pair = policy.wanted
     problem = rule_problem(pair)
     if problem is not None:
         name = "minpout" if problem.startswith("minpout") else "maxpout"
-        raise given.error(name, f"is against AIX's rule: {problem}")
+        raise values.error(name, f"is against AIX's rule: {problem}")
     if profile in PROFILES and pair == PROFILES[profile].pair:
         return policy
     if profile not in (AUTO, DEFAULT, CUSTOM):
-        raise given.error(
+        raise values.error(
             "profile",
             f"is {profile} ({PROFILES[profile].pair}), and {NAME}_maxpout and {NAME}_minpout say "
             f"{pair}: leave one of them out",

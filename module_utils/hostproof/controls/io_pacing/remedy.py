@@ -41,10 +41,10 @@ def fix_of(aix: Aix, policy: Policy) -> str:
             f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk with "
             f"io_pacing_allow_deadman_risk: {risk}"
         )
-    told = "apply the policy, or set both marks manually"
+    advice = "apply the policy, or set both marks manually"
     if is_tight(policy.wanted):
-        return f"{told}; {policy.wanted} {PRICE}"
-    return told
+        return f"{advice}; {policy.wanted} {PRICE}"
+    return advice
 
 
 def commands_of(aix: Aix, policy: Policy, *flags: str) -> List[str]:

@@ -37,11 +37,11 @@ def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     commands: List[str] = []
     for path in sorted(set(persisted.overrides) | set(live.overrides)):
         for mounts, where in ((persisted, "in " + FILESYSTEMS), (live, "as mounted")):
-            one = mounts.overrides.get(path)
-            if one is not None and not _is_allowed(one, aix, policy):
-                problems.append(f"{one} {where}")
-                told, lines = _without_override(path, mounts, mounts is persisted)
-                fixes.append(told)
+            override = mounts.overrides.get(path)
+            if override is not None and not _is_allowed(override, aix, policy):
+                problems.append(f"{override} {where}")
+                fix, lines = _without_override(path, mounts, mounts is persisted)
+                fixes.append(fix)
                 commands += lines
     differing = _differing(persisted, live)
     status = FAIL if problems else WARN if differing else PASS
@@ -85,8 +85,8 @@ def _without_override(path: str, mounts: Mounts, persisted: bool) -> Tuple[str, 
         rest = mounts.options[path] or "rw"
         lines = [shell.line("chfs", "-a", "options=" + rest, path)]
         return f"take the marks out of the options of {path}", lines
-    told = f"unmount and mount {path} when nothing uses it"
-    return told, [shell.line(verb, path) for verb in ("umount", "mount")]
+    fix = f"unmount and mount {path} when nothing uses it"
+    return fix, [shell.line(verb, path) for verb in ("umount", "mount")]
 
 
 def _differing(persisted: Mounts, live: Mounts) -> List[str]:

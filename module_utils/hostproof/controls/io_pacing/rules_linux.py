@@ -64,25 +64,25 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
             f"writing back begins at {human(background)}, no earlier than writers wait, so the "
             "kernel takes half of that limit"
         )
-    told = {name: sysctl_at_boot(linux.boot, "vm." + name) for name in DIRTY}
-    at_boot = {name: told[name].winner for name in DIRTY}
+    settings = {name: sysctl_at_boot(linux.boot, "vm." + name) for name in DIRTY}
+    at_boot = {name: settings[name].winner for name in DIRTY}
     set_at_boot: Dict[str, Optional[str]] = {}
     for name in DIRTY:
         winner = at_boot[name]
         set_at_boot[name] = None if winner is None else winner.value
     advice += _after_boot(dirty, set_at_boot)
-    advice += ["at boot " + one for name in DIRTY for one in told[name].refused]
+    advice += ["at boot " + refusal for name in DIRTY for refusal in settings[name].refused]
     if not advice:
         for name in DIRTY:
-            told[name].settled()
+            settings[name].settled()
     places = [
         f"{name}={winner.value} ({winner.place})"
         for name, winner in sorted(at_boot.items())
         if winner is not None
     ]
-    wanted = None
+    desired = None
     if policy.dirty_limit is not None:
-        wanted = f"at most {human(policy.dirty_limit)} dirty"
+        desired = f"at most {human(policy.dirty_limit)} dirty"
     return Verdict(
         WARN if advice else PASS,
         why="Advice: {0}. A database with direct I/O is not governed by it.".format(
@@ -90,7 +90,7 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
         ),
         fix=_fix(policy),
         commands=_commands(policy),
-        desired=wanted,
+        desired=desired,
         persisted="; ".join(places) or "nothing set: the kernel's defaults",
         running=f"write back from about {human(background)}, writers wait from about "
         f"{human(limit)}",

@@ -110,26 +110,26 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         allowed = odm.legal[name]
         if not isinstance(allowed, HostproofError) and not allowed.allows(odm.values[name]):
             broken.append(("the ODM", f"{name} must be {allowed}"))
-    said = _distinct(broken) or _distinct(odd)
+    remarks = _distinct(broken) or _distinct(odd)
     wrong = {name for name, problem in broken + odd if problem}
     fix = "Upgrade AIX, or check this host by the manual of its release."
-    if said:
+    if remarks:
         fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
         fix += "apply it."
     level = if_known(aix.level, None)
     if level is not None and level.version < OLDEST:
-        said.append(
+        remarks.append(
             f"{level} is older than AIX 6.1, of which this control knows the rule and the marks "
             "that it comes with"
         )
-    if not said:
+    if not remarks:
         need_all(aix)
         known(aix.level)
         for name in NAMES:
             known(odm.legal[name])
     return Verdict(
-        FAIL if _distinct(broken) else WARN if said else PASS,
-        why="{0}.".format("; ".join(said)),
+        FAIL if _distinct(broken) else WARN if remarks else PASS,
+        why="{0}.".format("; ".join(remarks)),
         fix=fix,
         desired="maxpout a multiple of 4 plus 1, minpout below it",
         persisted=str(layers[0][1]),
@@ -146,7 +146,7 @@ def _distinct(problems: List[Tuple[str, Optional[str]]]) -> List[str]:
     texts: List[str] = []
     for text in [text for _name, text in problems if text is not None]:
         layers = [name for name, other in problems if other == text]
-        one = "In {0}: {1}".format(" and ".join(layers), text)
-        if one not in texts:
-            texts.append(one)
+        remark = "In {0}: {1}".format(" and ".join(layers), text)
+        if remark not in texts:
+            texts.append(remark)
     return texts

@@ -72,9 +72,9 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     evidence += powerha_keys(aix)
     if is_old(version):
         return Verdict(PASS, evidence=evidence, **layers)
-    wanted = is_tight(policy.wanted)
+    required = is_tight(policy.wanted)
     return Verdict(
-        WARN if wanted else FAIL,
+        WARN if required else FAIL,
         why="{0} {1}, and this host has {2}, which does not need it: {3}{4}.".format(
             tight[0],
             "is what HACMP up to 5.4 requested"
@@ -84,8 +84,8 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
             COST,
             " (49% less)" if tight[0] == MEASURED else "; other marks were not measured",
         ),
-        fix="set io_pacing_profile: default, and apply it" if wanted else fix_of(aix, policy),
-        commands=[APPLY] if wanted else commands_of(aix, policy),
+        fix="set io_pacing_profile: default, and apply it" if required else fix_of(aix, policy),
+        commands=[APPLY] if required else commands_of(aix, policy),
         desired=str(policy.wanted),
         evidence=evidence,
         **layers,
@@ -118,7 +118,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     evidence += [LPARSTAT_KEY] + MOUNTS_KEYS
     free = headroom_text(aix, policy)
     raised = _distinct_texts(str(pair) for pair in known_layers(aix) if not is_tight(pair))
-    raised += [f"{one} {where}" for one, where in _loose_overrides(aix)]
+    raised += [f"{override} {where}" for override, where in _loose_overrides(aix)]
     middling = bool(raised) and not _beyond_middle(aix)
     if not raised or middling:
         # Unknown values may be raised too, or even more.
@@ -164,7 +164,7 @@ def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 def _beyond_middle(aix: Aix) -> bool:
     """Whether anything lets more be pending than IBM's middle: also what is no number."""
     pairs = [pair for pair in known_layers(aix) if not is_tight(pair)]
-    mounts = [one for one, _where in _loose_overrides(aix)]
+    mounts = [override for override, _where in _loose_overrides(aix)]
     return not (all(map(is_middling, pairs)) and all(map(is_middling_mount, mounts)))
 
 
@@ -172,15 +172,15 @@ def _loose_overrides(aix: Aix) -> List[Tuple[Override, str]]:
     """Marks of single file systems that do not protect a heartbeat, and where they stand."""
     sides = ((aix.persisted_mounts, "in " + FILESYSTEMS), (aix.live_mounts, "as mounted"))
     return [
-        (one, where)
+        (override, where)
         for mounts, where in sides
         if not isinstance(mounts, HostproofError)
-        for one in loose_mounts(mounts)
+        for override in loose_mounts(mounts)
     ]
 
 
 def _tighten_mounts(aix: Aix) -> str:
-    paths = _distinct_texts(one.path for one, _where in _loose_overrides(aix))
+    paths = _distinct_texts(override.path for override, _where in _loose_overrides(aix))
     if not paths:
         return ""
     return "; take maxpout and minpout out of the options of {0}, and mount it again".format(
@@ -203,8 +203,8 @@ def _distinct_texts(texts: Iterable[str]) -> List[str]:
     reference=ARTICLE,
     each=HOSTS,
 )
-def cpu_headroom(one: Union[Aix, Linux], _facts: Facts, policy: Policy) -> Verdict:
-    return _of_linux(one, policy) if isinstance(one, Linux) else _of_aix(one, policy)
+def cpu_headroom(system: Union[Aix, Linux], _facts: Facts, policy: Policy) -> Verdict:
+    return _of_linux(system, policy) if isinstance(system, Linux) else _of_aix(system, policy)
 
 
 def _of_linux(linux: Linux, policy: Policy) -> Verdict:

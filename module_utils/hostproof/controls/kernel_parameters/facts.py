@@ -101,10 +101,10 @@ def _read_interconnect(host: Host, policy: Policy) -> Tuple[str, ...]:
 
 
 def _read_running(host: Host, policy: Policy, interfaces: Iterable[str]) -> Dict[str, Answer[str]]:
-    names = [one.name for one in ROWS] + [one.unless for one in ROWS if one.unless]
-    keys = [sysctl_d.normalize(one) for one in names + [one.name for one in policy.values]]
-    keys += [filter_key(one) for one in ("all", *interfaces)]
-    return {key: attempt(lambda one=key: _read(host, one)) for key in keys}
+    names = [row.name for row in ROWS] + [row.unless for row in ROWS if row.unless]
+    keys = [sysctl_d.normalize(name) for name in names + [entry.name for entry in policy.values]]
+    keys += [filter_key(interface) for interface in ("all", *interfaces)]
+    return {key: attempt(lambda name=key: _read(host, name)) for key in keys}
 
 
 def _read(host: Host, key: str) -> str:
@@ -137,14 +137,14 @@ def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
     """Bytes of all SGAs: those of the policy, otherwise those of processes not owned by root."""
     if policy.total_sga is not None:
         return policy.total_sga
-    return sum(one.size for one in known(segments) if one.uid != 0)
+    return sum(segment.size for segment in known(segments) if segment.uid != 0)
 
 
 def _largest(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
     """Bytes that one segment may need: the policy shows only the sum, which no SGA exceeds."""
     if policy.total_sga is not None:
         return policy.total_sga
-    return max((one.size for one in known(segments) if one.uid != 0), default=0)
+    return max((segment.size for segment in known(segments) if segment.uid != 0), default=0)
 
 
 def _count_nodes(host: Host) -> int:
@@ -157,16 +157,16 @@ def _read_apart(host: Host, software: releases.Software) -> List[str]:
     monitors = known(software.monitors)
     own = nfs_files.link_target(host, _NAMESPACE.format("self")) if monitors else ""
     return sorted(
-        one.argv0.partition("_pmon_")[2]
-        for one in monitors
-        if nfs_files.link_target(host, _NAMESPACE.format(one.pid)) != own
+        monitor.argv0.partition("_pmon_")[2]
+        for monitor in monitors
+        if nfs_files.link_target(host, _NAMESPACE.format(monitor.pid)) != own
     )
 
 
 def _read_saptune(host: Host) -> Dict[str, str]:
     """Best effort: what may not be listed is checked by what the reboot files state."""
-    found: Dict[str, str] = {}
+    folders: Dict[str, str] = {}
     for folder in SAPTUNE:
         for name in if_known(attempt(host.list_dir, folder), []):
-            found.setdefault(sysctl_d.normalize(name), folder)
-    return found
+            folders.setdefault(sysctl_d.normalize(name), folder)
+    return folders

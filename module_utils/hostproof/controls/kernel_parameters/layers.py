@@ -32,20 +32,20 @@ _WARN_AT, _FAIL_AT = 70, 90
 _OF_NAMESPACE = ("kernel/sem", "kernel/shm")
 
 
-def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
+def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     """``fail`` where a demand is not met now or after reboot; advice is a ``warn``."""
-    later, apart = _applies(one, facts, policy)
-    demand = known(one.demand)
-    now = attempt(running_of, one, facts)
-    at_boot = attempt(at_boot_of, one, facts.boot)
-    coming = attempt(value_at_boot, one, facts.boot)
-    room = attempt(_room, one, now, facts)
+    later, apart = _applies(parameter, facts, policy)
+    demand = known(parameter.demand)
+    now = attempt(running_of, parameter, facts)
+    at_boot = attempt(at_boot_of, parameter, facts.boot)
+    coming = attempt(value_at_boot, parameter, facts.boot)
+    room = attempt(_room, parameter, now, facts)
     rooms = if_known(room, [])
-    problems = _problems(one, now, at_boot, coming)
+    problems = _problems(parameter, now, at_boot, coming)
     releases: Optional[HostproofError] = None
-    if problems and one.releases is not None and _may_be_met(one, now, at_boot, coming):
-        problems, releases = [], one.releases
-    worst = WARN if one.advice else FAIL
+    if problems and parameter.releases is not None and _may_be_met(parameter, now, at_boot, coming):
+        problems, releases = [], parameter.releases
+    worst = WARN if parameter.advice else FAIL
     status = worst if problems else PASS
     status, full = _grade_rooms(status, rooms)
     problems += full
@@ -53,28 +53,28 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
         known(now)
         known(coming)
         known(at_boot).settled()
-    fix, commands = ("", []) if status == PASS else remedy(one, facts, policy)
+    fix, commands = ("", []) if status == PASS else remedy(parameter, facts, policy)
     effective = if_known(now, None)
     verdict = Verdict(
         status,
         why="; ".join(problems) + ".",
         fix=fix,
         commands=commands,
-        desired=words(one.compare, demand.value, one.room)
+        desired=words(parameter.compare, demand.value, parameter.room)
         + (f" ({demand.how})" if demand.how else ""),
-        persisted=_persisted(one, at_boot, coming),
-        running=_running(one, effective, facts),
+        persisted=_persisted(parameter, at_boot, coming),
+        running=_running(parameter, effective, facts),
         in_use="; ".join(used.text() for used in rooms) or None,
-        evidence=_evidence(one, at_boot, rooms),
+        evidence=_evidence(parameter, at_boot, rooms),
         values={
             "wanted": text_of(demand.value),
             "running": "" if effective is None else text_of(effective),
         },
-        severity=one.severity,
-        reference=one.source,
+        severity=parameter.severity,
+        reference=parameter.source,
         failing_layer=failing(
             in_use=bool(full),
-            running=effective is not None and not one.meets(effective),
+            running=effective is not None and not parameter.meets(effective),
             persisted=bool(problems),
         ),
     )
@@ -82,7 +82,7 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
         ("releases of the homes", releases),
         ("running kernel", now),
         ("after a reboot", coming),
-        (f"whether a reboot sets {one.unless}", later),
+        (f"whether a reboot sets {parameter.unless}", later),
         ("amount in use", None if isinstance(now, HostproofError) else room),
         ("IPC namespaces of instances", apart),
     ]
@@ -90,27 +90,27 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 
 def _applies(
-    one: Parameter, facts: Facts, policy: Policy
+    parameter: Parameter, facts: Facts, policy: Policy
 ) -> Tuple[Answer[Optional[str]], Answer[List[str]]]:
     """Raise Skip for a parameter that is not checked.
 
     Returns what counts instead after a reboot, and the instances with a separate IPC namespace.
     """
-    if one.key in policy.unmanaged:
+    if parameter.key in policy.unmanaged:
         raise Skip("kernel_parameters_unmanaged names it.")
-    if isinstance(facts.running[one.key], Absent):
-        raise Skip(f"This kernel has no {one.name}.", ["file:" + one.file])
-    instead = counts_instead_now(one, facts)
-    later = attempt(counts_instead_at_boot, one, facts)
+    if isinstance(facts.running[parameter.key], Absent):
+        raise Skip(f"This kernel has no {parameter.name}.", ["file:" + parameter.file])
+    instead = counts_instead_now(parameter, facts)
+    later = attempt(counts_instead_at_boot, parameter, facts)
     for reason in (instead, if_known(later, None)):
         if reason is not None:
             raise Skip(reason)
-    apart: Answer[List[str]] = facts.apart if one.key.startswith(_OF_NAMESPACE) else []
+    apart: Answer[List[str]] = facts.apart if parameter.key.startswith(_OF_NAMESPACE) else []
     if if_known(apart, []):
         raise Unanswered(
             "processes:pmon",
             f"{', '.join(known(apart))} runs in a separate IPC namespace, which has another "
-            f"{one.name} than this host: audit in there",
+            f"{parameter.name} than this host: audit in there",
         )
     return later, apart
 
@@ -126,55 +126,55 @@ def _grade_rooms(status: str, rooms: List[Room]) -> Tuple[str, List[str]]:
     return status, problems
 
 
-def _room(one: Parameter, now: Answer[Optional[Numbers]], facts: Facts) -> List[Room]:
+def _room(parameter: Parameter, now: Answer[Optional[Numbers]], facts: Facts) -> List[Room]:
     value = known(now)
-    return [] if value is None else room_of(one, value, facts)
+    return [] if value is None else room_of(parameter, value, facts)
 
 
-def _running(one: Parameter, effective: Optional[Numbers], facts: Facts) -> str:
-    text = facts.running[one.key]
+def _running(parameter: Parameter, effective: Optional[Numbers], facts: Facts) -> str:
+    text = facts.running[parameter.key]
     if isinstance(text, HostproofError):
         return "unknown"
-    return text.replace("\t", " ") + _effective(one, effective)
+    return text.replace("\t", " ") + _effective(parameter, effective)
 
 
 def _may_be_met(
-    one: Parameter,
+    parameter: Parameter,
     now: Answer[Optional[Numbers]],
     at_boot: Answer[SysctlAtBoot],
     coming: Answer[Optional[Numbers]],
 ) -> bool:
     """Whether the values are enough for one of the releases that the homes can have."""
     return any(
-        demand is None or not _problems(one._replace(demand=demand), now, at_boot, coming)
-        for demand in map(known, one.possible)
+        demand is None or not _problems(parameter._replace(demand=demand), now, at_boot, coming)
+        for demand in map(known, parameter.possible)
     )
 
 
 def _problems(
-    one: Parameter,
+    parameter: Parameter,
     now: Answer[Optional[Numbers]],
     at_boot: Answer[SysctlAtBoot],
     coming: Answer[Optional[Numbers]],
 ) -> List[str]:
-    found = []
-    if not isinstance(now, HostproofError) and not one.meets(now):
-        found.append("the kernel does not have it" if now else "the kernel shows no numbers")
+    problems = []
+    if not isinstance(now, HostproofError) and not parameter.meets(now):
+        problems.append("the kernel does not have it" if now else "the kernel shows no numbers")
     if isinstance(coming, HostproofError) or isinstance(at_boot, HostproofError):
-        return found
+        return problems
     if coming is None and at_boot.winner is None:
-        found.append("no place sets it at boot, and what the kernel starts with is not known")
-    elif not one.meets(coming):
+        problems.append("no place sets it at boot, and what the kernel starts with is not known")
+    elif not parameter.meets(coming):
         place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
-        found.append(f"a reboot does not bring it ({place})")
+        problems.append(f"a reboot does not bring it ({place})")
     if at_boot.refused:
         rejected = " and ".join(at_boot.refused)
-        found.append(f"the kernel rejects {rejected}")
-    return found
+        problems.append(f"the kernel rejects {rejected}")
+    return problems
 
 
 def _persisted(
-    one: Parameter, at_boot: Answer[SysctlAtBoot], coming: Answer[Optional[Numbers]]
+    parameter: Parameter, at_boot: Answer[SysctlAtBoot], coming: Answer[Optional[Numbers]]
 ) -> str:
     own = "not known"
     if not isinstance(coming, HostproofError) and coming is not None:
@@ -182,15 +182,15 @@ def _persisted(
     return setting_text(at_boot, f"nothing sets it (the kernel's own is {own})")
 
 
-def _effective(one: Parameter, now: Optional[Numbers]) -> str:
+def _effective(parameter: Parameter, now: Optional[Numbers]) -> str:
     """The kernel uses the larger of two values of a reverse path filter."""
-    if one.family != REVERSE_PATH or now is None:
+    if parameter.family != REVERSE_PATH or now is None:
         return ""
     return f", with that of all {text_of(now)} counts"
 
 
-def _evidence(one: Parameter, at_boot: Answer[SysctlAtBoot], rooms: List[Room]) -> List[str]:
-    keys = ["file:" + one.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot"]
+def _evidence(parameter: Parameter, at_boot: Answer[SysctlAtBoot], rooms: List[Room]) -> List[str]:
+    keys = ["file:" + parameter.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot"]
     if not isinstance(at_boot, HostproofError) and at_boot.winner is not None:
         place = at_boot.winner.place
         if place.startswith("/"):

@@ -31,9 +31,9 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], [reason.why], [])
     others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
     steps = [
-        step_of(one, facts, policy, others)
-        for one in parameters(facts, policy)
-        if is_managed(one, facts, policy)
+        step_of(parameter, facts, policy, others)
+        for parameter in parameters(facts, policy)
+        if is_managed(parameter, facts, policy)
     ]
     files, refusals = _drop_in(steps, facts, policy)
     refusals += [refusal for step in steps for refusal in step.refusals]
@@ -64,18 +64,18 @@ def _drop_in(
 def _left_alone(text: str, policy: Policy) -> List[str]:
     """The lines of our own file for what the policy leaves alone by now: that is left, too."""
     return [
-        one + "\n"
-        for one in text.splitlines()
-        for found in sysctl_d.parse(one, policy.sysctl_file).assignments
-        if found.key in policy.unmanaged
+        line + "\n"
+        for line in text.splitlines()
+        for assignment in sysctl_d.parse(line, policy.sysctl_file).assignments
+        if assignment.key in policy.unmanaged
     ]
 
 
 def _pending(now: List[ValueChange], later: List[ValueChange]) -> List[str]:
     words = []
     if later:
-        values = ", ".join(f"{one.path} = {one.value}".replace("\t", " ") for one in later)
+        values = ", ".join(f"{change.path} = {change.value}".replace("\t", " ") for change in later)
         words.append("A reboot sets: " + values)
-    if any(_SOCKETS in one.path for one in now):
+    if any(_SOCKETS in change.path for change in now):
         words.append("Instances keep the socket buffers that they have until they are restarted.")
     return words

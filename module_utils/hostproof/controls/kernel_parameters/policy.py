@@ -33,21 +33,21 @@ _INTERFACE = re.compile(r"[^\s/]{1,15}\Z")
 Version = Tuple[int, ...]
 
 
-def _key(given: PolicyValues, name: str) -> str:
+def _key(values: PolicyValues, name: str) -> str:
     """A key as sysctl.d takes it, dots or slashes; without a pattern."""
-    value = given[name]
+    value = values[name]
     if not isinstance(value, str) or not _KEY.match(value):
-        raise given.error(name, f"{str(value)[:80]!r} must be a key such as vm.swappiness")
+        raise values.error(name, f"{str(value)[:80]!r} must be a key such as vm.swappiness")
     owner = OF_OTHERS.get(sysctl_d.normalize(value))
     if owner is not None:
-        raise given.error(name, f"{value} is for the control {owner}: see roles/{owner}/README.md")
+        raise values.error(name, f"{value} is for the control {owner}: see roles/{owner}/README.md")
     return value
 
 
-def _numbers(given: PolicyValues, name: str) -> Numbers:
-    text = "" if isinstance(given[name], bool) else str(given[name]).strip()
+def _numbers(values: PolicyValues, name: str) -> Numbers:
+    text = "" if isinstance(values[name], bool) else str(values[name]).strip()
     if not _NUMBERS.match(text):
-        raise given.error(name, f"must be numbers such as 250 32000 100 128, not {text[:80]!r}")
+        raise values.error(name, f"must be numbers such as 250 32000 100 128, not {text[:80]!r}")
     return tuple(int(word) for word in text.split())
 
 
@@ -59,32 +59,34 @@ class Wanted(NamedTuple):
     compare: Optional[str] = one_of(*COMPARISONS).optional()
 
 
-def _two_for_within(wanted: Wanted, given: PolicyValues) -> Wanted:
-    if wanted.compare == "within" and (len(wanted.value) != 2 or wanted.value[0] > wanted.value[1]):
-        raise given.error("value", "must be the lowest and the highest number for within")
-    return wanted
+def _two_for_within(required: Wanted, values: PolicyValues) -> Wanted:
+    if required.compare == "within" and (
+        len(required.value) != 2 or required.value[0] > required.value[1]
+    ):
+        raise values.error("value", "must be the lowest and the highest number for within")
+    return required
 
 
-def _releases(given: PolicyValues, name: str) -> Tuple[Version, ...]:
-    value = given[name]
-    read = [oracle_release(one) for one in value] if isinstance(value, (list, tuple)) else []
+def _releases(values: PolicyValues, name: str) -> Tuple[Version, ...]:
+    value = values[name]
+    read = [oracle_release(text) for text in value] if isinstance(value, (list, tuple)) else []
     if not read or None in read:
-        raise given.error(name, f"must be auto or a list of releases such as 19, not {value!r}")
-    return tuple(one for one in read if one is not None)
+        raise values.error(name, f"must be auto or a list of releases such as 19, not {value!r}")
+    return tuple(release for release in read if release is not None)
 
 
-def _keys(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+def _keys(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
     """By their paths below /proc/sys."""
-    for one in value:
-        if not _KEY.match(one):
-            raise given.error(name, f"{one[:80]!r} must be a key such as vm.swappiness")
-    return tuple(sysctl_d.normalize(one) for one in value)
+    for key in value:
+        if not _KEY.match(key):
+            raise values.error(name, f"{key[:80]!r} must be a key such as vm.swappiness")
+    return tuple(sysctl_d.normalize(item) for item in value)
 
 
-def _interfaces(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not _INTERFACE.match(one) or one in (".", "..", "all", "default"):
-            raise given.error(name, f"{one[:80]!r} must be the name of an interface")
+def _interfaces(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for interface in value:
+        if not _INTERFACE.match(interface) or interface in (".", "..", "all", "default"):
+            raise values.error(name, f"{interface[:80]!r} must be the name of an interface")
     return value
 
 
@@ -127,7 +129,7 @@ class Policy(NamedTuple):
     Default: auto
     """
     values: Tuple[Wanted, ...] = entries(
-        Wanted, together=_two_for_within, key=lambda one: sysctl_d.normalize(one.name)
+        Wanted, together=_two_for_within, key=lambda entry: sysctl_d.normalize(entry.name)
     )
     """Values of this host's own, each with C(name) and C(value), such as C(fs.aio-max-nr) and
     C(3145728), and C(compare), which is C(at_least), C(at_most), C(exactly) or C(within) (the

@@ -25,9 +25,9 @@ class Room(NamedTuple):
         return f"{self.used} of {self.limit} {self.what} are in use"
 
 
-def room_of(one: Parameter, value: Numbers, facts: Facts) -> List[Room]:
+def room_of(parameter: Parameter, value: Numbers, facts: Facts) -> List[Room]:
     """What is used of a parameter that had this value; raises what is not known."""
-    reader = _READERS.get(one.key)
+    reader = _READERS.get(parameter.key)
     return [] if reader is None else reader(value, facts)
 
 
@@ -38,13 +38,13 @@ def _semaphores(value: Numbers, facts: Facts) -> List[Room]:
     key = "file:" + SEMAPHORES
     return [
         Room(len(sets), value[3], "sets of semaphores", key),
-        Room(sum(one.nsems for one in sets), value[1], "semaphores", key),
+        Room(sum(array.nsems for array in sets), value[1], "semaphores", key),
     ]
 
 
 def _pages(value: Numbers, facts: Facts) -> List[Room]:
     page = known(facts.figures.page)
-    used = sum(-(-one.size // page) for one in known(facts.segments))
+    used = sum(-(-segment.size // page) for segment in known(facts.segments))
     return [Room(used, value[0], "pages of shared memory", "file:" + _SEGMENTS)]
 
 
@@ -59,10 +59,10 @@ def _aio(value: Numbers, facts: Facts) -> List[Room]:
 
 
 def _files(value: Numbers, facts: Facts) -> List[Room]:
-    told = numbers(known(facts.files_used))
-    if not told:
+    counts = numbers(known(facts.files_used))
+    if not counts:
         raise ParseError("file-nr", "it does not begin with a number")
-    return [Room(told[0], value[0], "open files", "file:" + FILES_USED)]
+    return [Room(counts[0], value[0], "open files", "file:" + FILES_USED)]
 
 
 _READERS = {

@@ -26,31 +26,35 @@ rules = Rules(NAME)
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl; saptune(8)",
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
-    managed = [one for one in judged_parameters(facts, policy) if one.key not in policy.unmanaged]
-    disagreeing = [one for one in managed if _others(one, facts)]
-    found = [_disagreement(one, facts) for one in disagreeing]
+    managed = [
+        parameter
+        for parameter in judged_parameters(facts, policy)
+        if parameter.key not in policy.unmanaged
+    ]
+    disagreeing = [parameter for parameter in managed if _others(parameter, facts)]
+    conflicts = [_disagreement(parameter, facts) for parameter in disagreeing]
     profile = known(facts.boot.tuned).names
-    if not found:
-        for one in managed:
-            at_boot_of(one, facts.boot).settled()
+    if not conflicts:
+        for current in managed:
+            at_boot_of(current, facts.boot).settled()
     owners = ["tuned profile " + " ".join(profile)] if profile else []
     owners += [f"saptune ({directory})" for directory in sorted(set(facts.saptune.values()))]
     return Verdict(
-        WARN if found else PASS,
-        why=f"{len(found)} of them are set otherwise elsewhere: {'; '.join(found)}.",
-        fix="; ".join(_step(one, facts) for one in disagreeing)
+        WARN if conflicts else PASS,
+        why=f"{len(conflicts)} of them are set otherwise elsewhere: {'; '.join(conflicts)}.",
+        fix="; ".join(_step(parameter, facts) for parameter in disagreeing)
         + "; or leave a parameter to its owner with kernel_parameters_unmanaged",
         desired="one value for each parameter",
-        persisted="; ".join(found) or "no two places disagree",
+        persisted="; ".join(conflicts) or "no two places disagree",
         running=", ".join(owners) or "neither a profile of TuneD nor saptune",
         evidence=["dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "file:/etc/tuned/active_profile"],
         failing_layer="persisted",
     )
 
 
-def _others(one: Parameter, facts: Facts) -> List[str]:
+def _others(parameter: Parameter, facts: Facts) -> List[str]:
     """The places that set another value than the one that wins."""
-    at_boot = at_boot_of(one, facts.boot)
+    at_boot = at_boot_of(parameter, facts.boot)
     if at_boot.winner is None:
         return []
     wins = numbers(at_boot.winner.value)
@@ -59,24 +63,26 @@ def _others(one: Parameter, facts: Facts) -> List[str]:
         for place in at_boot.losers
         if "(not read at boot)" not in place and numbers(place.partition(" = ")[2]) != wins
     ]
-    if one.key in facts.saptune:
-        others.append(f"saptune ({facts.saptune[one.key]})")
+    if parameter.key in facts.saptune:
+        others.append(f"saptune ({facts.saptune[parameter.key]})")
     return others
 
 
-def _disagreement(one: Parameter, facts: Facts) -> str:
-    winner = existing(at_boot_of(one, facts.boot).winner)
-    others = ", ".join(_others(one, facts))
-    return f"{one.name} = {winner.value} from {winner.place} wins over {others}"
+def _disagreement(parameter: Parameter, facts: Facts) -> str:
+    winner = existing(at_boot_of(parameter, facts.boot).winner)
+    others = ", ".join(_others(parameter, facts))
+    return f"{parameter.name} = {winner.value} from {winner.place} wins over {others}"
 
 
-def _step(one: Parameter, facts: Facts) -> str:
+def _step(parameter: Parameter, facts: Facts) -> str:
     """A place that has the required value is never removed before the winner has it."""
-    winner = existing(at_boot_of(one, facts.boot).winner)
-    others = ", ".join(_others(one, facts))
-    is_right = if_known(attempt(one.meets, numbers(winner.value)), None)
+    winner = existing(at_boot_of(parameter, facts.boot).winner)
+    others = ", ".join(_others(parameter, facts))
+    is_right = if_known(attempt(parameter.meets, numbers(winner.value)), None)
     if is_right:
-        return f"{one.name}: keep {winner.place}, and remove it from {others}"
+        return f"{parameter.name}: keep {winner.place}, and remove it from {others}"
     if is_right is None:
-        return f"{one.name}: keep one place, after a check of its value"
-    return f"{one.name}: first correct {winner.place}, which wins; then remove it from {others}"
+        return f"{parameter.name}: keep one place, after a check of its value"
+    return (
+        f"{parameter.name}: first correct {winner.place}, which wins; then remove it from {others}"
+    )

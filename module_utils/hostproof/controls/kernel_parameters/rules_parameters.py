@@ -23,8 +23,8 @@ rules = Rules(NAME)
     reference=PROC,
     each=family("semaphores"),
 )
-def semaphores(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def semaphores(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -38,8 +38,8 @@ def semaphores(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=PROC,
     each=family("shared_memory"),
 )
-def shared_memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def shared_memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -52,8 +52,8 @@ def shared_memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=PROC,
     each=family("open_files"),
 )
-def open_files(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def open_files(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -66,8 +66,8 @@ def open_files(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=PROC,
     each=family("asynchronous_io"),
 )
-def asynchronous_io(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def asynchronous_io(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -80,8 +80,8 @@ def asynchronous_io(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=NETWORK,
     each=family("ephemeral_ports"),
 )
-def ephemeral_ports(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def ephemeral_ports(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -95,8 +95,8 @@ def ephemeral_ports(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=NETWORK,
     each=family("socket_buffers"),
 )
-def socket_buffers(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def socket_buffers(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -109,8 +109,8 @@ def socket_buffers(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=PROC,
     each=family("panic"),
 )
-def panic(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def panic(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -124,8 +124,8 @@ def panic(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=PROC,
     each=family("memory", "Neither is it a node of a cluster, nor does a policy advise it."),
 )
-def memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -139,8 +139,8 @@ def memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=NETWORK,
     each=family(REVERSE_PATH, "Fewer than two private interfaces are known here."),
 )
-def reverse_path(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def reverse_path(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -154,8 +154,8 @@ def reverse_path(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference=NETWORK,
     each=family("reassembly", "No cluster runs here, and no policy announces one."),
 )
-def reassembly(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def reassembly(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)
 
 
 @rules.check(
@@ -169,5 +169,5 @@ def reassembly(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference="the policy, kernel_parameters_values",
     each=family(OF_POLICY, "kernel_parameters_values names nothing that the table does not have."),
 )
-def additional(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(one, facts, policy)
+def additional(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    return judge_parameter(parameter, facts, policy)

@@ -28,68 +28,74 @@ class Step(NamedTuple):
     refusals: List[Refusal]
 
 
-def is_managed(one: Parameter, facts: Facts, policy: Policy) -> bool:
+def is_managed(parameter: Parameter, facts: Facts, policy: Policy) -> bool:
     """Whether the parameter can be set: the kernel has it, and the policy does not exclude it."""
     return (
-        one.key not in policy.unmanaged
-        and not isinstance(facts.running[one.key], Absent)
-        and counts_instead(one, facts) is None
+        parameter.key not in policy.unmanaged
+        and not isinstance(facts.running[parameter.key], Absent)
+        and counts_instead(parameter, facts) is None
     )
 
 
-def step_of(one: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boot) -> Step:
+def step_of(parameter: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boot) -> Step:
     """``others`` is what boots without our drop-in."""
-    now = numbers(known(facts.running[one.key]))
-    coming = at_boot_of(one, others)
+    now = numbers(known(facts.running[parameter.key]))
+    coming = at_boot_of(parameter, others)
     coming.settled()
     at_boot = None if coming.winner is None else numbers(coming.winner.value)
-    demand = known(one.demand)
-    good = to_write(one.compare, demand.value, demand.good, [now, at_boot], one.room)
+    demand = known(parameter.demand)
+    good = to_write(parameter.compare, demand.value, demand.good, [now, at_boot], parameter.room)
     # A file of several numbers is always written whole.
     good += (now or ())[len(good) :]
-    text = f"{one.name} = {text_of(good)}\n"
+    text = f"{parameter.name} = {text_of(good)}\n"
     refusals: List[Refusal] = []
-    is_kept = one.meets(value_at_boot(one, others))
+    is_kept = parameter.meets(value_at_boot(parameter, others))
     if not is_kept:
-        refusals += _guard_boot(one, text, policy, others)
+        refusals += _guard_boot(parameter, text, policy, others)
     value = None
-    if not one.meets(running_of(one, facts)):
-        before = known(facts.running[one.key])
-        value = ValueChange(one.file, "\t".join(str(number) for number in good), before)
+    if not parameter.meets(running_of(parameter, facts)):
+        before = known(facts.running[parameter.key])
+        value = ValueChange(parameter.file, "\t".join(str(number) for number in good), before)
     if value is not None or not is_kept:
-        refusals += _guard_owner(one, facts) + _guard_use(one, good, facts)
-    return Step(one, None if is_kept else text, value, refusals)
+        refusals += _guard_owner(parameter, facts) + _guard_use(parameter, good, facts)
+    return Step(parameter, None if is_kept else text, value, refusals)
 
 
 def _guard_boot(
-    one: Parameter, text: str, policy: Policy, others: boot_probe.Boot
+    parameter: Parameter, text: str, policy: Policy, others: boot_probe.Boot
 ) -> List[Refusal]:
     later = boot_probe.with_sysctl_file(others, policy.sysctl_file, text)
-    if one.meets(value_at_boot(one, later)):
+    if parameter.meets(value_at_boot(parameter, later)):
         return []
     why = boot_probe.why_it_loses(
-        at_boot_of(one, later), policy.sysctl_file, one.name, "kernel_parameters_sysctl_file"
+        at_boot_of(parameter, later),
+        policy.sysctl_file,
+        parameter.name,
+        "kernel_parameters_sysctl_file",
     )
-    reason = f"{why}; or leave it to that place with {one.name} in kernel_parameters_unmanaged"
+    reason = (
+        f"{why}; or leave it to that place with {parameter.name} in kernel_parameters_unmanaged"
+    )
     return [Refusal(reason, None)]
 
 
-def _guard_owner(one: Parameter, facts: Facts) -> List[Refusal]:
-    directory = facts.saptune.get(one.key)
+def _guard_owner(parameter: Parameter, facts: Facts) -> List[Refusal]:
+    directory = facts.saptune.get(parameter.key)
     if directory is None:
         return []
     reason = (
-        f"saptune manages {one.name} ({directory}) and would set it again: change its note, or "
-        f"leave it to saptune with {one.name} in kernel_parameters_unmanaged"
+        f"saptune manages {parameter.name} ({directory}) and would set it again: change its note, "
+        f"or leave it to saptune with {parameter.name} in kernel_parameters_unmanaged"
     )
     return [Refusal(reason, None)]
 
 
-def _guard_use(one: Parameter, good: Numbers, facts: Facts) -> List[Refusal]:
+def _guard_use(parameter: Parameter, good: Numbers, facts: Facts) -> List[Refusal]:
     """The kernel takes a limit below what is used, and then the next instance does not start."""
-    short = [room for room in room_of(one, good, facts) if room.used > room.limit]
+    short = [room for room in room_of(parameter, good, facts) if room.used > room.limit]
     return [
-        Refusal(f"{one.name} = {text_of(good)} is too low: {room.text()}", None) for room in short
+        Refusal(f"{parameter.name} = {text_of(good)} is too low: {room.text()}", None)
+        for room in short
     ]
 
 
@@ -97,16 +103,16 @@ def is_now(step: Step, policy: Policy) -> bool:
     return policy.activation == "now" and step.parameter.live
 
 
-def _step_alone(one: Parameter, facts: Facts, policy: Policy) -> Step:
+def _step_alone(parameter: Parameter, facts: Facts, policy: Policy) -> Step:
     # A plan needs the releases, whatever a check can say without them.
     releases_of(facts, policy)
     others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
-    return step_of(one, facts, policy, others)
+    return step_of(parameter, facts, policy, others)
 
 
-def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
+def remedy(parameter: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
     """(prose, the line) that makes a parameter as required: never what apply would reject."""
-    step = attempt(_step_alone, one, facts, policy)
+    step = attempt(_step_alone, parameter, facts, policy)
     if isinstance(step, HostproofError):
         return f"apply cannot plan this: {str(step).rstrip('.')}", []
     if step.refusals:

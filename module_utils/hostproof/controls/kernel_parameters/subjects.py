@@ -15,15 +15,18 @@ NETWORK = "kernel Documentation/networking/ip-sysctl.rst"
 
 
 def _of(name: str, facts: Facts, policy: Policy) -> List[Parameter]:
-    return [one for one in judged_parameters(facts, policy) if one.family == name]
+    return [parameter for parameter in judged_parameters(facts, policy) if parameter.family == name]
 
 
-def _evidence(one: Parameter) -> Tuple[str, ...]:
-    return ("file:" + one.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot")
+def _evidence(parameter: Parameter) -> Tuple[str, ...]:
+    return ("file:" + parameter.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot")
 
 
 def family(name: str, none: str = "No release on this host requires it.") -> Subjects:
     """The parameters of one check."""
     return Subjects(
-        partial(_of, name), none=none, name=lambda one: str(one.name), evidence=_evidence
+        partial(_of, name),
+        none=none,
+        name=lambda parameter: str(parameter.name),
+        evidence=_evidence,
     )

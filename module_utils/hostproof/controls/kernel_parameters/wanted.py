@@ -92,17 +92,17 @@ def releases_of(facts: Facts, policy: Policy) -> List[Version]:
     """The releases whose demands count; raises where one is not known."""
     if policy.releases is not None:
         return list(policy.releases)
-    found = [known(one) for one in known(facts.software.homes).values()]
+    releases = [known(release) for release in known(facts.software.homes).values()]
     if policy.profile is not None and policy.profile.release:
-        found.append(policy.profile.release)
-    if not found and policy.profile is not None:
-        found.append(LONG_TERM)
-    if not found and known(facts.software.monitors):
+        releases.append(policy.profile.release)
+    if not releases and policy.profile is not None:
+        releases.append(LONG_TERM)
+    if not releases and known(facts.software.monitors):
         raise Unanswered(
             "processes:pmon",
             "an instance runs and no home tells its release: name it in kernel_parameters_releases",
         )
-    return found
+    return releases
 
 
 def is_for(row: Row, release: Version) -> bool:
@@ -141,38 +141,43 @@ def judged_parameters(facts: Facts, policy: Policy) -> List[Parameter]:
         return _for_releases(known(releases), facts, policy)
     announced = [policy.profile.release] if policy.profile.release else []
     each = [
-        {one.key: one for one in _for_releases([*announced, release], facts, policy)}
+        {
+            parameter.key: parameter
+            for parameter in _for_releases([*announced, release], facts, policy)
+        }
         for release in _RELEASES
     ]
     strictest = _for_releases([*announced, *_RELEASES], facts, policy)
-    return [_of_any_release(one, each, releases) for one in strictest]
+    return [_of_any_release(parameter, each, releases) for parameter in strictest]
 
 
 def _of_any_release(
-    one: Parameter, each: List[Dict[str, Parameter]], problem: HostproofError
+    parameter: Parameter, each: List[Dict[str, Parameter]], problem: HostproofError
 ) -> Parameter:
-    demands = [found[one.key].demand if one.key in found else None for found in each]
-    if all(demand == one.demand for demand in demands):
-        return one
-    return one._replace(possible=tuple(demands), releases=problem)
+    demands = [by_key[parameter.key].demand if parameter.key in by_key else None for by_key in each]
+    if all(demand == parameter.demand for demand in demands):
+        return parameter
+    return parameter._replace(possible=tuple(demands), releases=problem)
 
 
 def _for_releases(releases: List[Version], facts: Facts, policy: Policy) -> List[Parameter]:
     rows: Dict[str, List[Row]] = {}
     for row in ROWS:
-        if any(is_for(row, one) for one in releases) and _is_asked(row, facts, policy):
+        if any(is_for(row, release) for release in releases) and _is_asked(row, facts, policy):
             rows.setdefault(sysctl_d.normalize(row.name), []).append(row)
-    own = {sysctl_d.normalize(one.name): one for one in policy.values}
-    found = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
-    found += [_of_policy(key, one, facts) for key, one in own.items()]
-    names = [one.key for one in found]
-    return found + [one for one in _filters(facts, policy) if one.key not in names]
+    own = {sysctl_d.normalize(entry.name): entry for entry in policy.values}
+    judged = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
+    judged += [_of_policy(key, entry, facts) for key, entry in own.items()]
+    names = [parameter.key for parameter in judged]
+    return judged + [
+        parameter for parameter in _filters(facts, policy) if parameter.key not in names
+    ]
 
 
-def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) -> Parameter:
+def _of_rows(key: str, rows: List[Row], facts: Facts, required: Optional[Wanted]) -> Parameter:
     first = rows[0]
     default = attempt(_default, first, facts)
-    one = Parameter(
+    parameter = Parameter(
         name=first.name,
         key=key,
         family=first.family,
@@ -186,30 +191,30 @@ def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) 
         advice=first.only == ADVICE,
         room=first.room,
     )
-    if wanted is None:
-        return one
+    if required is None:
+        return parameter
     # A parameter of the policy is required, regardless of other recommendations.
-    return one._replace(
-        compare=wanted.compare or one.compare,
-        demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
+    return parameter._replace(
+        compare=required.compare or parameter.compare,
+        demand=Demand(required.value, required.value, "by " + _POLICY),
         advice=False,
         unless=None,
         room=0,
     )
 
 
-def _of_policy(key: str, wanted: Wanted, facts: Facts) -> Parameter:
+def _of_policy(key: str, required: Wanted, facts: Facts) -> Parameter:
     """A parameter of the policy without a row for this host; other data of the table still
     apply."""
-    row = next((one for one in ROWS if sysctl_d.normalize(one.name) == key), None)
+    row = next((item for item in ROWS if sysctl_d.normalize(item.name) == key), None)
     if row is not None:
-        return _of_rows(key, [row], facts, wanted)
+        return _of_rows(key, [row], facts, required)
     return Parameter(
-        name=wanted.name,
+        name=required.name,
         key=key,
         family=OF_POLICY,
-        compare=wanted.compare or EXACTLY,
-        demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
+        compare=required.compare or EXACTLY,
+        demand=Demand(required.value, required.value, "by " + _POLICY),
         severity="medium",
         source=f"the policy, {_POLICY}",
     )
@@ -231,9 +236,9 @@ def _default(row: Row, facts: Facts) -> Optional[Numbers]:
 
 def _demand(rows: List[Row], facts: Facts) -> Demand:
     amounts = [_amount(row.value, facts) or Amount((), "") for row in rows]
-    value = comparing.strictest(rows[0].compare, [one.value for one in amounts])
+    value = comparing.strictest(rows[0].compare, [amount.value for amount in amounts])
     good = numbers(rows[0].good) if rows[0].good else None
-    how = "; ".join(one.how for one in amounts if one.how)
+    how = "; ".join(amount.how for amount in amounts if amount.how)
     return Demand(value, good or value, how)
 
 
@@ -249,8 +254,10 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
         return []
     return [
         Parameter(
-            name=filter_key(one) if "." in one else filter_key(one).replace("/", "."),
-            key=filter_key(one),
+            name=filter_key(interface)
+            if "." in interface
+            else filter_key(interface).replace("/", "."),
+            key=filter_key(interface),
             family=REVERSE_PATH,
             compare=OTHER_THAN,
             demand=Demand((_STRICT,), (2,), "the larger of its value and that of all counts"),
@@ -258,7 +265,7 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
             source="Oracle Grid Infrastructure Installation Guide for Linux, Multiple Private "
             "Interconnects and Oracle Linux; kernel Documentation/networking/ip-sysctl.rst",
         )
-        for one in interfaces
+        for interface in interfaces
         if policy.profile is None or policy.profile.cluster or policy.interconnect
     ]
 
@@ -266,58 +273,58 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
 # -- values ---------------------------------------------------------------------------------------
 
 
-def running_of(one: Parameter, facts: Facts) -> Optional[Numbers]:
+def running_of(parameter: Parameter, facts: Facts) -> Optional[Numbers]:
     """What counts in the kernel now; None where it is not a numbers."""
-    value = numbers(known(facts.running[one.key]))
-    if one.family != REVERSE_PATH or value is None:
+    value = numbers(known(facts.running[parameter.key]))
+    if parameter.family != REVERSE_PATH or value is None:
         return value
     everywhere = numbers(known(facts.running[filter_key("all")]))
     return (max(value[0], everywhere[0]),) if everywhere else None
 
 
-def at_boot_of(one: Parameter, boot: boot_probe.Boot) -> boot_probe.SysctlAtBoot:
+def at_boot_of(parameter: Parameter, boot: boot_probe.Boot) -> boot_probe.SysctlAtBoot:
     """The place that decides it at the next reboot; raises where that is unknown."""
-    return boot_probe.sysctl_at_boot(boot, one.key)
+    return boot_probe.sysctl_at_boot(boot, parameter.key)
 
 
-def value_at_boot(one: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
+def value_at_boot(parameter: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
     """What will count after a reboot: by its place, else the kernel's own; None: unknown."""
-    at_boot = at_boot_of(one, boot)
-    if one.family != REVERSE_PATH:
-        return numbers(at_boot.winner.value) if at_boot.winner is not None else one.default
+    at_boot = at_boot_of(parameter, boot)
+    if parameter.family != REVERSE_PATH:
+        return numbers(at_boot.winner.value) if at_boot.winner is not None else parameter.default
     if at_boot.winner is None:
         # An interface that comes later takes what "default" is by then.
         at_boot = boot_probe.sysctl_at_boot(boot, filter_key("default"))
     everywhere = boot_probe.sysctl_at_boot(boot, filter_key("all"))
     values = [
-        numbers("0" if found.winner is None else found.winner.value)
-        for found in (at_boot, everywhere)
+        numbers("0" if setting.winner is None else setting.winner.value)
+        for setting in (at_boot, everywhere)
     ]
-    return (max(one[0] for one in values if one),) if all(values) else None
+    return (max(value[0] for value in values if value),) if all(values) else None
 
 
-def counts_instead(one: Parameter, facts: Facts) -> Optional[str]:
+def counts_instead(parameter: Parameter, facts: Facts) -> Optional[str]:
     """The setting that makes a parameter ineffective: vm.dirty_bytes for vm.dirty_ratio."""
-    return counts_instead_now(one, facts) or counts_instead_at_boot(one, facts)
+    return counts_instead_now(parameter, facts) or counts_instead_at_boot(parameter, facts)
 
 
-def counts_instead_now(one: Parameter, facts: Facts) -> Optional[str]:
+def counts_instead_now(parameter: Parameter, facts: Facts) -> Optional[str]:
     """What makes it count for nothing in the running kernel."""
-    if one.unless is None:
+    if parameter.unless is None:
         return None
-    name = one.unless.replace("/", ".")
-    now = facts.running[one.unless]
+    name = parameter.unless.replace("/", ".")
+    now = facts.running[parameter.unless]
     if not isinstance(now, Absent) and numbers(known(now)) not in (None, (0,)):
         return f"{name} is {known(now)}, which counts instead."
     return None
 
 
-def counts_instead_at_boot(one: Parameter, facts: Facts) -> Optional[str]:
+def counts_instead_at_boot(parameter: Parameter, facts: Facts) -> Optional[str]:
     """What makes it count for nothing after a reboot."""
-    if one.unless is None:
+    if parameter.unless is None:
         return None
-    name = one.unless.replace("/", ".")
-    winner = boot_probe.sysctl_at_boot(facts.boot, one.unless).winner
+    name = parameter.unless.replace("/", ".")
+    winner = boot_probe.sysctl_at_boot(facts.boot, parameter.unless).winner
     if winner is not None and winner.value != "0":
         return (
             f"{name} is {winner.value} at the next reboot ({winner.place}), which counts instead."

@@ -55,15 +55,15 @@ def read(host: Host, policy: Policy) -> Facts:
     """Measure what the policy names, all in one window; nothing is written."""
     system = attempt(nfs_mounted.read_system, host)
     probes = _of(policy, ACTIVE) if policy.window_seconds else []
-    measures = [_active(one) for one in probes if one.kind != DISK_READ or system == LINUX]
+    measures = [_active(entry) for entry in probes if entry.kind != DISK_READ or system == LINUX]
     if policy.window_seconds and system == LINUX:
-        measures += [_sqlnet(one) for one in _of(policy, (SQLNET,))]
+        measures += [_sqlnet(entry) for entry in _of(policy, (SQLNET,))]
     looking = _of(policy, PASSIVE) if policy.window_seconds and system == LINUX else []
     if looking:
         measures.insert(0, _passive(looking))
     active = host.measure(measures, policy.window_seconds)
     passive = active.pop(PASSIVE_NAME, None)
-    found = {
+    reports = {
         probe.name: attempt(_read_report, host, probe, policy) for probe in _of(policy, (REPORT,))
     }
     devices = [window.subject for window in _windows(passive) if window.probe == "disk"]
@@ -76,19 +76,19 @@ def read(host: Host, policy: Policy) -> Facts:
     redo: Answer[Tuple[Member, ...]] = ()
     if looking:
         redo = attempt(_read_redo, host, _windows(passive))
-    return Facts(system, passive, active, found, storage, databases, redo)
+    return Facts(system, passive, active, reports, storage, databases, redo)
 
 
 def _read_redo(host: Host, windows: List[Window]) -> Tuple[Member, ...]:
     """The redo log members, from the open files of LGWR and its workers."""
     holders = io_writers.read_holders(host)
-    if all(one.files is None for one in holders.processes):
+    if all(process.files is None for process in holders.processes):
         return ()
-    found = io_writers.writers(host, holders, io_writers.machine_of(host))
+    by_sid = io_writers.writers(host, holders, io_writers.machine_of(host))
     return tuple(
-        Member(sid, one.path, attempt(_places_of, host, one.path, windows))
-        for sid, writers in sorted(found.items())
-        for one in io_writers.files_of(
+        Member(sid, member.path, attempt(_places_of, host, member.path, windows))
+        for sid, writers in sorted(by_sid.items())
+        for member in io_writers.files_of(
             writer for writer in writers if not io_writers.is_dbwr(writer)
         ).get(io_writers.REDO, [])
     )
@@ -169,10 +169,10 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
                 raise ValueError(f"{probe.options[option]}: {problem}") from problem
 
         text = text_of("path")
-        told = reports.read(text, None, policy.release, policy.multitenant)
-        figures = lobs.figures(told, text)
-        figures.update(work.figures(told))
-        figures.update(cells.figures(told))
+        report = reports.read(text, None, policy.release, policy.multitenant)
+        figures = lobs.figures(report, text)
+        figures.update(work.figures(report))
+        figures.update(cells.figures(report))
         if probe.options["before"]:
             before = reports.read(text_of("before"), None, policy.release, policy.multitenant)
             figures.update(work.figures(before, work.BEFORE))
@@ -180,6 +180,6 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
             if probe.options[option]:
                 for name, value in slob_conf.parse(text_of(option)).items():
                     figures[f"{prefix}{work.SETTING}{name}"] = value
-        return Measured(told.windows, told.remarks, figures)
+        return Measured(report.windows, report.remarks, figures)
 
     return host.windows(probe.name, measure)

@@ -47,8 +47,8 @@ def figure_of(window: Window, name: str) -> Optional[Figure]:
     if value is None:
         return None
     if window.conditions.get("mode") == "passive":
-        told = window.conditions.get("intervals_told")
-        if name == "p50" and isinstance(told, int) and told >= ENOUGH_INTERVALS:
+        intervals = window.conditions.get("intervals_told")
+        if name == "p50" and isinstance(intervals, int) and intervals >= ENOUGH_INTERVALS:
             low, high, tick = window.minimum, window.maximum, tick_of(window)
             if tick is not None and low is not None and high is not None:
                 # Requests in step with the tick all have the same error.
@@ -124,10 +124,10 @@ def milliseconds(microseconds: float) -> str:
 
 def text(figure: Figure) -> str:
     """ "p50 0.412 ms (0.4 ms to 0.43 ms)"."""
-    told = f"{figure.name} {milliseconds(figure.value)}"
+    phrase = f"{figure.name} {milliseconds(figure.value)}"
     if figure.low is None or figure.high is None:
-        return told
-    return f"{told} ({milliseconds(figure.low)} to {milliseconds(figure.high)})"
+        return phrase
+    return f"{phrase} ({milliseconds(figure.low)} to {milliseconds(figure.high)})"
 
 
 def count(window: Window) -> str:

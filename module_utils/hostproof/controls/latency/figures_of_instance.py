@@ -13,26 +13,26 @@ from .parsers.report_parameters import Parameter
 _EVENT = "event"
 
 
-def figures_of(asked: Asked) -> Figures:
+def figures_of(instance: Asked) -> Figures:
     """What the rules of parameters need; Unanswered for a recording of earlier versions."""
-    values = asked.running
+    values = instance.running
     if _EVENT not in values:
-        raise Unanswered(asked.key, "it was recorded without these parameters; record it again")
-    found: Figures = {
+        raise Unanswered(instance.key, "it was recorded without these parameters; record it again")
+    figures: Figures = {
         lobs.PARAMETERS: 1.0,
         lobs.WHOLE: 0.0,
-        lobs.RELEASE: ".".join(str(number) for number in asked.full or asked.version),
+        lobs.RELEASE: ".".join(str(number) for number in instance.full or instance.version),
     }
     for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
         value = values.get(name)
         if value:
-            found[name] = value.lower()
+            figures[name] = value.lower()
     for name in PREFETCH_PARAMETERS:
         value = values.get(name)
         if value:
-            found[work.PARAMETER + name] = value
+            figures[work.PARAMETER + name] = value
     text = "".join((values[_EVENT] or "").replace("'", "").replace('"', "").split()).lower()
     event = report_parameters.reclaim_event(Parameter(text, cut=False))
     if event is not None:
-        found[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
-    return found
+        figures[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
+    return figures

@@ -50,16 +50,16 @@ def grade_window(
             why = f"{label} {name} of only {window.n} samples"
             graded.append(Graded(ERROR, label, why.strip(), threshold))
         else:
-            told = f"{label} {figures.text(figure)} of {figures.count(window)}"
+            text = f"{label} {figures.text(figure)} of {figures.count(window)}"
             tick = figures.tick_of(window)
             if tick is None:
                 status = grade(figure, threshold)
             else:
-                told += f", in ticks of {figures.milliseconds(tick)}"
+                text += f", in ticks of {figures.milliseconds(tick)}"
                 # Each request started and ended in the same tick, which is longer than the limit.
                 hidden = figure.value == 0 and tick > threshold.warn_ms * 1000.0
                 status = ERROR if hidden else grade(figure, threshold)
-            graded.append(Graded(status, label, told.strip(), threshold))
+            graded.append(Graded(status, label, text.strip(), threshold))
     return graded or [_ungraded(window, label)]
 
 
@@ -76,11 +76,11 @@ def _surely_above(window: Window, name: str, threshold: Threshold, label: str) -
     for status, limit in ((FAIL, threshold.fail_ms), (WARN, threshold.warn_ms)):
         share = 0.0 if limit is None else figures.certain_share(window, limit * 1000.0)
         if limit is not None and share > 0.01:
-            told = (
+            text = (
                 f"{label} p99 beyond {figures.milliseconds(limit * 1000.0)} (at least "
                 f"{share * 100:.1f} % of {window.n} took longer)"
             )
-            return Graded(status, label, told.strip(), threshold)
+            return Graded(status, label, text.strip(), threshold)
     return None
 
 
@@ -94,14 +94,14 @@ def _ungraded(window: Window, label: str) -> Graded:
     for name in ("p50", "mean"):
         figure = figures.figure_of(window, name)
         if figure is not None:
-            told = f"{label} {figures.text(figure)} of {figures.count(window)}, no limit"
-            return Graded(SKIP, label, told.strip(), None)
+            text = f"{label} {figures.text(figure)} of {figures.count(window)}, no limit"
+            return Graded(SKIP, label, text.strip(), None)
     return Graded(SKIP, label, f"{label} not told".strip(), None)
 
 
 def status_of(graded: Sequence[Graded]) -> str:
     """The worst status of the figures. SKIP if no figure has a status."""
-    statuses = [one.status for one in graded]
+    statuses = [item.status for item in graded]
     for status in (FAIL, ERROR, WARN, PASS):
         if status in statuses:
             return status
@@ -118,8 +118,8 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on one subject: a disk, a mount, a target, a report."""
     status = status_of(graded)
-    bad = [one.told for one in graded if one.status == status]
-    told = bad + [one.told for one in graded if one.status != status]
+    bad = [item.told for item in graded if item.status == status]
+    texts = bad + [item.told for item in graded if item.status != status]
     why: Optional[str] = None
     if status == ERROR:
         why = undetermined(HostproofError("{0}: {1}".format(name, ", ".join(bad)))).why
@@ -128,14 +128,14 @@ def verdict_of(
     elif status != PASS:
         why = f"{name}: {_beyond(graded, status)}."
     if why is not None:
-        why = " ".join([why, *[_sentence(one) for one in remarks]])
+        why = " ".join([why, *[_sentence(remark) for remark in remarks]])
     return Verdict(
         status,
         why=why,
         fix=None if status in (SKIP, ERROR) else fix,
         of=name,
         desired=limits_of(graded),
-        in_use="; ".join(told),
+        in_use="; ".join(texts),
         evidence=evidence,
         reference=reference_of(check, graded),
     )
@@ -143,32 +143,32 @@ def verdict_of(
 
 def _beyond(graded: Sequence[Graded], status: str) -> str:
     """The text of the defects: first figures above their limit, then lost responses."""
-    above = [one.told for one in graded if one.status == status and one.limit is not None]
+    above = [item.told for item in graded if item.status == status and item.limit is not None]
     wholly = "wholly above" if status == FAIL else "above"
-    told = ["{0}, {1} the limit".format(", ".join(above), wholly)] if above else []
+    parts = ["{0}, {1} the limit".format(", ".join(above), wholly)] if above else []
     return "; ".join(
-        told + [one.told for one in graded if one.status == status and one.limit is None]
+        parts + [item.told for item in graded if item.status == status and item.limit is None]
     )
 
 
 def values_of(name: str, windows: Sequence[Window]) -> Dict[str, float]:
     """The medians by name ("db02:1521 kernel p50_ms"), for the comparison of hosts."""
-    found: Dict[str, float] = {}
+    values: Dict[str, float] = {}
     for window in windows:
         words = [name, window.conditions.get("operation"), window.layer, window.size, "p50_ms"]
         if window.p50 is not None:
-            found[" ".join(str(word) for word in words if word)] = round(window.p50 / 1000.0, 4)
-    return found
+            values[" ".join(str(word) for word in words if word)] = round(window.p50 / 1000.0, 4)
+    return values
 
 
 def limits_of(graded: Sequence[Graded]) -> Optional[str]:
     """The text of the limits, each once with the labels of its figures."""
     labels: Dict[str, List[str]] = {}
-    for one in graded:
-        if one.limit is not None and one.status != SKIP:
-            names = labels.setdefault(one.limit.text(), [])
-            if one.label and one.label not in names:
-                names.append(one.label)
+    for item in graded:
+        if item.limit is not None and item.status != SKIP:
+            names = labels.setdefault(item.limit.text(), [])
+            if item.label and item.label not in names:
+                names.append(item.label)
     texts = ["{0} {1}".format(", ".join(names), limit).strip() for limit, names in labels.items()]
     return "; ".join(texts) or None
 
@@ -176,9 +176,9 @@ def limits_of(graded: Sequence[Graded]) -> Optional[str]:
 def reference_of(check: Check, graded: Sequence[Graded]) -> str:
     """The reference of the check, and the sources of the limits."""
     sources: List[str] = []
-    for one in graded:
-        if one.limit is not None and one.status != SKIP and one.limit.source not in sources:
-            sources.append(one.limit.source)
+    for item in graded:
+        if item.limit is not None and item.status != SKIP and item.limit.source not in sources:
+            sources.append(item.limit.source)
     return check.reference + "".join("; limit: " + source for source in sources)
 
 
@@ -188,13 +188,13 @@ def around(windows: Sequence[Window]) -> List[str]:
         load, cpus, steal = [
             _number(window.conditions.get(name)) for name in ("load", "cpus", "steal_percent")
         ]
-        said = []
+        remarks = []
         if cpus and load > cpus:
-            said.append(f"The host was busy: load {load:g} on {cpus:g} CPUs.")
+            remarks.append(f"The host was busy: load {load:g} on {cpus:g} CPUs.")
         if steal > _MOST_STEAL:
-            said.append(f"The hypervisor gave {steal:g} % of the CPU time to others.")
-        if said:
-            return said
+            remarks.append(f"The hypervisor gave {steal:g} % of the CPU time to others.")
+        if remarks:
+            return remarks
     return []
 
 

@@ -60,14 +60,14 @@ _BUDGET = (
 )
 
 
-def _probes(given: PolicyValues, name: str) -> Tuple[Probe, ...]:
+def _probes(values: PolicyValues, name: str) -> Tuple[Probe, ...]:
     probes: List[Probe] = []
-    seconds = given.window()
-    for place, item in given.places(name, "a list of dictionaries such as {probe: disk}"):
-        with given.entry(name, place):
+    seconds = values.window()
+    for place, item in values.places(name, "a list of dictionaries such as {probe: disk}"):
+        with values.entry(name, place):
             probes.append(probe_list.check_probe(item, place + 1, probes, "latency_probes"))
     if seconds:
-        kinds = [HOW[one.kind] for one in probes if one.kind in HOW]
+        kinds = [HOW[probe.kind] for probe in probes if probe.kind in HOW]
         turn = shares(kinds, seconds).turn
         if turn < LEAST_TURN:
             raise PolicyError(
@@ -79,51 +79,51 @@ def _probes(given: PolicyValues, name: str) -> Tuple[Probe, ...]:
     return tuple(probes)
 
 
-def _thresholds(given: PolicyValues, name: str) -> Tuple[Threshold, ...]:
-    value = given[name]
+def _thresholds(values: PolicyValues, name: str) -> Tuple[Threshold, ...]:
+    value = values[name]
     if not isinstance(value, (list, tuple)):
-        raise given.error(name, f"must be a list of limits, not {value!r}")
-    found: List[Threshold] = []
-    for number, one in enumerate(value, 1):
+        raise values.error(name, f"must be a list of limits, not {value!r}")
+    thresholds: List[Threshold] = []
+    for number, item in enumerate(value, 1):
         try:
-            found.append(threshold_from(one))
+            thresholds.append(threshold_from(item))
         except ValueError as problem:
             raise PolicyError(f"latency_{name}, item {number}: {problem}") from problem
-    return tuple(found)
+    return tuple(thresholds)
 
 
-def _budget(given: PolicyValues, name: str) -> Optional[Budget]:
-    value = given[name]
+def _budget(values: PolicyValues, name: str) -> Optional[Budget]:
+    value = values[name]
     if not value:
         return None
     if not isinstance(value, dict) or set(value) - set(_BUDGET):
-        raise given.error(
+        raise values.error(
             name, "must be a dictionary of {0}, not {1!r}".format(", ".join(_BUDGET), value)
         )
-    known = {key: one for key, one in value.items() if one is not None}
+    known = {key: item for key, item in value.items() if item is not None}
     if "round_trips" not in known:
-        raise given.error(name, "needs round_trips")
+        raise values.error(name, "needs round_trips")
     if ("think_time_ms" in known) == ("measured_per_second" in known):
-        raise given.error(
+        raise values.error(
             name, "needs think_time_ms or, instead of it, measured_per_second: one of both"
         )
     if "measured_round_trip_ms" in known and "measured_per_second" not in known:
-        raise given.error(name, "measured_round_trip_ms belongs to measured_per_second")
+        raise values.error(name, "measured_round_trip_ms belongs to measured_per_second")
 
     def number(key: str, above: Optional[int]) -> Optional[float]:
-        return _positive(given, known, key, above) if key in known else None
+        return _positive(values, known, key, above) if key in known else None
 
-    round_trips = _positive(given, known, "round_trips", 0)
+    round_trips = _positive(values, known, "round_trips", 0)
     rate: Optional[Rate] = None
     if "measured_per_second" in known:
         rate = Rate(
-            _positive(given, known, "measured_per_second", 0), number("measured_round_trip_ms", 0)
+            _positive(values, known, "measured_per_second", 0), number("measured_round_trip_ms", 0)
         )
         if rate.round_trip_ms is not None:
             try:
                 budget.think_time(rate.per_second, rate.round_trip_ms, round_trips)
             except ValueError as problem:
-                raise given.error(name, f"measured_per_second: {problem}") from problem
+                raise values.error(name, f"measured_per_second: {problem}") from problem
     trips = number("validation_round_trips", None)
     return Budget(
         round_trips,
@@ -135,37 +135,39 @@ def _budget(given: PolicyValues, name: str) -> Optional[Budget]:
     )
 
 
-def _positive(given: PolicyValues, value: Dict[str, Any], name: str, above: Optional[int]) -> float:
+def _positive(
+    values: PolicyValues, value: Dict[str, Any], name: str, above: Optional[int]
+) -> float:
     """A number since 0, or above 0 where ``above`` is 0."""
     try:
         number = -1.0 if isinstance(value[name], bool) else float(value[name])
     except (TypeError, ValueError):
         number = -1.0
     if not 0 <= number < 1e9 or (above is not None and number <= above):
-        wanted = "a number of 0 or more" if above is None else "a number above 0"
-        raise given.error("budget", f"{name} must be {wanted}, not {value[name]!r}")
+        expected = "a number of 0 or more" if above is None else "a number above 0"
+        raise values.error("budget", f"{name} must be {expected}, not {value[name]!r}")
     return number
 
 
-def _release(given: PolicyValues, name: str) -> Optional[str]:
-    value = given[name]
+def _release(values: PolicyValues, name: str) -> Optional[str]:
+    value = values[name]
     text = str(value)
     if text == "auto":
         return None
     if oracle_release(value) is None or not text.replace(".", "").isdecimal():
-        raise given.error(name, f"must be auto or a release such as 19 or 12.2, not {value!r}")
+        raise values.error(name, f"must be auto or a release such as 19 or 12.2, not {value!r}")
     return text
 
 
 _MULTITENANT: Dict[str, Optional[bool]] = {"auto": None, "yes": True, "no": False}
 
 
-def _multitenant(given: PolicyValues, name: str) -> Optional[bool]:
-    value = given[name]
+def _multitenant(values: PolicyValues, name: str) -> Optional[bool]:
+    value = values[name]
     # YAML makes a truth value of yes and no.
     text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
     if not isinstance(text, str) or text not in _MULTITENANT:
-        raise given.error(name, f"must be auto, yes or no, not {value!r}")
+        raise values.error(name, f"must be auto, yes or no, not {value!r}")
     return _MULTITENANT[text]
 
 
@@ -279,9 +281,9 @@ class Policy(NamedTuple):
     """
 
 
-def _together(policy: Policy, given: PolicyValues) -> Policy:
+def _together(policy: Policy, values: PolicyValues) -> Policy:
     if policy.lob_fail_percent < policy.lob_warn_percent:
-        raise given.error(
+        raise values.error(
             "lob_fail_percent",
             f"must not be below latency_lob_warn_percent ({policy.lob_warn_percent:g})",
         )

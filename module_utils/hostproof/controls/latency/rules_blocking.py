@@ -31,15 +31,15 @@ _SHOWN = 5
     each=DATABASES,
 )
 def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
-    found = blockers(known_or_skip(database.links))
-    bad = [one for one in found if _status(one) != PASS]
-    statuses = [_status(one) for one in found]
-    shown = "; ".join(_told(one) for one in found[:_SHOWN])
-    more = len(found) - _SHOWN
+    chains = blockers(known_or_skip(database.links))
+    bad = [blocker for blocker in chains if _status(blocker) != PASS]
+    statuses = [_status(blocker) for blocker in chains]
+    shown = "; ".join(_told(blocker) for blocker in chains[:_SHOWN])
+    more = len(chains) - _SHOWN
     worst = bad[0] if bad else None
     return Verdict(
         FAIL if FAIL in statuses else WARN if WARN in statuses else PASS,
-        why=" ".join(_why(one) for one in bad[:_SHOWN]) or None,
+        why=" ".join(_why(blocker) for blocker in bad[:_SHOWN]) or None,
         fix=None if worst is None else _fix(worst),
         desired=f"fewer than {_SESSIONS} sessions behind one, and none for {_SECONDS:g} s",
         in_use=(shown + (f"; and {more} more" if more > 0 else "")) or "no session is blocked",
@@ -50,36 +50,39 @@ def wait_chains(database: Running, _facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _status(one: Blocker) -> str:
-    if one.is_cycle or one.seconds >= _TOO_LONG:
+def _status(blocker: Blocker) -> str:
+    if blocker.is_cycle or blocker.seconds >= _TOO_LONG:
         return FAIL
-    return WARN if one.waiting >= _SESSIONS or one.seconds >= _SECONDS else PASS
+    return WARN if blocker.waiting >= _SESSIONS or blocker.seconds >= _SECONDS else PASS
 
 
-def _count(one: Blocker) -> str:
-    return "1 session waits" if one.waiting == 1 else f"{one.waiting} sessions wait"
+def _count(blocker: Blocker) -> str:
+    return "1 session waits" if blocker.waiting == 1 else f"{blocker.waiting} sessions wait"
 
 
-def _told(one: Blocker) -> str:
-    return f"{_count(one)} for {one.session}, at most {one.seconds:g} s ({one.signature})"
+def _told(blocker: Blocker) -> str:
+    return (
+        f"{_count(blocker)} for {blocker.session}, at most {blocker.seconds:g} s "
+        f"({blocker.signature})"
+    )
 
 
-def _why(one: Blocker) -> str:
-    if one.is_cycle:
-        return f"{_count(one)} in a cycle with session {one.session}: {one.signature}."
-    itself = f"waits for '{one.event}'" if one.event else "does not wait: it works"
-    return f"{_count(one)} for session {one.session}, which {itself}: {one.signature}."
+def _why(blocker: Blocker) -> str:
+    if blocker.is_cycle:
+        return f"{_count(blocker)} in a cycle with session {blocker.session}: {blocker.signature}."
+    itself = f"waits for '{blocker.event}'" if blocker.event else "does not wait: it works"
+    return f"{_count(blocker)} for session {blocker.session}, which {itself}: {blocker.signature}."
 
 
-def _fix(one: Blocker) -> str:
-    who = f"see V$SESSION and V$SQL of session {one.session}"
-    if one.is_cycle:
+def _fix(blocker: Blocker) -> str:
+    who = f"see V$SESSION and V$SQL of session {blocker.session}"
+    if blocker.is_cycle:
         return who + "; end one session of the cycle if the database does not resolve it"
-    if one.event.startswith("SQL*Net message from client"):
+    if blocker.event.startswith("SQL*Net message from client"):
         return who + ": it holds a lock and is idle, so its application must commit earlier"
-    if one.event.startswith("log file"):
+    if blocker.event.startswith("log file"):
         return "give redo faster storage; see latency.redo_waits"
-    if one.event.startswith(("db file", "direct path", "cell ")):
+    if blocker.event.startswith(("db file", "direct path", "cell ")):
         return (
             "give the data files faster storage, and for LOBs consider CACHE; see "
             "latency.lob_contention"

@@ -41,45 +41,45 @@ _STALE = (
 )
 def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """What the measured round trip allows a session."""
-    given: Budget = policy.budget  # type: ignore[assignment] # WITH_BUDGET: there is one
+    settings: Budget = policy.budget  # type: ignore[assignment] # WITH_BUDGET: there is one
     measured = known(subject.answer)
-    told = budget.felt(measured)
-    if told is None:
+    result = budget.felt(measured)
+    if result is None:
         raise no_answer(subject, measured)
-    window, microseconds = told
+    window, microseconds = result
     round_trip = microseconds / 1000.0
     try:
-        elsewhere, source = _elsewhere(given, round_trip)
+        elsewhere, source = _elsewhere(settings, round_trip)
     except ValueError as problem:
         raise Unanswered(subject.key, str(problem)) from problem
-    room = budget.budget(round_trip, given.round_trips, elsewhere)
-    wanted = given.per_second
-    enough = wanted is None or room.per_second >= wanted
+    room = budget.budget(round_trip, settings.round_trips, elsewhere)
+    required = settings.per_second
+    enough = required is None or room.per_second >= required
     allowed = (
         f"a round trip of {figures.milliseconds(microseconds)} ({WORDS[window.layer]}): at most "
         f"{_rate(room.per_second)} transactions a second of one session, "
         f"{room.network_share * 100:.0f} % of their time on the way{_sizes(window)}"
     )
     validation = budget.validation_cost(
-        round_trip, given.validation_round_trips, given.validation_ms
+        round_trip, settings.validation_round_trips, settings.validation_ms
     )
     return Verdict(
         PASS if enough else WARN,
-        why=f"{subject.target}: {allowed}; {_rate(wanted or 0.0)} are required.",
+        why=f"{subject.target}: {allowed}; {_rate(required or 0.0)} are required.",
         fix="fewer round trips (array fetches and binds, statements in one block) or a shorter way "
         "(more sessions do not make one faster). A pool that validates in the background, not at "
         "each request, saves that round trip, and " + _STALE,
         desired="{0:g} round trips and {1:.3g} ms elsewhere{2} for each{3}".format(
-            given.round_trips,
+            settings.round_trips,
             elsewhere,
             source,
-            "" if wanted is None else f", {_rate(wanted)} a second",
+            "" if required is None else f", {_rate(required)} a second",
         ),
         running="a pool that validates at each request adds {0} to each: {1} instead of {2}; one "
         "that validates in the background does not, and may hand out dead connections".format(
             *[
-                figures.milliseconds(one * 1000.0)
-                for one in (validation, room.transaction + validation, room.transaction)
+                figures.milliseconds(value * 1000.0)
+                for value in (validation, room.transaction + validation, room.transaction)
             ]
         ),
         in_use=allowed,
@@ -97,16 +97,16 @@ def _sizes(window: Window) -> str:
     )
 
 
-def _elsewhere(given: Budget, round_trip: float) -> Tuple[float, str]:
+def _elsewhere(settings: Budget, round_trip: float) -> Tuple[float, str]:
     """Milliseconds of a transaction that are not on the way, and where they are from in words.
 
     ValueError where one session cannot have the rate that was measured.
     """
-    rate = given.measured
+    rate = settings.measured
     if rate is None:
-        return given.think_time_ms or 0.0, ""
+        return settings.think_time_ms or 0.0, ""
     at = round_trip if rate.round_trip_ms is None else rate.round_trip_ms
-    left = budget.think_time(rate.per_second, at, given.round_trips)
+    left = budget.think_time(rate.per_second, at, settings.round_trips)
     return (
         left,
         f" (what {_rate(rate.per_second)} a second at {figures.milliseconds(at * 1000.0)} leave)",

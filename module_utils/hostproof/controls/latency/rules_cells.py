@@ -47,13 +47,15 @@ def _told(subject: Probed) -> cells.Figures:
 
 
 def _devices(subject: Probed) -> Dict[str, Dict[str, float]]:
-    found = cells.by_name(_told(subject), cells.DEVICE)
-    if not found:
-        dumps = [one for one in known(subject.answer).windows if _tool(one) == "devio_stats"]
+    devices = cells.by_name(_told(subject), cells.DEVICE)
+    if not devices:
+        dumps = [
+            window for window in known(subject.answer).windows if _tool(window) == "devio_stats"
+        ]
         if dumps:
             raise Unanswered(subject.key, "it was recorded without its devices; record it again")
         raise Skip("It is not a dump devio_stats.", (subject.key,))
-    return found
+    return devices
 
 
 def _tool(window: Window) -> object:
@@ -72,19 +74,19 @@ def _tool(window: Window) -> object:
     each=REPORTS,
 )
 def cell_slow_requests(subject: Probed, _facts: Facts, policy: Policy) -> List[Verdict]:
-    windows = [one for one in known(subject.answer).windows if _tool(one) == "iolstats"]
+    windows = [window for window in known(subject.answer).windows if _tool(window) == "iolstats"]
     if not windows:
         raise Skip("It is not a dump iolstats.", (subject.key,))
-    small = [one for one in windows if (one.size or 0) < _SCAN]
+    small = [window for window in windows if (window.size or 0) < _SCAN]
     if not small:
         raise Skip("All requests are of 64 KiB and more: scans.", (subject.key,))
     whole = cells.by_name(_told(subject), cells.DISK)
-    names = sorted({(one.subject, one.layer) for one in small})
+    names = sorted({(window.subject, window.layer) for window in small})
     return [
         _slow(
             subject,
             f"{disk} {layer}s",
-            [one for one in small if (one.subject, one.layer) == (disk, layer)],
+            [window for window in small if (window.subject, window.layer) == (disk, layer)],
             bool(whole.get(disk, {}).get("whole")),
             policy,
         )
@@ -96,10 +98,10 @@ def _slow(
     subject: Probed, name: str, windows: List[Window], whole: bool, policy: Policy
 ) -> Verdict:
     limit = policy.cell_slow_ms * 1000.0
-    total = sum(one.n for one in windows)
-    pairs = [octaves_above(one, limit) for one in windows]
+    total = sum(window.n for window in windows)
+    pairs = [octaves_above(window, limit) for window in windows]
     certain, possible = (100.0 * sum(pair[place] for pair in pairs) / total for place in (0, 1))
-    most = max(windows, key=lambda one: one.n)
+    most = max(windows, key=lambda window: window.n)
     text = (
         f"at least {certain:.2g} % of {total:,} requests took {policy.cell_slow_ms:g} ms or "
         f"longer; {most.size} bytes: {_percentiles(most)}"
@@ -134,17 +136,17 @@ def _slow(
 
 
 def _percentiles(window: Window) -> str:
-    told = []
+    texts = []
     for name, share in (("p50", 0.5), ("p99", 0.99)):
         octave = octave_of(window, share)
         if octave is not None:
             low, high = octave
-            told.append(
+            texts.append(
                 f"{name} {milliseconds(low)} or more"
                 if high is None
                 else f"{name} {milliseconds(low)} to {milliseconds(high)}"
             )
-    return ", ".join(told)
+    return ", ".join(texts)
 
 
 @rules.check(
@@ -160,22 +162,24 @@ def _percentiles(window: Window) -> str:
 )
 def cell_confined(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     devices = _devices(subject)
-    confined = {name: one for name, one in devices.items() if one.get("confined_intervals")}
-    if not confined and not all(one.get("whole") for one in devices.values()):
+    confined = {
+        name: device for name, device in devices.items() if device.get("confined_intervals")
+    }
+    if not confined and not all(device.get("whole") for device in devices.values()):
         raise Unanswered(subject.key, _LEFT_OUT + ", or the dump was cut off")
-    told = "; ".join(
+    text = "; ".join(
         "{0}: trigerConfine in {1:g} of {2:g} intervals of 3 s".format(
-            name, one["confined_intervals"], one["intervals"]
+            name, device["confined_intervals"], device["intervals"]
         )
-        for name, one in confined.items()
+        for name, device in confined.items()
     )
     return Verdict(
         FAIL if confined else PASS,
-        why=f"{told}." if confined else None,
+        why=f"{text}." if confined else None,
         fix="read LIST PHYSICALDISK DETAIL and LIST ALERTHISTORY of cellcli for the disk, and have "
         "it replaced if it stays slow",
         desired="trigerConfine 0",
-        in_use=told or "trigerConfine 0 of {0}".format(", ".join(devices)),
+        in_use=text or "trigerConfine 0 of {0}".format(", ".join(devices)),
         evidence=(subject.key,),
     )
 
@@ -195,10 +199,10 @@ def cell_queues(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     devices = _devices(subject)
     shown, queued = [], []
     values: Dict[str, float] = {}
-    for name, one in devices.items():
-        if "latency_us" not in one or "service_us" not in one:
+    for name, device in devices.items():
+        if "latency_us" not in device or "service_us" not in device:
             continue
-        latency, service = one["latency_us"], one["service_us"]
+        latency, service = device["latency_us"], device["service_us"]
         text = f"{name}: latency {milliseconds(latency)}, service time {milliseconds(service)}"
         values[f"{name} latency_ms"] = round(latency / 1000.0, 4)
         values[f"{name} service_ms"] = round(service / 1000.0, 4)
@@ -207,7 +211,7 @@ def cell_queues(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
             queued.append(text)
     if not shown:
         raise Unanswered(subject.key, "no device had a request in those seconds")
-    if not queued and not all(one.get("whole") for one in devices.values()):
+    if not queued and not all(entry.get("whole") for entry in devices.values()):
         raise Unanswered(subject.key, _LEFT_OUT + ", or the dump was cut off")
     return Verdict(
         WARN if queued else PASS,
@@ -240,10 +244,10 @@ def cell_balance(facts: Facts, policy: Policy) -> Verdict:
             unread.append(answer)
             continue
         disks = cells.by_name(answer.figures or {}, cells.DISK)
-        for disk, one in disks.items():
+        for disk, counts in disks.items():
             cell = cells.cell_of(disk)
-            if cell and "ios" in one:
-                totals[cell] = totals.get(cell, 0.0) + one["ios"]
+            if cell and "ios" in counts:
+                totals[cell] = totals.get(cell, 0.0) + counts["ios"]
                 keys.append(name)
     peers: Dict[str, List[Tuple[str, float]]] = {}
     for cell, total in totals.items():

@@ -75,10 +75,10 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
         if status_of(graded) == PASS:
             within.append((name, graded))
         else:
-            told = f"{name} ({storage.kind})"
+            title = f"{name} ({storage.kind})"
             evidence = (_KEY,) + storage.evidence
             remarks = _in_ticks(windows) + around(windows)
-            verdict = verdict_of(disk.check, graded, told, _DISK_FIX, evidence, remarks)
+            verdict = verdict_of(disk.check, graded, title, _DISK_FIX, evidence, remarks)
             verdicts.append(verdict._replace(values=values_of(name, windows) or None))
     verdicts += _failed(measured, "disk")
     if within:
@@ -111,20 +111,20 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
         mounts.setdefault(name.rpartition(" ")[0], []).extend(windows)
     idle: List[str] = []
     for path, windows in mounts.items():
-        told = [window for window in windows if window.p50 is not None]
-        if not told:
-            idle.append(_idle(path, [one for one in windows if one.layer == "server"]))
+        samples = [window for window in windows if window.p50 is not None]
+        if not samples:
+            idle.append(_idle(path, [entry for entry in windows if entry.layer == "server"]))
             continue
         graded: List[Graded] = []
-        for window in told:
+        for window in samples:
             operation = str(window.conditions.get("operation", ""))
             words = {"server": "RTT", "user": "execute", "host": "client"}
             label = f"{operation} {words.get(window.layer, window.layer)}"
             subject = Subject(NFS, "nfs", window.layer)
             graded += [
-                one
-                for one in grade_window(window, subject, policy.thresholds, label)
-                if one.limit is not None
+                item
+                for item in grade_window(window, subject, policy.thresholds, label)
+                if item.limit is not None
             ]
         verdicts.append(
             verdict_of(
@@ -133,8 +133,8 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
                 path,
                 "check nfs_mounts.latency, which shows the cause; compare with the filer's figures",
                 (_KEY,),
-                around(told),
-            )._replace(values=values_of(path, told))
+                around(samples),
+            )._replace(values=values_of(path, samples))
         )
     verdicts += _failed(measured, "nfs")
     if idle:
@@ -164,8 +164,8 @@ def _by_subject(measured: Measured, probe: str) -> Dict[str, List[Window]]:
 def _in_ticks(windows: Sequence[Window]) -> List[str]:
     """What to mind of a device whose time the kernel counts in ticks."""
     ticks = [tick_of(window) for window in windows]
-    told = "The kernel counts its time in ticks: a mean can be up to {0} too long or too short"
-    return [told.format(milliseconds(tick)) for tick in ticks if tick is not None][:1]
+    text = "The kernel counts its time in ticks: a mean can be up to {0} too long or too short"
+    return [text.format(milliseconds(tick)) for tick in ticks if tick is not None][:1]
 
 
 def _failed(measured: Measured, kind: str) -> List[Verdict]:
@@ -185,18 +185,20 @@ def _within(
     check: Check, ones: List[Tuple[str, List[Graded]]], storage: Dict[str, Answer[Storage]]
 ) -> Verdict:
     """One finding for all devices within the limits, because hosts may have hundreds."""
-    everything = [one for _, graded in ones for one in graded]
+    everything = [item for _, graded in ones for item in graded]
     evidence: List[str] = [_KEY]
     for name, _ in ones:
         kind = storage[name]
         if not isinstance(kind, HostproofError):
             evidence += [key for key in kind.evidence if key not in evidence]
-    told = ["{0}: {1}".format(name, ", ".join(one.told for one in graded)) for name, graded in ones]
-    more = "" if len(told) <= _SHOWN else f"; and {len(told) - _SHOWN} more"
+    texts = [
+        "{0}: {1}".format(name, ", ".join(item.told for item in graded)) for name, graded in ones
+    ]
+    more = "" if len(texts) <= _SHOWN else f"; and {len(texts) - _SHOWN} more"
     return Verdict(
         PASS,
         desired=limits_of(everything),
-        in_use="; ".join(told[:_SHOWN]) + more,
+        in_use="; ".join(texts[:_SHOWN]) + more,
         evidence=evidence,
         reference=reference_of(check, everything),
     )

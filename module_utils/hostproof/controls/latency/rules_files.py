@@ -42,9 +42,9 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
     cached = [_label(window) for window in windows if window.conditions.get("cached")]
     if cached:
         # Reads from a cache are not a measurement of the device.
-        said = [remark for remark in measured.remarks if "a cache answered" in remark]
+        reasons = [remark for remark in measured.remarks if "a cache answered" in remark]
         raise Unanswered(
-            key, "; ".join(said) or "a cache answered reads of {0}".format(", ".join(cached))
+            key, "; ".join(reasons) or "a cache answered reads of {0}".format(", ".join(cached))
         )
     # A time in ticks affects only the device's figure, which host_gap reports.
     remarks = [

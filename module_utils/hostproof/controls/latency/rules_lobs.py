@@ -60,39 +60,39 @@ _FIXED = (
 
 def _figures(subject: Source) -> Figures:
     """Skip where the report is none of a database's time."""
-    told = known(subject.answer).figures
-    if told is None:
+    figures = known(subject.answer).figures
+    if figures is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    if lobs.WHOLE not in told:
+    if lobs.WHOLE not in figures:
         raise Skip("It has neither waits for LOBs nor parameters.", (subject.key,))
-    return told
+    return figures
 
 
-def _number(told: Figures, name: str) -> Optional[float]:
-    value = told.get(name)
+def _number(figures: Figures, name: str) -> Optional[float]:
+    value = figures.get(name)
     return value if isinstance(value, (int, float)) else None
 
 
-def _release(told: Figures) -> Tuple[Optional[Tuple[int, ...]], bool]:
+def _release(figures: Figures) -> Tuple[Optional[Tuple[int, ...]], bool]:
     """The release, and whether it is only known to be no older than that."""
-    text = str(told.get(lobs.RELEASE, ""))
+    text = str(figures.get(lobs.RELEASE, ""))
     least = text.startswith("at least ")
     return oracle_release(text[len("at least ") :] if least else text), least
 
 
-def _text(told: Figures) -> str:
+def _text(figures: Figures) -> str:
     """What the report states of LOBs, for people."""
     parts = [
         f"{name[len(lobs.SHARE) :]} {value:g} %"
-        for name, value in told.items()
+        for name, value in figures.items()
         if name.startswith(lobs.SHARE)
     ]
     parts += [
         f"{name[len(lobs.TOTAL) :]} {value:.0f}"
-        for name, value in told.items()
+        for name, value in figures.items()
         if name.startswith(lobs.TOTAL + "lob ") or name.startswith(lobs.TOTAL + "physical writes")
     ]
-    if lobs.BITMAPS in told:
+    if lobs.BITMAPS in figures:
         parts.append("waits for bitmap blocks (ASSM)")
     return "; ".join(parts)
 
@@ -119,29 +119,29 @@ def _limits(policy: Policy) -> str:
     each=REPORTS,
 )
 def lob_contention(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    told = _figures(subject)
-    share = _number(told, lobs.SHARE + lobs.HW)
+    figures = _figures(subject)
+    share = _number(figures, lobs.SHARE + lobs.HW)
     if share is None:
-        if not told.get(lobs.WHOLE):
+        if not figures.get(lobs.WHOLE):
             raise Skip(f"This piece of a report does not have '{lobs.HW}'.", (subject.key,))
         share = 0.0
     status = _status(share, policy)
     why = None
     if status != PASS:
-        why = f"{share:g} % of the database's time went to '{lobs.HW}'. " + _doubts(told)
+        why = f"{share:g} % of the database's time went to '{lobs.HW}'. " + _doubts(figures)
     return Verdict(
         status,
         why=why,
         fix=_ADVICE,
         desired=_limits(policy),
-        in_use=_text(told) or f"no '{lobs.HW}'",
+        in_use=_text(figures) or f"no '{lobs.HW}'",
         evidence=(subject.key,),
     )
 
 
-def _doubts(told: Figures) -> str:
+def _doubts(figures: Figures) -> str:
     """The involved LOBs, and known bugs of the release."""
-    written, direct = _number(told, lobs.TOTAL + lobs.LOB_WRITES), _lob_part(told)
+    written, direct = _number(figures, lobs.TOTAL + lobs.LOB_WRITES), _lob_part(figures)
     if written is None and direct is None:
         of_lobs = "The report does not show whether LOBs are the cause"
     elif not written and not direct:
@@ -150,18 +150,18 @@ def _doubts(told: Figures) -> str:
         of_lobs = "LOBs were written with direct path writes (NOCACHE)"
     else:
         of_lobs = "LOBs were written through the buffer cache"
-    release, least = _release(told)
+    release, least = _release(figures)
     if release is None or (least and release < (11, 2, 0, 3)):
         return f"{of_lobs}. {_FIXED} The report does not contain the release."
     if release < (11, 2, 0, 3):
-        return f"{of_lobs}. {_FIXED} This is {told[lobs.RELEASE]}."
+        return f"{of_lobs}. {_FIXED} This is {figures[lobs.RELEASE]}."
     return of_lobs + "."
 
 
-def _lob_part(told: Figures) -> Optional[float]:
+def _lob_part(figures: Figures) -> Optional[float]:
     """The share of LOBs in direct path writes (0 to 1)."""
-    lob = _number(told, lobs.TOTAL + lobs.DIRECT_LOB_WRITES)
-    every = _number(told, lobs.TOTAL + lobs.DIRECT_WRITES)
+    lob = _number(figures, lobs.TOTAL + lobs.DIRECT_LOB_WRITES)
+    every = _number(figures, lobs.TOTAL + lobs.DIRECT_WRITES)
     if lob is None or every is None:
         return None
     return min(1.0, lob / every) if every else 0.0
@@ -179,15 +179,15 @@ def _lob_part(told: Figures) -> Optional[float]:
     each=REPORTS,
 )
 def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    told = _figures(subject)
-    shares = {name: _number(told, lobs.SHARE + name) for name in lobs.DIRECT}
+    figures = _figures(subject)
+    shares = {name: _number(figures, lobs.SHARE + name) for name in lobs.DIRECT}
     some = sum(share for share in shares.values() if share is not None)
-    part = _lob_part(told)
-    if not some and not told.get(lobs.WHOLE):
+    part = _lob_part(figures)
+    if not some and not figures.get(lobs.WHOLE):
         raise Skip("This partial report has no such wait.", (subject.key,))
     sure = sum(shares[name] or 0.0 for name in lobs.DIRECT[1:])
     plain = shares[lobs.DIRECT[0]] or 0.0
-    if part is None and plain and lobs.SHARE + lobs.HW not in told:
+    if part is None and plain and lobs.SHARE + lobs.HW not in figures:
         raise Skip(
             f"'{lobs.DIRECT[0]}' is {plain:g} %, and the report does not show the share of LOBs.",
             (subject.key,),
@@ -209,7 +209,7 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         fix="CACHE for LOBs that are small and often used (it takes buffer cache and redo): the "
         "test of 2014 took 6 minutes instead of 25; else faster storage",
         desired=_limits(policy),
-        in_use=_text(told) or "no such wait",
+        in_use=_text(figures) or "no such wait",
         evidence=(subject.key,),
     )
 
@@ -226,13 +226,13 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     each=SOURCES,
 )
 def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _with_parameters(subject)
-    event = told.get(lobs.EVENT)
+    figures = _with_parameters(subject)
+    event = figures.get(lobs.EVENT)
     if event is None:
         return Verdict(PASS, in_use="not in the parameter event", evidence=(subject.key,))
-    level = _number(told, lobs.EVENT)
+    level = _number(figures, lobs.EVENT)
     wrong: List[str] = []
-    if _default(told) in _MAKES_SECUREFILES:
+    if _default(figures) in _MAKES_SECUREFILES:
         wrong.append("SecureFiles, which this database makes, do not take it")
     if level is None:
         wrong.append("its level is not shown (SHOW PARAMETER EVENT shows it)")
@@ -253,24 +253,24 @@ def lob_reclaim_event(subject: Source, _facts: Facts, _policy: Policy) -> Verdic
 
 
 def _with_parameters(subject: Source) -> Figures:
-    told = _figures(subject)
-    if lobs.PARAMETERS not in told:
+    figures = _figures(subject)
+    if lobs.PARAMETERS not in figures:
         raise Skip("The text has no table of parameters.", (subject.key,))
-    return told
+    return figures
 
 
 _MAKES_SECUREFILES = ("preferred", "always", "force")
 
 
-def _default(told: Figures) -> Optional[str]:
+def _default(figures: Figures) -> Optional[str]:
     """DB_SECUREFILE, or its default. None if the release is unknown.
 
     12.1 and later prefer SecureFiles, unless COMPATIBLE is lower (Database Reference).
     """
-    if lobs.SECUREFILE in told:
-        return str(told[lobs.SECUREFILE])
-    release, least = _release(told)
-    compatible = oracle_release(told.get(lobs.COMPATIBLE))
+    if lobs.SECUREFILE in figures:
+        return str(figures[lobs.SECUREFILE])
+    release, least = _release(figures)
+    compatible = oracle_release(figures.get(lobs.COMPATIBLE))
     if compatible is not None:
         return "preferred" if compatible >= _SECUREFILES_SINCE else "permitted"
     if release is None or (least and release < _SECUREFILES_SINCE):
@@ -290,9 +290,9 @@ def _default(told: Figures) -> Optional[str]:
     each=SOURCES,
 )
 def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _with_parameters(subject)
-    release, least = _release(told)
-    value = _default(told)
+    figures = _with_parameters(subject)
+    release, least = _release(figures)
+    value = _default(figures)
     if value is None or release is None or (least and release < _SECUREFILES_SINCE):
         raise Skip("The release is unknown: set latency_release.", (subject.key,))
     if release < _SECUREFILES_SINCE:
@@ -301,8 +301,8 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
             "up to 11.2.0.4 (buffer busy waits, lost space: J. Wartak, Parts 2 and 3, 2014).",
             (subject.key,),
         )
-    where = "set" if lobs.SECUREFILE in told else "the default"
-    compatible = told.get(lobs.COMPATIBLE)
+    where = "set" if lobs.SECUREFILE in figures else "the default"
+    compatible = figures.get(lobs.COMPATIBLE)
     return Verdict(
         PASS if value in _MAKES_SECUREFILES else WARN,
         fix="set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are moved "
@@ -328,9 +328,9 @@ def lob_securefile(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     each=REPORTS,
 )
 def lob_unaligned_writes(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _figures(subject)
+    figures = _figures(subject)
     written, parts = (
-        _number(told, lobs.TOTAL + name) for name in (lobs.LOB_WRITES, lobs.UNALIGNED_WRITES)
+        _number(figures, lobs.TOTAL + name) for name in (lobs.LOB_WRITES, lobs.UNALIGNED_WRITES)
     )
     if not written or parts is None:
         raise Skip("The report has no statistics of LOB writes.", (subject.key,))
@@ -364,19 +364,19 @@ _MOST_UNALIGNED = 50.0
     each=REPORTS,
 )
 def redo_waits(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
-    told = _figures(subject)
+    figures = _figures(subject)
     shares = {
         name[len(lobs.REDO_SHARE) :]: float(value)
-        for name, value in told.items()
+        for name, value in figures.items()
         if name.startswith(lobs.REDO_SHARE) and isinstance(value, (int, float))
     }
-    if not shares and not told.get(lobs.WHOLE):
+    if not shares and not figures.get(lobs.WHOLE):
         raise Skip("This piece of a report has no wait for the redo log.", (subject.key,))
     total = sum(shares.values())
     status = _status(total, policy)
     listed = "; ".join(f"{name} {share:g} %" for name, share in shares.items())
     moved = ""
-    if lobs.SHARE + lobs.HW in told and total > float(told[lobs.SHARE + lobs.HW]):
+    if lobs.SHARE + lobs.HW in figures and total > float(figures[lobs.SHARE + lobs.HW]):
         moved = (
             " It is more than 'enq: HW - contention': the bottleneck is now redo, not LOB space."
         )

@@ -67,7 +67,7 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         for remark in measured.remarks
         if remark.startswith(TCP) and NOT_COUNTED not in remark and ENDED_AFTER not in remark
     ]
-    remarks += [one.told for one in lost if one.status != status_of(graded)]
+    remarks += [item.told for item in lost if item.status != status_of(graded)]
     verdict = verdict_of(
         tcp.check,
         graded,
@@ -79,8 +79,8 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     )._replace(values=values_of(subject.target, windows) or None)
     if not lost:
         return verdict
-    wanted = [verdict.desired] if verdict.desired else []
-    return verdict._replace(desired="; ".join(wanted + [_WANTED]))
+    limits = [verdict.desired] if verdict.desired else []
+    return verdict._replace(desired="; ".join(limits + [_WANTED]))
 
 
 def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
@@ -91,15 +91,15 @@ def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
     measurements: Dict[Any, List[Window]] = {}
     for window in windows:
         measurements.setdefault((window.started, window.size), []).append(window)
-    found: List[Graded] = []
+    losses: List[Graded] = []
     for layers in measurements.values():
         known = layers[0].conditions
         # With request_response, no layer may have all requests.
         count = _count_of(known, "answered") or max(window.n for window in layers)
-        for one in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
-            if one is not None:
-                found.append(one)
-    return found
+        for item in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
+            if item is not None:
+                losses.append(item)
+    return losses
 
 
 def _failed(known: Dict[str, Any], count: int) -> Optional[Graded]:
@@ -107,15 +107,15 @@ def _failed(known: Dict[str, Any], count: int) -> Optional[Graded]:
     if not isinstance(failures, dict) or not failures:
         return None
     several = sum(failures.values())
-    asked = _count_of(known, "asked") or count + several
+    requests = _count_of(known, "asked") or count + several
     lost = several - failures.get(ELSEWHERE, 0)
-    told = "{0} of {1} {2}: {3}".format(
+    text = "{0} of {1} {2}: {3}".format(
         several,
-        asked,
+        requests,
         NOT_COUNTED,
         ", ".join(f"{why} ({number})" for why, number in sorted(failures.items())),
     )
-    return Graded(FAIL if lost > _MOST_LOST * asked else WARN, "", told, None)
+    return Graded(FAIL if lost > _MOST_LOST * requests else WARN, "", text, None)
 
 
 def _second_syn(known: Dict[str, Any], count: int) -> Optional[Graded]:
@@ -125,18 +125,18 @@ def _second_syn(known: Dict[str, Any], count: int) -> Optional[Graded]:
         return None
     if again < _MOST_SENT_AGAIN * (count + again):
         return None
-    told = "{0} of {1} handshakes needed a second SYN, and are not in the figure of the network"
-    return Graded(WARN, "", told.format(again, count), None)
+    text = "{0} of {1} handshakes needed a second SYN, and are not in the figure of the network"
+    return Graded(WARN, "", text.format(again, count), None)
 
 
 def _ended(known: Dict[str, Any], count: int) -> Optional[Graded]:
     if known.get("ended") is None:
         return None
-    asked = _count_of(known, "asked")
-    told = "{0} {1}{2} requests: {3}".format(
-        ENDED_AFTER, count, f" of {asked}" if asked else "", known["ended"]
+    requests = _count_of(known, "asked")
+    text = "{0} {1}{2} requests: {3}".format(
+        ENDED_AFTER, count, f" of {requests}" if requests else "", known["ended"]
     )
-    return Graded(WARN, "", told, None)
+    return Graded(WARN, "", text, None)
 
 
 def _count_of(known: Dict[str, Any], name: str) -> int:
@@ -207,15 +207,15 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
         need_linux(facts)
         need_window(policy)
     measured = known(subject.answer)
-    told = measured.figures
-    if told is None:
+    reported = measured.figures
+    if reported is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    whole = told.get(TRAFFIC + "packet_bytes")
+    whole = reported.get(TRAFFIC + "packet_bytes")
     seen = {
-        "request_size": told.get(TRAFFIC + "request_bytes", whole),
-        "reply_size": told.get(TRAFFIC + "response_bytes", whole),
+        "request_size": reported.get(TRAFFIC + "request_bytes", whole),
+        "reply_size": reported.get(TRAFFIC + "response_bytes", whole),
     }
-    sizes = {name: float(one) for name, one in seen.items() if isinstance(one, (int, float))}
+    sizes = {name: float(value) for name, value in seen.items() if isinstance(value, (int, float))}
     if len(sizes) < 2 and live:
         reason = "; ".join(measured.remarks) or "the port has no traffic"
         raise Skip(f"{reason[:1].upper()}{reason[1:]}.", (subject.key,))
@@ -228,16 +228,18 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
             probes.append(probe.name)
             if probe.options["payload"] == AUTO:
                 continue
-            given = {name: probe.options[name] for name in sizes}
-            if any(not 0.5 <= (given[name] or 0) / max(sizes[name], 1.0) <= 2.0 for name in sizes):
-                shown = ", ".join(f"{name}: {value}" for name, value in given.items())
+            configured = {name: probe.options[name] for name in sizes}
+            if any(
+                not 0.5 <= (configured[name] or 0) / max(sizes[name], 1.0) <= 2.0 for name in sizes
+            ):
+                shown = ", ".join(f"{name}: {value}" for name, value in configured.items())
                 wrong.append(f"{probe.name} has {shown}")
     verdict = Verdict(
         WARN if wrong else PASS,
         why="{0}; the traffic has {1}.".format("; ".join(wrong), text) if wrong else None,
         fix=f"set {text} in the tcp probe of latency_probes",
         desired=f"{text} bytes, at most a factor of 2 apart",
-        in_use=f"{text}; {_traffic(told)}" if live else text,
+        in_use=f"{text}; {_traffic(reported)}" if live else text,
         values={f"{name} bytes": round(value, 1) for name, value in sizes.items()},
         evidence=(subject.key,),
     )
@@ -247,11 +249,11 @@ def payload_sizes(subject: Probed, facts: Facts, policy: Policy) -> Verdict:
     return verdict
 
 
-def _traffic(told: Dict[str, Union[str, float]]) -> str:
+def _traffic(reported: Dict[str, Union[str, float]]) -> str:
     """The work of live connections, from the figures of a sqlnet probe."""
 
     def number(name: str) -> float:
-        value = told.get(TRAFFIC + name, 0)
+        value = reported.get(TRAFFIC + name, 0)
         return float(value) if isinstance(value, (int, float)) else 0.0
 
     rate = number("requests") / max(number("seconds"), 0.001)

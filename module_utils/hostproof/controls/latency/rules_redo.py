@@ -63,14 +63,16 @@ def redo_members(facts: Facts, policy: Policy) -> List[Verdict]:
 
 def _judge(members: List[Member], measured: Measured) -> Verdict:
     writes = _writes(measured)
-    found = [_timed(member, writes) for member in members]
-    timed = sorted((one for one in found if one is not None), key=lambda one: -one.write_us)
+    entries = [_timed(member, writes) for member in members]
+    timed = sorted(
+        (entry for entry in entries if entry is not None), key=lambda entry: -entry.write_us
+    )
     if not timed:
         raise Skip(f"No write latency was measured for {len(members)} redo log members.", _KEYS)
     slowest, fastest = timed[0], timed[-1]
     slower = slowest.write_us - fastest.write_us
     is_slow = slower > _LEAST_US and slowest.write_us > _FACTOR * fastest.write_us
-    shown = [str(one) for one in timed[:_SHOWN]]
+    shown = [str(entry) for entry in timed[:_SHOWN]]
     if len(timed) > _SHOWN:
         shown.append(f"{len(timed) - _SHOWN} more")
     if len(timed) < len(members):
@@ -82,24 +84,26 @@ def _judge(members: List[Member], measured: Measured) -> Verdict:
         "writes to its device",
         desired=f"at most {_FACTOR:g} times the fastest, or {milliseconds(_LEAST_US)} more",
         in_use="; ".join(shown),
-        values={f"{one.path} write_ms": round(one.write_us / 1000.0, 3) for one in timed[:_SHOWN]},
+        values={
+            f"{entry.path} write_ms": round(entry.write_us / 1000.0, 3) for entry in timed[:_SHOWN]
+        },
         evidence=_KEYS,
     )
 
 
 def _writes(measured: Measured) -> Dict[str, float]:
     """The median write of each device and mount, in microseconds."""
-    found: Dict[str, float] = {}
+    medians: Dict[str, float] = {}
     for window in measured.windows:
         if window.p50 is None:
             continue
         if window.probe == DISK and window.layer == "write":
-            found[window.subject] = window.p50
+            medians[window.subject] = window.p50
         elif window.probe == NFS and window.layer == "user":
             path, _, operation = window.subject.rpartition(" ")
             if operation == "WRITE":
-                found[path] = window.p50
-    return found
+                medians[path] = window.p50
+    return medians
 
 
 def _timed(member: Member, writes: Dict[str, float]) -> Optional[_Timed]:

@@ -43,20 +43,20 @@ def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     requested = subject.probe.options["events"]
     for window in _events(measured):
         name = window.subject
-        wanted = requested is None or name.startswith(tuple(requested))
-        if not wanted or window.conditions.get("io_latency", "yes") != "yes":
+        relevant = requested is None or name.startswith(tuple(requested))
+        if not relevant or window.conditions.get("io_latency", "yes") != "yes":
             continue
         event = _event(window, policy)
         limited = Subject(REPORT, "any", "database", None, event)
         ones = grade_window(window, limited, policy.thresholds, name)
-        graded += [one for one in ones if one.limit is not None or requested is not None]
+        graded += [item for item in ones if item.limit is not None or requested is not None]
     for event in requested or ():
         if not any(window.subject.startswith(event) for window in _events(measured)):
             graded.append(Graded(ERROR, event, f"the report has no event {event!r}", None))
     if not graded:
-        told = [window.subject for window in _events(measured)][:5]
+        names = [window.subject for window in _events(measured)][:5]
         why = "It has no wait event with a limit{0}.".format(
-            "" if not told else " (it has {0})".format(", ".join(told))
+            "" if not names else " (it has {0})".format(", ".join(names))
         )
         if not measured.windows:
             raise Unanswered(subject.key, "the report has no latency")
@@ -77,7 +77,9 @@ def _event(window: Window, policy: Policy) -> str:
     name = window.subject
     plain = name[: -len(_BACKGROUND)] if name.endswith(_BACKGROUND) else name
     if window.conditions.get("name_may_go_on"):
-        known = sorted({one.event for one in policy.thresholds if one.event is not None})
+        known = sorted(
+            {threshold.event for threshold in policy.thresholds if threshold.event is not None}
+        )
         return next((event for event in known if event.startswith(plain)), plain)
     return plain
 
@@ -88,14 +90,14 @@ def _events(measured: Measured) -> List[Window]:
 
 def _others(measured: Measured) -> Optional[str]:
     """The figures of a tool's report without wait events."""
-    told: List[str] = []
+    texts: List[str] = []
     for window in measured.windows:
         for name in ("p50", "mean"):
             figure = figures.figure_of(window, name)
             if figure is not None:
-                told.append(f"{window.subject} {figures.text(figure)}")
+                texts.append(f"{window.subject} {figures.text(figure)}")
                 break
-    return "; ".join(told[:10]) or None
+    return "; ".join(texts[:10]) or None
 
 
 @rules.check(
@@ -128,8 +130,8 @@ def log_file_parallel_write(subject: Probed, _facts: Facts, _policy: Policy) -> 
 
 
 def _is_io(windows: List[Window], measured: Measured) -> Tuple[str, Optional[str]]:
-    told = {str(window.conditions.get("io_latency", "unknown")) for window in windows}
-    if told == {"yes"}:
+    states = {str(window.conditions.get("io_latency", "unknown")) for window in windows}
+    if states == {"yes"}:
         return PASS, None
     remarks = [remark for remark in measured.remarks if _is_of_log_write(remark)]
     why = remarks[0] if remarks else f"'{LOG_WRITE}' may not be an I/O latency"

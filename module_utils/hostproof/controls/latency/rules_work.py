@@ -36,19 +36,21 @@ def _with(option: str, why: str) -> Subjects:
     """The reports that have an option."""
 
     def find(facts: Facts, policy: Policy) -> List[Probed]:
-        found = [one for one in REPORTS.find(facts, policy) if one.probe.options[option]]
-        if not found:
+        subjects = [
+            subject for subject in REPORTS.find(facts, policy) if subject.probe.options[option]
+        ]
+        if not subjects:
             raise Skip(why)
-        return found
+        return subjects
 
     return Subjects(find, name=lambda subject: str(subject.path))
 
 
 def _told(subject: Source) -> work.Figures:
-    told = known(subject.answer).figures
-    if told is None:
+    figures = known(subject.answer).figures
+    if figures is None:
         raise Unanswered(subject.key, "it was recorded without figures; record it again")
-    return told
+    return figures
 
 
 def _runs(subject: Probed, prefix: str = "") -> List[Run]:
@@ -62,13 +64,13 @@ def _runs(subject: Probed, prefix: str = "") -> List[Run]:
 
 def _merit(runs: List[Run]) -> str:
     """The unit of work: logical reads if there were few disk reads, otherwise read requests."""
-    busy = any(one.reads and one.reads > _MOST_READS * (one.logical or 0) for one in runs)
+    busy = any(run.reads and run.reads > _MOST_READS * (run.logical or 0) for run in runs)
     return _REQUESTS if busy else _LOGICAL
 
 
 def _numbers(runs: List[Run], merit: str) -> List[Tuple[Run, float]]:
-    numbers = [(one, one.logical if merit == _LOGICAL else one.reads) for one in runs]
-    return [(one, value) for one, value in numbers if value is not None]
+    numbers = [(run, run.logical if merit == _LOGICAL else run.reads) for run in runs]
+    return [(run, value) for run, value in numbers if value is not None]
 
 
 def _listed(numbers: List[Tuple[Run, float]], merit: str, cores: Optional[int]) -> str:
@@ -148,26 +150,29 @@ def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdic
         raise Unanswered(subject.key, "the runs did not do the same: " + "; ".join(unlike))
     after, before = _runs(subject), _runs(subject, work.BEFORE)
     merit = _merit(before + after)
-    found, few = _changes(_numbers(before, merit), _numbers(after, merit))
-    worse = [one for one in found.values() if one.high < 0]
-    told = [
-        f"{name}{one.percent:+.1f} % ({one.low:+.1f} to {one.high:+.1f} %)"
-        for name, one in found.items()
+    changes, few = _changes(_numbers(before, merit), _numbers(after, merit))
+    worse = [change for change in changes.values() if change.high < 0]
+    texts = [
+        f"{name}{change.percent:+.1f} % ({change.low:+.1f} to {change.high:+.1f} %)"
+        for name, change in changes.items()
     ]
-    if not worse and (few or not found):
+    if not worse and (few or not changes):
         raise Unanswered(
             subject.key,
             f"equal runs differ by 2 to 3%, so {work.FEWEST_RUNS} runs of each number of sessions "
-            "are required before and after: " + ", and ".join(told + few),
+            "are required before and after: " + ", and ".join(texts + few),
         )
     return Verdict(
         FAIL if worse else PASS,
         why="Less work than before, by more than runs differ." if worse else None,
         fix="revert the change, or find what it cost: hugepages, pre_page_sga and processors first",
         desired="no fewer " + merit,
-        in_use="; ".join(told + [f"too few runs: {one}" for one in few]),
+        in_use="; ".join(texts + [f"too few runs: {text}" for text in few]),
         values=dict(
-            {(name + "change").replace(": ", " "): one.percent for name, one in found.items()},
+            {
+                (name + "change").replace(": ", " "): change.percent
+                for name, change in changes.items()
+            },
             unit="percent",
         ),
         evidence=(subject.key,),
@@ -182,15 +187,15 @@ def _changes(
     for place, side in enumerate((before, after)):
         for run, value in side:
             sides.setdefault(run.sessions, ([], []))[place].append(value)
-    found: Dict[str, work.Change] = {}
+    changes: Dict[str, work.Change] = {}
     few = []
-    for sessions, (one, other) in sides.items():
+    for sessions, (first, other) in sides.items():
         name = f"{sessions:g} sessions: " if sessions else ""
-        if min(len(one), len(other)) < work.FEWEST_RUNS or not sum(one):
-            few.append(f"{name}{len(one)} before, {len(other)} after")
+        if min(len(first), len(other)) < work.FEWEST_RUNS or not sum(first):
+            few.append(f"{name}{len(first)} before, {len(other)} after")
         else:
-            found[name] = work.change(one, other)
-    return found, few
+            changes[name] = work.change(first, other)
+    return changes, few
 
 
 @rules.check(
@@ -204,8 +209,8 @@ def _changes(
     each=_with("slob_conf", "No report names its slob_conf."),
 )
 def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _told(subject)
-    settings = _settings(told)
+    figures = _told(subject)
+    settings = _settings(figures)
     if not settings:
         raise Unanswered(subject.key, "the settings of SLOB are not there; record it again")
     wrong = []
@@ -220,10 +225,10 @@ def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     for name in slob_conf.HOT:
         if settings.get(name, "FALSE").upper() not in ("FALSE", "0"):
             wrong.append(f"{name}={settings[name]} has sessions wait for the same blocks")
-    unlike = _unlike(told)
+    unlike = _unlike(figures)
     return Verdict(
         FAIL if unlike else WARN if wrong else PASS,
-        why=". ".join(one[:1].upper() + one[1:] for one in unlike + wrong) + "."
+        why=". ".join(text[:1].upper() + text[1:] for text in unlike + wrong) + "."
         if unlike or wrong
         else None,
         fix="set them so that all sessions work all the time, and alike in all runs that are "
@@ -234,14 +239,16 @@ def slob_settings(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _settings(told: work.Figures, prefix: str = "") -> Dict[str, str]:
+def _settings(figures: work.Figures, prefix: str = "") -> Dict[str, str]:
     begin = prefix + work.SETTING
-    return {name[len(begin) :]: str(one) for name, one in told.items() if name.startswith(begin)}
+    return {
+        name[len(begin) :]: str(value) for name, value in figures.items() if name.startswith(begin)
+    }
 
 
-def _unlike(told: work.Figures) -> List[str]:
+def _unlike(figures: work.Figures) -> List[str]:
     """The settings in which two runs differ, where both are known."""
-    now, before = _settings(told), _settings(told, work.BEFORE)
+    now, before = _settings(figures), _settings(figures, work.BEFORE)
     if not now or not before:
         return []
     return [
@@ -272,10 +279,8 @@ def _instance(name: str, figures: work.Figures) -> str:
 )
 def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     figures = _told(subject)
-    found = work.runs_of(figures, work.INSTANCE)
-    by_name = {
-        _instance(one.name, figures): one.logical for one in found if one.logical is not None
-    }
+    runs = work.runs_of(figures, work.INSTANCE)
+    by_name = {_instance(run.name, figures): run.logical for run in runs if run.logical is not None}
     if len(by_name) < 2:
         raise Skip("It does not contain logical reads of several instances.", (subject.key,))
     # Standard deviations detect no outlier among few values: of n values, none is further than
@@ -283,14 +288,16 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     shares = {
         name: 100.0
         * value
-        / (median(sorted(one for key, one in by_name.items() if key != name)) or 1.0)
+        / (median(sorted(reads for key, reads in by_name.items() if key != name)) or 1.0)
         for name, value in by_name.items()
     }
-    slow = {name: one for name, one in shares.items() if one < 100.0 - policy.instance_percent}
-    told = ", ".join(f"{name} {100.0 - one:.1f} % less" for name, one in slow.items())
+    slow = {
+        name: share for name, share in shares.items() if share < 100.0 - policy.instance_percent
+    }
+    text = ", ".join(f"{name} {100.0 - share:.1f} % less" for name, share in slow.items())
     return Verdict(
         WARN if slow else PASS,
-        why=f"Compared with the median of the others: {told}." if slow else None,
+        why=f"Compared with the median of the others: {text}." if slow else None,
         of="{0}: {1}".format(subject.path, ", ".join(slow)) if slow else None,
         fix="compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, "
         "and latency.disk of both",
@@ -316,7 +323,7 @@ def instances(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 def saturation(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     """From which number of sessions on nothing is gained, and whether CPU or storage is full."""
     runs = sorted(
-        (one for one in _runs(subject) if one.sessions), key=lambda one: one.sessions or 0.0
+        (run for run in _runs(subject) if run.sessions), key=lambda run: run.sessions or 0.0
     )
     merit = _merit(runs) if runs else _REQUESTS
     numbers = _numbers(runs, merit)
@@ -366,9 +373,9 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
             f"{last.wait_us / 1000.0:.3g} ms with {last.sessions or 0:g}"
         )
     if at.cpus is None or not cores:
-        told = f" ({waits})" if waits else ""
+        reason = f" ({waits})" if waits else ""
         return (
-            f"It is unknown whether host CPUs or storage are saturated{told}: use awr_info.sh of "
+            f"It is unknown whether host CPUs or storage are saturated{reason}: use awr_info.sh of "
             "SLOB and set cores of the probe."
         )
     busy = 100.0 * at.cpus / cores
@@ -393,22 +400,22 @@ def _full(at: Run, last: Run, cores: Optional[int]) -> str:
     each=SOURCES,
 )
 def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _told(subject)
-    if lobs.PARAMETERS not in told:
+    figures = _told(subject)
+    if lobs.PARAMETERS not in figures:
         raise Skip("The text has no table of parameters.", (subject.key,))
-    found = {
+    parameters = {
         name[len(work.PARAMETER) :]: str(value)
-        for name, value in told.items()
+        for name, value in figures.items()
         if name.startswith(work.PARAMETER)
     }
-    off = [name for name, value in found.items() if value == "0"]
+    off = [name for name, value in parameters.items() if value == "0"]
     return Verdict(
         WARN if off else PASS,
         why="{0} {1} 0.".format(", ".join(off), "are" if len(off) > 1 else "is") if off else None,
         fix="remove the parameters unless Oracle Support requires them; a benchmark of single "
         "reads may need them, a database does not",
         desired="not set",
-        in_use="; ".join(f"{name}={value}" for name, value in found.items()) or "not set",
+        in_use="; ".join(f"{name}={value}" for name, value in parameters.items()) or "not set",
         evidence=(subject.key,),
     )
 
@@ -424,8 +431,11 @@ def prefetch(subject: Source, _facts: Facts, _policy: Policy) -> Verdict:
     each=REPORTS,
 )
 def flash_cache(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
-    told = _told(subject)
-    hits, reads = told.get(lobs.TOTAL + work.FLASH_HITS), told.get(lobs.TOTAL + work.ALL_READS)
+    figures = _told(subject)
+    hits, reads = (
+        figures.get(lobs.TOTAL + work.FLASH_HITS),
+        figures.get(lobs.TOTAL + work.ALL_READS),
+    )
     if not isinstance(hits, (int, float)) or not isinstance(reads, (int, float)) or not reads:
         raise Skip(
             f"It does not contain '{work.FLASH_HITS}' and '{work.ALL_READS}'.", (subject.key,)
@@ -460,8 +470,8 @@ _HITS = 80.0
 )
 def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     """Orion and ApacheBench, one run before and one after."""
-    told = _told(subject)
-    after, before = work.tool_figures(told), work.tool_figures(told, work.BEFORE)
+    figures = _told(subject)
+    after, before = work.tool_figures(figures), work.tool_figures(figures, work.BEFORE)
     if not after and not before:
         raise Skip("It is not a result of Orion or ApacheBench.", (subject.key,))
     names = [name for name in before if name in after and before[name]]
@@ -480,7 +490,7 @@ def tool_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
         "servers pool_validation",
         desired=f"no figure worse by more than {_NOISE:g} %",
         in_use=shown,
-        values={f"{name} change_percent": round(one, 1) for name, one in changes.items()},
+        values={f"{name} change_percent": round(change, 1) for name, change in changes.items()},
         evidence=(subject.key,),
     )
 

@@ -147,13 +147,13 @@ def _databases(facts: Facts, _policy: Policy) -> List[Running]:
 
 def _sources(facts: Facts, policy: Policy) -> List[Union[Source, HostproofError]]:
     """The reports that the policy names, then the databases that run."""
-    found: List[Union[Source, HostproofError]] = list(_reports(facts, policy))
+    sources: List[Union[Source, HostproofError]] = list(_reports(facts, policy))
     if isinstance(facts.databases, HostproofError):
         if not isinstance(facts.databases, Absent):
-            found.append(facts.databases)
+            sources.append(facts.databases)
     else:
-        found += [Instance(one) for one in facts.databases]
-    return found
+        sources += [Instance(database) for database in facts.databases]
+    return sources
 
 
 def no_answer(subject: Probed, measured: Measured) -> Unanswered:

@@ -55,51 +55,51 @@ class Subject(NamedTuple):
     event: Optional[str] = None
 
 
-def threshold_from(given: Any) -> Threshold:
+def threshold_from(options: Any) -> Threshold:
     """A limit of the policy; ValueError says what is wrong with it."""
-    if not isinstance(given, dict):
-        raise ValueError(f"must be a dictionary, not {given!r}")
-    unknown = sorted(str(name) for name in given if name not in Threshold._fields)
+    if not isinstance(options, dict):
+        raise ValueError(f"must be a dictionary, not {options!r}")
+    unknown = sorted(str(name) for name in options if name not in Threshold._fields)
     if unknown:
         raise ValueError(
             "has unknown {0}; it takes {1}".format(", ".join(unknown), Threshold._fields)
         )
-    probe = _choice(given, "probe", tuple(LAYERS), None)
-    layer = given.get("layer")
+    probe = _choice(options, "probe", tuple(LAYERS), None)
+    layer = options.get("layer")
     if layer is not None and layer not in LAYERS[probe]:
         raise ValueError(
             "layer of {0} must be one of {1}, not {2!r}".format(
                 probe, ", ".join(LAYERS[probe]), layer
             )
         )
-    event = given.get("event")
+    event = options.get("event")
     if event is not None and (probe != REPORT or not isinstance(event, str) or not event):
         raise ValueError("event is the name of a wait event, for the probe report alone")
-    size = given.get("size")
+    size = options.get("size")
     if size is not None and (isinstance(size, bool) or not str(size).isdecimal()):
         raise ValueError(f"size must be a number of bytes, not {size!r}")
-    warn, fail = _limit_from(given, "warn_ms"), _limit_from(given, "fail_ms")
+    warn, fail = _limit_from(options, "warn_ms"), _limit_from(options, "fail_ms")
     if warn is None:
         raise ValueError("needs warn_ms")
     if fail is not None and fail < warn:
         raise ValueError(f"fail_ms {fail:g} must not be below warn_ms {warn:g}")
     return Threshold(
         probe=probe,
-        storage=_choice(given, "storage", STORAGE, ANY),
+        storage=_choice(options, "storage", STORAGE, ANY),
         layer=layer,
-        figure=_choice(given, "figure", FIGURES, None),
+        figure=_choice(options, "figure", FIGURES, None),
         size=None if size is None else int(size),
         event=event,
         warn_ms=warn,
         fail_ms=fail,
-        source=str(given.get("source") or "policy"),
+        source=str(options.get("source") or "policy"),
     )
 
 
 def _choice(
-    given: Dict[str, Any], name: str, choices: Sequence[str], otherwise: Optional[str]
+    options: Dict[str, Any], name: str, choices: Sequence[str], otherwise: Optional[str]
 ) -> str:
-    value = given.get(name, otherwise)
+    value = options.get(name, otherwise)
     if value not in choices:
         raise ValueError(
             "{0} must be one of {1}, not {2!r}".format(name, ", ".join(choices), value)
@@ -107,8 +107,8 @@ def _choice(
     return str(value)
 
 
-def _limit_from(given: Dict[str, Any], name: str) -> Optional[float]:
-    value = given.get(name)
+def _limit_from(options: Dict[str, Any], name: str) -> Optional[float]:
+    value = options.get(name)
     if value is None:
         return None
     try:
@@ -125,18 +125,18 @@ def choose(thresholds: Sequence[Threshold], subject: Subject, figure: str) -> Op
     """The limit for a figure ("p50") of a subject; None where there is none."""
     best: Optional[Threshold] = None
     rank = (-1, -1, -1, -1)
-    for one in thresholds:
+    for threshold in thresholds:
         pairs = (
-            (one.event, subject.event),
-            (None if one.storage == ANY else one.storage, subject.storage),
-            (one.layer, subject.layer),
-            (one.size, subject.size),
+            (threshold.event, subject.event),
+            (None if threshold.storage == ANY else threshold.storage, subject.storage),
+            (threshold.layer, subject.layer),
+            (threshold.size, subject.size),
         )
-        applies = one.probe == subject.probe and one.figure == figure
-        if applies and all(wanted is None or wanted == given for wanted, given in pairs):
-            own = tuple(int(wanted is not None) for wanted, _ in pairs)
+        applies = threshold.probe == subject.probe and threshold.figure == figure
+        if applies and all(required is None or required == actual for required, actual in pairs):
+            own = tuple(int(required is not None) for required, _ in pairs)
             if own >= rank:
-                best, rank = one, (own[0], own[1], own[2], own[3])
+                best, rank = threshold, (own[0], own[1], own[2], own[3])
     return best
 
 

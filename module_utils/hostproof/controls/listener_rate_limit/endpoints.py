@@ -36,28 +36,28 @@ class Endpoint(NamedTuple):
 
 def global_rate(listener: Listener) -> Optional[int]:
     """CONNECTION_RATE of the listener. The last one in the file applies. None if it is not set."""
-    found = listener.parameters("CONNECTION_RATE_" + listener.name)
-    if not found:
+    parameters = listener.parameters("CONNECTION_RATE_" + listener.name)
+    if not parameters:
         return None
-    rate = _number(found[-1], listener)
+    rate = _number(parameters[-1], listener)
     if not rate:
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"{found[-1].name} is 0, and Oracle does not document the meaning of 0: set it to 1 or "
-            "more, or remove it",
+            f"{parameters[-1].name} is 0, and Oracle does not document the meaning of 0: set it "
+            "to 1 or more, or remove it",
         )
     return rate
 
 
 def endpoints(listener: Listener) -> List[Endpoint]:
     """The endpoints of the listener with their effective rates."""
-    found = []
+    result = []
     for parameter in listener.parameters(listener.name):
         for address in parameter.inside("ADDRESS"):
             protocol = (address.text("PROTOCOL") or "").lower()
             if protocol in PROTOCOLS:
-                found.append(endpoint_of(address, protocol, global_rate(listener), listener))
-    return found
+                result.append(endpoint_of(address, protocol, global_rate(listener), listener))
+    return result
 
 
 def endpoint_of(
@@ -80,7 +80,7 @@ def endpoint_of(
 
 def _alike(pairs: List[oracle_net.Pair], listener: Listener) -> List[oracle_net.Pair]:
     """Raise if an address has a keyword more than once with different values."""
-    values = [(one.value or "").lower() for one in pairs]
+    values = [(pair.value or "").lower() for pair in pairs]
     if len(set(values)) > 1:
         raise Unanswered(
             "command:cat " + known(listener.main).path,
@@ -134,17 +134,17 @@ def _number(pair: oracle_net.Pair, listener: Listener) -> int:
 
 
 def inbound_timeout(listener: Listener) -> int:
-    found = listener.parameters("INBOUND_CONNECT_TIMEOUT_" + listener.name)
-    return _number(found[-1], listener) if found else INBOUND_TIMEOUT
+    parameters = listener.parameters("INBOUND_CONNECT_TIMEOUT_" + listener.name)
+    return _number(parameters[-1], listener) if parameters else INBOUND_TIMEOUT
 
 
-def may_be_limited(endpoint: Endpoint, wanted: WantedListener) -> bool:
-    return wanted.ports is None or endpoint.port in wanted.ports
+def may_be_limited(endpoint: Endpoint, required: WantedListener) -> bool:
+    return required.ports is None or endpoint.port in required.ports
 
 
-def wanted_rate(endpoint: Endpoint, wanted: WantedListener) -> Optional[int]:
+def wanted_rate(endpoint: Endpoint, required: WantedListener) -> Optional[int]:
     """The required rate, None for no limit. Call it only if the policy manages the rate."""
-    return (wanted.rate or None) if may_be_limited(endpoint, wanted) else None
+    return (required.rate or None) if may_be_limited(endpoint, required) else None
 
 
 def drain_seconds(rate: int, pools: Tuple[int, ...]) -> float:

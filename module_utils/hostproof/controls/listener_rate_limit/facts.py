@@ -70,20 +70,23 @@ def read(host: Host, policy: Policy) -> Facts:
     """Read all facts for the checks and the plan."""
     listeners = attempt(probe.read_listeners, host)
     running = if_known(listeners, [])
-    touched = [one for one in running if _may_be_touched(one, policy)]
+    touched = [listener for listener in running if _may_be_touched(listener, policy)]
     return Facts(
         listeners=listeners,
-        logs={one.pid: attempt(probe.read_log, host, one, policy.log_tail) for one in running},
-        states={one.pid: attempt(_read_state, host, one) for one in touched},
+        logs={
+            listener.pid: attempt(probe.read_log, host, listener, policy.log_tail)
+            for listener in running
+        },
+        states={listener.pid: attempt(_read_state, host, listener) for listener in touched},
         clusterware=attempt(_read_clusterware, host),
         sockets=attempt(listening.read, host) if running else _none(SOCKETS),
         somaxconn=attempt(host.read_number, SOMAXCONN),
         overflows=attempt(_read_overflows, host, policy, bool(running)),
-        log_keys={one.pid: _log_keys(host, one, policy) for one in running},
+        log_keys={listener.pid: _log_keys(host, listener, policy) for listener in running},
         definitions={
             name: attempt(_find_definitions, host, name, policy)
-            for name in sorted({one.name for one in policy.listeners or ()})
-            if name not in [one.name for one in running]
+            for name in sorted({entry.name for entry in policy.listeners or ()})
+            if name not in [listener.name for listener in running]
         },
     )
 
@@ -97,19 +100,19 @@ def _may_be_touched(listener: Listener, policy: Policy) -> bool:
     """Whether the plan may restart the listener. Only then it is queried with lsnrctl."""
     if not policy.allow_restart:
         return False
-    fitting = [one for one in policy.listeners or () if fits(one, listener)]
-    return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)
+    fitting = [entry for entry in policy.listeners or () if fits(entry, listener)]
+    return any(attempt(_needs_a_start, listener, entry) is not False for entry in fitting)
 
 
-def _needs_a_start(listener: Listener, wanted: WantedListener) -> bool:
+def _needs_a_start(listener: Listener, required: WantedListener) -> bool:
     main = known(listener.main)
     net = known(main.net)
-    changed = edited(listener, wanted, net, main).text != net.text
-    return changed or not is_as_wanted(listener, wanted) or is_stale(listener)
+    changed = edited(listener, required, net, main).text != net.text
+    return changed or not is_as_wanted(listener, required) or is_stale(listener)
 
 
-def fits(wanted: WantedListener, listener: Listener) -> bool:
-    return wanted.name == listener.name and wanted.home in (None, listener.home)
+def fits(required: WantedListener, listener: Listener) -> bool:
+    return required.name == listener.name and required.home in (None, listener.home)
 
 
 def look(listener: Listener) -> Command:
@@ -122,8 +125,8 @@ def look(listener: Listener) -> Command:
 
 
 def _read_state(host: Host, listener: Listener) -> str:
-    wanted = look(listener)
-    return state_of(wanted, host.ask(wanted))
+    query = look(listener)
+    return state_of(query, host.ask(query))
 
 
 def _log_keys(host: Host, listener: Listener, policy: Policy) -> Tuple[str, ...]:
@@ -168,12 +171,12 @@ def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:
 def grid_reasons(listener: Listener, clusterware: Clusterware) -> List[str]:
     """Reasons why Grid Infrastructure manages the file. Empty if it does not."""
     reasons = []
-    for one in listener.files():
-        lines = probe.agent_lines(known(one.net), listener.name)
+    for net_file in listener.files():
+        lines = probe.agent_lines(known(net_file.net), listener.name)
         if lines:
             reasons.append(
                 "the agent wrote line {0} of {1}".format(
-                    ", ".join(str(line) for line in lines), one.path
+                    ", ".join(str(line) for line in lines), net_file.path
                 )
             )
     if clusterware.home is not None and listener.home == clusterware.home:

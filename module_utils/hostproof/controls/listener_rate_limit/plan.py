@@ -56,7 +56,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 def _is_ambiguous(subject: Subject, facts: Facts) -> bool:
     """Whether several listeners have the name, and the policy does not give the home."""
-    same = [one for one in known(facts.listeners) if one.name == subject.name]
+    same = [listener for listener in known(facts.listeners) if listener.name == subject.name]
     return subject.wanted is not None and subject.wanted.home is None and len(same) > 1
 
 
@@ -71,9 +71,9 @@ class _Work:
 
     def plan(self) -> Plan:
         changes: List[Change] = [
-            FileChange(path, one.net.text, one.before, owner=one.uid)
-            for path, one in sorted(self.files.items())
-            if one.net.text != one.before
+            FileChange(path, entry.net.text, entry.before, owner=entry.uid)
+            for path, entry in sorted(self.files.items())
+            if entry.net.text != entry.before
         ]
         return Plan(changes + self.commands, self.refusals, self.pending, [])
 
@@ -89,12 +89,12 @@ class _Edited(NamedTuple):
 def _plan_one(
     subject: Subject,
     listener: Listener,
-    wanted: WantedListener,
+    required: WantedListener,
     facts: Facts,
     policy: Policy,
     work: _Work,
 ) -> None:
-    if wanted.rate is None and wanted.queuesize is None:
+    if required.rate is None and required.queuesize is None:
         return
     main = known(listener.main)
     if isinstance(main.net, Absent):
@@ -117,10 +117,10 @@ def _plan_one(
             )
         )
         return
-    new = edited(listener, wanted, current.net, main)
+    new = edited(listener, required, current.net, main)
     changed = new.text != current.net.text
-    if changed or not is_as_wanted(listener, wanted):
-        refusals = _guards(subject, listener, wanted, facts, policy)
+    if changed or not is_as_wanted(listener, required):
+        refusals = _guards(subject, listener, required, facts, policy)
         if refusals:
             work.refusals.extend(refusals)
             return
@@ -139,21 +139,21 @@ def _plan_one(
 
 
 def _guards(
-    subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
+    subject: Subject, listener: Listener, required: WantedListener, facts: Facts, policy: Policy
 ) -> List[Refusal]:
     clusterware = known(facts.clusterware)
-    refusals = _file_guards(subject, listener, wanted, clusterware)
-    if refusals or not wanted.rate:
+    refusals = _file_guards(subject, listener, required, clusterware)
+    if refusals or not required.rate:
         return refusals
     status, why = version_problem(known(listener.release), clusterware.cluster)
     if status != PASS and not policy.allow_leaking_version:
         refusals.append(Refusal(f"{subject.title}: {why}", "allow_leaking_version"))
-    problems, _drain = drain_problems(wanted.rate, subject, listener)
+    problems, _drain = drain_problems(required.rate, subject, listener)
     if problems and not policy.allow_drain_beyond_timeout:
         refusals.append(
             Refusal(
                 "{0}: with {1} connections per second clients time out and retry: {2}".format(
-                    subject.title, wanted.rate, "; ".join(problems)
+                    subject.title, required.rate, "; ".join(problems)
                 ),
                 "allow_drain_beyond_timeout",
             )
@@ -162,7 +162,7 @@ def _guards(
 
 
 def _file_guards(
-    subject: Subject, listener: Listener, wanted: WantedListener, clusterware: Clusterware
+    subject: Subject, listener: Listener, required: WantedListener, clusterware: Clusterware
 ) -> List[Refusal]:
     main = known(listener.main)
     reasons = grid_reasons(listener, clusterware)
@@ -181,7 +181,9 @@ def _file_guards(
                 None,
             )
         ]
-    missing = sorted(set(wanted.ports or ()) - {one.port or 0 for one in endpoints(listener)})
+    missing = sorted(
+        set(required.ports or ()) - {endpoint.port or 0 for endpoint in endpoints(listener)}
+    )
     if missing:
         return [
             Refusal(
@@ -196,7 +198,11 @@ def _file_guards(
         if len(listener.parameters(name)) > 1:
             return [Refusal(f"{name} is set twice in {main.path}: keep one of them", None)]
         if listener.parameters(name) and not known(main.net).all(name):
-            where = [one.path for one in known(listener.included) if known(one.net).all(name)]
+            where = [
+                net_file.path
+                for net_file in known(listener.included)
+                if known(net_file.net).all(name)
+            ]
             return [
                 Refusal(
                     "{0} is in {1} (IFILE), which Hostproof does not edit: move it into {2}".format(
@@ -242,14 +248,14 @@ def _restart(listener: Listener, started: str) -> CommandChange:
 
 
 def _stop(listener: Listener) -> Command:
-    one = listener.command("stop " + _name(listener), "stop", _STOPPED)
-    return one._replace(codes=(0, 1))
+    command = listener.command("stop " + _name(listener), "stop", _STOPPED)
+    return command._replace(codes=(0, 1))
 
 
 def _start(listener: Listener) -> Command:
     """Start it with its current resource limits, because server processes inherit them."""
-    one = listener.command("start " + _name(listener), "start", _COMPLETED)
-    return one._replace(limits=known(listener.limits))
+    command = listener.command("start " + _name(listener), "start", _COMPLETED)
+    return command._replace(limits=known(listener.limits))
 
 
 def _reload(listener: Listener) -> CommandChange:

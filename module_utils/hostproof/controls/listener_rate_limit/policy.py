@@ -32,34 +32,34 @@ OVER_TCP = PROTOCOLS[:2]
 _TWICE = "lists {0[0]} twice: give each of them its home"
 
 
-def _name(given: PolicyValues, name: str) -> str:
-    text = str(given[name])
+def _name(values: PolicyValues, name: str) -> str:
+    text = str(values[name])
     if not re.match(r"^[A-Za-z][A-Za-z0-9_.$#-]*\Z", text):
-        raise given.error(name, f"{text!r} is not the name of a listener")
+        raise values.error(name, f"{text!r} is not the name of a listener")
     return text.upper()
 
 
-def _home(given: PolicyValues, name: str) -> str:
-    home = str(given[name])
+def _home(values: PolicyValues, name: str) -> str:
+    home = str(values[name])
     if not home.startswith("/"):
-        raise given.error(name, f"must be absolute, not {given[name]!r}")
+        raise values.error(name, f"must be absolute, not {values[name]!r}")
     return home.rstrip("/") or "/"
 
 
-def _ports(given: PolicyValues, name: str) -> Tuple[int, ...]:
-    value = given[name]
+def _ports(values: PolicyValues, name: str) -> Tuple[int, ...]:
+    value = values[name]
     if not isinstance(value, (list, tuple)) or not value:
-        raise given.error(name, f"must be a list of ports, not {value!r}")
+        raise values.error(name, f"must be a list of ports, not {value!r}")
     for port in value:
         if not is_whole(port) or not 1 <= int(port) <= 65535:
-            raise given.error(name, f"must be whole numbers from 1 to 65535, not {port!r}")
+            raise values.error(name, f"must be whole numbers from 1 to 65535, not {port!r}")
     return tuple(sorted({int(port) for port in value}))
 
 
 class Pool(NamedTuple):
     """Clients that connect at the same time: their number, and their timeout for a connection."""
 
-    name: str = checked_by(lambda given, name: str(given[name]), "str")
+    name: str = checked_by(lambda values, name: str(values[name]), "str")
     connections: int = whole_number(1, 1000000)
     timeout_seconds: int = whole_number(1, 86400)
 
@@ -81,13 +81,13 @@ class WantedListener(NamedTuple):
     pools: Tuple[Pool, ...] = entries(Pool).optional(())
 
 
-def _homes(given: PolicyValues, name: str) -> Tuple[str, ...]:
-    return given.entries(name, lambda home: given.absolute(name, home).rstrip("/") or "/")
+def _homes(values: PolicyValues, name: str) -> Tuple[str, ...]:
+    return values.entries(name, lambda home: values.absolute(name, home).rstrip("/") or "/")
 
 
-def _cheap(given: PolicyValues, name: str, size_of_tail: int) -> int:
+def _cheap(values: PolicyValues, name: str, size_of_tail: int) -> int:
     if size_of_tail > 8 << 20:
-        raise given.error(name, "must be at most 8M: an audit must stay cheap")
+        raise values.error(name, "must be at most 8M: an audit must stay cheap")
     return size_of_tail
 
 
@@ -98,7 +98,7 @@ class Policy(NamedTuple):
     """
 
     listeners: Optional[Tuple[WantedListener, ...]] = entries(
-        WantedListener, key=lambda one: (one.name, one.home), twice=_TWICE, empty=False
+        WantedListener, key=lambda entry: (entry.name, entry.home), twice=_TWICE, empty=False
     ).none_for("auto")
     """The listeners of the host, each with C(name). Optional keys are C(home) (for several
     listeners with the same name), C(rate) (connections per second, C(0) for no limit), C(scope)
@@ -164,14 +164,16 @@ class Policy(NamedTuple):
     """
 
 
-def _one_of_a_name(policy: Policy, given: PolicyValues) -> Policy:
+def _one_of_a_name(policy: Policy, values: PolicyValues) -> Policy:
     """Raise if names are ambiguous. An entry without a home matches all listeners of its name."""
     listeners = policy.listeners or ()
-    of_all_homes = {one.name for one in listeners if one.home is None}
-    for name in sorted({one.name for one in listeners if one.home is not None} & of_all_homes):
-        items = given.places("listeners")
+    of_all_homes = {entry.name for entry in listeners if entry.home is None}
+    for name in sorted(
+        {entry.name for entry in listeners if entry.home is not None} & of_all_homes
+    ):
+        items = values.places("listeners")
         places = [place for place, item in items if str(item["name"]).upper() == name]
-        raise BadEntry(str(given.error("listeners", _TWICE.format([name]))), "listeners", places)
+        raise BadEntry(str(values.error("listeners", _TWICE.format([name]))), "listeners", places)
     return policy
 
 

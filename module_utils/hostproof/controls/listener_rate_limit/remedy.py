@@ -65,24 +65,24 @@ def least_rate(subject: Subject, listener: Listener) -> int:
 
 
 def why_refused(
-    subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
+    subject: Subject, listener: Listener, required: WantedListener, facts: Facts, policy: Policy
 ) -> Optional[str]:
     """The fix if apply would reject the change. None if it would not."""
     clusterware = if_known(facts.clusterware, None)
     release = if_known(listener.release, None)
-    if clusterware is None or (wanted.rate and release is None):
+    if clusterware is None or (required.rate and release is None):
         return "resolve the errors of this control, then apply the policy"
     if grid_reasons(listener, clusterware):
         return INSTEAD
-    ports = {one.port for one in endpoints(listener)}
-    if not ports or set(wanted.ports or ()) - ports:
+    ports = {endpoint.port for endpoint in endpoints(listener)}
+    if not ports or set(required.ports or ()) - ports:
         return "add the addresses that must be limited to the file, then apply the policy"
-    if not wanted.rate or release is None:
+    if not required.rate or release is None:
         return None
     status, why = version_problem(release, clusterware.cluster)
     if status != PASS and not policy.allow_leaking_version:
         return "upgrade, or accept the risk with listener_rate_limit_allow_leaking_version: " + why
-    problems, _drain = drain_problems(wanted.rate, subject, listener)
+    problems, _drain = drain_problems(required.rate, subject, listener)
     if problems and not policy.allow_drain_beyond_timeout:
         return "set a rate of at least {0}, or accept the risk with {1}: {2}".format(
             least_rate(subject, listener),

@@ -99,7 +99,7 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     if isinstance(main.net, Absent):
         raise Skip("There is no listener.ora: defaults are in use.")
     try:
-        count = sum(len(known(one.net).parameters) for one in listener.files())
+        count = sum(len(known(net_file.net).parameters) for net_file in listener.files())
     except ParseError as problem:
         return Verdict(
             FAIL,
@@ -112,7 +112,7 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS,
         persisted="{0} parameters in {1}".format(
-            count, ", ".join(one.path for one in listener.files())
+            count, ", ".join(net_file.path for net_file in listener.files())
         ),
         evidence=file_keys(listener),
     )
@@ -133,8 +133,8 @@ def duplicate_parameters(subject: Subject, _facts: Facts, _policy: Policy) -> Ve
     listener = running(subject)
     names = [
         parameter.name.upper()
-        for one in listener.files()
-        for parameter in known(one.net).parameters
+        for net_file in listener.files()
+        for parameter in known(net_file.net).parameters
         if parameter.name.upper() != "IFILE"
     ]
     twice = sorted({name for name in names if names.count(name) > 1 and _is_ours(name, listener)})
@@ -165,7 +165,7 @@ def _is_ours(name: str, listener: Listener) -> bool:
 def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     started = known(listener.started)
-    files = [(known(one.changed), one.path) for one in listener.files()]
+    files = [(known(net_file.changed), net_file.path) for net_file in listener.files()]
     if not files:
         raise Skip("There is no listener.ora.")
     changed, path = max(files)
@@ -174,10 +174,10 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if silent:
         return Verdict(
             FAIL,
-            persisted=", ".join(one.name() for one in silent),
+            persisted=", ".join(endpoint.name() for endpoint in silent),
             running="no listening socket",
-            why=f"No process listens on {', '.join(one.name() for one in silent)}: the listener "
-            "was started with another file, or could not open that port.",
+            why=f"No process listens on {', '.join(endpoint.name() for endpoint in silent)}: the "
+            "listener was started with another file, or could not open that port.",
             fix="check the log of the listener; then restart it in a maintenance window",
             commands=_restart_commands(listener),
             evidence=file_keys(listener) + [SOCKETS],
@@ -211,9 +211,13 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 def _not_listening(listener: Listener, facts: Facts) -> List[Endpoint]:
     """TCP endpoints of the file without a listening socket on the host."""
-    ones = [one for one in endpoints(listener) if one.port and one.protocol in OVER_TCP]
-    ports = {one.port for one in known(facts.sockets)} if ones else set()
-    return [one for one in ones if one.port not in ports]
+    ones = [
+        endpoint
+        for endpoint in endpoints(listener)
+        if endpoint.port and endpoint.protocol in OVER_TCP
+    ]
+    ports = {socket.port for socket in known(facts.sockets)} if ones else set()
+    return [endpoint for endpoint in ones if endpoint.port not in ports]
 
 
 def _restart_commands(listener: Listener) -> List[str]:

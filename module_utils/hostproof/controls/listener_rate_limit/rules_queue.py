@@ -32,29 +32,31 @@ DEFAULT_QUEUE = 128
     because_of=("listener_rate_limit.syntax",),
 )
 def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
-    listener, wanted = running(subject), subject.wanted
-    ones = [one for one in endpoints(listener) if one.port is not None]
+    listener, required = running(subject), subject.wanted
+    ones = [endpoint for endpoint in endpoints(listener) if endpoint.port is not None]
     if not ones:
         raise Skip("The file has no TCP address.")
-    size = None if wanted is None else wanted.queuesize
+    size = None if required is None else required.queuesize
     most = known(facts.somaxconn)
     sockets = known(facts.sockets)
-    problems = [problem for one in ones for problem in _too_short(one, wanted, most, sockets)]
+    problems = [
+        problem for endpoint in ones for problem in _too_short(endpoint, required, most, sockets)
+    ]
     burst = sum(pool.connections for pool in subject.pools)
     warnings = [
-        f"{burst} clients can connect at the same time, and the queue of {one.name()} is "
+        f"{burst} clients can connect at the same time, and the queue of {endpoint.name()} is "
         f"{live.backlog}"
-        for one, live in [(one, _socket_of(one, sockets)) for one in ones]
+        for endpoint, live in [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
         if live is not None and burst > live.backlog + 1
     ]
     return Verdict(
         FAIL if problems else WARN if warnings else PASS,
         desired=None if size is None else str(size),
         persisted=", ".join(
-            "{0} {1}".format(one.name(), one.queuesize or "default") for one in ones
+            "{0} {1}".format(endpoint.name(), endpoint.queuesize or "default") for endpoint in ones
         ),
         running="{0}; net.core.somaxconn {1}".format(
-            ", ".join(_socket_text(one, sockets) for one in ones), most
+            ", ".join(_socket_text(endpoint, sockets) for endpoint in ones), most
         ),
         why="; ".join(problems + warnings) + ".",
         fix="set queuesize in listener_rate_limit_listeners and at least the same "
@@ -64,23 +66,28 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _too_short(
-    one: Endpoint, wanted: Optional[WantedListener], most: int, sockets: List[Listening]
+    endpoint: Endpoint, required: Optional[WantedListener], most: int, sockets: List[Listening]
 ) -> List[str]:
     """Texts about differences of the queue of an endpoint from the policy or from its file."""
     problems: List[str] = []
-    managed = wanted.queuesize if wanted is not None and may_be_limited(one, wanted) else None
-    if managed is not None and one.queuesize != managed:
-        set_to = one.queuesize or "not set"
-        problems.append(f"{one.name()} has QUEUESIZE {set_to}, not {managed}")
-    if not one.queuesize:
+    managed = (
+        required.queuesize if required is not None and may_be_limited(endpoint, required) else None
+    )
+    if managed is not None and endpoint.queuesize != managed:
+        set_to = endpoint.queuesize or "not set"
+        problems.append(f"{endpoint.name()} has QUEUESIZE {set_to}, not {managed}")
+    if not endpoint.queuesize:
         return problems
-    if one.queuesize > most:
+    if endpoint.queuesize > most:
         problems.append(
-            f"{one.name()} requests {one.queuesize}, and net.core.somaxconn reduces it to {most}"
+            f"{endpoint.name()} requests {endpoint.queuesize}, and net.core.somaxconn reduces it "
+            f"to {most}"
         )
-    live = _socket_of(one, sockets)
-    if live is not None and live.backlog < min(one.queuesize, most):
-        problems.append(f"{one.name()} listens with a queue of {live.backlog}, not {one.queuesize}")
+    live = _socket_of(endpoint, sockets)
+    if live is not None and live.backlog < min(endpoint.queuesize, most):
+        problems.append(
+            f"{endpoint.name()} listens with a queue of {live.backlog}, not {endpoint.queuesize}"
+        )
     return problems
 
 
@@ -88,8 +95,8 @@ def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listeni
     """The listening socket of the port. With several addresses, the one with the shortest queue."""
     if endpoint.protocol not in OVER_TCP:
         return None
-    ours = [one for one in sockets if one.port == endpoint.port]
-    return min(ours, key=lambda one: one.backlog) if ours else None
+    ours = [socket for socket in sockets if socket.port == endpoint.port]
+    return min(ours, key=lambda socket: socket.backlog) if ours else None
 
 
 def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
@@ -120,7 +127,7 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     seen = known(log)
     minutes = seen.seconds() / 60.0
     share = 100.0 * seen.delayed / max(1, seen.established + seen.delayed)
-    limited = [one.rate for one in endpoints(listener) if one.rate]
+    limited = [endpoint.rate for endpoint in endpoints(listener) if endpoint.rate]
     status = PASS
     why: Optional[str] = None
     if seen.delayed and share > policy.delayed_warn_percent:
@@ -162,8 +169,12 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     counted = known_or_skip(facts.overflows)
-    ports = {one.port for one in endpoints(listener)}
-    full = [one for one in known(facts.sockets) if one.port in ports and one.queued > one.backlog]
+    ports = {endpoint.port for endpoint in endpoints(listener)}
+    full = [
+        socket
+        for socket in known(facts.sockets)
+        if socket.port in ports and socket.queued > socket.backlog
+    ]
     status = PASS
     why: Optional[str] = None
     if full:

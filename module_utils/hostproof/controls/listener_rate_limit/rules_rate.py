@@ -34,24 +34,28 @@ rules = Rules(NAME)
     ),
 )
 def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
-    listener, wanted = running(subject), subject.wanted
-    if wanted is None or wanted.rate is None:
+    listener, required = running(subject), subject.wanted
+    if required is None or required.rate is None:
         raise Skip("The policy requires no rate for this listener.")
     ones = endpoints(listener)
-    wrong = [one for one in ones if one.rate != wanted_rate(one, wanted)]
-    missing = sorted(set(wanted.ports or ()) - {one.port for one in ones if one.port is not None})
+    wrong = [endpoint for endpoint in ones if endpoint.rate != wanted_rate(endpoint, required)]
+    missing = sorted(
+        set(required.ports or ())
+        - {endpoint.port for endpoint in ones if endpoint.port is not None}
+    )
     why = "; ".join(
         [
-            f"{one.name()} has {_rate_text(one.rate)}, not {_rate_text(wanted_rate(one, wanted))}"
-            for one in wrong
+            f"{endpoint.name()} has {_rate_text(endpoint.rate)}, not "
+            f"{_rate_text(wanted_rate(endpoint, required))}"
+            for endpoint in wrong
         ]
         + [f"no address has port {port}" for port in missing]
         + ([] if ones else ["the file has no TCP address to limit"])
     )
-    refusal = why_refused(subject, listener, wanted, facts, policy) if why else None
+    refusal = why_refused(subject, listener, required, facts, policy) if why else None
     return Verdict(
         FAIL if why else PASS,
-        desired=_wanted_text(wanted),
+        desired=_wanted_text(required),
         persisted=_endpoints_text(ones),
         why=why + ".",
         fix="apply the policy" if refusal is None else refusal,
@@ -60,12 +64,12 @@ def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _wanted_text(wanted: WantedListener) -> str:
-    if not wanted.rate:
+def _wanted_text(required: WantedListener) -> str:
+    if not required.rate:
         return "no limit"
-    where = "each endpoint" if wanted.scope == "endpoint" else "the listener"
-    ports = "" if wanted.ports is None else " of port " + ", ".join(map(str, wanted.ports))
-    return f"{wanted.rate} per second at {where}{ports}"
+    where = "each endpoint" if required.scope == "endpoint" else "the listener"
+    ports = "" if required.ports is None else " of port " + ", ".join(map(str, required.ports))
+    return f"{required.rate} per second at {where}{ports}"
 
 
 def _rate_text(rate: Optional[int]) -> str:
@@ -75,7 +79,7 @@ def _rate_text(rate: Optional[int]) -> str:
 def _endpoints_text(ones: List[Endpoint]) -> str:
     if not ones:
         return "no TCP address"
-    return ", ".join(f"{one.name()} {_rate_text(one.rate)}" for one in ones)
+    return ", ".join(f"{endpoint.name()} {_rate_text(endpoint.rate)}" for endpoint in ones)
 
 
 @rules.check(
@@ -94,9 +98,11 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     ones = endpoints(listener)
     total = global_rate(listener)
-    unbound = [one for one in ones if one.limit is not None and one.rate is None]
-    unbound = [one for one in unbound if (one.limit or "").lower() not in FALSE]
-    limited = [one for one in ones if one.rate is not None]
+    unbound = [
+        endpoint for endpoint in ones if endpoint.limit is not None and endpoint.rate is None
+    ]
+    unbound = [endpoint for endpoint in unbound if (endpoint.limit or "").lower() not in FALSE]
+    limited = [endpoint for endpoint in ones if endpoint.rate is not None]
     why: Optional[str] = None
     if total is not None and not limited:
         why = (
@@ -115,7 +121,7 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         PASS if why is None else FAIL,
         persisted=_written_text(ones, total, listener),
-        values={"rate_per_second": min([one.rate or 0 for one in limited] or [0])},
+        values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
         fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
         "listener_rate_limit_listeners and apply the policy",
@@ -124,7 +130,11 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener) -> str:
-    parts = [f"{one.name()} RATE_LIMIT={one.limit}" for one in ones if one.limit is not None]
+    parts = [
+        f"{endpoint.name()} RATE_LIMIT={endpoint.limit}"
+        for endpoint in ones
+        if endpoint.limit is not None
+    ]
     if total is not None:
         parts.append(f"CONNECTION_RATE_{listener.name}={total}")
     return ", ".join(parts) or "no rate"
@@ -146,10 +156,12 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     ones = endpoints(listener)
     total = global_rate(listener)
-    if total is None and not [one for one in ones if one.rate is not None]:
+    if total is None and not [endpoint for endpoint in ones if endpoint.rate is not None]:
         raise Skip("The file has no rate.")
-    numbers = [one for one in ones if one.limit is not None and one.limit.isdecimal()]
-    limited = [one for one in ones if one.rate is not None]
+    numbers = [
+        endpoint for endpoint in ones if endpoint.limit is not None and endpoint.limit.isdecimal()
+    ]
+    limited = [endpoint for endpoint in ones if endpoint.rate is not None]
     why: Optional[str] = None
     if total is not None and numbers:
         why = (
@@ -183,12 +195,12 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     because_of=("listener_rate_limit.rate",),
 )
 def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
-    listener, wanted, pools = running(subject), subject.wanted, subject.pools
+    listener, required, pools = running(subject), subject.wanted, subject.pools
     if not pools:
         raise Skip("The policy lists no pools of clients for this listener.")
-    rates = [one.rate for one in endpoints(listener) if one.rate]
-    if wanted is not None and wanted.rate is not None:
-        rates = [wanted.rate] if wanted.rate else []
+    rates = [endpoint.rate for endpoint in endpoints(listener) if endpoint.rate]
+    if required is not None and required.rate is not None:
+        rates = [required.rate] if required.rate else []
     if not rates:
         raise Skip("No rate limit is set, so clients do not wait.")
     problems, drain = drain_problems(min(rates), subject, listener)
@@ -219,7 +231,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 )
 def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
-    rates = [one.rate for one in endpoints(listener) if one.rate]
+    rates = [endpoint.rate for endpoint in endpoints(listener) if endpoint.rate]
     wants = subject.wanted is not None and bool(subject.wanted.rate)
     if not rates and not wants:
         raise Skip("No rate limit is set, and the policy requires none.")

@@ -33,28 +33,30 @@ def subjects(facts: Facts, policy: Policy) -> List[Subject]:
     """Listeners of the policy, or running ones with "auto". Raises if processes are unknown."""
     there = known(facts.listeners)
     if policy.listeners is None:
-        return [Subject(one.name, None, one, _title(one, there)) for one in there]
-    found = []
-    for wanted in policy.listeners:
-        fitting = [one for one in there if fits(wanted, one)]
-        for one in fitting:
-            found.append(Subject(one.name, wanted, one, _title(one, there)))
+        return [
+            Subject(listener.name, None, listener, _title(listener, there)) for listener in there
+        ]
+    result = []
+    for required in policy.listeners:
+        fitting = [listener for listener in there if fits(required, listener)]
+        for current in fitting:
+            result.append(Subject(current.name, required, current, _title(current, there)))
         if not fitting:
-            found.append(Subject(wanted.name, wanted, None, wanted.name))
-    return found
+            result.append(Subject(required.name, required, None, required.name))
+    return result
 
 
 def _title(listener: Listener, there: List[Listener]) -> str:
     """The name, and the home if another listener has the same name."""
-    same = [one for one in there if one.name == listener.name]
+    same = [other for other in there if other.name == listener.name]
     return listener.name if len(same) == 1 else f"{listener.name} ({listener.home})"
 
 
 def _found(facts: Facts, policy: Policy) -> List[Subject]:
-    found = subjects(facts, policy)
-    if not found:
+    result = subjects(facts, policy)
+    if not result:
         raise Skip("No listener is running, and the policy lists none.", [probe.PROCESSES])
-    return found
+    return result
 
 
 LISTENERS = Subjects(_found, name=lambda subject: str(subject.title))

@@ -87,9 +87,9 @@ class Facts(NamedTuple):
 
 def read(host: Host, policy: Policy) -> Facts:
     """Look at everything; where no Oracle is, and none announced, no name is queried."""
-    wanted = attempt(_is_wanted, host, policy)
-    if wanted is not True:
-        return Facts(wanted)
+    required = attempt(_is_wanted, host, policy)
+    if required is not True:
+        return Facts(required)
     own = attempt(_read_own, host)
     text = attempt(host.read_text, RESOLV_CONF)
     resolver = attempt(lambda: resolv_conf.parse(unless_absent(text, "")))
@@ -97,18 +97,20 @@ def read(host: Host, policy: Policy) -> Facts:
     endpoints = attempt(_read_endpoints, host)
     members = if_known(cluster, Cluster(None, (), (), ""))
     names = [if_known(own, ""), *members.scan, *members.members]
-    names += [one.name for one in if_known(endpoints, [])]
-    found = name_service.look_up(host, [one for one in dict.fromkeys(names) if one][: 2 * MOST])
-    own_found = found.get(if_known(own, ""))
+    names += [endpoint.name for endpoint in if_known(endpoints, [])]
+    lookups = name_service.look_up(
+        host, [name for name in dict.fromkeys(names) if name][: 2 * MOST]
+    )
+    own_found = lookups.get(if_known(own, ""))
     addresses = own_found.addresses if isinstance(own_found, Found) else ()
-    asked = _forms(members.scan, own, own_found, resolver)
-    questions = list(dict.fromkeys(form for forms in asked.values() for form in forms))
+    queries = _forms(members.scan, own, own_found, resolver)
+    questions = list(dict.fromkeys(form for forms in queries.values() for form in forms))
     servers = resolver.servers if isinstance(resolver, resolv_conf.Resolver) else ()
     replies = name_service.ask_servers(host, servers, questions)
     asked_members = _forms(members.members, own, own_found, resolver) if members.members else {}
     more = [form for forms in asked_members.values() for form in forms if form not in questions]
     # A silent server costs seconds for each name, and name_servers reports it.
-    live = [one for one in servers if _answers(replies, one)]
+    live = [server for server in servers if _answers(replies, server)]
     replies.update(name_service.ask_servers(host, live, list(dict.fromkeys(more))))
     return Facts(
         wanted=True,
@@ -122,12 +124,12 @@ def read(host: Host, policy: Policy) -> Facts:
         cluster=cluster,
         endpoints=endpoints,
         sockets=attempt(listening.read, host) if if_known(endpoints, []) else [],
-        found=found,
+        found=lookups,
         back=name_service.look_back(host, addresses[:8]),
-        asked=asked,
+        asked=queries,
         asked_members=asked_members,
         replies=replies,
-        connections=attempt(_connect, host, policy, members.scan, found),
+        connections=attempt(_connect, host, policy, members.scan, lookups),
         zeroconf=read_zeroconf(host),
         proxyt=read_proxyt(host),
     )
@@ -143,8 +145,8 @@ def _read_own(host: Host) -> str:
 def _read_static(host: Host) -> Optional[str]:
     """The name of hostname(5): the first line that is neither empty nor a comment."""
     text = unless_absent(attempt(host.read_text, STATIC), "") or ""
-    lines = [one.strip() for one in text.splitlines()]
-    return next((one for one in lines if one and not one.startswith("#")), None)
+    lines = [line.strip() for line in text.splitlines()]
+    return next((line for line in lines if line and not line.startswith("#")), None)
 
 
 def _is_wanted(host: Host, policy: Policy) -> bool:
@@ -162,9 +164,9 @@ def _writer(host: Host, text: str) -> str:
     """The target of resolv.conf if it is a link, and the program named in it as its writer, or
     ""."""
     target = if_known(attempt(host.real_path, RESOLV_CONF), RESOLV_CONF)
-    told = _WRITER.search(text[:4096])
+    match = _WRITER.search(text[:4096])
     words = [target] if target != RESOLV_CONF else []
-    return ", ".join(words + ([told.group(1)] if told else []))
+    return ", ".join(words + ([match.group(1)] if match else []))
 
 
 def _read_cluster(host: Host, policy: Policy) -> Cluster:
@@ -192,17 +194,17 @@ def _read_cluster(host: Host, policy: Policy) -> Cluster:
 
 def _read_endpoints(host: Host) -> List[Endpoint]:
     """Hostnames in listener.ora; addresses need no name resolution."""
-    found = []
-    for one in listeners.read_listeners(host):
-        for parameter in one.parameters(one.name):
+    endpoints = []
+    for listener in listeners.read_listeners(host):
+        for parameter in listener.parameters(listener.name):
             for address in parameter.inside("ADDRESS"):
                 name, port = address.text("HOST") or "", address.text("PORT") or ""
                 if name and name_service.is_name(name) and not _is_dotted_number(name):
-                    evidence = [key for file in one.files() for key in file.evidence()]
-                    found.append(Endpoint(one.name, name, port, tuple(evidence)))
-    if len(found) > MOST:
+                    evidence = [key for file in listener.files() for key in file.evidence()]
+                    endpoints.append(Endpoint(listener.name, name, port, tuple(evidence)))
+    if len(endpoints) > MOST:
         raise ParseError("listener.ora", f"more than {MOST} addresses")
-    return found
+    return endpoints
 
 
 def _is_dotted_number(name: str) -> bool:
@@ -225,29 +227,29 @@ def _forms(
     return {
         name: (name,)
         if "." in name or not search
-        else tuple(f"{name}.{one.strip('.')}" for one in search)
+        else tuple(f"{name}.{suffix.strip('.')}" for suffix in search)
         for name in names
     }
 
 
 def _connect(
-    host: Host, policy: Policy, scan: Tuple[str, ...], found: Dict[str, Answer[Found]]
+    host: Host, policy: Policy, scan: Tuple[str, ...], lookups: Dict[str, Answer[Found]]
 ) -> Dict[str, str]:
     """Opens connections, only if the policy has a port."""
     if policy.scan_port is None:
         return {}
-    named = [found[one] for one in scan if one in found]
-    addresses = [text for one in named if isinstance(one, Found) for text in one.addresses]
+    named = [lookups[name] for name in scan if name in lookups]
+    addresses = [text for lookup in named if isinstance(lookup, Found) for text in lookup.addresses]
     unique = list(dict.fromkeys(addresses))[:MOST]
     return tcp_connections.look(host, unique, policy.scan_port) if unique else {}
 
 
 def _answers(replies: Dict[Tuple[str, str], Answer[Reply]], server: str) -> bool:
-    return any(key[0] == server and isinstance(one, Reply) for key, one in replies.items())
+    return any(key[0] == server and isinstance(reply, Reply) for key, reply in replies.items())
 
 
 def of_server(facts: Facts, server: str, name: str) -> Reply:
     """What a server states of a name: the first form of it that has addresses."""
     forms = facts.asked.get(name) or facts.asked_members[name]
     replies = [known(facts.replies[server, form]) for form in forms]
-    return next((one for one in replies if one.addresses), replies[-1])
+    return next((reply for reply in replies if reply.addresses), replies[-1])

@@ -30,19 +30,19 @@ SUBJECTS = (
 MOST = 64
 
 
-def _names(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+def _names(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
     if len(value) > MOST:
-        raise given.error(name, f"has {len(value)} names: at most {MOST} are looked up")
-    for one in value:
-        if not is_name(one):
-            raise given.error(name, f"{one[:80]!r} must be a name of a host")
+        raise values.error(name, f"has {len(value)} names: at most {MOST} are looked up")
+    for item in value:
+        if not is_name(item):
+            raise values.error(name, f"{item[:80]!r} must be a name of a host")
     return value
 
 
-def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if one not in SUBJECTS:
-            raise given.error(name, f"{one[:80]!r} must be one of {', '.join(SUBJECTS)}")
+def _subjects(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for subject in value:
+        if subject not in SUBJECTS:
+            raise values.error(name, f"{subject[:80]!r} must be one of {', '.join(SUBJECTS)}")
     return value
 
 

@@ -63,9 +63,9 @@ SCAN_LISTENERS = Subjects(_scan_listeners, none=_NONE, name=str)
 MEMBERS = Subjects(_members, none=_NONE, name=str)
 
 
-def _values(name: str, found: Any) -> Dict[str, Any]:
+def _values(name: str, lookup: Any) -> Dict[str, Any]:
     """The values to compare with those of other nodes; the order may differ."""
-    addresses = sorted(found.addresses) if isinstance(found, Found) else None
+    addresses = sorted(lookup.addresses) if isinstance(lookup, Found) else None
     return {f"addresses of {name}": None if addresses is None else listed(addresses)}
 
 
@@ -82,33 +82,33 @@ def _values(name: str, found: Any) -> Dict[str, Any]:
     because_of=("name_resolution.name_servers", "name_resolution.search_order"),
 )
 def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
-    found: Found = known(facts.found[name])
-    one: Resolver = known(facts.resolver)
-    wanted = policy.scan_address_count
+    lookup: Found = known(facts.found[name])
+    resolver: Resolver = known(facts.resolver)
+    expected = policy.scan_address_count
     lines = in_hosts(facts, name)
     if not asks_dns(facts):
-        problems, told = ["DNS is not asked"], {}
+        problems, replies = ["DNS is not asked"], {}
     else:
-        told = {server: _told(facts, server, name) for server in one.servers}
-        problems = [f"{server} {text}" for server, text in told.items() if isinstance(text, str)]
-    answers = {server: set(text) for server, text in told.items() if not isinstance(text, str)}
+        replies = {server: _told(facts, server, name) for server in resolver.servers}
+        problems = [f"{server} {text}" for server, text in replies.items() if isinstance(text, str)]
+    answers = {server: set(text) for server, text in replies.items() if not isinstance(text, str)}
     problems += [
-        f"{server} has {len(those)} of {wanted} addresses"
+        f"{server} has {len(those)} of {expected} addresses"
         for server, those in answers.items()
-        if len(those) != wanted
+        if len(those) != expected
     ]
     if len({tuple(sorted(those)) for those in answers.values()}) > 1:
         problems.append("the servers do not say the same")
     if lines:
         problems.append(f"{HOSTS} has it, which hides DNS{places(lines)}")
-    elif not found.addresses:
+    elif not lookup.addresses:
         problems.append("this host does not find it")
-    elif answers and set(found.addresses) not in answers.values():
+    elif answers and set(lookup.addresses) not in answers.values():
         problems.append("this host resolves other addresses than its name servers return")
     nets = [address.network for address in known(facts.addresses)]
     outside = [
         text
-        for text in found.addresses
+        for text in lookup.addresses
         if not any(ipaddress.ip_address(text) in net for net in nets)
     ]
     remarks = [f"of no network of this host: {listed(outside)}"] if outside else []
@@ -116,18 +116,18 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
-        fix=f"{wanted} A records of {name} in DNS, on every server, and no line in {HOSTS}; the "
+        fix=f"{expected} A records of {name} in DNS, on every server, and no line in {HOSTS}; the "
         "order of the addresses does not matter, clients try them all",
-        desired=f"{wanted} addresses by DNS",
+        desired=f"{expected} addresses by DNS",
         persisted=persisted(lines),
-        running=f"{listed(found.addresses)}; "
+        running=f"{listed(lookup.addresses)}; "
         + "; ".join(
             f"{server}: {text if isinstance(text, str) else listed(text)}"
-            for server, text in told.items()
+            for server, text in replies.items()
         ),
         evidence=["command:getent ahosts " + name, "file:" + HOSTS]
-        + [key_of(server, form) for server in one.servers for form in facts.asked[name]],
-        values=_values(name, found),
+        + [key_of(server, form) for server in resolver.servers for form in facts.asked[name]],
+        values=_values(name, lookup),
     )
 
 
@@ -156,12 +156,14 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     because_of=("name_resolution.scan", "firewall.ports"),
 )
 def scan_listeners(name: str, facts: Facts, policy: Policy) -> Verdict:
-    found: Found = known(facts.found[name])
+    lookup: Found = known(facts.found[name])
     connections = known(facts.connections)
-    if not found.addresses:
+    if not lookup.addresses:
         raise Unanswered("command:getent ahosts " + name, f"{name} does not resolve")
-    results = {one: connections[one] for one in found.addresses}
-    closed = [f"{one}: {text}" for one, text in results.items() if text != tcp_connections.OPEN]
+    results = {address: connections[address] for address in lookup.addresses}
+    closed = [
+        f"{address}: {text}" for address, text in results.items() if text != tcp_connections.OPEN
+    ]
     return Verdict(
         FAIL if closed else PASS,
         f"Port {policy.scan_port}: {listed(closed)}.",
@@ -193,10 +195,10 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     answer = facts.found[name]
     if isinstance(answer, HostproofError):
         return undetermined(answer)._replace(values=_values(name, answer))
-    found: Found = answer
-    astray = strays(found.addresses)
+    lookup: Found = answer
+    astray = strays(lookup.addresses)
     problems = []
-    if not found.addresses:
+    if not lookup.addresses:
         problems.append("it does not resolve")
     if astray:
         problems.append(f"it leads to {listed(astray)}")
@@ -205,15 +207,15 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         for other in known(facts.cluster).members
         if other != name
         and isinstance(facts.found.get(other), Found)
-        and set(known(facts.found[other]).addresses) & set(found.addresses)
+        and set(known(facts.found[other]).addresses) & set(lookup.addresses)
     ]
     if shared and not astray:
         problems.append(f"{listed(shared)} has the same address")
-    told = _by_server(facts, name)
-    problems += _disagreement(told)
+    replies = _by_server(facts, name)
+    problems += _disagreement(replies)
     is_vip = name in known(facts.cluster).vips
     if is_vip and not problems:
-        problems = _outside_public(facts, found)
+        problems = _outside_public(facts, lookup)
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
@@ -221,33 +223,35 @@ def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
         desired=f"a separate address{' in the public subnet' if is_vip else ''}, as "
         f"{known(facts.cluster).source} names it",
         # Not in separate layers: layers are compared, but a node may have a line only in its file.
-        running=f"{listed(found.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
+        running=f"{listed(lookup.addresses, 'not resolved')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS]
-        + [key_of(server, form) for server in told for form in facts.asked_members[name]]
+        + [key_of(server, form) for server in replies for form in facts.asked_members[name]]
         + ([devices.ADDRESSES_KEY] if is_vip else []),
-        values=_values(name, found),
+        values=_values(name, lookup),
     )
 
 
 def _by_server(facts: Facts, name: str) -> Dict[str, Any]:
     """The addresses of a name by name server, or in words why it has none. Silent servers are left
     out."""
-    told = {
+    replies = {
         server: _told(facts, server, name)
         for server in known(facts.resolver).servers
         if name in facts.asked_members and (server, facts.asked_members[name][0]) in facts.replies
     }
-    return {server: one for server, one in told.items() if not str(one).startswith(_SILENT)}
+    return {
+        server: reply for server, reply in replies.items() if not str(reply).startswith(_SILENT)
+    }
 
 
-def _disagreement(told: Dict[str, Any]) -> List[str]:
+def _disagreement(replies: Dict[str, Any]) -> List[str]:
     """The problem if some name servers know a name and others do not. A name may be in no DNS."""
-    answers = {server: one for server, one in told.items() if not isinstance(one, str)}
+    answers = {server: reply for server, reply in replies.items() if not isinstance(reply, str)}
     if not answers:
         return []
-    problems = [f"{server} {one}" for server, one in told.items() if isinstance(one, str)]
-    if len({tuple(sorted(one)) for one in answers.values()}) > 1:
-        texts = [f"{server} {listed(one)}" for server, one in answers.items()]
+    problems = [f"{server} {reply}" for server, reply in replies.items() if isinstance(reply, str)]
+    if len({tuple(sorted(answer)) for answer in answers.values()}) > 1:
+        texts = [f"{server} {listed(answer)}" for server, answer in answers.items()]
         problems.append(f"the name servers do not say the same: {', '.join(texts)}")
     return problems
 
@@ -257,11 +261,13 @@ def _outside_public(facts: Facts, vip: Found) -> List[str]:
     host's name."""
     own = known(facts.found[known(facts.own)])
     addresses = known(facts.addresses)
-    names = {one.interface for one in addresses if one.address in own.addresses}
+    names = {address.interface for address in addresses if address.address in own.addresses}
     public = [
-        one.network
-        for one in addresses
-        if one.interface in names and not one.network.is_loopback and not one.network.is_link_local
+        address.network
+        for address in addresses
+        if address.interface in names
+        and not address.network.is_loopback
+        and not address.network.is_link_local
     ]
     if not public:
         raise Unanswered(

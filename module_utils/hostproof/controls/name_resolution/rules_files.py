@@ -49,7 +49,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
             persisted="no line hosts:",
             evidence=["file:" + NSSWITCH],
         )
-    names = [one.name for one in sources]
+    names = [entry.name for entry in sources]
     at = {name: names.index(name) for name in reversed(names)}
     dns = min((at[name] for name in ("dns", "resolve") if name in at), default=len(names))
     faults, remarks = [], []
@@ -57,13 +57,13 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
         faults.append("/etc/hosts is not asked before DNS")
     if dns == len(names):
         faults.append("DNS is not asked")
-    for one in sources[:dns]:
-        if one.ends and one.name in _MINIMAL:
+    for source in sources[:dns]:
+        if source.ends and source.name in _MINIMAL:
             ending = [name for name in facts.found if name.lower().endswith(".local")]
             if ending:
-                faults.append(f"{one.name} ends the search for {listed(ending)}")
-        elif one.ends:
-            faults.append(f"what {one.name} does not know is not asked of DNS")
+                faults.append(f"{source.name} ends the search for {listed(ending)}")
+        elif source.ends:
+            faults.append(f"what {source.name} does not know is not asked of DNS")
     if at.get("myhostname", len(names)) < at.get("files", 0):
         remarks.append(
             "myhostname is queried before /etc/hosts: the host name resolves to every "
@@ -71,14 +71,14 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
         )
     if at.get("nis", len(names)) < dns:
         remarks.append("nis is queried before DNS, which Clusterware does not support")
-    told = " ".join(one.name + (" [NOTFOUND=return]" if one.ends else "") for one in sources)
+    order = " ".join(entry.name + (" [NOTFOUND=return]" if entry.ends else "") for entry in sources)
     why = "; ".join(faults + remarks)
     return Verdict(
         FAIL if faults else WARN if remarks else PASS,
         f"{why}.",
         fix=_LINE,
         desired=_ORDER,
-        persisted=told[:300],
+        persisted=order[:300],
         evidence=["file:" + NSSWITCH],
     )
 
@@ -94,34 +94,35 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
 )
 def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("resolv_conf", policy)
-    one: Resolver = known(facts.resolver)
+    resolver: Resolver = known(facts.resolver)
     if not asks_dns(facts):
         raise Skip("The line hosts: of nsswitch.conf does not ask DNS.")
     problems = []
-    stub = bool(one.servers) and set(one.servers) <= set(_STUB)
-    if not one.servers:
+    stub = bool(resolver.servers) and set(resolver.servers) <= set(_STUB)
+    if not resolver.servers:
         problems.append("it names no server, so this host itself is queried")
-    elif len(one.servers) == 1 and not stub:
-        problems.append(f"{one.servers[0]} is the only server")
-    if one.longest > policy.max_wait_seconds and not stub:
+    elif len(resolver.servers) == 1 and not stub:
+        problems.append(f"{resolver.servers[0]} is the only server")
+    if resolver.longest > policy.max_wait_seconds and not stub:
         problems.append(
-            f"a name takes up to {one.longest} seconds where no server answers ({one.timeout} s, "
-            f"{one.attempts} times, {max(1, len(one.servers))} servers)"
+            f"a name takes up to {resolver.longest} seconds where no server answers "
+            f"({resolver.timeout} s, "
+            f"{resolver.attempts} times, {max(1, len(resolver.servers))} servers)"
         )
-    if one.passed_over:
-        lines = listed([str(number) for number in one.passed_over])
+    if resolver.passed_over:
+        lines = listed([str(number) for number in resolver.passed_over])
         problems.append(f"lines that count for nothing: {lines} (at most {SERVERS} servers count)")
-    if len(one.search) > 6:
-        problems.append(f"of {len(one.search)} domains to search glibc before 2.26 takes 6")
-    servers = listed(one.servers, "no server")
+    if len(resolver.search) > 6:
+        problems.append(f"of {len(resolver.search)} domains to search glibc before 2.26 takes 6")
+    servers = listed(resolver.servers, "no server")
     return Verdict(
         WARN if problems else PASS,
         f"{'; '.join(problems)}.",
         fix="configure two or three servers and options timeout:1 attempts:2, in the "
         "program that writes the file" + (f" ({facts.writer})" if facts.writer else ""),
         desired=f"2 or {SERVERS} servers, at most {policy.max_wait_seconds:g} seconds",
-        persisted=f"{servers}; search {listed(one.search)}; timeout:{one.timeout} "
-        f"attempts:{one.attempts}{' rotate' if one.rotate else ''}; written by "
+        persisted=f"{servers}; search {listed(resolver.search)}; timeout:{resolver.timeout} "
+        f"attempts:{resolver.attempts}{' rotate' if resolver.rotate else ''}; written by "
         f"{facts.writer or 'hand'}",
         evidence=["file:" + RESOLV_CONF, "link:" + RESOLV_CONF],
     )
@@ -139,16 +140,16 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
 )
 def name_servers(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("name_servers", policy)
-    one: Resolver = known(facts.resolver)
-    if not one.servers or not asks_dns(facts):
+    resolver: Resolver = known(facts.resolver)
+    if not resolver.servers or not asks_dns(facts):
         raise Skip("No name server is queried.")
     known(facts.own)
-    asked = [form for forms in facts.asked.values() for form in forms]
-    if not asked:
+    names = [form for forms in facts.asked.values() for form in forms]
+    if not names:
         raise Unanswered("file:" + RESOLV_CONF, "there is no name to query")
-    problems, told, keys = [], [], []
-    for server in one.servers:
-        for name in asked:
+    problems, responders, keys = [], [], []
+    for server in resolver.servers:
+        for name in names:
             reply = facts.replies[server, name]
             keys.append(key_of(server, name))
             if isinstance(reply, Absent):
@@ -159,12 +160,12 @@ def name_servers(facts: Facts, policy: Policy) -> Verdict:
                 problems.append(f"{server} answers with code {code} for {name}")
                 break
         else:
-            told.append(server)
+            responders.append(server)
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
         fix="start it, open port 53 to it, or name another one in its place",
-        desired=listed(one.servers),
-        running=f"{listed(told, 'none')} answer",
+        desired=listed(resolver.servers),
+        running=f"{listed(responders, 'none')} answer",
         evidence=keys,
     )

@@ -33,20 +33,20 @@ LOOPBACK = "127.0.0.1"
 def hosts_file(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hosts_file", policy)
     hosts: Hosts = unless_absent(facts.hosts, Hosts([], []))
-    local = [one.address for one in hosts.entries if one.has("localhost")]
-    astray = [one for one in local if not ipaddress.ip_address(one).is_loopback]
+    local = [entry.address for entry in hosts.entries if entry.has("localhost")]
+    astray = [address for address in local if not ipaddress.ip_address(address).is_loopback]
     cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
-    members = {short(one) for one in (if_known(facts.own, ""), *cluster.members) if one}
+    members = {short(member) for member in (if_known(facts.own, ""), *cluster.members) if member}
     faults, remarks = [], []
     if astray:
         faults.append(f"localhost leads to {listed(astray)}")
     if LOOPBACK not in local:
         remarks.append(f"no line leads from localhost to {LOOPBACK}")
     for name, addresses in _several(hosts).items():
-        told = f"{name[:80]} has the addresses {listed(addresses)}"
-        (faults if short(name) in members else remarks).append(told)
+        message = f"{name[:80]} has the addresses {listed(addresses)}"
+        (faults if short(name) in members else remarks).append(message)
     if hosts.passed_over:
-        numbers = listed([str(one) for one in hosts.passed_over])
+        numbers = listed([str(number) for number in hosts.passed_over])
         remarks.append(f"lines that count for nothing: {numbers}")
     has_loopback = _has_loopback(facts)
     is_wrong_file = bool(faults or remarks)
@@ -73,20 +73,20 @@ def _has_loopback(facts: Facts) -> Optional[bool]:
     here = if_known(facts.addresses, None)
     if here is None:
         return None
-    wanted = ipaddress.ip_network("127.0.0.0/8")
-    return any(one.address == LOOPBACK and one.network == wanted for one in here)
+    network = ipaddress.ip_network("127.0.0.0/8")
+    return any(address.address == LOOPBACK and address.network == network for address in here)
 
 
 def _several(hosts: Hosts) -> Dict[str, List[str]]:
     """The names with more than one address of a family, but for localhost: the loopback
     interface has many, and others are named already."""
-    found: Dict[str, Dict[str, None]] = {}
-    for one in hosts.entries:
-        family = ipaddress.ip_address(one.address).version
-        for name in one.names:
-            found.setdefault(f"{family} {name.lower()}", {})[one.address] = None
+    by_name: Dict[str, Dict[str, None]] = {}
+    for entry in hosts.entries:
+        family = ipaddress.ip_address(entry.address).version
+        for name in entry.names:
+            by_name.setdefault(f"{family} {name.lower()}", {})[entry.address] = None
     return {
         key.partition(" ")[2]: list(addresses)
-        for key, addresses in found.items()
+        for key, addresses in by_name.items()
         if len(addresses) > 1 and key.partition(" ")[2] != "localhost"
     }

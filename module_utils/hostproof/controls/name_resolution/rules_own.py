@@ -27,13 +27,13 @@ _ANY = ("0.0.0.0", "*", "[::]")
 def _faults(name: str) -> List[str]:
     """What RFC 952 and RFC 1123 have against a name."""
     labels = name.split(".")
-    found = [f"{one[:70]!r} is not a label" for one in labels if not _LABEL.match(one)]
-    found += [f"{one[:20]}... has {len(one)} letters" for one in labels if len(one) > 63]
+    faults = [f"{label[:70]!r} is not a label" for label in labels if not _LABEL.match(label)]
+    faults += [f"{label[:20]}... has {len(label)} letters" for label in labels if len(label) > 63]
     if "_" in name:
-        found = [f"{name[:80]} has an underscore"]
+        faults = [f"{name[:80]} has an underscore"]
     if labels[0].lower() == "localhost":
-        found.append("it is localhost")
-    return found
+        faults.append("it is localhost")
+    return faults
 
 
 @rules.check(
@@ -52,8 +52,8 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     cluster = if_known(facts.cluster, Cluster(None, (), (), ""))
     static = (if_known(facts.static, None) or "").strip()
     problems = []
-    for one in dict.fromkeys((own, *cluster.scan, *cluster.members)):
-        problems += [f"{one[:80]}: {fault}" for fault in _faults(one)]
+    for host in dict.fromkeys((own, *cluster.scan, *cluster.members)):
+        problems += [f"{host[:80]}: {fault}" for fault in _faults(host)]
     name = cluster.name or ""
     if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
         problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
@@ -99,22 +99,27 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
 def hostname_address(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname_address", policy)
     own: str = known(facts.own)
-    found: Found = known(facts.found[own])
+    answer: Found = known(facts.found[own])
     here: List[Address] = known(facts.addresses)
-    owned = {one.address: one.interface for one in here}
-    astray = strays(found.addresses)
-    foreign = [one for one in found.addresses if one not in owned and one not in astray]
-    lines = in_hosts(facts, own, found.name)
+    owned = {address.address: address.interface for address in here}
+    astray = strays(answer.addresses)
+    foreign = [
+        address for address in answer.addresses if address not in owned and address not in astray
+    ]
+    lines = in_hosts(facts, own, answer.name)
     problems = []
-    if not found.addresses:
+    if not answer.addresses:
         problems.append(f"{own} does not resolve")
     if astray:
-        wrong = [one for one in lines if one.address in astray]
+        wrong = [line for line in lines if line.address in astray]
         problems.append(f"{own} leads to {listed(astray)}{places(wrong)}")
     if foreign:
-        wrong = [one for one in lines if one.address in foreign]
+        wrong = [line for line in lines if line.address in foreign]
         problems.append(f"no interface has {listed(foreign)}{places(wrong)}")
-    told = [f"{one} ({owned[one]})" if one in owned else one for one in found.addresses]
+    texts = [
+        f"{address} ({owned[address]})" if address in owned else address
+        for address in answer.addresses
+    ]
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(problems)}.",
@@ -122,7 +127,7 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
         "where cloud-init writes it, set manage_etc_hosts to false",
         desired="addresses of this host's interfaces, none of the loopback",
         persisted=f"in {HOSTS}" if lines else f"not in {HOSTS}",
-        running=f"{found.name or own}: {listed(told)}",
+        running=f"{answer.name or own}: {listed(texts)}",
         evidence=["command:getent ahosts " + own, "file:" + HOSTS, devices.ADDRESSES_KEY],
     )
 
@@ -140,7 +145,7 @@ def hostname_address(facts: Facts, policy: Policy) -> Verdict:
 def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("reverse_lookup", policy)
     own: str = known(facts.own)
-    found: Found = known(facts.found[own])
+    answer: Found = known(facts.found[own])
     if not facts.back:
         raise Skip(f"{own} has no address.")
     backs = {address: known(names) for address, names in facts.back.items()}
@@ -150,13 +155,13 @@ def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
         for address, names in backs.items()
         if names and short(own) not in map(short, names)
     ]
-    problems = others + [f"{one} has no name" for one in silent]
+    problems = others + [f"{address} has no name" for address in silent]
     return Verdict(
         FAIL if others else WARN if silent else PASS,
         f"{'; '.join(problems[:8])}.",
         fix=f"add the PTR record, or the line in {HOSTS}, of the host's own name",
-        desired=found.name or own,
-        running="; ".join(f"{one}: {listed(names)}" for one, names in backs.items()),
+        desired=answer.name or own,
+        running="; ".join(f"{address}: {listed(names)}" for address, names in backs.items()),
         evidence=["command:getent hosts " + address for address in backs],
     )
 
@@ -177,30 +182,34 @@ def listener_address(facts: Facts, policy: Policy) -> Verdict:
     endpoints: List[Endpoint] = known(facts.endpoints)
     if not endpoints:
         raise Skip("No listener that runs has the name of a host in its listener.ora.")
-    owned = [one.address for one in known(facts.addresses)]
-    problems, told, bound = [], [], []
-    for one in endpoints:
-        found: Found = known(facts.found[one.name])
-        told.append(f"{one.name}: {listed(found.addresses, 'nobody')}")
-        astray = strays(found.addresses)
-        if astray or not found.addresses:
-            problems.append(f"{one.listener}: {one.name} leads to {listed(astray, 'nobody')}")
-        elif not set(found.addresses) & set(owned):
-            problems.append(f"{one.listener}: {one.name} is {found.addresses[0]}, of another host")
-        sockets = [s.address for s in known(facts.sockets) if str(s.port) == one.port]
-        bound.append(f"{listed(sorted(set(sockets)))} port {one.port[:5]}")
+    owned = [address.address for address in known(facts.addresses)]
+    problems, answers, bound = [], [], []
+    for endpoint in endpoints:
+        answer: Found = known(facts.found[endpoint.name])
+        answers.append(f"{endpoint.name}: {listed(answer.addresses, 'nobody')}")
+        astray = strays(answer.addresses)
+        if astray or not answer.addresses:
+            problems.append(
+                f"{endpoint.listener}: {endpoint.name} leads to {listed(astray, 'nobody')}"
+            )
+        elif not set(answer.addresses) & set(owned):
+            problems.append(
+                f"{endpoint.listener}: {endpoint.name} is {answer.addresses[0]}, of another host"
+            )
+        sockets = [s.address for s in known(facts.sockets) if str(s.port) == endpoint.port]
+        bound.append(f"{listed(sorted(set(sockets)))} port {endpoint.port[:5]}")
         if not sockets:
-            problems.append(f"{one.listener} does not listen on port {one.port[:5]}")
+            problems.append(f"{endpoint.listener} does not listen on port {endpoint.port[:5]}")
         reached = [s for s in sockets if s in _ANY or not strays([s.strip("[]").split("%")[0]])]
         if sockets and not reached:
-            problems.append(f"{one.listener} listens on {listed(sorted(set(sockets)))} alone")
+            problems.append(f"{endpoint.listener} listens on {listed(sorted(set(sockets)))} alone")
     return Verdict(
         FAIL if problems else PASS,
         f"{'; '.join(dict.fromkeys(problems))}.",
         fix="fix the name, then restart the listener: it stays where it was started",
         desired="an address of this host's interfaces",
-        persisted=listed([f"{one.listener} HOST={one.name}" for one in endpoints]),
-        running="; ".join(dict.fromkeys(told)),
+        persisted=listed([f"{endpoint.listener} HOST={endpoint.name}" for endpoint in endpoints]),
+        running="; ".join(dict.fromkeys(answers)),
         in_use="; ".join(dict.fromkeys(bound)),
-        evidence=[key for one in endpoints for key in one.evidence] + [SOCKETS],
+        evidence=[key for endpoint in endpoints for key in endpoint.evidence] + [SOCKETS],
     )

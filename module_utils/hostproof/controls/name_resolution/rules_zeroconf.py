@@ -30,9 +30,9 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("zeroconf", policy)
     if not _is_node(facts, policy):
         raise Skip("This host is not a node of a cluster.")
-    one = facts.zeroconf
-    enabled, daemons = if_known(one.enabled, ()), if_known(one.daemons, 0)
-    routes, adds = if_known(one.routes, ()), if_known(one.script, False)
+    state = facts.zeroconf
+    enabled, daemons = if_known(state.enabled, ()), if_known(state.daemons, 0)
+    routes, adds = if_known(state.routes, ()), if_known(state.script, False)
     faults: List[str] = []
     if daemons:
         faults.append("avahi-daemon runs")
@@ -56,8 +56,8 @@ def zeroconf(facts: Facts, policy: Policy) -> Verdict:
         + ["file:" + SYSCONFIG],
         failing_layer=failing(running=bool(daemons or routes), persisted=bool(enabled or adds)),
     )
-    layers = [("units", one.enabled), ("processes", one.daemons)]
-    return by_layers(verdict, [*layers, ("routes", one.routes), ("NOZEROCONF", one.script)])
+    layers = [("units", state.enabled), ("processes", state.daemons)]
+    return by_layers(verdict, [*layers, ("routes", state.routes), ("NOZEROCONF", state.script)])
 
 
 @rules.check(
@@ -73,8 +73,8 @@ def proxyt(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("zeroconf", policy)
     if not _is_node(facts, policy):
         raise Skip("This host is not a node of a cluster.")
-    one = facts.proxyt
-    enabled, daemons = if_known(one.enabled, False), if_known(one.daemons, 0)
+    state = facts.proxyt
+    enabled, daemons = if_known(state.enabled, False), if_known(state.daemons, 0)
     verdict = Verdict(
         FAIL if enabled or daemons else PASS,
         f"{daemons} processes run, and {PROXYT} is {'enabled' if enabled else 'not enabled'}.",
@@ -86,7 +86,7 @@ def proxyt(facts: Facts, policy: Policy) -> Verdict:
         evidence=["command:systemctl is-enabled " + PROXYT, "processes:" + PROXYT_PROCESSES],
         failing_layer=failing(running=bool(daemons), persisted=enabled),
     )
-    return by_layers(verdict, [("the unit", one.enabled), ("processes", one.daemons)])
+    return by_layers(verdict, [("the unit", state.enabled), ("processes", state.daemons)])
 
 
 def _is_node(facts: Facts, policy: Policy) -> bool:
@@ -101,5 +101,5 @@ def _is_node(facts: Facts, policy: Policy) -> bool:
 
 
 def _commands(is_avahi: bool, routes: int) -> List[str]:
-    found = ["systemctl disable --now " + " ".join(reversed(UNITS))] if is_avahi else []
-    return found + ["ip route del 169.254.0.0/16 scope link proto boot"] * min(routes, 8)
+    commands = ["systemctl disable --now " + " ".join(reversed(UNITS))] if is_avahi else []
+    return commands + ["ip route del 169.254.0.0/16 scope link proto boot"] * min(routes, 8)

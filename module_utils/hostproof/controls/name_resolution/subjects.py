@@ -32,28 +32,31 @@ def skip_unmanaged(name: str, policy: Policy) -> None:
 
 def strays(addresses: Iterable[str]) -> List[str]:
     """Those by which no other machine finds a host: of the loopback, of one link, or none."""
-    parsed = [(one, ipaddress.ip_address(one)) for one in addresses]
+    parsed = [(address, ipaddress.ip_address(address)) for address in addresses]
     return [
         text
-        for text, one in parsed
-        if one.is_loopback or one.is_link_local or one.is_unspecified or one.is_multicast
+        for text, address in parsed
+        if address.is_loopback
+        or address.is_link_local
+        or address.is_unspecified
+        or address.is_multicast
     ]
 
 
 def in_hosts(facts: Facts, *names: str) -> List[Entry]:
     """The lines of /etc/hosts that have one of the names."""
-    return [one for one in known(facts.hosts).entries if any(one.has(name) for name in names)]
+    return [entry for entry in known(facts.hosts).entries if any(entry.has(name) for name in names)]
 
 
 def persisted(entries: Sequence[Entry]) -> str:
     """Without what differs between nodes that are alike, for layers are compared: names, lines."""
-    addresses = sorted({one.address for one in entries})
+    addresses = sorted({entry.address for entry in entries})
     return f"{HOSTS}: {listed(addresses)}" if addresses else f"not in {HOSTS}"
 
 
 def places(entries: Sequence[Entry]) -> str:
     """ " (/etc/hosts:3)", or nothing."""
-    return f" ({listed([f'{HOSTS}:{one.line}' for one in entries])})" if entries else ""
+    return f" ({listed([f'{HOSTS}:{entry.line}' for entry in entries])})" if entries else ""
 
 
 def listed(words: Sequence[str], otherwise: str = "nothing") -> str:
@@ -66,4 +69,4 @@ def short(name: str) -> str:
 
 def asks_dns(facts: Facts) -> bool:
     sources = if_known(facts.order, [])
-    return sources is None or any(one.name in ("dns", "resolve") for one in sources)
+    return sources is None or any(source.name in ("dns", "resolve") for source in sources)

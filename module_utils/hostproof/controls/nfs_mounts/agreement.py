@@ -122,7 +122,7 @@ def differences(
     if version and granted and granted != version and not granted.startswith(version + "."):
         names.append("vers")
     for name in SIZES:
-        size, given = persisted.get(name, ""), running.get(name, "")
-        if size.isdecimal() and given.isdecimal() and clipped(given) > clipped(size):
+        size, actual = persisted.get(name, ""), running.get(name, "")
+        if size.isdecimal() and actual.isdecimal() and clipped(actual) > clipped(size):
             names.append(name)
     return names

@@ -61,7 +61,7 @@ def read(host: Host, policy: Policy) -> Facts:
     mounted = attempt(lambda: nfs_mounted.read_mounted(host, known(system)))
     mounts = if_known(mounted, [])
     paths = [mount.path for mount in mounts]
-    missing = [one.path for one in policy.mounts or () if one.path not in paths]
+    missing = [mount.path for mount in policy.mounts or () if mount.path not in paths]
     persisted = nfs_persisted.read_persisted(host, system)
     at_boot = [entry.path for entry in if_known(attempt(not_mounted, persisted, paths), [])]
     empty = missing + [path for path in at_boot if path not in missing]
@@ -97,11 +97,11 @@ def not_mounted(
     persisted: nfs_persisted.Persisted, mounted: Sequence[str]
 ) -> List[nfs_persisted.Entry]:
     """What a reboot mounts by NFS and what is not mounted now, but for what waits for an access."""
-    found: Dict[str, nfs_persisted.Entry] = {}
+    by_path: Dict[str, nfs_persisted.Entry] = {}
     for entry in known(persisted.entries):
         if entry.at_boot and not entry.on_access and entry.path not in mounted:
-            found.setdefault(entry.path, entry)
-    return [found[path] for path in sorted(found)]
+            by_path.setdefault(entry.path, entry)
+    return [by_path[path] for path in sorted(by_path)]
 
 
 def _read_all(host: Host, system: str) -> List[mountinfo.Mount]:
@@ -120,12 +120,12 @@ def _read_links(
     host: Host, paths: List[str], autofs: Answer[List[str]], mounts: List[str]
 ) -> Dict[str, str]:
     """Where a link leads may be a server that hangs: asked with a time limit."""
-    found = {
+    targets = {
         path: attempt(nfs_files.real_path, host, path)
         for path in paths
         if _is_hidden(path, autofs, mounts) is None
     }
-    return {path: real for path, real in found.items() if isinstance(real, str) and real != path}
+    return {path: real for path, real in targets.items() if isinstance(real, str) and real != path}
 
 
 def _read_beneath(
@@ -180,8 +180,8 @@ def _read_holders(
     """Every process with files open on a listed mount, or where one is missing.
 
     This checks each process of the host, so only where a mount may be changed or is missing."""
-    wanted = [one.path for one in policy.mounts or ()]
-    looked_at = [path for path in wanted if path in missing or policy.allow_remount]
+    paths = [mount.path for mount in policy.mounts or ()]
+    looked_at = [path for path in paths if path in missing or policy.allow_remount]
     if not looked_at:
         return {}
     everybody = attempt(host.open_files, "all", "", tuple(looked_at), identity.ANYBODY)
@@ -191,7 +191,9 @@ def _read_holders(
 
 
 def _holding(everybody: List[OpenFiles], path: str) -> List[OpenFiles]:
-    return [one for one in everybody if any(is_beneath(name, path) for name in one.paths)]
+    return [
+        process for process in everybody if any(is_beneath(name, path) for name in process.paths)
+    ]
 
 
 def is_beneath(name: str, path: str) -> bool:

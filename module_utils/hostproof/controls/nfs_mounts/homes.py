@@ -36,10 +36,10 @@ def database_homes(facts: Facts) -> List[HomeDirectNfs]:
     A home that the policy lists is checked, so that a wrong path does not go unnoticed."""
     known(facts.homes)
     return [
-        one
-        for one in facts.direct_nfs.homes
-        if not one.home.clusterware
-        and (not isinstance(one.library, Absent) or LISTED in one.home.places)
+        home
+        for home in facts.direct_nfs.homes
+        if not home.home.clusterware
+        and (not isinstance(home.library, Absent) or LISTED in home.home.places)
     ]
 
 
@@ -59,9 +59,9 @@ def no_home(policy: Policy) -> Verdict:
     raise Skip(text)
 
 
-def first_file(one: HomeDirectNfs, facts: Facts) -> Optional[str]:
+def first_file(home: HomeDirectNfs, facts: Facts) -> Optional[str]:
     """The oranfstab that counts for a home, as far as it is known."""
-    order = if_known(one.order, direct_nfs.Order((GLOBAL_FILE,), ()))
+    order = if_known(home.order, direct_nfs.Order((GLOBAL_FILE,), ()))
     there = [
         path
         for path in order.places
@@ -71,16 +71,20 @@ def first_file(one: HomeDirectNfs, facts: Facts) -> Optional[str]:
 
 
 def copies_of_library(facts: Facts) -> Set[str]:
-    libraries = [if_known(one.library, None) for one in facts.direct_nfs.homes]
+    libraries = [if_known(home.library, None) for home in facts.direct_nfs.homes]
     return {library.copy for library in libraries if library is not None} - {""}
 
 
 def channels(facts: Facts) -> Dict[str, List[str]]:
     """The addresses of the servers that each instance is connected to, one for each channel."""
-    processes = [one for one in known(facts.direct_nfs.processes) if one.sockets]
+    processes = [process for process in known(facts.direct_nfs.processes) if process.sockets]
     if not processes:
         return {}
-    connections = {one.inode: one for one in known(facts.direct_nfs.connections) if one.inode}
+    connections = {
+        connection.inode: connection
+        for connection in known(facts.direct_nfs.connections)
+        if connection.inode
+    }
     found_there: Dict[str, List[str]] = {}
     for process in processes:
         for inode in process.sockets:

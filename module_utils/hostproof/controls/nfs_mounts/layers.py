@@ -116,9 +116,9 @@ def layers_of(judged: JudgedMount, facts: Facts, policy: Policy) -> Layers:
             if requirement.name not in nfs_options.NEVER_GRANTED
         ]
     requested = attempt(_meaning, written, running, system)
-    if not any(one.name == "vers" for one in requirements):
-        asked = if_known(requested, None) or {}
-        if _VERSION_2 in ((running or {}).get("vers"), asked.get("vers")):
+    if not any(requirement.name == "vers" for requirement in requirements):
+        options = if_known(requested, None) or {}
+        if _VERSION_2 in ((running or {}).get("vers"), options.get("vers")):
             requirements.append(Requirement("vers", "3", EXACTLY, _NO_VERSION_2))
     return Layers(
         judged=judged,
@@ -144,8 +144,8 @@ def _sharing(mounted: Optional[nfs_mounted.Mounted], facts: Facts) -> Tuple[str,
 
 
 def _written(entries: Answer[List[nfs_persisted.Entry]], facts: Facts) -> Optional[Dict[str, str]]:
-    found = known(entries)
-    return persisted_options.asked(facts.persisted, found[0]) if found else None
+    rows = known(entries)
+    return persisted_options.asked(facts.persisted, rows[0]) if rows else None
 
 
 def _meaning(

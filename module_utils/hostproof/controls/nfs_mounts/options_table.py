@@ -111,21 +111,21 @@ def requirements(
     Requirements that contradict it are removed: noac is not compatible with the writes of an async
     mount.
     """
-    found = {requirement.name: requirement for requirement in _every_mount(system, policy)}
+    by_name = {requirement.name: requirement for requirement in _every_mount(system, policy)}
     source = f"NetApp, Oracle Database on {_PAGE[system]}: NFS mount options"
     for name, value in _row(system, mount, policy).items():
-        found[name] = Requirement(name, value, EXACTLY, source)
+        by_name[name] = Requirement(name, value, EXACTLY, source)
     if holds_home or mount.file_class == "oracle_home":
         for name in PROGRAMS:
             # A requirement of the table stays: some systems default to nosuid.
-            found.setdefault(name, Requirement(name, "no", NOT, _SETUID))
+            by_name.setdefault(name, Requirement(name, "no", NOT, _SETUID))
     if own_cache:
-        found["sharecache"] = Requirement("sharecache", "no", EXACTLY, _NESTED)
-    for requirement in _caching(mount, policy, found) + lock_requirements(system, mount):
-        found[requirement.name] = requirement
+        by_name["sharecache"] = Requirement("sharecache", "no", EXACTLY, _NESTED)
+    for requirement in _caching(mount, policy, by_name) + lock_requirements(system, mount):
+        by_name[requirement.name] = requirement
     if mount.version is not None:
-        found["vers"] = Requirement("vers", mount.version, EXACTLY, "nfs_mounts_version")
-    return _overridden(found, mount.overrides)
+        by_name["vers"] = Requirement("vers", mount.version, EXACTLY, "nfs_mounts_version")
+    return _overridden(by_name, mount.overrides)
 
 
 def _every_mount(system: str, policy: Policy) -> List[Requirement]:
@@ -163,10 +163,10 @@ def _row(system: str, mount: WantedMount, policy: Policy) -> Row:
 
 
 def _caching(
-    mount: WantedMount, policy: Policy, found: Dict[str, Requirement]
+    mount: WantedMount, policy: Policy, by_name: Dict[str, Requirement]
 ) -> List[Requirement]:
     """Where the table does not switch caching off: whether it must be on."""
-    if any(name in found for name in CACHING):
+    if any(name in by_name for name in CACHING):
         return []
     if mount.file_class == "backup":
         return _cached(_MOS + ": no noac for RMAN and Data Pump")
@@ -197,13 +197,13 @@ def lock_requirements(system: str, mount: WantedMount) -> List[Requirement]:
     That holds whatever the policy requires; no requirement where only one host uses the files."""
     if not is_shared(mount):
         return []
-    found = [Requirement("cto", "no", NOT, _NFS5)]
+    needs = [Requirement("cto", "no", NOT, _NFS5)]
     if system == LINUX:
-        found.append(Requirement("lock", "no", NOT, _NFS5))
-        found.append(Requirement("local_lock", "none", EXACTLY, _NFS5))
+        needs.append(Requirement("lock", "no", NOT, _NFS5))
+        needs.append(Requirement("local_lock", "none", EXACTLY, _NFS5))
     else:
-        found.append(Requirement("llock", "yes", NOT, "NetApp, Oracle Database on Solaris: llock"))
-    return found
+        needs.append(Requirement("llock", "yes", NOT, "NetApp, Oracle Database on Solaris: llock"))
+    return needs
 
 
 def is_shared(mount: WantedMount) -> bool:
@@ -211,13 +211,13 @@ def is_shared(mount: WantedMount) -> bool:
     return mount.sharing != "single" or mount.file_class == "crs_voting"
 
 
-def _overridden(found: Dict[str, Requirement], overrides: Dict[str, str]) -> List[Requirement]:
+def _overridden(by_name: Dict[str, Requirement], overrides: Dict[str, str]) -> List[Requirement]:
     for name, value in overrides.items():
-        found[name] = Requirement(name, value, EXACTLY, POLICY)
+        by_name[name] = Requirement(name, value, EXACTLY, POLICY)
     for name in _silenced(overrides):
         if name not in overrides:
-            found.pop(name, None)
-    return list(found.values())
+            by_name.pop(name, None)
+    return list(by_name.values())
 
 
 def _silenced(overrides: Dict[str, str]) -> Tuple[str, ...]:
@@ -253,7 +253,7 @@ def is_fulfilled(requirement: Requirement, settings: Dict[str, str]) -> bool:
     return value == requirement.value
 
 
-def corrections(found: List[Requirement], requested: Dict[str, str], system: str) -> Dict[str, str]:
+def corrections(needs: List[Requirement], requested: Dict[str, str], system: str) -> Dict[str, str]:
     """What to change in a mount's options (nfs_options.edit) so that it fulfils every requirement.
 
     ``requested`` are the settings as they are written. One correction can bring about others (ac
@@ -261,7 +261,7 @@ def corrections(found: List[Requirement], requested: Dict[str, str], system: str
     system's default."""
     defaults = nfs_options.effective({}, system)
     changed: Dict[str, str] = {}
-    for requirement in found:
+    for requirement in needs:
         if not is_fulfilled(requirement, nfs_options.effective(dict(requested, **changed), system)):
             value = (
                 defaults.get(requirement.name, "no")
@@ -272,11 +272,11 @@ def corrections(found: List[Requirement], requested: Dict[str, str], system: str
     return changed
 
 
-def new_options(found: List[Requirement]) -> str:
+def new_options(needs: List[Requirement]) -> str:
     """The options of an entry that does not exist yet: all that is required, in this number of
     words."""
     settings = {
-        requirement.name: requirement.value for requirement in found if requirement.relation != NOT
+        requirement.name: requirement.value for requirement in needs if requirement.relation != NOT
     }
     if settings.get("local_lock") == "none":
         del settings["local_lock"]  # the default, which is not written

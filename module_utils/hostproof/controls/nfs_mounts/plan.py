@@ -84,7 +84,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if policy.mounts is None and known(facts.mounted):
         pending.append(
             "nfs_mounts_mounts is auto, so no mount is changed: list there what the host must "
-            "have, of {0}.".format(", ".join(sorted(one.path for one in known(facts.mounted))))
+            "have, of {0}.".format(", ".join(sorted(mount.path for mount in known(facts.mounted))))
         )
     listed = [] if policy.mounts is None else judged_mounts(facts, policy)
     targets = [_target(layers_of(judged, facts, policy), facts) for judged in listed]
@@ -98,7 +98,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             if target.path in known(facts.persisted.differs_from_generator)
         )
     mounts = _plan_mounts(targets, facts, policy, refusals, pending)
-    unmounted = {one.path for one in mounts if one.after is None}
+    unmounted = {change.path for change in mounts if change.after is None}
     for target in targets:
         refusals.extend(_guard_locks(target, policy))
         refusals.extend(_guard_source(target, policy))
@@ -111,16 +111,16 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 
 
 def _target(layers: Layers, facts: Facts) -> Target:
-    entry, wanted = layers.entry, layers.wanted
+    entry, mount = layers.entry, layers.wanted
     if entry is None:
         options = new_options(layers)
         line = nfs_persisted.Entry(
-            layers.path, wanted.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
+            layers.path, mount.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
         )
     else:
         written = _with_version(existing(layers.written), layers)
         corrections = options_table.corrections(layers.requirements, written, LINUX)
-        source = entry.source if _is_source(entry.source, layers) else wanted.source
+        source = entry.source if _is_source(entry.source, layers) else mount.source
         options = nfs_options.edit(entry.options, corrections)
         line = entry._replace(source=source, options=options)
     requested = _meaning(persisted_options.asked(facts.persisted, line), layers)
@@ -174,9 +174,9 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
     refused = _words_refused(target, facts)
     if refused:
         return "mount would reject {0} of {1} ({2}): correct {3} first".format(
-            ", ".join(one.shown() for one in refused),
+            ", ".join(refusal.shown() for refusal in refused),
             path,
-            "; ".join(one.why for one in refused),
+            "; ".join(refusal.why for refusal in refused),
             "nfs_mounts_mounts" if entry is None else f"{entry.place} or nfs_mounts_mounts",
         )
     if entry is not None and entry.kind != "fstab":
@@ -193,13 +193,13 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
             f"{path} does not get what it needs from {FSTAB}: take "
             f"{words_of(target.requested, names_of(stubborn))} out of /etc/nfsmount.conf"
         )
-    lines = [one for one in fstab.parse(text) if one.path == path]
+    lines = [row for row in fstab.parse(text) if row.path == path]
     if not lines:
         return _why_not_bootable(path, text)
     first = f"{FSTAB}, line {lines[0].line},"
     if len(lines) > 1:
         return "{0} has {1} entries for {2} (lines {3}): leave one".format(
-            FSTAB, len(lines), path, ", ".join(str(one.line) for one in lines)
+            FSTAB, len(lines), path, ", ".join(str(row.line) for row in lines)
         )
     if lines[0].fstype not in _NFS_TYPES:
         return f"{first} mounts no NFS on {path}, but {lines[0].fstype}"
@@ -214,7 +214,7 @@ def _words_refused(target: Target, facts: Facts) -> List[mount_refusals.Refusal]
     """What a mount with the options that would be written fails on."""
     release = if_known(facts.persisted.kernel, None)
     words = mount_refusals.refused(target.options, target.fstype, release)
-    return [one for one in words if one.certain and not one.passed_over]
+    return [refusal for refusal in words if refusal.certain and not refusal.passed_over]
 
 
 def _why_not_bootable(path: str, text: str) -> Optional[str]:
@@ -254,8 +254,8 @@ def _plan_mounts(
             continue
         refusals.extend(_guard_group(target, group, by_path, facts, policy))
         remade.update(path for path in group if path in by_path)
-    pending.extend(_not_at_boot(one) for one in targets if _why_not_at_boot(one))
-    made = [one.path for one in targets if one.mounted is None and _is_due(one)]
+    pending.extend(_not_at_boot(target) for target in targets if _why_not_at_boot(target))
+    made = [target.path for target in targets if target.mounted is None and _is_due(target)]
     for path in made:
         refusals.extend(_guard_hidden(path, facts, policy))
     unmounts = [
@@ -276,18 +276,18 @@ def _in_order(paths: Set[str], by_path: Dict[str, Target]) -> List[str]:
     def most_connections(path: str) -> Tuple[int, str]:
         return -int(by_path[path].requested.get("nconnect", "1")), path
 
-    found: List[str] = []
+    order: List[str] = []
     left = sorted(paths, key=most_connections)
     while left:
-        found.append(
+        order.append(
             next(
-                one
-                for one in left
-                if all(one == path or not is_beneath(one, path) for path in left)
+                candidate
+                for candidate in left
+                if all(candidate == path or not is_beneath(candidate, path) for path in left)
             )
         )
-        left.remove(found[-1])
-    return found
+        left.remove(order[-1])
+    return order
 
 
 def _wrong_now(target: Target, policy: Policy) -> Optional[str]:
@@ -454,16 +454,16 @@ def _must(target: Target, policy: Policy) -> Dict[str, str]:
 
 
 def _guard_locks(target: Target, policy: Policy) -> List[Refusal]:
-    wanted = target.layers.wanted
-    settings = nfs_options.effective(wanted.overrides, LINUX)
-    local = contradictions(options_table.lock_requirements(LINUX, wanted), settings)
+    mount = target.layers.wanted
+    settings = nfs_options.effective(mount.overrides, LINUX)
+    local = contradictions(options_table.lock_requirements(LINUX, mount), settings)
     if not local or policy.allow_local_locks_on_shared_files:
         return []
     reason = (
         "{0} holds files that several hosts may open ({1}): with {2} a second host can open the "
         "same database and corrupt it".format(
-            wanted.path,
-            wanted.sharing if wanted.sharing != "single" else wanted.file_class,
+            mount.path,
+            mount.sharing if mount.sharing != "single" else mount.file_class,
             words_of(settings, names_of(local)),
         )
     )
@@ -540,7 +540,10 @@ def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
     if target.layers.wanted.file_class not in _DIRECT_NFS_CLASSES or target.mounted is None:
         return []
     try:
-        sockets = {one.inode: one.remote for one in known(facts.direct_nfs.connections)}
+        sockets = {
+            connection.inode: connection.remote
+            for connection in known(facts.direct_nfs.connections)
+        }
         processes = known(facts.direct_nfs.processes)
     except HostproofError as problem:
         reason = "whether a database uses {0} by Direct NFS is not known: {1}"
@@ -549,9 +552,9 @@ def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
     servers = {_server(target.mounted), (target.layers.running or {}).get("addr", "")}
     using = sorted(
         {
-            f"{one.sid} (pid {one.pid}, {sockets[inode]})"
-            for one in processes
-            for inode in one.sockets
+            f"{process.sid} (pid {process.pid}, {sockets[inode]})"
+            for process in processes
+            for inode in process.sockets
             if inode and inode in sockets and (is_named or sockets[inode] in servers)
         }
     )
@@ -562,7 +565,7 @@ def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
 
 
 def _names(holders: List[OpenFiles]) -> str:
-    shown = [f"{one.argv0} (pid {one.pid}, {one.paths[0]})" for one in holders[:5]]
+    shown = [f"{holder.argv0} (pid {holder.pid}, {holder.paths[0]})" for holder in holders[:5]]
     if len(holders) > len(shown):
         shown.append(f"{len(holders) - len(shown)} more")
     return ", ".join(shown)
@@ -573,13 +576,13 @@ def _guard_lowered(target: Target, facts: Facts, policy: Policy) -> List[Refusal
     if policy.allow_lowered_transfer_size:
         return []
     try:
-        found = lowered(target.layers, granted_by_server(facts))
+        result = lowered(target.layers, granted_by_server(facts))
     except Skip:
         return []
-    if found.status == PASS:
+    if result.status == PASS:
         return []
     reason = "a new mount of {0} would get less than it has: {1}".format(
-        target.path, found.words.rstrip(".")
+        target.path, result.words.rstrip(".")
     )
     return [Refusal(reason, "allow_lowered_transfer_size")]
 

@@ -37,13 +37,13 @@ def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
     decided = SlotsPlan([], [], [], [])
     if policy.slot_table_entries == 0 or not _is_nfs_used(facts, policy):
         return decided
-    wanted = str(policy.slot_table_entries)
-    if any(_at_boot(facts.slots, name) != wanted for name in rpc_slots.NAMES):
-        _plan_files(facts, policy, wanted, decided)
+    required = str(policy.slot_table_entries)
+    if any(_at_boot(facts.slots, name) != required for name in rpc_slots.NAMES):
+        _plan_files(facts, policy, required, decided)
     for name in rpc_slots.NAMES:
         now = facts.slots.running[name]
-        if not isinstance(now, Absent) and str(known(now)) != wanted:
-            decided.values.append(ValueChange(rpc_slots.proc_file(name), wanted, str(known(now))))
+        if not isinstance(now, Absent) and str(known(now)) != required:
+            decided.values.append(ValueChange(rpc_slots.proc_file(name), required, str(known(now))))
     if decided.values:
         servers = {
             server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
@@ -66,19 +66,19 @@ def _at_boot(slots: rpc_slots.Slots, name: str) -> str:
     return "" if at_boot.winner is None else at_boot.winner.value
 
 
-def _plan_files(facts: Facts, policy: Policy, wanted: str, decided: SlotsPlan) -> None:
-    words = [f"{name}={wanted}" for name in rpc_slots.NAMES]
+def _plan_files(facts: Facts, policy: Policy, required: str, decided: SlotsPlan) -> None:
+    words = [f"{name}={required}" for name in rpc_slots.NAMES]
     text = "{0}options {1} {2}\n".format(_HEADER, _MODULE, " ".join(words))
     _write(policy.modprobe_file, text, facts, decided)
     later = rpc_slots.with_modprobe_file(facts.slots, policy.modprobe_file, text)
     if known(facts.slots.sysctl_applied_by) is not None:
-        lines = [f"{_MODULE}.{name} = {wanted}\n" for name in rpc_slots.NAMES]
+        lines = [f"{_MODULE}.{name} = {required}\n" for name in rpc_slots.NAMES]
         text = _HEADER + "".join(lines)
         _write(policy.sysctl_file, text, facts, decided)
         later = later._replace(boot=boot.with_sysctl_file(later.boot, policy.sysctl_file, text))
     for name in rpc_slots.NAMES:
         winner = rpc_slots.at_boot(later, name).winner
-        if winner is not None and winner.value != wanted:
+        if winner is not None and winner.value != required:
             decided.refusals.append(
                 Refusal(
                     f"{policy.modprobe_file} would not win at boot, {winner.place} ({name} = "
@@ -117,4 +117,4 @@ def _is_ours(line: str, path: str) -> bool:
         )
     own = [sysctl_d.normalize(f"{_MODULE}.{name}") for name in rpc_slots.NAMES]
     assignments = sysctl_d.parse(line, path).assignments
-    return bool(assignments) and all(one.key in own for one in assignments)
+    return bool(assignments) and all(assignment.key in own for assignment in assignments)

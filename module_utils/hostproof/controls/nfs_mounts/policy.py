@@ -36,23 +36,23 @@ AUTO = "auto"
 _AS_ALL = "as all"
 
 
-def _version(given: PolicyValues, name: str) -> str:
+def _version(values: PolicyValues, name: str) -> str:
     """YAML makes a number of 4.1; "4" alone leaves the minor version to the server."""
-    text = str(given[name])
+    text = str(values[name])
     if text not in VERSIONS:
-        raise given.error(
+        raise values.error(
             name,
             "must be any, {0}, not {1!r} (name the minor version)".format(
-                ", ".join(VERSIONS), given[name]
+                ", ".join(VERSIONS), values[name]
             ),
         )
     return text
 
 
-def _path(given: PolicyValues, name: str) -> str:
-    path = str(given[name])
+def _path(values: PolicyValues, name: str) -> str:
+    path = str(values[name])
     if not path.startswith("/") or _clean_path(path) == "/":
-        raise given.error(name, f"path {path!r} must be absolute, and not /")
+        raise values.error(name, f"path {path!r} must be absolute, and not /")
     return _clean_path(path)
 
 
@@ -61,22 +61,22 @@ def _clean_path(path: str) -> str:
     return re.sub("/+", "/", path).rstrip("/") or "/"
 
 
-def _export(given: PolicyValues, name: str) -> str:
-    source = str(given[name])
+def _export(values: PolicyValues, name: str) -> str:
+    source = str(values[name])
     if not re.match(r"^(\[[^\]]+\]|[^:/]+):/", source) or re.search(r"\s", source):
-        raise given.error(name, f"{source!r} must be SERVER:/EXPORT")
+        raise values.error(name, f"{source!r} must be SERVER:/EXPORT")
     return source
 
 
-def _overrides(given: PolicyValues, name: str) -> Dict[str, str]:
+def _overrides(values: PolicyValues, name: str) -> Dict[str, str]:
     """Options as mount takes them ("nconnect=4,actimeo=0") that replace those of the table."""
-    text = given[name]
+    text = values[name]
     if not isinstance(text, str):
-        raise given.error(name, f"must be a text such as nconnect=4, not {text!r}")
+        raise values.error(name, f"must be a text such as nconnect=4, not {text!r}")
     settings = nfs_options.parse(text)
-    unknown = sorted(one for one in settings if one not in nfs_options.KNOWN)
+    unknown = sorted(setting for setting in settings if setting not in nfs_options.KNOWN)
     if unknown:
-        raise given.error(name, "has unknown {0}".format(", ".join(unknown)))
+        raise values.error(name, "has unknown {0}".format(", ".join(unknown)))
     return settings
 
 
@@ -100,14 +100,14 @@ class WantedMount(NamedTuple):
     overrides: Dict[str, str] = checked_by(_overrides, "str").optional({}).called("options")
 
 
-def _whole_kib(given: PolicyValues, name: str, value: int) -> int:
+def _whole_kib(values: PolicyValues, name: str, value: int) -> int:
     if value % 1024 or not 1024 <= value <= 1048576:
-        raise given.error(name, "must be a multiple of 1024 up to 1M (nfs(5), rsize)")
+        raise values.error(name, "must be a multiple of 1024 up to 1M (nfs(5), rsize)")
     return value
 
 
-def _paths(given: PolicyValues, name: str) -> Tuple[str, ...]:
-    return given.entries(name, lambda path: _clean_path(given.absolute(name, path)))
+def _paths(values: PolicyValues, name: str) -> Tuple[str, ...]:
+    return values.entries(name, lambda path: _clean_path(values.absolute(name, path)))
 
 
 class Policy(NamedTuple):
@@ -272,17 +272,17 @@ class Policy(NamedTuple):
     """
 
 
-def _together(policy: Policy, given: PolicyValues) -> Policy:
+def _together(policy: Policy, values: PolicyValues) -> Policy:
     for low, high in (
         ("retransmission_warn_percent", "retransmission_fail_percent"),
         ("tcp_retransmission_warn_percent", "tcp_retransmission_fail_percent"),
         ("rtt_warn_ms", "rtt_fail_ms"),
     ):
         if getattr(policy, low) > getattr(policy, high):
-            raise given.error(low, f"must not be above {NAME}_{high}")
+            raise values.error(low, f"must not be above {NAME}_{high}")
     if policy.mounts is None:
         return policy
-    return policy._replace(mounts=tuple(_as_all(one, policy) for one in policy.mounts))
+    return policy._replace(mounts=tuple(_as_all(mount, policy) for mount in policy.mounts))
 
 
 def _as_all(mount: WantedMount, policy: Policy) -> WantedMount:

@@ -34,7 +34,7 @@ class Fix(NamedTuple):
 
 
 def verdict_on(
-    layers: Layers, status: str, names: Iterable[str], fix: Optional[Fix] = None, **said: Any
+    layers: Layers, status: str, names: Iterable[str], fix: Optional[Fix] = None, **values: Any
 ) -> Verdict:
     """With what each layer of a mount holds of the settings of those names, unless it is said."""
     names = list(names)
@@ -43,7 +43,7 @@ def verdict_on(
     shown["running"] = running_words(layers, names)
     if fix is not None:
         shown.update(fix=fix.text, commands=fix.commands)
-    shown.update(said)
+    shown.update(values)
     return Verdict(status, **shown)
 
 

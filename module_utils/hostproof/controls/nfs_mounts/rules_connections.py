@@ -40,10 +40,10 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     evidence = layers.evidence()
     if layers.running is None:
         raise Skip(f"{layers.path} is not mounted.", evidence)
-    wanted = layers.wanted.overrides.get("nconnect")
+    required = layers.wanted.overrides.get("nconnect")
     # Where the policy names a number, what persists it is checked with the other options.
-    requested = known(layers.requested) if wanted is None else None
-    goal = _number(wanted or (requested or {}).get("nconnect"))
+    requested = known(layers.requested) if required is None else None
+    goal = _number(required or (requested or {}).get("nconnect"))
     running = _number(layers.running.get("nconnect"))
     traffic = if_known(facts.traffic, None)
     mount = None if traffic is None else traffic.mounts.get(layers.path)
@@ -117,7 +117,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix=_fix(policy, [one for one in places if not one.startswith(policy.modprobe_file)]),
+        fix=_fix(policy, [place for place in places if not place.startswith(policy.modprobe_file)]),
         commands=(APPLY,),
         desired=_desired(policy),
         persisted=", ".join(texts),
@@ -151,11 +151,11 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     running = facts.slots.running
     if all(isinstance(running[name], Absent) for name in NAMES):
         raise Skip("The kernel has not loaded sunrpc: nothing is mounted.")
-    wanted, names = policy.slot_table_entries, list(reversed(NAMES))
-    status, wrong = _verdict([(name, known(running[name])) for name in NAMES], wanted)
+    required, names = policy.slot_table_entries, list(reversed(NAMES))
+    status, wrong = _verdict([(name, known(running[name])) for name in NAMES], required)
     parts = ["In the kernel {0}.".format(", ".join(wrong))] if wrong else []
     used = _used(facts)
-    older = [f"{path} has used {slots}" for path, slots in used if slots > wanted]
+    older = [f"{path} has used {slots}" for path, slots in used if slots > required]
     if older:
         # A limit reaches only servers that are mounted after it was set.
         status = FAIL
@@ -167,7 +167,7 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         why=" ".join(parts),
         fix="run apply (manually: {0}), then unmount every mount of the server and "
         "mount them again, or reboot".format(
-            "; ".join(line("sysctl", "-w", f"sunrpc.{name}={wanted}") for name in names)
+            "; ".join(line("sysctl", "-w", f"sunrpc.{name}={required}") for name in names)
         ),
         commands=(APPLY,),
         desired=_desired(policy),
@@ -184,14 +184,14 @@ def _desired(policy: Policy) -> str:
     return ", ".join(f"{name} = {policy.slot_table_entries}" for name in NAMES)
 
 
-def _verdict(values: List[Tuple[str, int]], wanted: int) -> Tuple[str, List[str]]:
+def _verdict(values: List[Tuple[str, int]], required: int) -> Tuple[str, List[str]]:
     """The limit above decides about the flood, the number at the start only about a warm-up."""
     status, wrong = PASS, []
     for name, value in values:
-        if value == wanted:
+        if value == required:
             continue
-        wrong.append(f"{name} is {value}, not {wanted}")
-        if name == MAXIMUM and value > wanted:
+        wrong.append(f"{name} is {value}, not {required}")
+        if name == MAXIMUM and value > required:
             status = FAIL
         elif status == PASS:
             status = WARN
@@ -208,7 +208,7 @@ def _used(facts: Facts) -> List[Tuple[str, int]]:
     """(path, the most slots that a connection of it ever used), where the kernel shows."""
     traffic = unless_absent(facts.traffic, None)
     mounts = traffic.mounts.values() if traffic else ()
-    return sorted((one.path, one.max_slots) for one in mounts if one.max_slots is not None)
+    return sorted((mount.path, mount.max_slots) for mount in mounts if mount.max_slots is not None)
 
 
 def _sampled(facts: Facts) -> List[str]:

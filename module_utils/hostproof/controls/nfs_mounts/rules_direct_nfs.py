@@ -46,14 +46,14 @@ def direct_nfs_library(facts: Facts, policy: Policy) -> Judged:
     homes = database_homes(facts)
     if not homes:
         return no_home(policy)
-    return [judged(_judge_library, one, facts, policy, of=one.home.path) for one in homes]
+    return [judged(_judge_library, home, facts, policy, of=home.home.path) for home in homes]
 
 
-def _judge_library(one: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
-    library = known(one.library)
-    running = attempt(_instances_of, one, facts)
+def _judge_library(home: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
+    library = known(home.library)
+    running = attempt(_instances_of, home, facts)
     states = if_known(running, {})
-    status, why, fix = _grade(one, running, facts, policy)
+    status, why, fix = _grade(home, running, facts, policy)
     return Verdict(
         status,
         why=why,
@@ -62,7 +62,7 @@ def _judge_library(one: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
         desired=DESIRED.get(policy.direct_nfs),
         persisted="{0} ({1})".format("linked in" if library.linked else "off", library.proof),
         running=_show_states(states),
-        evidence=one.evidence() + (direct_nfs_processes.PROCESSES_KEY,),
+        evidence=home.evidence() + (direct_nfs_processes.PROCESSES_KEY,),
     )
 
 
@@ -71,48 +71,48 @@ _States = Dict[str, Optional[bool]]
 
 
 def _grade(
-    one: HomeDirectNfs, running: Answer[_States], facts: Facts, policy: Policy
+    home: HomeDirectNfs, running: Answer[_States], facts: Facts, policy: Policy
 ) -> Tuple[str, Optional[str], Fix]:
     """Status, why and what to do."""
-    library = known(one.library)
+    library = known(home.library)
     states = if_known(running, {})
     seen = set(states.values())
-    wanted = {REQUIRED: True, FORBIDDEN: False}.get(policy.direct_nfs)
-    tab = first_file(one, facts)
-    if wanted is not None and library.linked != wanted:
-        why = "The policy requires it {0}: {1}.".format("on" if wanted else "off", library.proof)
-        return FAIL, why, _relinked(one, wanted)
+    required = {REQUIRED: True, FORBIDDEN: False}.get(policy.direct_nfs)
+    tab = first_file(home, facts)
+    if required is not None and library.linked != required:
+        why = "The policy requires it {0}: {1}.".format("on" if required else "off", library.proof)
+        return FAIL, why, _relinked(home, required)
     if (not library.linked) in seen:
         older = _names(states, not library.linked)
         why = "{0} started before the library was changed and runs {1} Direct NFS.".format(
             older, "without" if library.linked else "with"
         )
-        return WARN if wanted is None else FAIL, why, Fix(f"restart {older}")
+        return WARN if required is None else FAIL, why, Fix(f"restart {older}")
     if None in seen:
         why = (
             f"The ODM library that {_names(states, None)} has mapped was replaced since it started."
         )
         return WARN, why, Fix(f"restart {_names(states, None)}")
-    if wanted is None and not library.linked and tab is not None:
+    if required is None and not library.linked and tab is not None:
         why = f"{tab} is there, but without its library Direct NFS reads no oranfstab."
-        fix = _relinked(one, True)
+        fix = _relinked(home, True)
         return WARN, why, fix._replace(text=f"{fix.text}, or remove {tab}")
     known(running)
-    if wanted is None and not library.linked:
+    if required is None and not library.linked:
         return SKIP, "Direct NFS is not linked in, and no oranfstab requires it.", Fix("")
     return PASS, None, Fix("")
 
 
-def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
+def _relinked(home: HomeDirectNfs, on: bool) -> Fix:
     """make needs the home that it links. The command includes the directory, so that it can be run
     from any place."""
     text = "stop every instance of the home, then link its ODM library {0} as its owner"
     make = line(
         "env",
-        "ORACLE_HOME=" + one.home.path,
+        "ORACLE_HOME=" + home.home.path,
         "make",
         "-C",
-        one.home.path + "/rdbms/lib",
+        home.home.path + "/rdbms/lib",
         "-f",
         "ins_rdbms.mk",
         "dnfs_on" if on else "dnfs_off",
@@ -120,11 +120,11 @@ def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
     return Fix(text.format("again" if on else "without Direct NFS"), (make,))
 
 
-def _instances_of(one: HomeDirectNfs, facts: Facts) -> _States:
+def _instances_of(home: HomeDirectNfs, facts: Facts) -> _States:
     """The running instances of a home, and whether each has Direct NFS loaded."""
     states: _States = {}
     for process in known(facts.direct_nfs.processes):
-        if process.home == one.path or (process.libraries and process.sid in one.home.sids):
+        if process.home == home.path or (process.libraries and process.sid in home.home.sids):
             state = process.has_direct_nfs(copies_of_library(facts))
             if process.sid not in states or state:
                 states[process.sid] = state
@@ -178,7 +178,7 @@ def direct_nfs_in_use(facts: Facts, policy: Policy) -> Judged:
 def _instances_on_nfs(facts: Facts) -> Dict[str, List[str]]:
     """The NFS mounts on which each database has files open through the kernel, homes aside."""
     mounts = [mount.path for mount in known(facts.mounted)]
-    homes = [if_known(one.path, one.home.path) for one in facts.direct_nfs.homes]
+    homes = [if_known(home.path, home.home.path) for home in facts.direct_nfs.homes]
     used: Dict[str, Set[str]] = {}
     for process in known(facts.database_files):
         kind, _, rest = process.argv0.partition("_")
@@ -253,7 +253,7 @@ def _runs_with_direct_nfs(sid: str, facts: Facts) -> Optional[bool]:
     }
     if states:
         return True if True in states else None if None in states else False
-    libraries = [if_known(one.library, None) for one in _homes_of(sid, facts)]
+    libraries = [if_known(home.library, None) for home in _homes_of(sid, facts)]
     if len(libraries) != 1 or libraries[0] is None:
         return None
     return bool(libraries[0].linked)
@@ -261,5 +261,5 @@ def _runs_with_direct_nfs(sid: str, facts: Facts) -> Optional[bool]:
 
 def _homes_of(sid: str, facts: Facts) -> List[HomeDirectNfs]:
     """The homes that an instance may run from."""
-    seen = {one.home for one in known(facts.direct_nfs.processes) if one.sid == sid}
-    return [one for one in database_homes(facts) if sid in one.home.sids or one.path in seen]
+    seen = {process.home for process in known(facts.direct_nfs.processes) if process.sid == sid}
+    return [home for home in database_homes(facts) if sid in home.home.sids or home.path in seen]

@@ -118,7 +118,11 @@ def _correct_locks(layers: Layers) -> Fix:
     requested = layers.wanted.overrides
     wrong = contradictions(options_table.lock_requirements(layers.system, layers.wanted), requested)
     words = nfs_options.words(
-        {one.name: requested[one.name] for one in wrong if one.name in requested}
+        {
+            requirement.name: requested[requirement.name]
+            for requirement in wrong
+            if requirement.name in requested
+        }
     )
     if not words:
         return correct(layers)
@@ -129,11 +133,11 @@ def _correct_locks(layers: Layers) -> Fix:
     )
 
 
-def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> Verdict:
+def _judge_locks(layers: Layers, mount: WantedMount, status: str, fix: Fix) -> Verdict:
     """Whether locks reach the server; ``status`` is what it is where they do not."""
-    requirements = options_table.lock_requirements(layers.system, wanted)
+    requirements = options_table.lock_requirements(layers.system, mount)
     why = disagreement(requirements, layers)
-    desired = f"{required(requirements)}, for sharing {wanted.sharing}"
+    desired = f"{required(requirements)}, for sharing {mount.sharing}"
     return verdict_on(
         layers,
         status if why else PASS,
@@ -198,10 +202,10 @@ def shared_export(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
 )
 def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     """Never more than advice: only who runs the site knows that no other host opens the files."""
-    wanted = layers.wanted
-    if options_table.is_shared(wanted):
+    mount = layers.wanted
+    if options_table.is_shared(mount):
         raise Skip("More than one host uses these files: their locks stay.")
-    if wanted.file_class not in ("datafiles", "redo"):
+    if mount.file_class not in ("datafiles", "redo"):
         raise Skip("A database locks and opens little here.")
     if not layers.judged.sharing_stated:
         raise Skip("No policy states that only one host uses these files (sharing: single).")

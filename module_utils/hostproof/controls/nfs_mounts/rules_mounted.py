@@ -54,7 +54,7 @@ def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]
     if policy.mounts is not None:
         return [*mounts, *unlisted(facts, policy, lambda judged: judged.mounted is None)]
     judged = [layers.path for layers in mounts]
-    missing = [one for one in missing_mounts(facts) if one.path not in judged]
+    missing = [entry for entry in missing_mounts(facts) if entry.path not in judged]
     return [*missing, *_unseen_users(mounts, facts), *mounts]
 
 
@@ -125,14 +125,14 @@ def _judge_missing_entry(entry: Entry) -> Verdict:
 
 def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
     status, why = PASS, ""
-    wanted, there = source_parts(layers.wanted.source), source_parts(mount.source)
+    expected, there = source_parts(layers.wanted.source), source_parts(mount.source)
     address = spelling_of((layers.running or {}).get("addr", "").lower())
-    if there[1] != wanted[1]:
+    if there[1] != expected[1]:
         status = FAIL
         why = f"{mount.source} is mounted here, not {layers.wanted.source}."
-    elif wanted[0] not in (there[0], address):
+    elif expected[0] not in (there[0], address):
         status = WARN
-        why = f"The export comes from {there[0]}; whether that is {wanted[0]} is not known."
+        why = f"The export comes from {there[0]}; whether that is {expected[0]} is not known."
     return Verdict(
         status,
         why=why,
@@ -254,7 +254,7 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
         )
     else:
         why, fix = "Not mounted.", Fix("mount it", tuple(mount_lines(path, layers)))
-    unknown = next((one for one in (databases, others, names) if _is_unknown(one)), None)
+    unknown = next((answer for answer in (databases, others, names) if _is_unknown(answer)), None)
     if unknown is None:
         return _Instead("no file is open or exists there", why, fix, ())
     why += f" Open and existing files there are unknown: {unknown}."

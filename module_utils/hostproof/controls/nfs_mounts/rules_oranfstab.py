@@ -112,14 +112,14 @@ def _of_fault(path: str, fault: _Fault) -> Verdict:
 def _judge_no_tab(facts: Facts, policy: Policy) -> Verdict:
     """Without a file the mounts of the kernel count, and then only NFSv3 is spoken."""
     linked = [
-        one.home.path
-        for one in database_homes(facts)
-        if not isinstance(one.library, HostproofError) and one.library.linked
+        home.home.path
+        for home in database_homes(facts)
+        if not isinstance(home.library, HostproofError) and home.library.linked
     ]
     newer = [
-        one.mounted.path
-        for one in judged_mounts(facts, policy)
-        if one.mounted is not None and _version(one.mounted).startswith("4")
+        mount.mounted.path
+        for mount in judged_mounts(facts, policy)
+        if mount.mounted is not None and _version(mount.mounted).startswith("4")
     ]
     if linked and newer:
         return Verdict(
@@ -255,7 +255,7 @@ def _against_networks(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
         if not server.locals and len(server.paths) < 2:
             continue
         own = known(facts.direct_nfs.own)
-        here = {one.address: one.network for one in own}
+        here = {entry.address: entry.network for entry in own}
         networks: Dict[str, Tuple[str, int]] = {}
         for named in server.locals or server.paths:
             address = _one_address(named.value, facts)
@@ -308,11 +308,11 @@ def oranfstab_order(facts: Facts, policy: Policy) -> Judged:
     homes = database_homes(facts)
     if not homes:
         return no_home(policy)
-    return [judged(_judge_order, one, facts, of=one.home.path) for one in homes]
+    return [judged(_judge_order, home, facts, of=home.home.path) for home in homes]
 
 
-def _judge_order(one: HomeDirectNfs, facts: Facts) -> Verdict:
-    order = known(one.order)
+def _judge_order(home: HomeDirectNfs, facts: Facts) -> Verdict:
+    order = known(home.order)
     places = [path for path in order.places if _is_there(path, facts)]
     ignored = [path for path in order.ignored if _is_there(path, facts)]
     status, why, fix = PASS, "", ""
@@ -324,7 +324,7 @@ def _judge_order(one: HomeDirectNfs, facts: Facts) -> Verdict:
         )
         fix = f"move {ignored[0]} to {order.places[0]}"
     elif len(places) > 1:
-        why = _why_shadowed(places, one, facts)
+        why = _why_shadowed(places, home, facts)
         if why:
             status = WARN
             fix = "keep each mount in one file only: {0}".format(" or ".join(places))
@@ -349,7 +349,7 @@ def _is_there(path: str, facts: Facts) -> bool:
     return True
 
 
-def _why_shadowed(places: List[str], one: HomeDirectNfs, facts: Facts) -> str:
+def _why_shadowed(places: List[str], home: HomeDirectNfs, facts: Facts) -> str:
     """Why two files are one too many for a home; empty where each has its own mounts and users."""
     first, second = [
         {
@@ -367,7 +367,7 @@ def _why_shadowed(places: List[str], one: HomeDirectNfs, facts: Facts) -> str:
     others = [
         other
         for other in database_homes(facts)
-        if other is not one and first_file(other, facts) == places[1]
+        if other is not home and first_file(other, facts) == places[1]
     ]
     if others:
         return ""

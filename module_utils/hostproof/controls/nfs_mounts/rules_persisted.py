@@ -55,7 +55,7 @@ def options_persisted(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     commands: List[str] = []
     # Where people have to edit first, commands alone would mount what is wrong.
     if all(problem.fix.commands for problem in problems):
-        commands = [one for problem in problems for one in problem.fix.commands]
+        commands = [command for problem in problems for command in problem.fix.commands]
     return Verdict(
         status if problems else PASS,
         why=" ".join(problem.why for problem in problems),
@@ -137,15 +137,15 @@ def _problems_of_persisted(
 
 
 def _other_source(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
-    there, wanted = source_parts(entry.source), source_parts(layers.wanted.source)
-    if there == wanted:
+    there, expected = source_parts(entry.source), source_parts(layers.wanted.source)
+    if there == expected:
         return []
     mounted = layers.judged.mounted
     as_mounted = mounted is not None and there == source_parts(mounted.source)
     # One server may have several names; nfs_mounts.mounted says whether that is known.
     return [
         _Problem(
-            there[1] != wanted[1] or not as_mounted,
+            there[1] != expected[1] or not as_mounted,
             f"{entry.place} mounts {entry.source}, not {layers.wanted.source}.",
             Fix(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_mounts"),
         )
@@ -157,8 +157,8 @@ def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> 
     if layers.system != LINUX:
         return []
     found_words = _words_not_taken(entry, facts)
-    refused = [one for one in found_words if one.certain and not one.passed_over]
-    passed_over = [one for one in found_words if one.certain and one.passed_over]
+    refused = [refusal for refusal in found_words if refusal.certain and not refusal.passed_over]
+    passed_over = [refusal for refusal in found_words if refusal.certain and refusal.passed_over]
     problems = []
     if refused:
         why = "mount rejects {0} of {1}: {2}. The next reboot mounts nothing there, and a database "
@@ -177,19 +177,21 @@ def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts)
     shown = layers.running or {}
     # The kernel knows the options that it granted, regardless of its release.
     doubtful = [
-        one
-        for one in _words_not_taken(entry, facts)
-        if not one.certain
-        and not one.passed_over
-        and not all(shown.get(name) == value for name, value in nfs_options.parse(one.word).items())
+        refusal
+        for refusal in _words_not_taken(entry, facts)
+        if not refusal.certain
+        and not refusal.passed_over
+        and not all(
+            shown.get(name) == value for name, value in nfs_options.parse(refusal.word).items()
+        )
     ]
     if doubtful:
         raise Unanswered(
             "file:" + nfs_persisted.RELEASE,
             "whether mount takes {0} of {1} ({2})".format(
-                ", ".join(one.shown() for one in doubtful),
+                ", ".join(refusal.shown() for refusal in doubtful),
                 entry.place,
-                "; ".join(one.why for one in doubtful),
+                "; ".join(refusal.why for refusal in doubtful),
             ),
         )
 
@@ -205,20 +207,20 @@ def _refusal_problem(
     return _Problem(
         serious,
         why.format(
-            ", ".join(one.shown() for one in words),
+            ", ".join(refusal.shown() for refusal in words),
             entry.place,
-            "; ".join(one.why for one in words),
+            "; ".join(refusal.why for refusal in words),
         ),
         Fix(
             "; ".join(
                 "correct or remove {0} in {1}".format(
-                    one.shown(),
+                    refusal.shown(),
                     entry.place
-                    if set(one.word.split(" and ")) & set(nfs_options.split(entry.options))
-                    or one.word.partition("=")[0] in entry.options
+                    if set(refusal.word.split(" and ")) & set(nfs_options.split(entry.options))
+                    or refusal.word.partition("=")[0] in entry.options
                     else "nfsmount.conf",
                 )
-                for one in words
+                for refusal in words
             )
         ),
     )

@@ -77,8 +77,8 @@ def _places(facts: Facts, policy: Policy) -> List[_Place]:
     if not homes:
         return []
     places = [_Place(home, PROGRAMS, FAIL, _HOME_WHY) for home in homes]
-    judged = tuple(one.wanted.path for one in judged_mounts(facts, policy))
-    return [one._replace(judged=judged) for one in places + list(_FOR_ALL_HOMES)]
+    judged = tuple(mount.wanted.path for mount in judged_mounts(facts, policy))
+    return [place._replace(judged=judged) for place in places + list(_FOR_ALL_HOMES)]
 
 
 PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda place: str(place.path))
@@ -143,11 +143,13 @@ def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
     """
     entries = list(known(facts.persisted.local)) + list(known(facts.persisted.entries))
     above = [
-        one for one in entries if one.at_boot and (is_beneath(path, one.path) or one.path == "/")
+        entry
+        for entry in entries
+        if entry.at_boot and (is_beneath(path, entry.path) or entry.path == "/")
     ]
     if not above:
         return None
-    deepest = max(above, key=lambda one: len(one.path))
+    deepest = max(above, key=lambda entry: len(entry.path))
     return deepest if len(deepest.path) >= len(mount_path) else None
 
 

@@ -90,37 +90,37 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
         )
     requested = (if_known(layers.requested, None) if below else known(layers.requested)) or {}
     sizes = [_size(requirements[name], running, requested, layers) for name in SIZES]
-    short = any(one.short is not None for one in sizes)
+    short = any(size.short is not None for size in sizes)
     older = short and _is_older_than_requested(layers, requested, sized.servers)
-    statuses = [one.status for one in sizes]
+    statuses = [size.status for size in sizes]
     status = FAIL if FAIL in statuses else WARN if WARN in statuses else PASS
-    parts = [_sentence(one, older) for one in sizes if one.status != PASS]
-    least = min(one.granted for one in sizes)
+    parts = [_sentence(size, older) for size in sizes if size.status != PASS]
+    least = min(size.granted for size in sizes)
     if least < SMALLEST:
         parts.append("Oracle rejects files with less than 32 KiB (ORA-27054).")
     elif status == WARN and least < policy.transfer_size:
         parts.append(storage_advice.cost_of(least, policy.transfer_size))
     fix = _raise_the_server(policy, layers) if short and not older else correct(layers)
     verdict = verdict_on(layers, status, SIZES, fix, why=" ".join(parts), desired=desired)
-    granted = {name: one.granted for name, one in zip(SIZES, sizes)}
+    granted = {name: size.granted for name, size in zip(SIZES, sizes)}
     return verdict._replace(values=dict(granted, unit="bytes"))
 
 
 def _size(
     requirement: Requirement, running: Dict[str, str], requested: Dict[str, str], layers: Layers
 ) -> _Size:
-    granted, wanted = size_of(running, requirement.name), int(requirement.value)
+    granted, expected = size_of(running, requirement.name), int(requirement.value)
     if granted is None:
         raise Unanswered(
             seen_in(layers.system), f"the kernel shows no {requirement.name} for {layers.path}"
         )
     size = size_of(requested, requirement.name)
     is_short = size is not None and granted < size - size % _PAGE
-    is_other = requirement.relation == EXACTLY and granted != wanted
-    status = WARN if is_short or granted < wanted else PASS
+    is_other = requirement.relation == EXACTLY and granted != expected
+    status = WARN if is_short or granted < expected else PASS
     if granted < SMALLEST or is_other:
         status = FAIL
-    return _Size(requirement.name, granted, wanted, size if is_short else None, status)
+    return _Size(requirement.name, granted, expected, size if is_short else None, status)
 
 
 def _sentence(size: _Size, older: bool) -> str:
@@ -171,16 +171,16 @@ def _raise_the_server(policy: Policy, layers: Layers) -> Fix:
 )
 def transfer_size_lowered(sized: _Sized, _facts: Facts, _policy: Policy) -> Verdict:
     """Whether a younger mount of the server got less, which puts an older one in danger."""
-    found = lowered(sized.layers, sized.servers)
+    result = lowered(sized.layers, sized.servers)
     return Verdict(
-        found.status,
-        why=found.words,
+        result.status,
+        why=result.words,
         fix="put the server's maximum back to "
-        f"{max(found.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver nfs modify "
+        f"{max(result.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver nfs modify "
         "-tcp-max-xfer-size, which holds for every client of the SVM), or "
         + again(sized.layers).text,
         desired="no younger mount of the server gets less",
-        running=str(found.own),
-        in_use="; ".join(f"{one.path} {one}" for one in found.others[:4]),
+        running=str(result.own),
+        in_use="; ".join(f"{other.path} {other}" for other in result.others[:4]),
         evidence=sized.layers.evidence(),
     )

@@ -61,12 +61,12 @@ def _watched(facts: Facts, policy: Policy) -> List[Watched]:
     wire = attempt(lambda: diagnosis.wire_of(known(facts.traffic)))
     return [
         Watched(
-            one.wanted.path,
-            one.mounted is not None,
+            mount.wanted.path,
+            mount.mounted is not None,
             wire,
-            None if one.mounted is None else _transfer(one.mounted.options),
+            None if mount.mounted is None else _transfer(mount.mounted.options),
         )
-        for one in judged_mounts(facts, policy)
+        for mount in judged_mounts(facts, policy)
     ]
 
 
@@ -159,7 +159,7 @@ def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple
     """Raise where a counter that the verdict rests on ran over: what is not told is not a pass."""
     lost = [name for name in NAMES if name in mount.untold]
     for name, rates in _judged_ops(wire, mount, policy):
-        lost += [f"{name} ({one})" for one in rates.untold if one in names]
+        lost += [f"{name} ({counter})" for counter in rates.untold if counter in names]
     if lost:
         raise Unanswered(
             EVIDENCE,

@@ -54,7 +54,7 @@ def granted_by_server(facts: Facts) -> Servers:
 def mounts_alike(mount: Mounted, servers: Servers) -> Tuple[Granted, List[Granted]]:
     """Sizes of a mount, and those of all mounts of its server and version, itself included."""
     alike = servers[_server(mount)]
-    return next(one for one in alike if one.path == mount.path), alike
+    return next(other for other in alike if other.path == mount.path), alike
 
 
 def _server(mount: Mounted) -> Tuple[str, Optional[str]]:
@@ -105,7 +105,7 @@ def lowered(layers: Layers, servers: Servers) -> Lowered:
     if layers.system != LINUX:
         raise Skip("Only Linux shows what a server granted.")
     own, alike = mounts_alike(mount, servers)
-    others = [one for one in alike if one.superblock != own.superblock]
+    others = [other for other in alike if other.superblock != own.superblock]
     if not others:
         raise Skip("No other mount of this server shows what it grants now.", mount.evidence)
     less = [(other, name) for other in others for name in SIZES if _has_less(other, own, name)]

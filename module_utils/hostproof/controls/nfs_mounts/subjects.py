@@ -30,7 +30,7 @@ def judged_layers(facts: Facts, policy: Policy) -> List[Layers]:
                 facts.system, ", ".join(SYSTEMS)
             )
         )
-    return [layers_of(one, facts, policy) for one in judged_mounts(facts, policy)]
+    return [layers_of(mount, facts, policy) for mount in judged_mounts(facts, policy)]
 
 
 def unlisted(
@@ -47,7 +47,9 @@ def unlisted(
 def _guessed_layers(
     facts: Facts, policy: Policy, matters: Callable[[JudgedMount], bool]
 ) -> List[Layers]:
-    return [layers_of(one, facts, policy) for one in guessed_mounts(facts, policy) if matters(one)]
+    return [
+        layers_of(mount, facts, policy) for mount in guessed_mounts(facts, policy) if matters(mount)
+    ]
 
 
 def _with_unlisted(facts: Facts, policy: Policy) -> List[Union[Layers, HostproofError]]:

@@ -29,8 +29,8 @@ def judged_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     if policy.mounts is None:
         return guessed_mounts(facts, policy)
     mounted = {mount.path: mount for mount in known(facts.mounted)}
-    listed = [_judged(one, mounted.get(one.path), facts, False) for one in policy.mounts]
-    return sorted(listed, key=lambda one: one.wanted.path)
+    listed = [_judged(mount, mounted.get(mount.path), facts, False) for mount in policy.mounts]
+    return sorted(listed, key=lambda mount: mount.wanted.path)
 
 
 def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
@@ -41,8 +41,8 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """
     mounted = {mount.path: mount for mount in known(facts.mounted)}
     sources = {mount.path: mount.source for mount in mounted.values()}
-    sources.update({one.path: one.source for one in missing_mounts(facts)})
-    listed = {one.path for one in policy.mounts or ()}
+    sources.update({entry.path: entry.source for entry in missing_mounts(facts)})
+    listed = {mount.path for mount in policy.mounts or ()}
     if all(path in listed for path in sources):
         return []
     opened = _by_mount(sources, known(facts.database_files))
@@ -52,7 +52,7 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     with_home = {_deepest(home, sources) for home in homes}
     named = direct_nfs.mount_points(facts.direct_nfs)
     voting = _voting_files(facts)
-    found = []
+    mounts = []
     for path, source in sorted(sources.items()):
         file_class = _class_of(
             opened.get(path, []), voting, homes, path in with_home, path in named
@@ -60,26 +60,26 @@ def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
         if file_class is None and _holds_backups(backups.get(path, []), homes):
             file_class = "backup"
         if file_class is not None and path not in listed:
-            wanted = WantedMount(path, source, file_class, policy.sharing, policy.version, {})
-            found.append(_judged(wanted, mounted.get(path), facts, True))
-    return found
+            required = WantedMount(path, source, file_class, policy.sharing, policy.version, {})
+            mounts.append(_judged(required, mounted.get(path), facts, True))
+    return mounts
 
 
 def missing_mounts(facts: Facts) -> List[Entry]:
     """Mounts that a reboot creates and that are missing now, listed or not."""
     mounted = [mount.path for mount in known(facts.mounted)]
     missing = not_mounted(facts.persisted, mounted)
-    return [one for one in missing if facts.links.get(one.path) not in mounted]
+    return [entry for entry in missing if facts.links.get(entry.path) not in mounted]
 
 
 def _judged(
-    wanted: WantedMount, mounted: Optional[Mounted], facts: Facts, guessed: bool
+    mount: WantedMount, mounted: Optional[Mounted], facts: Facts, guessed: bool
 ) -> JudgedMount:
     """Where the policy leaves the use open: Clusterware runs where hosts share their files."""
-    stated = wanted.sharing is not None
+    stated = mount.sharing is not None
     if not stated:
-        wanted = wanted._replace(sharing="rac" if known(facts.clusterware) else "single")
-    return JudgedMount(wanted, mounted, guessed, stated)
+        mount = mount._replace(sharing="rac" if known(facts.clusterware) else "single")
+    return JudgedMount(mount, mounted, guessed, stated)
 
 
 def why_none(facts: Facts) -> str:
@@ -113,7 +113,7 @@ def _homes(facts: Facts) -> List[str]:
 
 def oracle_homes(facts: Facts) -> List[str]:
     """Every Oracle home where it really lies; raises where homes are not known."""
-    real = {one.home.path: if_known(one.path, one.home.path) for one in facts.direct_nfs.homes}
+    real = {home.home.path: if_known(home.path, home.home.path) for home in facts.direct_nfs.homes}
     known_homes = {real.get(home.path, home.path) for home in known(facts.homes)}
     for process in if_known(facts.database_files, []):
         if process.argv0.endswith(_VOTER):
@@ -127,36 +127,42 @@ def homes_on(path: str, facts: Facts) -> List[str]:
     return [home for home in if_known(attempt(_homes, facts), []) if _deepest(home, points) == path]
 
 
-def needs_own_cache(wanted: WantedMount, facts: Facts, policy: Policy) -> bool:
+def needs_own_cache(mount: WantedMount, facts: Facts, policy: Policy) -> bool:
     """Whether Direct NFS is on and the mount is one of several nested mounts of its volume.
 
     Then the shared cache of the kernel leads Direct NFS through the wrong path, and I/O fails.
     Raises an error if there are such mounts and it is unknown whether Direct NFS is on.
     """
-    return bool(_nested_of_volume(wanted, facts)) and _has_direct_nfs(facts, policy)
+    return bool(_nested_of_volume(mount, facts)) and _has_direct_nfs(facts, policy)
 
 
-def _nested_of_volume(wanted: WantedMount, facts: Facts) -> List[str]:
+def _nested_of_volume(mount: WantedMount, facts: Facts) -> List[str]:
     """The mounts of now and of the next reboot that share the volume and are above or beneath."""
     # A bind mount is not a separate mount to Direct NFS.
-    mounts = [(one.path, one.source) for one in if_known(facts.mounted, []) if one.root == "/"]
+    mounts = [
+        (entry.path, entry.source) for entry in if_known(facts.mounted, []) if entry.root == "/"
+    ]
     mounts += [
-        (one.path, one.source) for one in if_known(facts.persisted.entries, []) if one.at_boot
+        (entry.path, entry.source)
+        for entry in if_known(facts.persisted.entries, [])
+        if entry.at_boot
     ]
     return sorted(
         {
             path
             for path, source in mounts
-            if path != wanted.path
-            and (is_beneath(path, wanted.path) or is_beneath(wanted.path, path))
-            and _is_one_volume(source, wanted.source)
+            if path != mount.path
+            and (is_beneath(path, mount.path) or is_beneath(mount.path, path))
+            and _is_one_volume(source, mount.source)
         }
     )
 
 
 def _is_one_volume(left: str, right: str) -> bool:
     """Whether one export is the other, or is within it, on one server."""
-    (server, _, export), (other_server, _, other) = (one.partition(":/") for one in (left, right))
+    (server, _, export), (other_server, _, other) = (
+        source.partition(":/") for source in (left, right)
+    )
     export, other = "/" + export.strip("/"), "/" + other.strip("/")
     if server.lower() != other_server.lower() or "/" in (export, other):
         return False  # a path below the root of a server may be any volume
@@ -166,16 +172,16 @@ def _is_one_volume(left: str, right: str) -> bool:
 def _has_direct_nfs(facts: Facts, policy: Policy) -> bool:
     if policy.direct_nfs == "unmanaged":
         return False
-    databases = [one for one in facts.direct_nfs.homes if not one.home.clusterware]
+    databases = [home for home in facts.direct_nfs.homes if not home.home.clusterware]
     if policy.direct_nfs == "required" or any(
-        getattr(if_known(one.library, None), "linked", False) for one in databases
+        getattr(if_known(home.library, None), "linked", False) for home in databases
     ):
         return True
     if not databases:
         known(facts.homes)
-    for one in databases:
-        if not isinstance(one.library, Absent):
-            known(one.library)
+    for home in databases:
+        if not isinstance(home.library, Absent):
+            known(home.library)
     return False
 
 
@@ -199,12 +205,12 @@ def _deepest(name: str, points: Container[str]) -> Optional[str]:
 
 def _by_mount(points: Container[str], processes: List[OpenFiles]) -> Dict[str, List[str]]:
     """The files that processes hold open, by the path of their mount."""
-    found: Dict[str, List[str]] = {}
+    names: Dict[str, List[str]] = {}
     for name in {name for process in processes for name in process.paths}:
         folder = _deepest(name, points)
         if folder is not None:
-            found.setdefault(folder, []).append(name)
-    return found
+            names.setdefault(folder, []).append(name)
+    return names
 
 
 def _holds_backups(opened: List[str], homes: List[str]) -> bool:

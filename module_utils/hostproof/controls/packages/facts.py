@@ -67,7 +67,7 @@ def read(host: Host, _policy: Policy) -> Facts:
 
     database = of_linux(lambda: package_database.read(host))
     names = () if isinstance(database, HostproofError) else database.packages
-    installed = {one.name for one in names}
+    installed = {package.name for package in names}
     return Facts(
         kernel=kernel,
         os=attempt(lambda: distribution.of(os_release.parse(host.read_text(OS_RELEASE)))),

@@ -32,35 +32,39 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     names = missing(facts, policy)
     if not names:
         return Plan([], [], [], [])
-    told = ", ".join(names)
+    text = ", ".join(names)
     if not policy.install:
-        return Plan([], [], [f"packages_install is false: apply does not install {told}."], [])
+        return Plan([], [], [f"packages_install is false: apply does not install {text}."], [])
     if known(facts.image_mode):
         return _refused(
-            f"{IMAGE_MODE} exists: the packages belong to an image. Add {told} to the image and "
+            f"{IMAGE_MODE} exists: the packages belong to an image. Add {text} to the image and "
             "build it again."
         )
     if isinstance(facts.simulated, HostproofError):
         return _refused(
-            f"The package manager cannot install {told}: {facts.simulated}. Add a repository, or "
+            f"The package manager cannot install {text}: {facts.simulated}. Add a repository, or "
             "list packages that the host does not need in packages_excluded."
         )
-    found = facts.simulated
-    if found is None:
+    transaction = facts.simulated
+    if transaction is None:
         return _refused("The installation was not simulated.")
-    return Plan([_change(names, found, facts)], _refusals(names, found, facts, policy), [], [])
+    return Plan(
+        [_change(names, transaction, facts)], _refusals(names, transaction, facts, policy), [], []
+    )
 
 
 def _refused(reason: str) -> Plan:
     return Plan([], [Refusal(reason, None)], [], [])
 
 
-def _refusals(names: List[str], found: Transaction, facts: Facts, policy: Policy) -> List[Refusal]:
+def _refusals(
+    names: List[str], transaction: Transaction, facts: Facts, policy: Policy
+) -> List[Refusal]:
     refusals = []
     database = known(facts.database)
     mark = ":" if database.is_dpkg else "."
-    there = {one.name + mark + one.architecture for one in database.packages}
-    partly = [one for one in found.installed if one in there]
+    there = {package.name + mark + package.architecture for package in database.packages}
+    partly = [package for package in transaction.installed if package in there]
     if partly:
         refusals.append(
             Refusal(
@@ -69,8 +73,8 @@ def _refusals(names: List[str], found: Transaction, facts: Facts, policy: Policy
                 None,
             )
         )
-    plain = {_name_of(one) for one in found.installed}
-    absent = [one for one in names if one not in plain and one not in found.installed]
+    plain = {_name_of(package) for package in transaction.installed}
+    absent = [name for name in names if name not in plain and name not in transaction.installed]
     if absent:
         refusals.append(
             Refusal(
@@ -79,14 +83,14 @@ def _refusals(names: List[str], found: Transaction, facts: Facts, policy: Policy
                 None,
             )
         )
-    if found.removed:
-        reason = f"The installation would remove {', '.join(found.removed)}."
+    if transaction.removed:
+        reason = f"The installation would remove {', '.join(transaction.removed)}."
         refusals.append(Refusal(reason, None))
-    if found.upgraded and not policy.upgrades:
+    if transaction.upgraded and not policy.upgrades:
         refusals.append(
             Refusal(
-                f"The installation would change the version of {', '.join(found.upgraded)}, and "
-                "revert cannot bring the old versions back.",
+                f"The installation would change the version of {', '.join(transaction.upgraded)}, "
+                "and revert cannot bring the old versions back.",
                 "upgrades",
             )
         )
@@ -97,9 +101,11 @@ def _name_of(package: str) -> str:
     return package.rpartition(":" if ":" in package else ".")[0]
 
 
-def _change(names: List[str], found: Transaction, facts: Facts) -> CommandChange:
+def _change(names: List[str], transaction: Transaction, facts: Facts) -> CommandChange:
     manager = manager_of(facts)
-    packages = tuple(sorted(found.installed, key=lambda one: (_name_of(one), one)))
+    packages = tuple(
+        sorted(transaction.installed, key=lambda package: (_name_of(package), package))
+    )
     is_dpkg = known(facts.database).is_dpkg
     look, before, after = (_dpkg_states if is_dpkg else _rpm_states)(packages, facts)
     install = Command(
@@ -142,8 +148,8 @@ def _rpm_states(packages: Tuple[str, ...], _facts: Facts) -> Tuple[Command, str,
         expected=r"(?s)\A(?!.*^error: )((?:\S+\n|package \S+ is not installed\n)*)",
         codes=tuple(range(256)),
     )
-    before = "".join(f"package {one} is not installed\n" for one in packages)
-    return look, before, "".join(one + "\n" for one in packages)
+    before = "".join(f"package {package} is not installed\n" for package in packages)
+    return look, before, "".join(package + "\n" for package in packages)
 
 
 def _dpkg_states(packages: Tuple[str, ...], facts: Facts) -> Tuple[Command, str, str]:
@@ -154,6 +160,9 @@ def _dpkg_states(packages: Tuple[str, ...], facts: Facts) -> Tuple[Command, str,
         expected=r"\A((?:[a-z-]+ [^\s:]+:\S+\n)*)",
         codes=(0, 1),
     )
-    states = {f"{one.name}:{one.architecture}": one.state for one in known(facts.database).packages}
-    before = "".join(f"{states[one]} {one}\n" for one in packages if one in states)
-    return look, before, "".join(f"installed {one}\n" for one in packages)
+    states = {
+        f"{package.name}:{package.architecture}": package.state
+        for package in known(facts.database).packages
+    }
+    before = "".join(f"{states[package]} {package}\n" for package in packages if package in states)
+    return look, before, "".join(f"installed {package}\n" for package in packages)

@@ -15,10 +15,10 @@ NAME = "packages"
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}\Z")
 
 
-def _packages(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not _PACKAGE.match(one):
-            raise given.error(name, f"{one[:80]!r} must be the name of a package")
+def _packages(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for package in value:
+        if not _PACKAGE.match(package):
+            raise values.error(name, f"{package[:80]!r} must be the name of a package")
     return value
 
 

@@ -18,15 +18,15 @@ def requirements(policy: Policy) -> Iterator[Requirement]:
     profile = policy.profile
     if profile is None or not profile.release:
         return
-    found: Dict[Tuple[str, str], List[Row]] = {}
+    groups: Dict[Tuple[str, str], List[Row]] = {}
     for row in table.ROWS:
         if row.release == name_of(profile.release) and (profile.grid or row.need != "grid"):
             host = f"{row.distribution} {row.version} {row.architecture}"
             if row.need == "list":
                 host += " (lists of others)"
             check = _CHECKS.get(row.need, "packages.required")
-            found.setdefault((check, host), []).append(row)
-    for (check, host), rows in found.items():
+            groups.setdefault((check, host), []).append(row)
+    for (check, host), rows in groups.items():
         words = sorted({row.package + (f" {row.minimum}" if row.minimum else "") for row in rows})
         sources = "; ".join(sorted({f"{row.source} (read on {row.seen})" for row in rows}))
         yield Requirement(check, host, ", ".join(words), sources)

@@ -34,17 +34,17 @@ _OINSTALL = "oinstall"
     reference="CVU RPM Package Manager database; rpmdb(8); dpkg(1), --audit",
 )
 def database(facts: Facts, _policy: Policy) -> Verdict:
-    found = known(facts.database)
-    broken = [one for one in found.packages if one.state not in _WHOLE]
-    problems = [clean(line) for line in found.complaints[:3]]
-    problems += [f"{clean(one.name)} is {clean(one.state)}" for one in broken[:10]]
+    package_db = known(facts.database)
+    broken = [package for package in package_db.packages if package.state not in _WHOLE]
+    problems = [clean(line) for line in package_db.complaints[:3]]
+    problems += [f"{clean(package.name)} is {clean(package.state)}" for package in broken[:10]]
     return Verdict(
         FAIL if problems else PASS,
-        f"{'; '.join(problems) or f'{len(found.packages)} packages are listed'}.",
+        f"{'; '.join(problems) or f'{len(package_db.packages)} packages are listed'}.",
         fix="finish what was interrupted, or rebuild the database from a backup of its files",
-        commands=["dpkg --audit" if found.is_dpkg else "rpm --rebuilddb"] if problems else (),
-        persisted="; ".join(problems) or f"{len(found.packages)} packages",
-        evidence=[found.command],
+        commands=["dpkg --audit" if package_db.is_dpkg else "rpm --rebuilddb"] if problems else (),
+        persisted="; ".join(problems) or f"{len(package_db.packages)} packages",
+        evidence=[package_db.command],
     )
 
 
@@ -59,24 +59,24 @@ def database(facts: Facts, _policy: Policy) -> Verdict:
     reference="RHSA-2014:1306 (EL 5 to 7); ORAchk, Bash vulnerability CVE-2014-6271",
 )
 def bash(facts: Facts, _policy: Policy) -> Verdict:
-    found, said = database_of(facts), known(facts.os)
-    versions = [clean(one.version) for one in found.packages if one.name == "bash"]
+    package_db, system = database_of(facts), known(facts.os)
+    versions = [clean(package.version) for package in package_db.packages if package.name == "bash"]
     if not versions:
         raise Skip("bash is not installed.")
-    distribution = "EL" if said.name in EL else said.name
-    wanted = table.BASH.get((distribution, (said.version or (0,))[0]), table.BASH_UPSTREAM)
-    old = [one for one in versions if package_version.compare(one, wanted) < 0]
-    if old and wanted == table.BASH_UPSTREAM:
+    distribution = "EL" if system.name in EL else system.name
+    minimum = table.BASH.get((distribution, (system.version or (0,))[0]), table.BASH_UPSTREAM)
+    old = [version for version in versions if package_version.compare(version, minimum) < 0]
+    if old and minimum == table.BASH_UPSTREAM:
         raise Unanswered(
-            found.command, f"the table has no corrected version of bash for {said.text}"
+            package_db.command, f"the table has no corrected version of bash for {system.text}"
         )
     return Verdict(
         FAIL if old else PASS,
         f"bash: {', '.join(versions)}.",
         fix="update bash",
-        desired=f"at least {wanted}",
+        desired=f"at least {minimum}",
         persisted=", ".join(versions),
-        evidence=[found.command],
+        evidence=[package_db.command],
     )
 
 
@@ -91,9 +91,11 @@ def bash(facts: Facts, _policy: Policy) -> Verdict:
 )
 def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
     _only_in_a_cluster(policy)
-    found = database_of(facts)
-    versions = [clean(one.version) for one in found.packages if one.name == "cvuqdisk"]
-    is_met = any(package_version.compare(one, table.CVUQDISK) >= 0 for one in versions)
+    package_db = database_of(facts)
+    versions = [
+        clean(package.version) for package in package_db.packages if package.name == "cvuqdisk"
+    ]
+    is_met = any(package_version.compare(version, table.CVUQDISK) >= 0 for version in versions)
     state = ", ".join(versions) or "not installed"
     return Verdict(
         PASS if is_met else FAIL,
@@ -102,7 +104,7 @@ def cvuqdisk(facts: Facts, policy: Policy) -> Verdict:
         "environment: the group of the inventory",
         desired=f"at least {table.CVUQDISK}",
         persisted=state,
-        evidence=[found.command],
+        evidence=[package_db.command],
     )
 
 
@@ -122,14 +124,14 @@ def cvuqdisk_group(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(helper.stat, Absent):
         raise Skip(f"{CVUQDISK} does not exist: see packages.cvuqdisk.")
     stat, group = known(helper.stat), known(helper.group)
-    wanted = known(helper.inventory_group) or _OINSTALL
+    expected = known(helper.inventory_group) or _OINSTALL
     state = f"{stat.mode:04o}, uid {stat.uid}, group {clean(group)}"
-    is_met = group == wanted and stat.uid == 0 and stat.mode & _SETUID
+    is_met = group == expected and stat.uid == 0 and stat.mode & _SETUID
     return Verdict(
         PASS if is_met else FAIL,
         f"{CVUQDISK} has {state}.",
         fix="install the package again with CVUQDISK_GRP set to the group of the inventory",
-        desired=f"setuid, uid 0, group {clean(wanted)}",
+        desired=f"setuid, uid 0, group {clean(expected)}",
         persisted=state,
         evidence=["stat:" + CVUQDISK],
     )

@@ -49,7 +49,7 @@ _IMAGE = "add the packages to the image and build it again: the host is in image
     each=RELEASES,
 )
 def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
-    said, architecture = known(facts.os), known(facts.architecture)
+    system, architecture = known(facts.os), known(facts.architecture)
     rows = table_rows(release, facts)
     hosts = {
         f"{row.distribution} {row.version} {row.architecture}"
@@ -57,8 +57,10 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
         if row.release == release.name
     }
     name = rows[0].distribution if rows else ""
-    is_own = name == said.name and not said.rebuild and name != "Debian"
-    why = f"The table has {len(rows)} packages for {release.name} on {said.text} ({architecture})."
+    is_own = name == system.name and not system.rebuild and name != "Debian"
+    why = (
+        f"The table has {len(rows)} packages for {release.name} on {system.text} ({architecture})."
+    )
     if rows and not is_own:
         why += f" No book lists this distribution; it is checked as {name} {rows[0].version}."
     return Verdict(
@@ -66,7 +68,7 @@ def listed(release: Release, facts: Facts, policy: Policy) -> Verdict:
         why,
         fix="choose a listed distribution, or compare with the books of the release",
         desired=", ".join(sorted(hosts)) or None,
-        running=f"{said.text}, {architecture}",
+        running=f"{system.text}, {architecture}",
         reference=sources(rows),
         evidence=["file:" + OS_RELEASE],
     )
@@ -124,9 +126,9 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
     database = database_of(facts)
     missing = [row for row in rows if not installed(row, database)]
     certain = [row for row in missing if row.need != "list"]
-    told = ", ".join(_told(row, facts) for row in certain or missing)
+    text = ", ".join(_told(row, facts) for row in certain or missing)
     others = ", ".join(row.package for row in missing if row not in certain) if certain else ""
-    why = f"{len(missing)} of {len(rows)} are missing{': ' * bool(missing)}{told}."
+    why = f"{len(missing)} of {len(rows)} are missing{': ' * bool(missing)}{text}."
     if others:
         why += f" Only installation roles list these: {others}."
     return Verdict(
@@ -143,8 +145,12 @@ def _judged(rows: List[Row], facts: Facts, policy: Policy) -> Verdict:
 
 def _told(row: Row, facts: Facts) -> str:
     """A package, and for which other architecture it is installed."""
-    found = [one for one in known(facts.database).packages if one.name == row.package]
-    others = sorted({clean(one.architecture) for one in found if one.state == "installed"})
+    packages = [
+        package for package in known(facts.database).packages if package.name == row.package
+    ]
+    others = sorted(
+        {clean(package.architecture) for package in packages if package.state == "installed"}
+    )
     return f"{row.package} (only {', '.join(others)})" if others else row.package
 
 
@@ -174,18 +180,18 @@ def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     if not rows:
         raise Skip("No installed package has a required version in the table.")
     old: List[Row] = []
-    told = []
+    faults = []
     for row in rows:
         newest = _newest(row, facts)
         if newest is not None:
             old.append(row)
-            told.append(f"{row.package} {newest}, required {row.minimum}")
+            faults.append(f"{row.package} {newest}, required {row.minimum}")
     return Verdict(
         FAIL if old else PASS,
-        f"{'; '.join(told) or f'{len(rows)} packages have a required version'}.",
+        f"{'; '.join(faults) or f'{len(rows)} packages have a required version'}.",
         fix=_IMAGE if known(facts.image_mode) else "update the packages",
         desired="; ".join(f"{row.package} {row.minimum}" for row in rows),
-        persisted="; ".join(told) or "all are new enough",
+        persisted="; ".join(faults) or "all are new enough",
         reference=sources(old or rows),
         evidence=[database.command],
     )
@@ -193,8 +199,8 @@ def version(release: Release, facts: Facts, policy: Policy) -> Verdict:
 
 def _newest(row: Row, facts: Facts) -> Optional[str]:
     """The version, where none of the installed ones is new enough."""
-    versions = [clean(one.version) for one in installed(row, known(facts.database))]
-    is_met = any(package_version.compare(one, row.minimum) >= 0 for one in versions)
+    versions = [clean(package.version) for package in installed(row, known(facts.database))]
+    is_met = any(package_version.compare(release, row.minimum) >= 0 for release in versions)
     return None if is_met else versions[-1]
 
 
@@ -210,16 +216,19 @@ def _newest(row: Row, facts: Facts) -> Optional[str]:
 )
 def one_version(release: Release, facts: Facts, policy: Policy) -> Verdict:
     database = database_of(facts)
-    found = {row.package: installed(row, database) for row in required_rows(release, facts, policy)}
-    several = {name: ones for name, ones in found.items() if len(ones) > 1}
-    told = "; ".join(
-        f"{name} {', '.join(clean(one.version) for one in ones)}" for name, ones in several.items()
+    packages = {
+        row.package: installed(row, database) for row in required_rows(release, facts, policy)
+    }
+    several = {name: ones for name, ones in packages.items() if len(ones) > 1}
+    text = "; ".join(
+        f"{name} {', '.join(clean(package.version) for package in ones)}"
+        for name, ones in several.items()
     )
     return Verdict(
         WARN if several else PASS,
-        f"{told or 'No required package is installed twice'}.",
+        f"{text or 'No required package is installed twice'}.",
         fix="remove the older version with the package manager",
-        persisted=told or "one version each",
+        persisted=text or "one version each",
         evidence=[database.command],
     )
 

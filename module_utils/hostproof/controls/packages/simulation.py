@@ -58,20 +58,20 @@ _PROBLEM = re.compile(
 
 
 def manager_of(facts: Facts) -> Manager:
-    said = known(facts.os)
+    system = known(facts.os)
     if known(facts.database).is_dpkg:
         return APT
-    if said.name == "SLES":
+    if system.name == "SLES":
         return ZYPPER
-    return YUM if said.version[:1] == (7,) else DNF
+    return YUM if system.version[:1] == (7,) else DNF
 
 
 def read(host: Host, policy: Policy) -> Facts:
     """Read all facts for the checks and the plan."""
-    found = facts_of_host.read(host, policy)
+    facts = facts_of_host.read(host, policy)
     if not policy.install:
-        return found
-    return found._replace(simulated=attempt(_simulate, host, found, policy))
+        return facts
+    return facts._replace(simulated=attempt(_simulate, host, facts, policy))
 
 
 def missing(facts: Facts, policy: Policy) -> List[str]:
@@ -97,8 +97,8 @@ def _simulate(host: Host, facts: Facts, policy: Policy) -> Optional[Transaction]
     manager = manager_of(facts)
     argv = [*manager.simulate, *names]
     output = host.run(argv, timeout=_SECONDS)
-    said = _PROBLEM.findall(output.stdout + output.stderr)
-    if output.rc not in manager.codes or said:
-        problem = clean(said[0]) if said else f"it ended with {output.rc}"
+    problems = _PROBLEM.findall(output.stdout + output.stderr)
+    if output.rc not in manager.codes or problems:
+        problem = clean(problems[0]) if problems else f"it ended with {output.rc}"
         raise Unanswered("command:" + " ".join(argv), f"{argv[0]}: {problem}")
     return manager.parse(output.stdout)

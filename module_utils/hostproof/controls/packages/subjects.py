@@ -50,17 +50,17 @@ RELEASES = Subjects(
 
 def table_rows(release: Release, facts: Facts) -> List[Row]:
     """The rows for this distribution, else those of the one with the same packages."""
-    said, architecture = known(facts.os), known(facts.architecture)
-    for name in (said.name, table.SAME_PACKAGES.get(said.name)):
-        found = [
+    system, architecture = known(facts.os), known(facts.architecture)
+    for name in (system.name, table.SAME_PACKAGES.get(system.name)):
+        rows = [
             row
             for row in table.ROWS
             if (row.release, row.distribution, row.architecture)
             == (release.name, name, architecture)
-            and row.version == said.version[0]
+            and row.version == system.version[0]
         ]
-        if found:
-            return found
+        if rows:
+            return rows
     return []
 
 
@@ -100,13 +100,15 @@ def database_of(facts: Facts) -> Database:
 
 def installed(row: Row, database: Database) -> List[Package]:
     """The installed packages that satisfy a row, with any version."""
-    wanted = _DPKG.get(row.architecture, row.architecture) if database.is_dpkg else row.architecture
+    architecture = (
+        _DPKG.get(row.architecture, row.architecture) if database.is_dpkg else row.architecture
+    )
     return [
-        one
-        for one in database.packages
-        if one.name == row.package
-        and one.architecture in (wanted, *_ANY)
-        and one.state == "installed"
+        package
+        for package in database.packages
+        if package.name == row.package
+        and package.architecture in (architecture, *_ANY)
+        and package.state == "installed"
     ]
 
 
@@ -118,5 +120,5 @@ def spelled(row: Row, facts: Facts) -> str:
 
 
 def sources(rows: List[Row]) -> Optional[str]:
-    found = sorted({row.source + (f", read {row.seen}" if row.seen else "") for row in rows})
-    return "; ".join(found) or None
+    references = sorted({row.source + (f", read {row.seen}" if row.seen else "") for row in rows})
+    return "; ".join(references) or None

@@ -128,11 +128,11 @@ def _rows(text: str) -> Iterator[Row]:
             releases, _on, hosts = where.partition(" on ")
             continue
         *distributions, version, architecture = hosts.split()
-        for word, release, one in product(line.split(), releases.split(), distributions):
+        for word, release, distribution in product(line.split(), releases.split(), distributions):
             package, _sign, minimum = word.lstrip("!").partition(">=")
             kind = "installer" if word.startswith("!") else need
             yield Row(
-                *(release, one, int(version), architecture, package, minimum, kind),
+                *(release, distribution, int(version), architecture, package, minimum, kind),
                 *(_SOURCES[source], seen),
             )
 

@@ -114,11 +114,11 @@ def _read_default_kernel(host: Host) -> str:
 
 def _read_architecture(host: Host, kernel: Answer[str]) -> str:
     """Output of uname -m, or else the suffix of the kernel release."""
-    told = attempt(one_line.read, host, UNAME)
-    if isinstance(told, HostproofError):
+    machine = attempt(one_line.read, host, UNAME)
+    if isinstance(machine, HostproofError):
         match = _ARCHITECTURE.search(if_known(kernel, ""))
-        return match.group(1) if match else known(told)
-    return told
+        return match.group(1) if match else known(machine)
+    return machine
 
 
 def _read_active(host: Host) -> List[str]:
@@ -139,20 +139,20 @@ def _read_recorders(host: Host) -> List[str]:
     if output.rc not in (0, 1):
         raise _unanswered(RECORDERS, output)
     names = [line.partition(" ")[2].strip() for line in output.stdout.splitlines()]
-    found = sorted({name for name in names if _SUFFIX.sub("", name) in _RECORDERS})
+    recorders = sorted({name for name in names if _SUFFIX.sub("", name) in _RECORDERS})
     shells = [name for name in names if name in _SHELLS]
-    if shells and not found:
+    if shells and not recorders:
         raise Unanswered(
             "command:" + " ".join(RECORDERS), f"{shells[0]} may run a recorder, or only name one"
         )
-    return found[:_MOST_NAMES]
+    return recorders[:_MOST_NAMES]
 
 
 def _selinux_mode(text: str) -> Optional[str]:
     """The last SELINUX= of the file, None without one."""
-    found = None
+    mode = None
     for line in text.splitlines():
         name, _equals, value = line.strip().partition("=")
         if name.strip() == "SELINUX":
-            found = value.strip().lower()
-    return found
+            mode = value.strip().lower()
+    return mode

@@ -62,43 +62,46 @@ def consistency(facts: Facts, _policy: Policy) -> Verdict:
     because_of=(_CONSISTENCY,),
 )
 def distribution(release: Release, facts: Facts, policy: Policy) -> Verdict:
-    said = target_of(facts, policy)
+    system = target_of(facts, policy)
     architecture = clean(known(facts.architecture))
-    rows = _rows(release, said, architecture)
-    status, why = _listed(release, said, architecture, rows)
+    rows = _rows(release, system, architecture)
+    status, why = _listed(release, system, architecture, rows)
     return Verdict(
         status,
         why,
         fix="choose a listed distribution, or check the certification page of My Oracle "
         "Support, which is newer than the books",
         desired=_distributions(table.ROWS, release),
-        running=None if said.planned else f"{said.text}, {architecture}",
+        running=None if system.planned else f"{system.text}, {architecture}",
         reference=_sources(rows),
         evidence=["file:" + OS_RELEASE, "command:" + " ".join(UNAME)],
     )
 
 
 def _listed(
-    release: Release, said: Distribution, architecture: str, rows: List[Row]
+    release: Release, system: Distribution, architecture: str, rows: List[Row]
 ) -> Tuple[str, str]:
     oldest = table.OLDEST_EL.get(release.name)
-    if oldest is not None and said.name in EL and said.version[0] < oldest:
+    if oldest is not None and system.name in EL and system.version[0] < oldest:
         return (
             FAIL,
-            f"{said.text} is older than EL {oldest}, the oldest for {release.name}.",
+            f"{system.text} is older than EL {oldest}, the oldest for {release.name}.",
         )
     if not rows:
         known_ones = _distributions(table.ROWS, release) or "none"
         return WARN, (
-            f"The table has no row for {release.name} on {said.text} ({architecture}). "
+            f"The table has no row for {release.name} on {system.text} ({architecture}). "
             f"Listed: {known_ones}."
         )
     lowest = min((row.version for row in rows), key=numbers)
-    has_minor = len(said.version) > 1 or not (said.rebuild or said.planned)
-    if has_minor and not fits(said.version, lowest):
-        return FAIL, f"{said.text} is older than {lowest}, the oldest listed update."
-    if said.rebuild:
-        return WARN, f"No book lists {said.text}. It is checked as {said.name} {said.version[0]}."
+    has_minor = len(system.version) > 1 or not (system.rebuild or system.planned)
+    if has_minor and not fits(system.version, lowest):
+        return FAIL, f"{system.text} is older than {lowest}, the oldest listed update."
+    if system.rebuild:
+        return (
+            WARN,
+            f"No book lists {system.text}. It is checked as {system.name} {system.version[0]}.",
+        )
     return PASS, ""
 
 
@@ -115,18 +118,18 @@ def _listed(
     because_of=("platform.distribution", _CONSISTENCY),
 )
 def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
-    said = target_of(facts, policy)
-    rows = _rows(release, said, known(facts.architecture))
-    if said.planned:
+    system = target_of(facts, policy)
+    rows = _rows(release, system, known(facts.architecture))
+    if system.planned:
         least = "; ".join(f"{row.line} {row.kernel}" for row in rows) or "no kernel is listed"
-        raise Skip(f"{said.text} is not installed yet. It needs at least: {least}.")
+        raise Skip(f"{system.text} is not installed yet. It needs at least: {least}.")
     running = clean(known(facts.kernel))
     later = facts.default_kernel
     default = None if isinstance(later, HostproofError) else later
-    judged = [_build(running, "running", said, rows)]
+    judged = [_build(running, "running", system, rows)]
     if default is not None:
         default = clean(default)
-        judged.append(_build(default, "default boot", said, rows))
+        judged.append(_build(default, "default boot", system, rows))
     verdict = Verdict(
         max((status for status, _why in judged), key=_WORST.index),
         " ".join(why for _status, why in judged if why),
@@ -140,16 +143,16 @@ def kernel(release: Release, facts: Facts, policy: Policy) -> Verdict:
     return by_layers(verdict, [("default boot", None if isinstance(later, Absent) else later)])
 
 
-def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tuple[str, str]:
+def _build(kernel: str, which: str, system: Distribution, rows: List[Row]) -> Tuple[str, str]:
     """(status, one sentence) of one kernel."""
-    line = line_of(kernel, said)
+    line = line_of(kernel, system)
     of_line = [row for row in rows if row.line == line]
     if not of_line:
         listed = ", ".join(sorted({row.line for row in rows})) or "none"
         return WARN, f"The {which} kernel {kernel} is not of a listed line (listed: {listed})."
-    wanted = of_line[0].kernel
-    if not fits(numbers(kernel), wanted):
-        return FAIL, f"The {which} kernel {kernel} is older than {wanted} ({line})."
+    minimum = of_line[0].kernel
+    if not fits(numbers(kernel), minimum):
+        return FAIL, f"The {which} kernel {kernel} is older than {minimum} ({line})."
     return PASS, ""
 
 
@@ -166,25 +169,25 @@ def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tupl
     because_of=(_CONSISTENCY,),
 )
 def release_update(release: Release, facts: Facts, policy: Policy) -> Verdict:
-    said = target_of(facts, policy)
-    rows = [row for row in _rows(release, said, known(facts.architecture)) if row.update]
-    if not said.planned:
-        line = line_of(known(facts.kernel), said)
+    system = target_of(facts, policy)
+    rows = [row for row in _rows(release, system, known(facts.architecture)) if row.update]
+    if not system.planned:
+        line = line_of(known(facts.kernel), system)
         rows = [row for row in rows if row.line == line] or rows
     if not rows:
-        raise Skip(f"The table has no minimum release update for {release.name} on {said.text}.")
-    wanted = max((row.update for row in rows), key=numbers)
+        raise Skip(f"The table has no minimum release update for {release.name} on {system.text}.")
+    minimum = max((row.update for row in rows), key=numbers)
     if release.installed is None:
         for home in known(facts.software.homes).values():
             known(home)
         raise Skip(
-            f"No home of {release.name} is installed yet; {said.text} needs {wanted} or later."
+            f"No home of {release.name} is installed yet; {system.text} needs {minimum} or later."
         )
     return Verdict(
-        PASS if fits(release.installed, wanted) else FAIL,
-        f"The home has {dotted(release.installed)}, and {said.text} needs {wanted} or later.",
-        fix=f"install release update {wanted} or later",
-        desired=f"at least {wanted}",
+        PASS if fits(release.installed, minimum) else FAIL,
+        f"The home has {dotted(release.installed)}, and {system.text} needs {minimum} or later.",
+        fix=f"install release update {minimum} or later",
+        desired=f"at least {minimum}",
         running=dotted(release.installed),
         reference=_sources(rows),
         evidence=["file:" + OS_RELEASE],
@@ -219,13 +222,13 @@ def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
     )
 
 
-def _rows(release: Release, said: Distribution, architecture: str) -> List[Row]:
+def _rows(release: Release, system: Distribution, architecture: str) -> List[Row]:
     return [
         row
         for row in table.ROWS
         if (row.release, row.distribution, row.architecture)
-        == (release.name, said.name, architecture)
-        and numbers(row.version)[0] == said.version[0]
+        == (release.name, system.name, architecture)
+        and numbers(row.version)[0] == system.version[0]
     ]
 
 
@@ -240,5 +243,5 @@ def _distributions(rows: Iterable[Row], release: Release) -> Optional[str]:
 
 
 def _sources(rows: List[Row]) -> Optional[str]:
-    found = sorted({f"Oracle {row.source}, read {row.seen}" for row in rows})
-    return "; ".join(found) or None
+    references = sorted({f"Oracle {row.source}, read {row.seen}" for row in rows})
+    return "; ".join(references) or None

@@ -25,20 +25,20 @@ _FRESH = 2 * 86400
     reference="ORAchk, OSWatcher status; sar(1); pmlogger(1)",
 )
 def metrics_history(facts: Facts, _policy: Policy) -> Verdict:
-    found = [clean(name) for name in if_known(facts.recorders, [])]
-    found += [f"sar ({path})" for path, at in facts.sar.items() if _is_fresh(facts, at)]
-    if not found:
+    recorders = [clean(name) for name in if_known(facts.recorders, [])]
+    recorders += [f"sar ({path})" for path, at in facts.sar.items() if _is_fresh(facts, at)]
+    if not recorders:
         # What is unknown might be a recorder.
         known(facts.recorders)
         for at in facts.sar.values():
             unless_absent(at, 0)
     return Verdict(
-        PASS if found else WARN,
+        PASS if recorders else WARN,
         "OSWatcher, ExaWatcher, pmlogger of PCP and osysmond of Clusterware do not run, and sar "
         f"wrote nothing to {' or '.join(SAR)} within two days.",
         fix="install and start OSWatcher, or enable sysstat or PCP",
         desired="at least one recorder",
-        running=", ".join(found) or "none",
+        running=", ".join(recorders) or "none",
         evidence=["command:" + " ".join(RECORDERS)] + ["stat:" + path for path in SAR],
     )
 

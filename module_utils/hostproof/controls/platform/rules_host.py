@@ -72,9 +72,9 @@ def selinux(facts: Facts, policy: Policy) -> Verdict:
         raise Unanswered("file:" + ENFORCE, f"{ENFORCE} holds {enforce}, which is not 0 or 1")
     running = "disabled" if enforce is None else _MODES[enforce]
     persisted = _selinux_at_boot(facts)
-    wanted = policy.selinux or running
+    expected = policy.selinux or running
     return Verdict(
-        PASS if running == persisted == wanted else WARN,
+        PASS if running == persisted == expected else WARN,
         f"SELinux is {running} now, and {persisted} after a reboot"
         f"{f', and must be {policy.selinux}' if policy.selinux else ''}.",
         fix=f"set the required mode in {SELINUX} and on the kernel command line, and restart",
@@ -82,7 +82,7 @@ def selinux(facts: Facts, policy: Policy) -> Verdict:
         persisted=persisted,
         running=running,
         evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
-        failing_layer="persisted" if running == wanted else "running",
+        failing_layer="persisted" if running == expected else "running",
     )
 
 
@@ -170,7 +170,7 @@ def retpoline(facts: Facts, _policy: Policy) -> Verdict:
 def remote_copy(facts: Facts, policy: Policy) -> Verdict:
     if policy.profile is None or not policy.profile.cluster:
         raise Skip("hostproof_profile names no cluster.")
-    missing = [path for path, one in facts.remote_copy.items() if not _is_executable(one)]
+    missing = [path for path, stat in facts.remote_copy.items() if not _is_executable(stat)]
     return Verdict(
         FAIL if missing else PASS,
         f"{' and '.join(missing)} cannot be executed by every account.",

@@ -59,33 +59,33 @@ def distribution_of(facts: Facts) -> Distribution:
 
 def contradiction(facts: Facts) -> Optional[str]:
     """A sentence about the contradiction of os-release and the running kernel. None without one."""
-    said = distribution.of(known(facts.os))
+    system = distribution.of(known(facts.os))
     kernel = clean(known(facts.kernel))
     tag = _TAG.search(kernel)
     if tag is None:
         return None
-    wanted = f"el{said.version[0]}" if said.name in EL else "another kernel"
-    if tag.group(1) + tag.group(2) == wanted:
+    expected = f"el{system.version[0]}" if system.name in EL else "another kernel"
+    if tag.group(1) + tag.group(2) == expected:
         return None
-    if said.name not in EL and tag.group(1) != "el":
+    if system.name not in EL and tag.group(1) != "el":
         return None
     return (
-        f"{OS_RELEASE} names {said.text} and the running kernel {kernel} was built for "
+        f"{OS_RELEASE} names {system.text} and the running kernel {kernel} was built for "
         f"{tag.group(1)}{tag.group(2)}; in a container the kernel is that of its host"
     )
 
 
-def line_of(kernel: str, said: Distribution) -> str:
+def line_of(kernel: str, system: Distribution) -> str:
     """The kernel line as in the table rows. "" if the table does not have it."""
     release = kernel_release.parse(kernel)
     if release.is_uek:
-        is_oracle = said.name == "OL"
+        is_oracle = system.name == "OL"
         return UEK_LINES.get((release.major, release.minor), "") if is_oracle else ""
     tag = _TAG.search(kernel)
     # A default boot kernel may be of another distribution than the installed one.
-    if said.name in EL and tag and "".join(tag.groups()[:2]) == f"el{said.version[0]}":
-        return "RHCK" if said.name == "OL" else "RHEL"
-    return "SLES" if said.name == "SLES" and kernel.endswith("-default") else ""
+    if system.name in EL and tag and "".join(tag.groups()[:2]) == f"el{system.version[0]}":
+        return "RHCK" if system.name == "OL" else "RHEL"
+    return "SLES" if system.name == "SLES" and kernel.endswith("-default") else ""
 
 
 def fits(version: Version, minimum: str) -> bool:

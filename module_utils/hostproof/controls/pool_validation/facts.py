@@ -113,27 +113,27 @@ def asked(server: Server) -> str:
 def read(host: Host, policy: Policy) -> Facts:
     probe = policy.round_trip_probe
     trip = None if probe is None else attempt(_round_trip, host, probe)
-    files = [(one, attempt(_read_pools, host, one.file)) for one in policy.files]
-    return Facts([_read_app(host, one, policy) for one in policy.servers], files, trip)
+    files = [(entry, attempt(_read_pools, host, entry.file)) for entry in policy.files]
+    return Facts([_read_app(host, server, policy) for server in policy.servers], files, trip)
 
 
 def _read_pools(host: Host, path: str) -> List[PoolSource]:
     parse = tomcat_resources.parse if path.endswith(".xml") else pool_properties.parse
-    found = pools.from_kept(host.read_text(path, lambda text: pools.kept(parse(text))))
-    if not found:
+    sources = pools.from_kept(host.read_text(path, lambda text: pools.kept(parse(text))))
+    if not sources:
         raise Unanswered(
             "file:" + path,
             f"{path} has no data source that is known here: name the file that sets the pool in "
             "pool_validation_files",
         )
-    return found
+    return sources
 
 
 def _round_trip(host: Host, probe: str) -> float:
-    told = budget.felt(host.measured_by_another(probe))
-    if told is None:
+    latency = budget.felt(host.measured_by_another(probe))
+    if latency is None:
         raise Unanswered(MEASURED + probe, f"{probe} saw no round trip")
-    return told[1] / 1000.0
+    return latency[1] / 1000.0
 
 
 def measured_by(facts: Facts, policy: Policy) -> List[str]:
@@ -173,7 +173,7 @@ def _read_sources(host: Host, path: str) -> List[DataSource]:
 def _read_deployments(host: Host, server: Server) -> List[Deployment]:
     folder = server.folder + "/deployments"
     names = _or_none(attempt(host.list_dir, folder))
-    found = []
+    deployments = []
     for name in names:
         if name.endswith("-ds.xml"):
             state = NOT_DEPLOYED
@@ -182,8 +182,8 @@ def _read_deployments(host: Host, server: Server) -> List[Deployment]:
             elif name + ".deployed" in names:
                 state = DEPLOYED
             path = f"{folder}/{name}"
-            found.append(Deployment(path, state, attempt(_read_sources, host, path)))
-    return found
+            deployments.append(Deployment(path, state, attempt(_read_sources, host, path)))
+    return deployments
 
 
 def _or_none(names: Answer[List[str]]) -> List[str]:
@@ -217,21 +217,21 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
     operations = _operations(server)
     # No program is run through a link, which /usr/bin/java mostly is.
     java = host.real_path(server.java)
-    wanted = command(server, asked(server), java, operations, seconds)
-    output = host.ask(wanted)
-    state_of(wanted, output)  # raises what it states where it could not ask
+    query = command(server, asked(server), java, operations, seconds)
+    output = host.ask(query)
+    state_of(query, output)  # raises what it states where it could not ask
     results = cli_answers.parse(output.stdout, len(operations))
-    found = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
-    shown = tuple(pool for pool, enabled in found if enabled)
+    pairs = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
+    shown = tuple(pool for pool, enabled in pairs if enabled)
     deployed = cli_answers.items(results[3])
     if server.mode == DOMAIN:
         states = [(_node_of(item), item.values) for item in cli_answers.items(results[0])]
-        return Running(None, tuple(_node(*one, deployed) for one in states), shown, java)
+        return Running(None, tuple(_node(*state, deployed) for state in states), shown, java)
     config = cli_answers.values(results[4]).get("config-file")
     if config is not None and not _is_own(config, server):
         # The account that is queried must not choose what root reads.
         raise Unanswered(
-            "command:" + wanted.name,
+            "command:" + query.name,
             f"it reports that it started from {kind_of(config)}, which is not below "
             f"{server.folder}",
         )
@@ -251,20 +251,22 @@ def _node_of(item: Item) -> str:
 
 
 def _node(name: str, values: Dict[str, Optional[str]], deployed: List[Item]) -> Node:
-    names = sorted(one.address.get("deployment", "") for one in deployed if _node_of(one) == name)
+    names = sorted(
+        item.address.get("deployment", "") for item in deployed if _node_of(item) == name
+    )
     return Node(
         name,
         values.get("server-state") or "unknown",
         (values.get("product-name") or "", values.get("product-version") or ""),
         values.get("profile-name"),
-        tuple(one for one in names if one.endswith("-ds.xml")),
+        tuple(deployment for deployment in names if deployment.endswith("-ds.xml")),
     )
 
 
 def _pool(item: Item) -> Tuple[Pool, bool]:
     xa = "xa-data-source" in item.address
     name = item.address.get("xa-data-source" if xa else "data-source", "")
-    values = {key: one for key, one in item.values.items() if key in ATTRIBUTES}
+    values = {key: value for key, value in item.values.items() if key in ATTRIBUTES}
     pool = Pool(_node_of(item), name, item.values.get("jndi-name"), xa, values)
     return pool, item.values.get("enabled") != "false"
 

@@ -105,19 +105,19 @@ class FilePool(NamedTuple):
     def mode(self) -> Mode:
         return _MODES[self._kind()](self)
 
-    def placed(self, verdict: Verdict, told: Mode) -> Verdict:
+    def placed(self, verdict: Verdict, mode: Mode) -> Verdict:
         """With what the next start takes."""
         shown = [f"{name} {value}" for name, value in sorted(self.source.values.items())]
-        of_kind = f"{self.source.kind}: {told.name} ({told.why}); "
+        of_kind = f"{self.source.kind}: {mode.name} ({mode.why}); "
         return verdict._replace(persisted=of_kind + "; ".join(shown))
 
-    def hazards(self, told: Mode, idle_minutes: Optional[int]) -> Hazards:
-        found = []
+    def hazards(self, mode: Mode, idle_minutes: Optional[int]) -> Hazards:
+        hazards = []
         if self.source.kind == UCP:
-            found.append("events tell of an instance that went, not of what a firewall cut")
+            hazards.append("events tell of an instance that went, not of what a firewall cut")
         elif not self._is_set("testOnReturn"):
-            found.append("a connection that failed goes back into the pool until the next round")
-        return Hazards(found + cut_by_firewall(told.stale_ms, idle_minutes))
+            hazards.append("a connection that failed goes back into the pool until the next round")
+        return Hazards(hazards + cut_by_firewall(mode.stale_ms, idle_minutes))
 
     def checker(self) -> Tuple[Optional[str], str]:
         """What is wrong with what validates (None: nothing), and what it is."""

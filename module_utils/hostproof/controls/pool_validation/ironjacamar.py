@@ -23,7 +23,7 @@ class Known(NamedTuple):
     @property
     def name(self) -> str:
         return " ".join(
-            one for one in (self.app.server.name, self.pool.node, self.pool.name) if one
+            part for part in (self.app.server.name, self.pool.node, self.pool.name) if part
         )
 
     @property
@@ -81,27 +81,29 @@ class Known(NamedTuple):
             )
         return Mode(FOREGROUND, f"neither {MATCH} nor {BEHIND} is true: it validates on match")
 
-    def placed(self, verdict: Verdict, told: Mode) -> Verdict:
+    def placed(self, verdict: Verdict, mode: Mode) -> Verdict:
         """With what runs, as the server shows it."""
         shown = [f"{name} {value}" for name, value in sorted(self.pool.values.items())]
-        return verdict._replace(running=f"{told.name} ({told.why}); " + "; ".join(shown))
+        return verdict._replace(running=f"{mode.name} ({mode.why}); " + "; ".join(shown))
 
-    def hazards(self, told: Mode, idle_minutes: Optional[int]) -> Hazards:
+    def hazards(self, mode: Mode, idle_minutes: Optional[int]) -> Hazards:
         sorter, flush = self._value(SORTER), self._value(FLUSH)
-        found: List[str] = []
+        hazards: List[str] = []
         if sorter is None:
-            found.append(
+            hazards.append(
                 "no exception sorter is set: a connection that failed goes back into the pool"
             )
         elif sorter.endswith(".PostgreSQLExceptionSorter"):
-            found.append("PostgreSQLExceptionSorter knows SQLState 08006 alone, not 57P01 or 08003")
+            hazards.append(
+                "PostgreSQLExceptionSorter knows SQLState 08006 alone, not 57P01 or 08003"
+            )
         if flush not in _FLUSHES:
-            found.append(
+            hazards.append(
                 f"flush-strategy {flush or 'FailingConnectionOnly'} throws away one dead "
                 "connection for each request that fails, as many as the pool has"
             )
-        found += cut_by_firewall(told.stale_ms, idle_minutes)
-        return Hazards(found, is_fatal=sorter is None)
+        hazards += cut_by_firewall(mode.stale_ms, idle_minutes)
+        return Hazards(hazards, is_fatal=sorter is None)
 
     def checker(self) -> Tuple[Optional[str], str]:
         """What is wrong with what validates (None: nothing), and what it is."""
@@ -109,7 +111,7 @@ class Known(NamedTuple):
         why = None
         if name is not None and name.endswith(".GoodForSecondsValidConnectionChecker"):
             why = "GoodForSecondsValidConnectionChecker counts the wrong way round."
-        elif name is None and any(one in driver.lower() for one in ("oracle", "ojdbc")):
+        elif name is None and any(word in driver.lower() for word in ("oracle", "ojdbc")):
             why = "A statement is set, and there is OracleValidConnectionChecker for this driver."
         return why, name or "SQL"
 

@@ -43,13 +43,13 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     refusals: List[Refusal] = []
     pending: List[str] = []
     for app in facts.apps:
-        wanted = [one for one in policy.pools if one.server == app.server.name]
-        if not wanted:
+        targets = [target for target in policy.pools if target.server == app.server.name]
+        if not targets:
             continue
         refused = _server_guards(app)
         steps: List[_Step] = []
-        for one in [] if refused else wanted:
-            refused += _plan_pool(app, one, policy, steps)
+        for target in [] if refused else targets:
+            refused += _plan_pool(app, target, policy, steps)
         refusals += refused
         if refused:
             continue
@@ -58,7 +58,7 @@ def plan(facts: Facts, policy: Policy) -> Plan:
             reason = f"{app.server.name} is {state}: a reload would bring others' changes too"
             refusals.append(Refusal(reason + "; reload it first", None))
         elif steps:
-            groups = [steps] if policy.allow_reload else [[one] for one in steps]
+            groups = [steps] if policy.allow_reload else [[step] for step in steps]
             changes += [_change(app, group, policy) for group in groups]
         if state != "running" or (steps and not policy.allow_reload):
             pending.append(
@@ -78,31 +78,31 @@ def _server_guards(app: App) -> List[Refusal]:
     return [Refusal(f"{app.server.name} {reason}", None)]
 
 
-def _plan_pool(app: App, one: Wanted, policy: Policy, steps: List[_Step]) -> List[Refusal]:
+def _plan_pool(app: App, target: Wanted, policy: Policy, steps: List[_Step]) -> List[Refusal]:
     """Adds the step of a pool that is not as required; or why it must not be made."""
-    found = [pool for pool in known(app.running).pools if pool.name == one.pool]
-    if len(found) != 1:
-        many = "several data sources" if found else "no enabled data source (of a file: edit it)"
-        return [Refusal(f"{one.server} has {many} of the name {one.pool}", None)]
-    pool, after = found[0], _wanted(one)
+    pools = [pool for pool in known(app.running).pools if pool.name == target.pool]
+    if len(pools) != 1:
+        many = "several data sources" if pools else "no enabled data source (of a file: edit it)"
+        return [Refusal(f"{target.server} has {many} of the name {target.pool}", None)]
+    pool, after = pools[0], _wanted(target)
     now: Values = {name: _value(app, pool, name) for name in after}
     changed = [name for name in after if not _is_equal(now[name], after[name])]
     if not changed:
         return []
-    refused = _guards(app, one, pool, {**pool.values, **after}, policy)
+    refused = _guards(app, target, pool, {**pool.values, **after}, policy)
     steps.append(
         _Step(pool, {name: now[name] for name in changed}, {name: after[name] for name in changed})
     )
     return refused
 
 
-def _wanted(one: Wanted) -> Values:
-    behind = one.validation == BACKGROUND
+def _wanted(target: Wanted) -> Values:
+    behind = target.validation == BACKGROUND
     values: Values = {MATCH: _truth(not behind), BEHIND: _truth(behind)}
     if behind:
-        values[MILLIS] = str(one.millis)
-    given = ((CHECKER, one.checker), (SORTER, one.sorter), (FLUSH, one.flush))
-    values.update({name: value for name, value in given if value is not None})
+        values[MILLIS] = str(target.millis)
+    settings = ((CHECKER, target.checker), (SORTER, target.sorter), (FLUSH, target.flush))
+    values.update({name: value for name, value in settings if value is not None})
     return {name: values[name] for name in sorted(values)}
 
 
@@ -126,7 +126,7 @@ def _value(app: App, pool: Pool, name: str) -> Optional[str]:
     return value
 
 
-def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> List[Refusal]:
+def _guards(app: App, target: Wanted, pool: Pool, then: Values, policy: Policy) -> List[Refusal]:
     name = f"{app.server.name} {pool.name}"
     if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}\Z", pool.jndi or ""):
         return [
@@ -137,7 +137,7 @@ def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> 
         refused.append(
             Refusal(f"{name} has neither checker nor statement, so it would validate nothing", None)
         )
-    if one.validation != BACKGROUND:
+    if target.validation != BACKGROUND:
         return refused
     if not then.get(SORTER):
         reason = f"{name} has no exception sorter: each dead connection would go back into the pool"
@@ -162,14 +162,14 @@ def _change(app: App, steps: List[_Step], policy: Policy) -> CommandChange:
     Where none does, each answer of a server that waits has a header more, and a look tells the
     result of one pool alone.
     """
-    names = " ".join(one.pool.name for one in steps)
+    names = " ".join(step.pool.name for step in steps)
     return CommandChange(
         name=f"pools {names} of {app.server.name} at {app.server.controller}",
-        before=_state([(one.pool, one.before) for one in steps], policy.allow_reload),
-        after=_state([(one.pool, one.after) for one in steps], policy.allow_reload),
+        before=_state([(step.pool, step.before) for step in steps], policy.allow_reload),
+        after=_state([(step.pool, step.after) for step in steps], policy.allow_reload),
         look=_look(app, steps, policy),
-        make=_batch(app, [(one.pool, one.after) for one in steps], policy),
-        undo=_batch(app, [(one.pool, one.before) for one in steps], policy),
+        make=_batch(app, [(step.pool, step.after) for step in steps], policy),
+        undo=_batch(app, [(step.pool, step.before) for step in steps], policy),
         atomic=True,
     )
 
@@ -200,17 +200,17 @@ def _look(app: App, steps: List[_Step], policy: Policy) -> Command:
     """Its state is what the server prints of the attributes, between two that always are there."""
     operations = [
         "{0}:query(select=[jndi-name,{1},use-fast-fail])".format(
-            _address(one.pool), ",".join(one.before)
+            _address(step.pool), ",".join(step.before)
         )
-        for one in steps
+        for step in steps
     ]
     if policy.allow_reload:
         operations.append(":query(select=[process-type,server-state])")
-    one = _command(app, "check pools", operations, policy)
+    query = _command(app, "check pools", operations, policy)
     expected = (
         r"\A(\{[\s\S]*^\})" if policy.allow_reload else r'\A[^{}]*\{[^{}]*"result" : (\{[^{}]*\})'
     )
-    return one._replace(expected=expected, squeezed=True)
+    return query._replace(expected=expected, squeezed=True)
 
 
 def _state(pools: List[Tuple[Pool, Values]], reloaded: bool) -> str:
@@ -232,7 +232,9 @@ def _state(pools: List[Tuple[Pool, Values]], reloaded: bool) -> str:
         results.append("{\n" + inner + "\n}")
     if not reloaded:
         return "\n".join(results)
-    return "\n".join('{\n"outcome" : "success",\n"result" : ' + one + "\n}" for one in results)
+    return "\n".join(
+        '{\n"outcome" : "success",\n"result" : ' + result + "\n}" for result in results
+    )
 
 
 def _command(app: App, purpose: str, operations: List[str], policy: Policy) -> Command:

@@ -23,28 +23,28 @@ NAME = "pool_validation"
 STANDALONE, DOMAIN = "standalone", "domain"
 
 
-def _name(given: PolicyValues, name: str) -> str:
-    text = str(given[name])
+def _name(values: PolicyValues, name: str) -> str:
+    text = str(values[name])
     if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\Z", text):
-        raise given.error(name, f"must be a name of letters, digits, - _ and ., not {text[:80]!r}")
+        raise values.error(name, f"must be a name of letters, digits, - _ and ., not {text[:80]!r}")
     return text
 
 
-def _folder(given: PolicyValues, name: str) -> str:
-    return given.absolute(name, given[name]).rstrip("/") or "/"
+def _folder(values: PolicyValues, name: str) -> str:
+    return values.absolute(name, values[name]).rstrip("/") or "/"
 
 
-def _controller(given: PolicyValues, name: str) -> str:
-    text = str(given[name])
+def _controller(values: PolicyValues, name: str) -> str:
+    text = str(values[name])
     if not re.match(r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}\Z", text):
-        raise given.error(name, f"must be an address and a port, such as 127.0.0.1:9990: {text!r}")
+        raise values.error(name, f"must be an address and a port, such as 127.0.0.1:9990: {text!r}")
     return text
 
 
-def _probe(given: PolicyValues, name: str) -> str:
-    text = str(given[name])
+def _probe(values: PolicyValues, name: str) -> str:
+    text = str(values[name])
     if not re.match(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}\Z", text):
-        raise given.error(
+        raise values.error(
             name, f"must be the name of a probe, such as tcp db1:1521 handshake, not {text[:80]!r}"
         )
     return text
@@ -70,10 +70,10 @@ class Server(NamedTuple):
         return self.base or f"{self.home}/{self.mode}"
 
 
-def _pool_file(given: PolicyValues, name: str) -> str:
-    path = given.absolute(name, given[name])
+def _pool_file(values: PolicyValues, name: str) -> str:
+    path = values.absolute(name, values[name])
     if not path.endswith((".xml", ".properties")):
-        raise given.error(name, f"must end in .xml or .properties, not {path[-80:]!r}")
+        raise values.error(name, f"must end in .xml or .properties, not {path[-80:]!r}")
     return path
 
 
@@ -84,10 +84,10 @@ class PoolFile(NamedTuple):
     file: str = checked_by(_pool_file, "path")
 
 
-def _class(given: PolicyValues, name: str) -> str:
-    text = str(given[name])
+def _class(values: PolicyValues, name: str) -> str:
+    text = str(values[name])
     if not re.match(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}\Z", text):
-        raise given.error(name, f"must be the name of a class, not {text[:80]!r}")
+        raise values.error(name, f"must be the name of a class, not {text[:80]!r}")
     return text
 
 
@@ -181,7 +181,7 @@ class Policy(NamedTuple):
     """
     pools: Tuple[Wanted, ...] = entries(
         Wanted,
-        key=lambda one: (one.server, one.pool),
+        key=lambda pool: (pool.server, pool.pool),
         twice="names a pool of a server twice: {0}",
     )
     """Validation that apply sets for pools of standalone servers. Each entry is a dictionary
@@ -222,14 +222,14 @@ class Policy(NamedTuple):
     """
 
 
-def _of_servers(policy: Policy, given: PolicyValues) -> Policy:
+def _of_servers(policy: Policy, values: PolicyValues) -> Policy:
     """Reject requirements for a server that is not in the list: they would have no effect."""
-    listed = {one.name for one in policy.servers if isinstance(one, Server)}
+    listed = {server.name for server in policy.servers if isinstance(server, Server)}
     if len(listed) < len(policy.servers):
         return policy  # one of them cannot be used, which is a separate error
-    for one in policy.pools:
-        if isinstance(one, Wanted) and one.server not in listed:
-            raise given.error("pools", f"names {one.server}, which is none of the servers")
+    for pool in policy.pools:
+        if isinstance(pool, Wanted) and pool.server not in listed:
+            raise values.error("pools", f"names {pool.server}, which is none of the servers")
     return policy
 
 

@@ -39,14 +39,14 @@ _SEED = "J. Wartak, Very simple demonstration how to limit latency impact, 2016"
     each=POOLS,
 )
 def validated(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
-    told = pool.mode()
+    mode = pool.mode()
     verdict = Verdict(
-        FAIL if told.name == NOTHING else PASS,
-        why=f"Nothing is validated: {told.why}." if told.name == NOTHING else None,
+        FAIL if mode.name == NOTHING else PASS,
+        why=f"Nothing is validated: {mode.why}." if mode.name == NOTHING else None,
         fix=f"{pool.remedy}, and one of both ways: " + BOTH_SIDES,
         desired="foreground or background",
     )
-    return pool.placed(verdict, told)
+    return pool.placed(verdict, mode)
 
 
 @rules.check(
@@ -60,33 +60,33 @@ def validated(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     each=POOLS,
 )
 def foreground(pool: AnyPool, facts: Facts, policy: Policy) -> Verdict:
-    told = pool.mode()
-    if told.name != FOREGROUND:
-        raise Skip(f"It does not validate at a checkout: {told.why}.", pool.evidence)
-    if told.trusted_ms > 0:
-        return pool.placed(_trusting(told, policy), told)
+    mode = pool.mode()
+    if mode.name != FOREGROUND:
+        raise Skip(f"It does not validate at a checkout: {mode.why}.", pool.evidence)
+    if mode.trusted_ms > 0:
+        return pool.placed(_trusting(mode, policy), mode)
     trip = round_trip(facts, policy)
     slow = trip is None or trip > policy.round_trip_warn_ms
     verdict = Verdict(
         WARN if slow else PASS,
-        why=f"{told.why}. {_cost(trip)}" if slow else None,
+        why=f"{mode.why}. {_cost(trip)}" if slow else None,
         fix="decide with both sides: " + both_sides(trip, pool.most),
         desired=f"a round trip of at most {policy.round_trip_warn_ms:g} ms, or the background",
         in_use=None if trip is None else _cost(trip),
         evidence=[*pool.evidence, *measured_by(facts, policy)],
     )
-    return pool.placed(verdict, told)
+    return pool.placed(verdict, mode)
 
 
-def _trusting(told: Mode, policy: Policy) -> Verdict:
+def _trusting(mode: Mode, policy: Policy) -> Verdict:
     """Under load it costs a round trip now and then; what it trusts may be dead anyway."""
-    wrong = cut_by_firewall(told.trusted_ms, policy.firewall_idle_minutes)
+    wrong = cut_by_firewall(mode.trusted_ms, policy.firewall_idle_minutes)
     return Verdict(
         WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
         fix="trust a connection for less than the firewall does",
         desired="checked within the firewall's idle time",
-        in_use=f"a round trip a connection in {told.trusted_ms:g} ms",
+        in_use=f"a round trip a connection in {mode.trusted_ms:g} ms",
     )
 
 
@@ -114,10 +114,10 @@ def _cost(trip: Optional[float]) -> str:
     each=POOLS,
 )
 def background(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
-    told = pool.mode()
-    if told.name != BACKGROUND:
-        raise Skip(f"It does not validate in the background: {told.why}.", pool.evidence)
-    wrong, is_fatal = pool.hazards(told, policy.firewall_idle_minutes)
+    mode = pool.mode()
+    if mode.name != BACKGROUND:
+        raise Skip(f"It does not validate in the background: {mode.why}.", pool.evidence)
+    wrong, is_fatal = pool.hazards(mode, policy.firewall_idle_minutes)
     verdict = Verdict(
         FAIL if is_fatal else WARN if wrong else PASS,
         why="; ".join(wrong) + "." if wrong else None,
@@ -125,7 +125,7 @@ def background(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
         "again: " + BOTH_SIDES,
         desired="a connection that failed is let go, an interval within the firewall's idle time",
     )
-    return pool.placed(verdict, told)
+    return pool.placed(verdict, mode)
 
 
 @rules.check(
@@ -140,9 +140,9 @@ def background(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
     each=POOLS,
 )
 def checker(pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
-    told = pool.mode()
-    if told.name == NOTHING:
+    mode = pool.mode()
+    if mode.name == NOTHING:
         raise Skip("It validates nothing (pool_validation.validated).", pool.evidence)
     why, name = pool.checker()
     verdict = Verdict(WARN if why else PASS, why=why, fix=pool.better_checker)
-    return pool.placed(verdict, told._replace(why=name))
+    return pool.placed(verdict, mode._replace(why=name))

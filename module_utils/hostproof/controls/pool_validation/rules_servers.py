@@ -29,17 +29,21 @@ _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration
     each=SERVERS,
 )
 def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
-    told = known(app.running)
+    model = known(app.running)
     stored = known(app.stored)
     wrong = [
         "{0}is {1}: it shows what will be, its pools work by what was".format(
             node.name + " " if node.name else "", node.state
         )
-        for node in told.nodes
+        for node in model.nodes
         if node.state in WAITING
     ]
     if not wrong:
-        differing = [one for node in told.nodes for one in _differences(app, told, node, stored)]
+        differing = [
+            difference
+            for node in model.nodes
+            for difference in _differences(app, model, node, stored)
+        ]
         wrong += differing[:20]
         if differing:
             wrong.append(
@@ -53,31 +57,33 @@ def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
         "management and never by editing the file of a server that runs",
         persisted=app.file,
         running="; ".join(
-            " ".join(one for one in (node.name, node.state) if one) for node in told.nodes
+            " ".join(part for part in (node.name, node.state) if part) for node in model.nodes
         ),
     )
 
 
-def _differences(app: App, told: Running, node: Node, stored: List[DataSource]) -> List[str]:
+def _differences(app: App, model: Running, node: Node, stored: List[DataSource]) -> List[str]:
     """Between the model of a server and its file, where the server runs at all."""
     if node.name and node.state != "running":
         return []
-    mine = {_key(one): one for one in told.pools if one.node == node.name}
+    mine = {_key(pool): pool for pool in model.pools if pool.node == node.name}
     if app.server.mode == DOMAIN:
-        stored = [one for one in stored if one.profile == node.profile]
-    files = {(one.name, one.xa): one for one in stored if one.enabled}
+        stored = [source for source in stored if source.profile == node.profile]
+    files = {(source.name, source.xa): source for source in stored if source.enabled}
     place = node.name + " " if node.name else ""
-    found = [f"{place}{name} is only in the file" for name, _xa in sorted(set(files) - set(mine))]
-    found += [
+    differences = [
+        f"{place}{name} is only in the file" for name, _xa in sorted(set(files) - set(mine))
+    ]
+    differences += [
         f"{place}{name} is in the server alone" for name, _xa in sorted(set(mine) - set(files))
     ]
     for key in sorted(set(mine) & set(files)):
-        found += [
+        differences += [
             f"{place}{key[0]}: {name} is {now or 'not set'} in the server, {then or 'not set'} in "
             "the file"
             for name, now, then in _differing(mine[key], files[key])
         ]
-    return found
+    return differences
 
 
 def _key(pool: Pool) -> Tuple[str, bool]:
@@ -89,14 +95,14 @@ _DEFAULTS = {"use-fast-fail": "false"}
 
 
 def _differing(pool: Pool, source: DataSource) -> List[Tuple[str, Optional[str], Optional[str]]]:
-    found = []
+    differences = []
     for name in sorted(set(pool.values) | set(source.attributes)):
         now = pool.values.get(name, _DEFAULTS.get(name))
         then: Optional[str] = source.attributes.get(name, _DEFAULTS.get(name))
         is_expression = then is not None and "${" in then
         if now != then and not (is_expression and now is None):
-            found.append((name, now, then))
-    return found
+            differences.append((name, now, then))
+    return differences
 
 
 @rules.check(
@@ -111,12 +117,12 @@ def _differing(pool: Pool, source: DataSource) -> List[Tuple[str, Optional[str],
     each=SERVERS,
 )
 def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
-    told = known(app.running)
-    found = known(app.deployments)
-    own: Dict[str, Pool] = {one.jndi: one for one in told.pools if one.jndi}
-    verdicts = [judged(_judge, app, one, own) for one in found]
-    files = {one.path.rpartition("/")[2] for one in found}
-    for node in told.nodes:
+    model = known(app.running)
+    entries = known(app.deployments)
+    own: Dict[str, Pool] = {pool.jndi: pool for pool in model.pools if pool.jndi}
+    verdicts = [judged(_judge, app, deployment, own) for deployment in entries]
+    files = {deployment.path.rpartition("/")[2] for deployment in entries}
+    for node in model.nodes:
         for name in sorted(set(node.deployments) - files):
             verdicts.append(
                 Verdict(
@@ -131,27 +137,27 @@ def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
     return verdicts
 
 
-def _judge(app: App, one: Deployment, own: Dict[str, Pool]) -> Verdict:
-    sources = known(one.sources)
+def _judge(app: App, deployment: Deployment, own: Dict[str, Pool]) -> Verdict:
+    sources = known(deployment.sources)
     both = [source for source in sources if source.jndi in own]
     status, why = PASS, None
     if both:
         first = both[0]
         status, why = (
-            FAIL if one.state == DEPLOYED else WARN,
+            FAIL if deployment.state == DEPLOYED else WARN,
             (
-                f"{one.path} has {first.jndi}, which {own[first.jndi].name} of the server has "
-                "too: the server's own wins."
+                f"{deployment.path} has {first.jndi}, which {own[first.jndi].name} of the server "
+                "has too: the server's own wins."
             ),
         )
-    elif one.state != DEPLOYED:
-        how = "failed" if one.state == FAILED else "is not deployed"
-        status, why = WARN, f"{one.path} {how}: nothing of it works."
+    elif deployment.state != DEPLOYED:
+        how = "failed" if deployment.state == FAILED else "is not deployed"
+        status, why = WARN, f"{deployment.path} {how}: nothing of it works."
     return Verdict(
         status,
         why=why,
         fix="remove the file, or give it a separate JNDI name",
-        persisted=one.path,
-        running=f"{one.state}: " + ", ".join(source.jndi for source in sources),
-        evidence=("file:" + one.path,) + evidence_of(app)[:1],
+        persisted=deployment.path,
+        running=f"{deployment.state}: " + ", ".join(source.jndi for source in sources),
+        evidence=("file:" + deployment.path,) + evidence_of(app)[:1],
     )

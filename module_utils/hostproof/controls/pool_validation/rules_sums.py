@@ -27,18 +27,18 @@ LATER = "Pools are added up when the run has ended: see the database."
     each=POOLS,
 )
 def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
-    for one in policy.databases:
-        if not one.pools or pool.policy_name in one.pools:
+    for database in policy.databases:
+        if not database.pools or pool.policy_name in database.pools:
             sizes = pool.sizes()
             return Verdict(
                 SKIP,
                 LATER,
                 values={
-                    "database": one.name,
-                    "hosts": ",".join(one.hosts),
-                    "clients": ",".join(one.clients),
-                    "processes": one.processes,
-                    "reserve": one.reserve,
+                    "database": database.name,
+                    "hosts": ",".join(database.hosts),
+                    "clients": ",".join(database.clients),
+                    "processes": database.processes,
+                    "reserve": database.reserve,
                     "minimum": sizes.minimum,
                     "maximum": sizes.maximum,
                     "wait_ms": sizes.wait_ms,

@@ -30,43 +30,43 @@ def _apps(facts: Facts, _policy: Policy) -> List[App]:
 
 
 def _pools(facts: Facts, _policy: Policy) -> List[Union[AnyPool, HostproofError]]:
-    found: List[Union[AnyPool, HostproofError]] = []
+    pools: List[Union[AnyPool, HostproofError]] = []
     for app in facts.apps:
         try:
-            found += _pools_of(app)
+            pools += _pools_of(app)
         except HostproofError as problem:
-            found.append(problem)
+            pools.append(problem)
     for place, sources in facts.files:
         if isinstance(sources, HostproofError):
-            found.append(sources)
+            pools.append(sources)
         else:
-            found += [FilePool(place.name, place.file, one) for one in sources]
-    return found
+            pools += [FilePool(place.name, place.file, source) for source in sources]
+    return pools
 
 
 def _pools_of(app: App) -> List[Union[Known, HostproofError]]:
     running = known(app.running)
     key = "command:" + asked(app.server)
-    found: List[Union[Known, HostproofError]] = []
+    pools: List[Union[Known, HostproofError]] = []
     for node in running.nodes:
         mine = [pool for pool in running.pools if pool.node == node.name]
         if mine and node.state in WAITING:
             # Its model has the new values, its pools have the old ones, which nothing shows.
-            found.append(_waits(key, app, node))
+            pools.append(_waits(key, app, node))
             continue
-        found += [Known(app, pool, is_old(node.product), (key,)) for pool in mine]
+        pools += [Known(app, pool, is_old(node.product), (key,)) for pool in mine]
     for deployment in known(app.deployments):
         if deployment.state == DEPLOYED:
             old = is_old(running.nodes[0].product)
             place = ("file:" + deployment.path,)
-            for one in known(deployment.sources):
-                pool = Pool("", one.name, one.jndi, one.xa, dict(one.attributes))
-                found.append(Known(app, pool, old, place))
-    return found
+            for source in known(deployment.sources):
+                pool = Pool("", source.name, source.jndi, source.xa, dict(source.attributes))
+                pools.append(Known(app, pool, old, place))
+    return pools
 
 
 def _waits(key: str, app: App, node: Node) -> Unanswered:
-    name = " ".join(one for one in (app.server.name, node.name) if one)
+    name = " ".join(part for part in (app.server.name, node.name) if part)
     return Unanswered(
         key, f"{name} is {node.state}: what its pools work by until then, nothing shows"
     )
@@ -78,6 +78,6 @@ POOLS = Subjects(
     none=lambda facts, policy: (
         "No data source is enabled." if policy.servers or policy.files else _NO_POOLS
     ),
-    name=lambda one: str(one.name),
-    evidence=lambda one: one.evidence,
+    name=lambda pool: str(pool.name),
+    evidence=lambda pool: pool.evidence,
 )

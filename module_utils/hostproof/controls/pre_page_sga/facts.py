@@ -91,8 +91,8 @@ def _look_at(
     known_home = None if listed is None else listed.home
     known_version = None if listed is None else listed.version
     database = next_start.look_at(host, _asking(policy), sid, running, known_home, known_version)
-    given = None if listed is None else listed.alert_log
-    alert_log = attempt(alert_logs.find, host, database, given, "pre_page_sga_instances")
+    log_path = None if listed is None else listed.alert_log
+    alert_log = attempt(alert_logs.find, host, database, log_path, "pre_page_sga_instances")
     return Subject(
         listed=listed is not None,
         database=database,

@@ -64,40 +64,40 @@ def _plan_one(
     pending: List[str],
 ) -> None:
     coming = next_value(subject, _NAME)
-    wanted = _wanted(subject, facts, policy, coming)
-    if subject.running is not None and running_value(subject, _NAME) != wanted:
+    required = _wanted(subject, facts, policy, coming)
+    if subject.running is not None and running_value(subject, _NAME) != required:
         pending.append(
             f"{subject.sid} runs with pre_page_sga {running_value(subject, _NAME)} until it is "
             "restarted."
         )
-    if coming == wanted:
+    if coming == required:
         return
     version = known(subject.version)
     if not walks_at_each_login(version) and is_deprecated(version):
         refusals.append(Refusal(_DEPRECATED.format(subject.sid, release(version)), None))
         return
-    if wanted == TRUE:
+    if required == TRUE:
         refusals.extend(_guard(subject, facts, policy))
     if subject.running is None:
         pending.append(
             f"{subject.sid} is down, and only the running instance can change its spfile: start it "
-            f"and apply again (next start: pre_page_sga {coming}, required {wanted})."
+            f"and apply again (next start: pre_page_sga {coming}, required {required})."
         )
         return
-    asked = known(subject.asked)
-    if asked.spfile is None:
+    answer = known(subject.asked)
+    if answer.spfile is None:
         place = next_place(subject.database)
-        refusals.append(Refusal(_TEXT_FILE.format(subject.sid, wanted, place), None))
+        refusals.append(Refusal(_TEXT_FILE.format(subject.sid, required, place), None))
         return
-    stored = [(entry.sid, entry.name, entry.value) for entry in asked.stored]
+    stored = [(entry.sid, entry.name, entry.value) for entry in answer.stored]
     before = entries_of(stored, _NAME, subject.sid)
     for_all = dict(before)[pfile.ALL]
-    if wanted == TRUE and walks_at_each_login(asked.version):
+    if required == TRUE and walks_at_each_login(answer.version):
         # Only the pages of this instance are known, so TRUE is not set for other nodes.
         after = [before[0], (subject.sid, TRUE)]
     else:
-        if for_all is not None or default(_NAME, asked.version) != wanted:
-            for_all = wanted
+        if for_all is not None or default(_NAME, answer.version) != required:
+            for_all = required
         after = [(pfile.ALL, for_all), (subject.sid, None)]
     changes.append(
         stored_change(

@@ -22,11 +22,11 @@ AUTO = "auto"
 UNMANAGED = "unmanaged"
 
 
-def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
+def _version(values: PolicyValues, name: str) -> Tuple[int, ...]:
     """A release such as "11.2.0.4", "19" or "23ai". Old ones need the second number of it."""
-    release = oracle_release(given[name])
+    release = oracle_release(values[name])
     if release is None:
-        raise given.error(name, f"{given[name]!r} must be a release such as 19 or 11.2.0.4")
+        raise values.error(name, f"{values[name]!r} must be a release such as 19 or 11.2.0.4")
     return release
 
 
@@ -45,12 +45,12 @@ class WantedInstance(NamedTuple):
 def _value(*choices: str) -> Any:
     """A value of a parameter in upper or lower case. YAML converts TRUE to a boolean."""
 
-    def read(given: PolicyValues, name: str) -> str:
-        text = str(given[name])
+    def read(values: PolicyValues, name: str) -> str:
+        text = str(values[name])
         for choice in choices:
             if text.lower() == choice.lower():
                 return choice
-        raise given.error(name, f"must be one of {', '.join(choices)}, not {given[name]!r}")
+        raise values.error(name, f"must be one of {', '.join(choices)}, not {values[name]!r}")
 
     return checked_by(read, "raw")
 

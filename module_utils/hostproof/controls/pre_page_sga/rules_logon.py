@@ -32,22 +32,22 @@ _SLOW = 3.0
 def logon_time(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     if subject.running is None:
         raise Skip("It does not run.")
-    asked = known(subject.asked)
-    if asked.seconds is None:
-        raise Unanswered(asked.key, "its duration was not recorded; record it again")
+    answer = known(subject.asked)
+    if answer.seconds is None:
+        raise Unanswered(answer.key, "its duration was not recorded; record it again")
     page = if_known(attempt(lambda: known(facts.pool).page_size), None)
     pages = if_known(attempt(pages_now, subject, facts), None)
-    told = "page size unknown" if pages is None or page is None else pages_text(pages, page)
-    slow = asked.seconds >= _SLOW
+    text = "page size unknown" if pages is None or page is None else pages_text(pages, page)
+    slow = answer.seconds >= _SLOW
     return Verdict(
         WARN if slow else PASS,
-        f"The logon and the queries of the audit took {asked.seconds:.3g} s; {told}."
+        f"The logon and the queries of the audit took {answer.seconds:.3g} s; {text}."
         if slow
         else None,
         fix="use huge pages for the whole SGA, and fix pre_page_sga.value; otherwise check the CPU "
         "load",
         desired=f"below {_SLOW:g} s",
-        in_use=f"{asked.seconds:.3g} s; {told}",
-        values={"logon_seconds": round(asked.seconds, 3)},
-        evidence=(asked.key, *subject.running.evidence()),
+        in_use=f"{answer.seconds:.3g} s; {text}",
+        values={"logon_seconds": round(answer.seconds, 3)},
+        evidence=(answer.key, *subject.running.evidence()),
     )

@@ -189,7 +189,7 @@ def _grade_walk_of_last_start(subject: Subject) -> Grade:
     """Grade of an instance that is down, by its last start and use_large_pages."""
     if _takes_only_huge_pages(subject):
         return PASS, None
-    short = [one for one in known(subject.last_start).large if is_short(one)]
+    short = [row for row in known(subject.last_start).large if is_short(row)]
     if short or not known(subject.last_start).large:
         return FAIL, "It is down. At its last start not the whole SGA was in huge pages."
     return WARN, (
@@ -205,9 +205,9 @@ def _takes_only_huge_pages(subject: Subject) -> bool:
     return next_value(subject, "use_large_pages") in ("ONLY", "AUTO_ONLY")
 
 
-def _worse(one: Grade, other: Grade) -> Grade:
+def _worse(grade: Grade, other: Grade) -> Grade:
     order = (FAIL, ERROR, WARN, PASS)
-    return one if order.index(one[0]) < order.index(other[0]) else other
+    return grade if order.index(grade[0]) < order.index(other[0]) else other
 
 
 def _now_and_then(running: Optional[str], coming: str) -> str:
@@ -274,9 +274,9 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         (coming, "The next start uses", "persisted"),
     ):
         if value is not None:
-            one = _grade_large_pages(value, when, policy, version)
-            grade = _worse(grade, one)
-            wrong += [layer] if one[0] != PASS else []
+            current = _grade_large_pages(value, when, policy, version)
+            grade = _worse(grade, current)
+            wrong += [layer] if current[0] != PASS else []
     if policy.use_large_pages == AUTO and grade[0] == PASS and TRUE in (running, coming):
         pages = pages_now(subject, facts)
         if pages is not None and not wholly_huge(pages):
@@ -317,22 +317,22 @@ def _end_of_amm(subject: Subject) -> str:
 
 
 def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int, ...]) -> Grade:
-    said = f"{when} {value}"
+    text = f"{when} {value}"
     known_values = (TRUE, FALSE, "ONLY", "AUTO", "AUTO_ONLY")
     if value not in known_values:
         raise Unanswered("policy", f"use_large_pages is {kind_of(value)}")
     if value == "AUTO_ONLY" and version < AUTO_ONLY_SINCE:
-        return FAIL, said + ", which exists only since 19c: the instance will not start."
+        return FAIL, text + ", which exists only since 19c: the instance will not start."
     if policy.use_large_pages != AUTO:
         if value == policy.use_large_pages:
             return PASS, None
-        return FAIL, f"{said}, the policy requires {policy.use_large_pages}."
+        return FAIL, f"{text}, the policy requires {policy.use_large_pages}."
     if value == FALSE:
-        return FAIL, said + ": huge pages are never used."
+        return FAIL, text + ": huge pages are never used."
     if value == "AUTO":
-        return WARN, said + ": later releases and updates reject it (ORA-27107) and do not start."
+        return WARN, text + ": later releases and updates reject it (ORA-27107) and do not start."
     if value == "AUTO_ONLY":
-        return WARN, said + (
+        return WARN, text + (
             ": the pages are requested at each start. That fails if memory is fragmented or "
             "several instances start at the same time. Oracle recommends ONLY."
         )

@@ -72,14 +72,14 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
             f"{path} has no lines about large pages after the last start",
         )
-    unclear = [one for one in start.large if one.asked is None]
+    unclear = [row for row in start.large if row.asked is None]
     if unclear:
         raise Unanswered(
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
             f"{path} contains the number of granted pages ({unclear[0].granted}), but not of "
             "requested pages",
         )
-    short = [one for one in start.large if is_short(one)]
+    short = [row for row in start.large if is_short(row)]
     why: Optional[str] = None
     if short:
         why = f"It got {_granted_text(short[0])}."
@@ -93,12 +93,12 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=why,
         fix="check hugepages.pool_covers_sga, hugepages.memlock_in_force and "
         "hugepages.shm_group, then restart " + subject.sid,
-        desired=", ".join(f"{one.asked} pages" for one in start.large),
-        in_use=", ".join(_granted_text(one) for one in start.large)
+        desired=", ".join(f"{row.asked} pages" for row in start.large),
+        in_use=", ".join(_granted_text(row) for row in start.large)
         + ("; memlock " + start.memlock if start.memlock else ""),
         values={
-            "requested": sum(one.asked or 0 for one in start.large),
-            "granted": sum(one.granted for one in start.large),
+            "requested": sum(row.asked or 0 for row in start.large),
+            "granted": sum(row.granted for row in start.large),
             "unit": "pages",
         },
         evidence=[
@@ -225,11 +225,13 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     for name in names:
         own = pfile.for_instance(entries, name, subject.sid)
         others = [
-            one for one in entries if one.name == name and one.sid not in (pfile.ALL, subject.sid)
+            entry
+            for entry in entries
+            if entry.name == name and entry.sid not in (pfile.ALL, subject.sid)
         ]
-        differing = [one for one in others if one.value.upper() != _value_of(own)]
+        differing = [entry for entry in others if entry.value.upper() != _value_of(own)]
         if len(own) > 1 or (name in _STATIC and differing):
-            several.append(", ".join(_entry_text(one) for one in own + differing))
+            several.append(", ".join(_entry_text(entry) for entry in own + differing))
     wins = [
         pfile.effective(entries, name, subject.sid)
         for name in names
@@ -240,7 +242,7 @@ def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why="More than one entry: {0}.{1}".format(
             "; ".join(several),
             " Effective for {0}: {1}.".format(
-                subject.sid, ", ".join(_entry_text(one) for one in wins if one is not None)
+                subject.sid, ", ".join(_entry_text(entry) for entry in wins if entry is not None)
             )
             if wins
             else " The instances of the database start with different values.",
@@ -277,29 +279,29 @@ def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if subject.running is None:
         file = known(subject.file)
         return Verdict(PASS, desired="one file", persisted=file.source)
-    asked = known(subject.asked)
-    used = asked.spfile or "a text file (pfile)"
+    answer = known(subject.asked)
+    used = answer.spfile or "a text file (pfile)"
     if isinstance(subject.file, Absent):
-        if asked.spfile is not None and asked.spfile.startswith("+"):
+        if answer.spfile is not None and answer.spfile.startswith("+"):
             why = "Its dbs directory has no file; Clusterware starts it with the registered one."
             return Verdict(SKIP, why=why, running=used)
         return Verdict(
             WARN,
             why=f"A plain startup finds no parameter file: {subject.file}.",
             fix="create initSID.ora with SPFILE='{0}' in the dbs directory of the home".format(
-                asked.spfile or "PATH"
+                answer.spfile or "PATH"
             ),
             desired="the file in use",
             persisted="none",
             running=used,
         )
-    in_asm = (asked.spfile or "").startswith("+")
-    if in_asm and isinstance(subject.file, Unanswered) and str(asked.spfile) in str(subject.file):
+    in_asm = (answer.spfile or "").startswith("+")
+    if in_asm and isinstance(subject.file, Unanswered) and str(answer.spfile) in str(subject.file):
         # The file points to a spfile in ASM, which only the instance can read. It is in use now.
-        return Verdict(PASS, persisted=asked.spfile, running=used)
+        return Verdict(PASS, persisted=answer.spfile, running=used)
     file = known(subject.file)
-    same = asked.spfile in (file.path, file.source)
-    if asked.spfile is None:
+    same = answer.spfile in (file.path, file.source)
+    if answer.spfile is None:
         same = not file.source.rpartition("/")[2].startswith("spfile")
     return Verdict(
         PASS if same else WARN,

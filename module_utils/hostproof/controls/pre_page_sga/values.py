@@ -78,10 +78,10 @@ def running_value(subject: Subject, name: str) -> Optional[str]:
     """The running value, None if the instance is down. Raises if it is unknown."""
     if subject.running is None:
         return None
-    asked = known(subject.asked)
-    if asked.running.get(name) is None:
-        raise Unanswered(asked.key, f"{subject.sid} has no parameter {name}")
-    return _normal(name, asked.running[name] or "")
+    answer = known(subject.asked)
+    if answer.running.get(name) is None:
+        raise Unanswered(answer.key, f"{subject.sid} has no parameter {name}")
+    return _normal(name, answer.running[name] or "")
 
 
 def next_value(subject: Subject, name: str) -> str:

@@ -64,11 +64,13 @@ def demands(facts: Facts, policy: Policy) -> List[Demand]:
 
 
 def demand_of(row: Row, facts: Facts, policy: Policy) -> Demand:
-    for one in policy.values:
-        if one.name == row.item:
-            most = max(one.hard, row.most) if row.most != UNLIMITED else UNLIMITED
-            good = (one.soft, one.hard)
-            return Demand(row, one.soft, one.hard, most, good, "the policy, process_limits_values")
+    for limit in policy.values:
+        if limit.name == row.item:
+            most = max(limit.hard, row.most) if row.most != UNLIMITED else UNLIMITED
+            good = (limit.soft, limit.hard)
+            return Demand(
+                row, limit.soft, limit.hard, most, good, "the policy, process_limits_values"
+            )
     if row.soft is not None and row.hard is not None:
         good = (row.good[0] or 0, row.good[1] or 0)
         return Demand(row, row.soft, row.hard, row.most, good, BOOK)
@@ -118,16 +120,16 @@ def _refuses_unlimited(facts: Facts) -> bool:
     if isinstance(facts.os, Absent):
         # RHEL 6 and its like have no os-release.
         return True
-    told = known(facts.os)
-    major = told.get("VERSION_ID", "").partition(".")[0]
-    oldest = _FIRST_WITH_NR_OPEN.get(told.get("ID", ""))
+    release = known(facts.os)
+    major = release.get("VERSION_ID", "").partition(".")[0]
+    oldest = _FIRST_WITH_NR_OPEN.get(release.get("ID", ""))
     return oldest is not None and major.isdecimal() and int(major) < oldest
 
 
 def of_login(limits: limits_conf.Limits, row: Row) -> Pair:
     """What pam_limits sets: it cuts a soft limit off at the hard one."""
     soft, hard = (
-        None if one is None else _of_entry(one.value) for one in (limits.soft, limits.hard)
+        None if entry is None else _of_entry(entry.value) for entry in (limits.soft, limits.hard)
     )
     return Pair(soft if None in (soft, hard) else min(soft or 0, hard or 0), hard)
 
@@ -138,7 +140,9 @@ def _of_entry(value: str) -> int:
 
 
 def of_process(limit: proc_limits.Limit, row: Row) -> Pair:
-    soft, hard = (UNLIMITED if one is None else one // row.size for one in (limit.soft, limit.hard))
+    soft, hard = (
+        UNLIMITED if value is None else value // row.size for value in (limit.soft, limit.hard)
+    )
     return Pair(soft, hard)
 
 

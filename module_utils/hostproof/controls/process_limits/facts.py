@@ -111,7 +111,11 @@ def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     running = attempt(_read_running, host)
     announced = announced_accounts(policy)
-    groups = [known(one.groups) for one in if_known(running, []) if isinstance(one.groups, dict)]
+    groups = [
+        known(program.groups)
+        for program in if_known(running, [])
+        if isinstance(program.groups, dict)
+    ]
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         nr_open=attempt(host.read_number, NR_OPEN),
@@ -123,7 +127,9 @@ def read(host: Host, policy: Policy) -> Facts:
         units=attempt(_read_units, host, groups),
         system=attempt(conf_files.read_settings, host, "system.conf"),
         manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
-        cgroups={cgroups.name_of(one): attempt(cgroups.read_room, host, one) for one in groups},
+        cgroups={
+            cgroups.name_of(group): attempt(cgroups.read_room, host, group) for group in groups
+        },
         logind=attempt(conf_files.read_settings, host, "logind.conf"),
         logind_text=attempt(host.read_text, LOGIND),
         remove_ipc=attempt(_read_property, host, REMOVE_IPC),
@@ -150,22 +156,22 @@ def _accounts(
 ) -> List[str]:
     """Those that are announced, else the customary ones if they exist; and who runs something."""
     names = list(announced) if policy.accounts is not None else ["oracle", "grid"]
-    for one in if_known(running, []):
-        if one.process.uid != 0 and isinstance(one.user, str) and one.user not in names:
-            names.append(one.user)
+    for program in if_known(running, []):
+        if program.process.uid != 0 and isinstance(program.user, str) and program.user not in names:
+            names.append(program.user)
     return names
 
 
 def _read_running(host: Host) -> List[Running]:
-    return [_look_at(host, one) for one in processes.read(host)]
+    return [_look_at(host, program) for program in processes.read(host)]
 
 
-def _look_at(host: Host, one: processes.Named) -> Running:
-    folder = f"/proc/{one.process.pid}"
+def _look_at(host: Host, program: processes.Named) -> Running:
+    folder = f"/proc/{program.process.pid}"
     return Running(
-        process=one.process,
-        name=one.name,
-        user=attempt(accounts_probe.user_name, host, one.process.uid),
+        process=program.process,
+        name=program.name,
+        user=attempt(accounts_probe.user_name, host, program.process.uid),
         limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
         groups=attempt(lambda: proc_cgroup.parse(host.read_text(folder + "/cgroup"))),
     )
@@ -175,9 +181,9 @@ def _read_units(host: Host, groups: List[Dict[str, str]]) -> Dict[str, UnitFacts
     if isinstance(attempt(_needs_systemd, host), Absent):
         return {}
     names = unit_files.names_by_folder(host)
-    wanted = [one for one in STARTERS if unit_files.place_of(names, one)]
-    wanted += [one for one in map(proc_cgroup.service_of, groups) if one is not None]
-    return {one: _read_unit(host, names, one) for one in sorted(set(wanted))}
+    units = [unit for unit in STARTERS if unit_files.place_of(names, unit)]
+    units += [unit for unit in map(proc_cgroup.service_of, groups) if unit is not None]
+    return {unit: _read_unit(host, names, unit) for unit in sorted(set(units))}
 
 
 def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
@@ -186,7 +192,8 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
     return UnitFacts(
         files=attempt(
             lambda: [
-                systemd_unit.parse(conf_files.text_of_link(host, one) or "", one) for one in paths
+                systemd_unit.parse(conf_files.text_of_link(host, path) or "", path)
+                for path in paths
             ]
         ),
         paths=tuple(paths),

@@ -23,27 +23,27 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         skip_without_oracle(facts, policy)
     except Skip as reason:
         return Plan([], [], [reason.why], [])
-    found = steps(facts, policy)
+    additions = steps(facts, policy)
     before = unless_absent(facts.file, None)
-    text = content(found, facts, policy)
+    text = content(additions, facts, policy)
     pending = [
         f"The host has no account {name}: its limits wait for the account."
         for name in facts.announced
         if name not in known(facts.accounts)
     ]
     if text == before or text is None:
-        return Plan([], refusals(found, facts, policy), pending, [])
+        return Plan([], refusals(additions, facts, policy), pending, [])
     change = FileChange(policy.limits_file, text, before)
-    return Plan([change], refusals(found, facts, policy), pending + _waiting(found), [])
+    return Plan([change], refusals(additions, facts, policy), pending + _waiting(additions), [])
 
 
-def _waiting(found: List[Step]) -> List[str]:
-    told = [
+def _waiting(additions: List[Step]) -> List[str]:
+    notes = [
         f"The file wins over {entry.path}:{entry.line} ({entry.domain} {entry.type} {entry.item} "
         f"{entry.value}), which stays as it is."
-        for entry in sorted({entry for one in found for entry in one.over})
+        for entry in sorted({entry for step in additions for entry in step.over})
     ]
-    return told + [
+    return notes + [
         "The limits are of logins to come: instances, listeners and Clusterware keep theirs until "
         "they are restarted from one, and what a unit starts never sees the file."
     ]

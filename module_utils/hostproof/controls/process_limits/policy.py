@@ -18,12 +18,12 @@ AUTO = "auto"
 ACCOUNT = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 
 
-def _amount(given: PolicyValues, name: str) -> int:
-    value = given[name]
+def _amount(values: PolicyValues, name: str) -> int:
+    value = values[name]
     if value == "unlimited":
         return UNLIMITED
     if not is_whole(value) or not 0 < int(value) < 1 << 54:
-        raise given.error(name, f"must be unlimited or a number, not {str(value)[:80]!r}")
+        raise values.error(name, f"must be unlimited or a number, not {str(value)[:80]!r}")
     return int(value)
 
 
@@ -35,23 +35,25 @@ class Wanted(NamedTuple):
     hard: int = checked_by(_amount, "str")
 
 
-def _no_crossing(wanted: Wanted, given: PolicyValues) -> Wanted:
-    if wanted.soft > wanted.hard:
-        raise given.error("soft", "must not be above hard, where the kernel would cut it off")
-    return wanted
+def _no_crossing(limit: Wanted, values: PolicyValues) -> Wanted:
+    if limit.soft > limit.hard:
+        raise values.error("soft", "must not be above hard, where the kernel would cut it off")
+    return limit
 
 
-def _accounts(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not ACCOUNT.match(one) or one == "root":
-            raise given.error(name, f"{one[:80]!r} must be the name of an account other than root")
+def _accounts(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for account in value:
+        if not ACCOUNT.match(account) or account == "root":
+            raise values.error(
+                name, f"{account[:80]!r} must be the name of an account other than root"
+            )
     return value
 
 
-def _items(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if one not in ITEMS:
-            raise given.error(name, f"{one[:80]!r} must be one of {', '.join(ITEMS)}")
+def _items(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for item in value:
+        if item not in ITEMS:
+            raise values.error(name, f"{item[:80]!r} must be one of {', '.join(ITEMS)}")
     return value
 
 

@@ -42,7 +42,7 @@ def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     now = known(facts.remove_ipc)
     setting = systemd_unit.last(known(facts.logind), "Login", "RemoveIPC")
     coming = None if setting is None else _boolean(setting.value)
-    at_risk = [one.name for one in accounts_of(facts, policy) if one.uid > _SYSTEM]
+    at_risk = [account.name for account in accounts_of(facts, policy) if account.uid > _SYSTEM]
     built = _built_in(facts)
     wrong = [f"logind has {now}"] if now == "yes" else []
     if coming == "yes" or (coming is None and built == "yes"):
@@ -108,10 +108,10 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
     wrong = [f"logind has {now}"] if now == "yes" else []
     wrong += ["the configuration files set yes"] if coming == "yes" else []
     at_risk = _in_sessions(facts) if wrong else []
-    told = ", ".join(at_risk) or "no process of Oracle is in a session now"
+    text = ", ".join(at_risk) or "no process of Oracle is in a session now"
     return Verdict(
         FAIL if at_risk else WARN if wrong else PASS,
-        why=f"{' and '.join(wrong)}; {told}." if wrong else None,
+        why=f"{' and '.join(wrong)}; {text}." if wrong else None,
         fix="write '[Login]' and 'KillUserProcesses=no' to /etc/systemd/logind.conf.d/oracle.conf"
         + (
             " and restart the host, or start the instances by a service; until then do not end "
@@ -133,15 +133,15 @@ def session_processes(facts: Facts, _policy: Policy) -> Verdict:
 def _in_sessions(facts: Facts) -> List[str]:
     """The processes whose session logind would kill; raises where a group is not known."""
     only, excluded = (_users(facts, name) for name in ("KillOnlyUsers", "KillExcludeUsers"))
-    found = []
-    for one in known(facts.running):
-        user = if_known(one.user, str(one.process.uid))
+    names = []
+    for program in known(facts.running):
+        user = if_known(program.user, str(program.process.uid))
         is_spared = user in (excluded or ["root"]) or bool(only and user not in only)
-        parts = proc_cgroup.path_of_unit(known(one.groups)).split("/")
+        parts = proc_cgroup.path_of_unit(known(program.groups)).split("/")
         scopes = [part for part in parts if part.startswith("session-")]
         if scopes and not is_spared:
-            found.append(f"{one.name} in {scopes[-1]}")
-    return found
+            names.append(f"{program.name} in {scopes[-1]}")
+    return names
 
 
 def _users(facts: Facts, name: str) -> List[str]:
@@ -165,18 +165,18 @@ def sockets_kept(facts: Facts, _policy: Policy) -> Judged:
 
 def _judge_sockets(directory: str, facts: Facts) -> Verdict:
     by_cron = attempt(_by_cron, directory, facts)
-    found = if_known(by_cron, [])
-    if not found:
+    places = if_known(by_cron, [])
+    if not places:
         verdict = _judge_tmpfiles(directory, known(facts.tmpfiles), facts)
         if verdict.status == PASS:
             known(by_cron)
         return verdict
     return Verdict(
         FAIL,
-        why=f"{'; '.join(found)} deletes files in {directory}.",
+        why=f"{'; '.join(places)} deletes files in {directory}.",
         fix=f"exclude {directory} there (tmpwatch: -x {directory}; find: ! -path '*/.oracle/*')",
         desired=f"no cleaner takes {directory}",
-        persisted="; ".join(found),
+        persisted="; ".join(places),
         evidence=["lines:temp_cleaners"],
     )
 
@@ -184,18 +184,18 @@ def _judge_sockets(directory: str, facts: Facts) -> Verdict:
 def _by_cron(directory: str, facts: Facts) -> List[str]:
     """The cron commands that delete sockets; raises where one of them is not clear."""
     lines = known(facts.cron)
-    found, unclear = [], []
+    places, unclear = [], []
     for path in sorted(lines.lines):
         is_named = any(temp_cleaners.names_directory(text) for _number, text in lines.lines[path])
         for number, text in lines.lines[path]:
             answer = not text.lstrip().startswith("#") and temp_cleaners.deletes(text, directory)
             place = f"{path}:{number} '{' '.join(text.split())[:120]}'"
             if answer:
-                found.append(place)
+                places.append(place)
             elif answer is None and (is_named or temp_cleaners.is_cleaner(text)):
                 unclear.append(place)
-    if found:
-        return found
+    if places:
+        return places
     if lines.unread:
         path = sorted(lines.unread)[0]
         raise Denied(
@@ -209,9 +209,11 @@ def _by_cron(directory: str, facts: Facts) -> List[str]:
 
 
 def _judge_tmpfiles(directory: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
-    cleaning = [one for one in _first_lines(entries) if _ages(one, directory)]
-    kept = [one for one in entries if one.type[0] == "x" and _is_kept(directory, one.target)]
-    threat = ", ".join(f"{one.target} after {one.age} ({_place(one)})" for one in cleaning)
+    cleaning = [entry for entry in _first_lines(entries) if _ages(entry, directory)]
+    kept = [
+        entry for entry in entries if entry.type[0] == "x" and _is_kept(directory, entry.target)
+    ]
+    threat = ", ".join(f"{entry.target} after {entry.age} ({_place(entry)})" for entry in cleaning)
     status = PASS
     if cleaning and not kept:
         status = FAIL if unless_absent(facts.cleaner, "") == "active" else WARN
@@ -235,30 +237,30 @@ def _is_kept(folder: str, target: str) -> bool:
     """An x line keeps a directory with its contents, or each file that its pattern fits."""
     inside = [f"{folder}/{name}" for name in temp_cleaners.NAMES]
     return glob_pattern.fits(folder, target) or all(
-        glob_pattern.fits(one, target) for one in inside
+        glob_pattern.fits(path, target) for path in inside
     )
 
 
 def _first_lines(entries: List[tmpfiles_d.Entry]) -> List[tmpfiles_d.Entry]:
     """The first line of each path; systemd ignores the others."""
     seen = set()
-    found = []
-    for one in entries:
-        if one.type[0] in _AGED and one.target not in seen:
-            seen.add(one.target)
-            found.append(one)
-    return found
+    lines = []
+    for entry in entries:
+        if entry.type[0] in _AGED and entry.target not in seen:
+            seen.add(entry.target)
+            lines.append(entry)
+    return lines
 
 
-def _ages(one: tmpfiles_d.Entry, folder: str) -> bool:
+def _ages(entry: tmpfiles_d.Entry, folder: str) -> bool:
     """Whether a line cleans the directory, or what is above it, by age."""
     above = [folder, *("/".join(folder.split("/")[:count]) for count in (2, 3))]
-    is_glob = one.type[0] == "e"
+    is_glob = entry.type[0] == "e"
     fits = any(
-        glob_pattern.fits(path, one.target) if is_glob else path == one.target for path in above
+        glob_pattern.fits(path, entry.target) if is_glob else path == entry.target for path in above
     )
-    return bool(one.age) and fits
+    return bool(entry.age) and fits
 
 
-def _place(one: tmpfiles_d.Entry) -> str:
-    return f"{one.path}:{one.line}"
+def _place(entry: tmpfiles_d.Entry) -> str:
+    return f"{entry.path}:{entry.line}"

@@ -39,7 +39,7 @@ def _logins(facts: Facts, policy: Policy) -> List[Login]:
 LOGINS = Subjects(
     _logins,
     none="No account is there yet, or process_limits_unmanaged names every limit.",
-    name=lambda one: f"{one.account.name} {one.demand.row.item}",
+    name=lambda subject: f"{subject.account.name} {subject.demand.row.item}",
     evidence=lambda _one: LOGIN,
 )
 
@@ -55,11 +55,11 @@ LOGINS = Subjects(
     reference=PAM,
     each=LOGINS,
 )
-def login(one: Login, facts: Facts, policy: Policy) -> Verdict:
-    row = one.demand.row
-    limits = limits_probe.limits_of(one.account, known(facts.entries), row.item)
+def login(subject: Login, facts: Facts, policy: Policy) -> Verdict:
+    row = subject.demand.row
+    limits = limits_probe.limits_of(subject.account, known(facts.entries), row.item)
     pair = of_login(limits, row)
-    status, wrong = grade_login(one.demand, pair, facts)
+    status, wrong = grade_login(subject.demand, pair, facts)
     if limits.exempt is not None:
         wrong += f" ({limits.exempt.path}:{limits.exempt.line} frees the account of every line)"
     fix, commands = ("", []) if status == PASS else remedy(facts, policy)
@@ -69,12 +69,12 @@ def login(one: Login, facts: Facts, policy: Policy) -> Verdict:
         why=wrong + ".",
         fix=fix,
         commands=commands,
-        desired=one.demand.text(),
+        desired=subject.demand.text(),
         persisted=f"soft {_text(limits.soft)}, hard {_text(limits.hard)}",
         evidence=LOGIN + tuple(sorted({"file:" + entry.path for entry in places})),
         values={"soft": text_of(pair.soft), "hard": text_of(pair.hard)},
         severity=row.severity,
-        reference=f"{one.demand.source}; {PAM}",
+        reference=f"{subject.demand.source}; {PAM}",
     )
 
 
@@ -119,20 +119,22 @@ def accounts(facts: Facts, _policy: Policy) -> Judged:
     reference=PAM,
 )
 def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
-    found = []
-    for one in _logins(facts, policy):
-        limits = limits_probe.limits_of(one.account, known(facts.entries), one.demand.row.item)
+    conflicts = []
+    for subject in _logins(facts, policy):
+        limits = limits_probe.limits_of(
+            subject.account, known(facts.entries), subject.demand.row.item
+        )
         for side, winner in (("soft", limits.soft), ("hard", limits.hard)):
             # Our own file states in its first line whose it is.
             if winner is not None and winner.path != policy.limits_file:
-                found += _rivals(known(facts.entries), side, winner)
-    told = "; ".join(sorted(set(found)))
+                conflicts += _rivals(known(facts.entries), side, winner)
+    text = "; ".join(sorted(set(conflicts)))
     return Verdict(
-        WARN if found else PASS,
-        why=f"{told}." if told else None,
+        WARN if conflicts else PASS,
+        why=f"{text}." if text else None,
         fix="keep one line for each limit, and leave it to its owner with process_limits_unmanaged",
         desired="one value for each limit of an account",
-        persisted=told or "no two files disagree",
+        persisted=text or "no two files disagree",
         evidence=LOGIN,
     )
 
@@ -140,12 +142,12 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
 def _rivals(entries: List[limits_conf.Entry], side: str, winner: limits_conf.Entry) -> List[str]:
     return [
         f"{winner.domain} {side} {winner.item} {winner.value} of {_place(winner)} wins over "
-        f"{one.value} of {_place(one)}"
-        for one in entries
-        if (one.domain, one.item) == (winner.domain, winner.item)
-        and one.type in (side, "-")
-        and one.value != winner.value
-        and one.path != winner.path
+        f"{entry.value} of {_place(entry)}"
+        for entry in entries
+        if (entry.domain, entry.item) == (winner.domain, winner.item)
+        and entry.type in (side, "-")
+        and entry.value != winner.value
+        and entry.path != winner.path
     ]
 
 
@@ -153,7 +155,7 @@ def _place(entry: limits_conf.Entry) -> str:
     """The file, and the package that is known to write it."""
     name = entry.path.rpartition("/")[2]
     owners = ("oracle-database-preinstall", "oracle-rdbms-server", "oracle-ai-database", "sapconf")
-    owner = [one for one in owners if name.startswith(one)]
+    owner = [package for package in owners if name.startswith(package)]
     return f"{entry.path}:{entry.line}" + (f" (package {owner[0]})" if owner else "")
 
 

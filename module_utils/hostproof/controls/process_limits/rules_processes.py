@@ -37,30 +37,30 @@ _CRS_STACK = 2048
     each=PROCESSES,
     because_of=("process_limits.login", "process_limits.units"),
 )
-def in_force(one: Running, facts: Facts, policy: Policy) -> Verdict:
-    limits = known(one.limits)
-    grades, told = [], []
-    place = _started_in(known(one.groups))
-    wanted = [_as_started(demand, place) for demand in demands(facts, policy)]
-    for demand in wanted:
+def in_force(program: Running, facts: Facts, policy: Policy) -> Verdict:
+    limits = known(program.limits)
+    grades, texts = [], []
+    place = _started_in(known(program.groups))
+    required = [_as_started(demand, place) for demand in demands(facts, policy)]
+    for demand in required:
         row = demand.row
-        if row.item == "nproc" and one.process.uid == 0:
+        if row.item == "nproc" and program.process.uid == 0:
             continue  # the kernel does not count root's
         limit = limits.get(row.kernel)
         if limit is None:
-            key = f"file:/proc/{one.process.pid}/limits"
+            key = f"file:/proc/{program.process.pid}/limits"
             raise Unanswered(key, f"the kernel shows no {row.kernel}")
         pair = of_process(limit, row)
         grades.append(grade(demand, pair))
-        told.append(f"{row.item} {pair.text()}")
+        texts.append(f"{row.item} {pair.text()}")
     status, wrong = worst(grades)
     return Verdict(
         status,
         why=f"{wrong}; it runs in {place}.",
         fix=_fix(place),
-        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
-        in_use=f"{'; '.join(told)} (in {place})",
-        values={"pid": one.process.pid, "place": place},
+        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
+        in_use=f"{'; '.join(texts)} (in {place})",
+        values={"pid": program.process.pid, "place": place},
     )
 
 
@@ -74,8 +74,8 @@ def _as_started(demand: Demand, place: str) -> Demand:
 def _started_in(groups: Dict[str, str]) -> str:
     """The session or service that a process is in: who gave it its limits."""
     parts = proc_cgroup.path_of_unit(groups).split("/")
-    found = [part for part in parts if part.endswith((".service", ".scope"))]
-    return found[-1] if found else "no unit of systemd"
+    units = [part for part in parts if part.endswith((".service", ".scope"))]
+    return units[-1] if units else "no unit of systemd"
 
 
 def _fix(place: str) -> str:
@@ -98,17 +98,19 @@ class Group(NamedTuple):
 
 def _groups(facts: Facts, _policy: Policy) -> List[Group]:
     known(facts.running)
-    unknown = [one.groups for one in known(facts.running) if not isinstance(one.groups, dict)]
-    found: List[Group] = [Group(name, room) for name, room in facts.cgroups.items()]
-    return found + [Group("a process", problem) for problem in unknown]
+    unknown = [
+        program.groups for program in known(facts.running) if not isinstance(program.groups, dict)
+    ]
+    groups: List[Group] = [Group(name, room) for name, room in facts.cgroups.items()]
+    return groups + [Group("a process", problem) for problem in unknown]
 
 
-def _group_evidence(one: Group) -> Tuple[str, ...]:
-    return () if not isinstance(one.room, cgroups.Room) else one.room.evidence
+def _group_evidence(group: Group) -> Tuple[str, ...]:
+    return () if not isinstance(group.room, cgroups.Room) else group.room.evidence
 
 
 GROUPS = Subjects(
-    _groups, none=NO_PROCESS, name=lambda one: str(one.name), evidence=_group_evidence
+    _groups, none=NO_PROCESS, name=lambda group: str(group.name), evidence=_group_evidence
 )
 
 
@@ -122,8 +124,8 @@ GROUPS = Subjects(
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, pids.max, pids.events",
     each=GROUPS,
 )
-def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
-    room = known(one.room)
+def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
+    room = known(group.room)
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     status, why = PASS, ""
     if room.tasks is not None and room.tasks.limit < least:
@@ -154,8 +156,8 @@ def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max, memory.high",
     each=GROUPS,
 )
-def cgroup_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
-    room = known(one.room)
+def cgroup_memory(group: Group, facts: Facts, _policy: Policy) -> Verdict:
+    room = known(group.room)
     bound = room.memory
     if bound is None:
         return Verdict(PASS, desired="no limit", running="no limit")

@@ -28,10 +28,10 @@ rules = Rules(NAME)
     because_of=("space.oradism",),
 )
 def realtime(facts: Facts, _policy: Policy) -> Verdict:
-    one = facts.realtime
-    processes = if_known(one.processes, {})
-    slow = [name for name, found in processes.items() if _is_slow(found)]
-    blocked: Answer[Optional[str]] = attempt(blocked_by, one)
+    state = facts.realtime
+    processes = if_known(state.processes, {})
+    slow = [name for name, scheduling in processes.items() if _is_slow(scheduling)]
+    blocked: Answer[Optional[str]] = attempt(blocked_by, state)
     reason = if_known(blocked, None)
     status, why = PASS, []
     if slow:
@@ -41,7 +41,7 @@ def realtime(facts: Facts, _policy: Policy) -> Verdict:
         is_served = bool(processes) and not slow
         status = WARN if is_served else FAIL
         why.append(f"the kernel has CONFIG_RT_GROUP_SCHED, and {reason}")
-    has_groups = if_known(one.groups, None)
+    has_groups = if_known(state.groups, None)
     verdict = Verdict(
         status,
         f"{'; '.join(why)}.",
@@ -55,12 +55,14 @@ def realtime(facts: Facts, _policy: Policy) -> Verdict:
         evidence=["file:" + RELEASE, "file:" + SUBTREE, "file:" + SHARE, "processes:" + PROCESSES],
         failing_layer=failing(in_use=bool(slow), running=bool(reason)),
     )
-    layers = [("the kernel", blocked), ("the processes", one.processes)]
-    return by_layers(verdict, layers + [(name, found) for name, found in processes.items()])
+    layers = [("the kernel", blocked), ("the processes", state.processes)]
+    return by_layers(
+        verdict, layers + [(name, scheduling) for name, scheduling in processes.items()]
+    )
 
 
-def _is_slow(found: Answer[Scheduling]) -> bool:
-    return isinstance(found, Scheduling) and not found.is_realtime
+def _is_slow(scheduling: Answer[Scheduling]) -> bool:
+    return isinstance(scheduling, Scheduling) and not scheduling.is_realtime
 
 
 def _kernel(has_groups: Optional[bool], reason: Optional[str]) -> Optional[str]:
@@ -73,7 +75,7 @@ def _kernel(has_groups: Optional[bool], reason: Optional[str]) -> Optional[str]:
 
 def _texts(facts: Facts) -> List[str]:
     return [
-        f"{name} {found.name} {found.priority}"
-        for name, found in sorted(if_known(facts.realtime.processes, {}).items())
-        if isinstance(found, Scheduling)
+        f"{name} {scheduling.name} {scheduling.priority}"
+        for name, scheduling in sorted(if_known(facts.realtime.processes, {}).items())
+        if isinstance(scheduling, Scheduling)
     ]

@@ -32,14 +32,14 @@ def _services(facts: Facts, _policy: Policy) -> List[Service]:
     return [Service(name, unit) for name, unit in known(facts.units).items()]
 
 
-def _evidence(one: Service) -> Tuple[str, ...]:
-    return tuple("file:" + path for path in one.unit.paths) + ("file:/etc/systemd/system.conf",)
+def _evidence(service: Service) -> Tuple[str, ...]:
+    return tuple("file:" + path for path in service.unit.paths) + ("file:/etc/systemd/system.conf",)
 
 
 SERVICES = Subjects(
     _services,
     none="No service starts Oracle's software here.",
-    name=lambda one: str(one.name),
+    name=lambda service: str(service.name),
     evidence=_evidence,
 )
 
@@ -55,51 +55,51 @@ SERVICES = Subjects(
     reference="systemd.exec(5), LimitNOFILE=; systemd-system.conf(5), DefaultLimitNOFILE=",
     each=SERVICES,
 )
-def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
-    session = _session_of(one)
+def units(service: Service, facts: Facts, policy: Policy) -> Verdict:
+    session = _session_of(service)
     if session is not None:
         raise Skip(
             f"Its processes get their limits from a session of PAM ({session}): "
             "process_limits.login, process_limits.pam and process_limits.in_force check them."
         )
-    wanted = demands(facts, policy)
-    loaded = known(one.unit.loaded)
-    now = {demand.row.item: _shown(loaded, "", demand) for demand in wanted}
-    coming = {demand.row.item: _at_boot(one, facts, demand) for demand in wanted}
-    grades_now = [grade(demand, now[demand.row.item], "now ") for demand in wanted]
-    is_wrong_now = any(one[0] != PASS for one in grades_now)
+    required = demands(facts, policy)
+    loaded = known(service.unit.loaded)
+    now = {demand.row.item: _shown(loaded, "", demand) for demand in required}
+    coming = {demand.row.item: _at_boot(service, facts, demand) for demand in required}
+    grades_now = [grade(demand, now[demand.row.item], "now ") for demand in required]
+    is_wrong_now = any(result[0] != PASS for result in grades_now)
     status, wrong = worst(
-        grades_now + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in wanted]
+        grades_now + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in required]
     )
-    if one.name in OF_CLUSTERWARE and status == FAIL:
+    if service.name in OF_CLUSTERWARE and status == FAIL:
         status = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
     return Verdict(
         status,
         why=wrong + ".",
-        fix=f"systemctl edit {one.name}: a [Service] section with "
-        + " ".join(_line(demand) for demand in wanted)
+        fix=f"systemctl edit {service.name}: a [Service] section with "
+        + " ".join(_line(demand) for demand in required)
         + (", then restart the service when its databases may stop" if is_wrong_now else ""),
-        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
+        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in required),
         persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
         running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
         failing_layer=failing(running=is_wrong_now, persisted=True),
     )
 
 
-def _session_of(one: Service) -> Optional[str]:
+def _session_of(service: Service) -> Optional[str]:
     """The line that has pam_limits set the limits after systemd did (systemd.exec(5), PAMName=)."""
-    name = systemd_unit.last(known(one.unit.files), "Service", "PAMName")
+    name = systemd_unit.last(known(service.unit.files), "Service", "PAMName")
     if name is not None:
         return f"PAMName={name.value}"
-    start = systemd_unit.last(known(one.unit.files), "Service", "ExecStart")
+    start = systemd_unit.last(known(service.unit.files), "Service", "ExecStart")
     match = None if start is None else _BY_PAM.match(start.value)
     return None if match is None else f"ExecStart= by {match.group(1)}"
 
 
 def _line(demand: Demand) -> str:
     soft, hard = (
-        "infinity" if one >= 1 << 64 else str(one * demand.row.size) for one in demand.good
+        "infinity" if limit >= 1 << 64 else str(limit * demand.row.size) for limit in demand.good
     )
     return f"Limit{demand.row.unit}={soft}:{hard}"
 
@@ -111,11 +111,11 @@ def _shown(properties: Dict[str, str], prefix: str, demand: Demand) -> Pair:
     return Pair(of_unit(soft, demand.row).soft, of_unit(hard, demand.row).hard)
 
 
-def _at_boot(one: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
+def _at_boot(service: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
     """The limit after a reboot and the place that sets it."""
     key = "Limit" + demand.row.unit
     for files, section, name in (
-        (one.unit.files, "Service", key),
+        (service.unit.files, "Service", key),
         (facts.system, "Manager", "Default" + key),
     ):
         setting = systemd_unit.last(known(files), section, name)
@@ -135,11 +135,11 @@ def _at_boot(one: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
     reference="systemd.resource-control(5), TasksMax=; systemd-system.conf(5), DefaultTasksMax=",
     each=SERVICES,
 )
-def tasks(one: Service, facts: Facts, policy: Policy) -> Verdict:
+def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
-    loaded = known(one.unit.loaded).get("TasksMax", "")
+    loaded = known(service.unit.loaded).get("TasksMax", "")
     now = of_unit(loaded, ROWS[1]).hard or 0
-    place = _tasks_at_boot(one, facts)
+    place = _tasks_at_boot(service, facts)
     at_boot: Answer[Optional[int]] = attempt(_number_of, place)
     low = []
     if now < least:
@@ -149,7 +149,7 @@ def tasks(one: Service, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if low else PASS,
         why=f"Fewer than the {least} processes that an account must have: {', '.join(low)}.",
-        fix=f"systemctl set-property {one.name} TasksMax=infinity, which counts at once",
+        fix=f"systemctl set-property {service.name} TasksMax=infinity, which counts at once",
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
@@ -197,8 +197,8 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _tasks_at_boot(one: Service, facts: Facts) -> Optional[systemd_unit.Assignment]:
-    return systemd_unit.last(known(one.unit.files), "Service", "TasksMax") or systemd_unit.last(
+def _tasks_at_boot(service: Service, facts: Facts) -> Optional[systemd_unit.Assignment]:
+    return systemd_unit.last(known(service.unit.files), "Service", "TasksMax") or systemd_unit.last(
         known(facts.system), "Manager", "DefaultTasksMax"
     )
 

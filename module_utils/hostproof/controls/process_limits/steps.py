@@ -33,12 +33,12 @@ def steps(facts: Facts, policy: Policy) -> List[Step]:
     """What the drop-in has to hold, as other files leave it; raises what is unknown."""
     others = limits_probe.with_file(known(facts.entries), policy.limits_file, "")
     accounts = known(facts.accounts)
-    found = [
+    additions = [
         _step(accounts[name], demand, others, facts)
         for name in sorted(accounts)
         for demand in demands(facts, policy)
     ]
-    return [one for one in found if one is not None]
+    return [step for step in additions if step is not None]
 
 
 def _step(
@@ -57,7 +57,7 @@ def _step(
             f"{account.name} {side} {demand.row.item} {text_of(amount)}\n"
             for side, amount in zip(("soft", "hard"), good)
         ),
-        tuple(one for one in (limits.soft, limits.hard) if one is not None),
+        tuple(entry for entry in (limits.soft, limits.hard) if entry is not None),
     )
 
 
@@ -71,10 +71,10 @@ def _written(demand: Demand, pair: Pair, facts: Facts) -> Tuple[int, int]:
     return min(soft, hard), hard
 
 
-def content(found: List[Step], facts: Facts, policy: Policy) -> Optional[str]:
+def content(additions: List[Step], facts: Facts, policy: Policy) -> Optional[str]:
     """The text of the drop-in; None where there is none and none is needed."""
     before = unless_absent(facts.file, None)
-    lines = {text for one in found for text in one.lines}
+    lines = {text for step in additions for text in step.lines}
     if before is not None and before.startswith(HEADER):
         # What the policy leaves alone by now stays as an earlier apply wrote it.
         lines |= {
@@ -88,31 +88,33 @@ def content(found: List[Step], facts: Facts, policy: Policy) -> Optional[str]:
     return HEADER + "".join(sorted(lines))
 
 
-def refusals(found: List[Step], facts: Facts, policy: Policy) -> List[Refusal]:
+def refusals(additions: List[Step], facts: Facts, policy: Policy) -> List[Refusal]:
     """Every reason against writing the drop-in."""
     path = policy.limits_file
     before = unless_absent(facts.file, None) or ""
     reasons = []
-    if found and not before.startswith(HEADER) and limits_conf.parse(before, path).entries:
+    if additions and not before.startswith(HEADER) and limits_conf.parse(before, path).entries:
         reasons.append(f"{path} holds other settings, which would be lost: choose another file")
-    later = limits_probe.with_file(known(facts.entries), path, content(found, facts, policy) or "")
-    for one in found:
-        if not ACCOUNT.match(one.account.name):
-            reasons.append(f"{one.account.name!r} is not a name that limits.conf accepts")
-        elif one.demand.row.item == "nofile" and one.hard > known(facts.nr_open):
+    later = limits_probe.with_file(
+        known(facts.entries), path, content(additions, facts, policy) or ""
+    )
+    for step in additions:
+        if not ACCOUNT.match(step.account.name):
+            reasons.append(f"{step.account.name!r} is not a name that limits.conf accepts")
+        elif step.demand.row.item == "nofile" and step.hard > known(facts.nr_open):
             reasons.append(
-                f"fs.nr_open is {known(facts.nr_open)}: a login of {one.account.name} with "
-                f"{text_of(one.hard)} open files would be rejected; raise it first"
+                f"fs.nr_open is {known(facts.nr_open)}: a login of {step.account.name} with "
+                f"{text_of(step.hard)} open files would be rejected; raise it first"
             )
         else:
-            reasons += _guard(later, one, facts, policy)
+            reasons += _guard(later, step, facts, policy)
     return [Refusal(reason, None) for reason in reasons]
 
 
-def _guard(later: List[limits_conf.Entry], one: Step, facts: Facts, policy: Policy) -> List[str]:
+def _guard(later: List[limits_conf.Entry], step: Step, facts: Facts, policy: Policy) -> List[str]:
     path = policy.limits_file
-    limits = limits_probe.limits_of(one.account, later, one.demand.row.item)
-    if grade_login(one.demand, of_login(limits, one.demand.row), facts)[0] == PASS:
+    limits = limits_probe.limits_of(step.account, later, step.demand.row.item)
+    if grade_login(step.demand, of_login(limits, step.demand.row), facts)[0] == PASS:
         return []
     rivals = [
         f"{entry.path}:{entry.line}"
@@ -120,7 +122,7 @@ def _guard(later: List[limits_conf.Entry], one: Step, facts: Facts, policy: Poli
         if entry is not None and entry.path != path
     ]
     return [
-        f"{path} would not win for {one.account.name} ({one.demand.row.item}): "
+        f"{path} would not win for {step.account.name} ({step.demand.row.item}): "
         f"{' and '.join(sorted(set(rivals)))} counts instead; remove that, choose a "
         "process_limits_limits_file that is read later, or leave it there with "
         "process_limits_unmanaged"
@@ -129,10 +131,10 @@ def _guard(later: List[limits_conf.Entry], one: Step, facts: Facts, policy: Poli
 
 def remedy(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
     """(prose, the line) that makes logins as required: never what apply would reject."""
-    found = attempt(steps, facts, policy)
-    against = attempt(lambda: refusals(known(found), facts, policy))
+    additions = attempt(steps, facts, policy)
+    against = attempt(lambda: refusals(known(additions), facts, policy))
     if isinstance(against, HostproofError):
         return f"apply cannot plan this: {str(against).rstrip('.')}", []
     if against:
-        return f"apply is blocked. First: {'; '.join(one.reason for one in against)}", []
+        return f"apply is blocked. First: {'; '.join(refusal.reason for refusal in against)}", []
     return "apply the control, then log in again", [apply_line(NAME)]

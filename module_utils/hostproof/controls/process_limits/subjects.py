@@ -40,9 +40,11 @@ def _running(facts: Facts, _policy: Policy) -> List[Running]:
     return list(known(facts.running))
 
 
-def _evidence(one: Running) -> Tuple[str, ...]:
-    folder = f"file:/proc/{one.process.pid}/"
+def _evidence(program: Running) -> Tuple[str, ...]:
+    folder = f"file:/proc/{program.process.pid}/"
     return (processes.KEY, folder + "limits", folder + "cgroup")
 
 
-PROCESSES = Subjects(_running, none=NO_PROCESS, name=lambda one: str(one.name), evidence=_evidence)
+PROCESSES = Subjects(
+    _running, none=NO_PROCESS, name=lambda program: str(program.name), evidence=_evidence
+)

@@ -59,18 +59,18 @@ def of_installer(policy: Policy) -> List[Demand]:
 
 
 def planned(policy: Policy) -> List[Demand]:
-    return [Demand(one.path or "/", "planned", one.free, _NO_HOME) for one in policy.planned]
+    return [Demand(entry.path or "/", "planned", entry.free, _NO_HOME) for entry in policy.planned]
 
 
 def installed(homes: Answer[List[OracleHome]], inventory: Answer[Optional[str]]) -> List[Demand]:
     """Requirements that are known. subjects.py reports unknown ones as errors."""
-    found: List[Demand] = []
+    demands: List[Demand] = []
     for home in if_known(homes, []):
-        found.append(Demand(home.path, "Oracle home", 0, _NO_HOME))
+        demands.append(Demand(home.path, "Oracle home", 0, _NO_HOME))
         base, has_base, _rest = home.path.partition("/product/")
         if has_base and base:
-            found.append(Demand(base + "/diag", "diagnostic destination", 0, _READ_ONLY))
+            demands.append(Demand(base + "/diag", "diagnostic destination", 0, _READ_ONLY))
     path = if_known(inventory, None)
     if path is not None:
-        found.append(Demand(path, "inventory", 0, _READ_ONLY))
-    return list(dict.fromkeys(found))
+        demands.append(Demand(path, "inventory", 0, _READ_ONLY))
+    return list(dict.fromkeys(demands))

@@ -122,11 +122,11 @@ def read(host: Host, policy: Policy) -> Facts:
     usage: Dict[str, Answer[Usage]] = {}
     directories: Dict[str, Answer[Stat]] = {}
     if not isinstance(mounts, HostproofError):
-        asked = [Demand(path, "", size, frozenset()) for path, size in demands.INSTALLER]
-        asked += demands.planned(policy) + demands.installed(homes, inventory)
-        for one in asked:
-            if one.path not in places:
-                places[one.path] = attempt(_place_of, host, mounts, one.path)
+        required = [Demand(path, "", size, frozenset()) for path, size in demands.INSTALLER]
+        required += demands.planned(policy) + demands.installed(homes, inventory)
+        for demand in required:
+            if demand.path not in places:
+                places[demand.path] = attempt(_place_of, host, mounts, demand.path)
         by_path = {mount.path: mount for mount in mounts}
         for place in places.values():
             if not isinstance(place, HostproofError) and place not in usage:
@@ -149,8 +149,8 @@ def read(host: Host, policy: Policy) -> Facts:
         startup=attempt(lambda: _read_startup(host, known(mounts))),
         grid=attempt(lambda: _read_grid(host, known(mounts))),
         planned={
-            one.path: attempt(_read_existing, host, known(mounts), one.path)
-            for one in policy.planned
+            entry.path: attempt(_read_existing, host, known(mounts), entry.path)
+            for entry in policy.planned
             if not isinstance(mounts, HostproofError)
         },
     )
@@ -191,9 +191,9 @@ def _read_oradism(host: Host, mounts: List[mountinfo.Mount], home: str) -> Progr
 
 def _read_existing(host: Host, mounts: List[mountinfo.Mount], path: str) -> Existing:
     for above in _and_parents(path):
-        found = attempt(_stat_of, host, mounts, above or "/")
-        if not isinstance(found, Absent):
-            return Existing(above or "/", known(found))
+        stat = attempt(_stat_of, host, mounts, above or "/")
+        if not isinstance(stat, Absent):
+            return Existing(above or "/", known(stat))
     raise Unanswered("stat:" + path, f"no directory above {path} exists")
 
 
@@ -208,9 +208,9 @@ def _read_grid(host: Host, mounts: List[mountinfo.Mount]) -> Optional[Grid]:
     if lines:
         name = host.read_text(HOSTNAME).strip().partition(".")[0].lower()
         folder = f"{lines[-1].partition('=')[2].strip().rstrip('/')}/diag/crs/{name}/crs"
-        paths += [folder] + [f"{folder}/{one}" for one in ADR]
-    found = {path: attempt(_stat_of, host, mounts, path) for path in paths}
-    existing = {path: one for path, one in found.items() if not isinstance(one, Absent)}
+        paths += [folder] + [f"{folder}/{child}" for child in ADR]
+    stats = {path: attempt(_stat_of, host, mounts, path) for path in paths}
+    existing = {path: stat for path, stat in stats.items() if not isinstance(stat, Absent)}
     return Grid(_stat_of(host, mounts, home).uid, existing)
 
 
@@ -218,10 +218,10 @@ def _is_changed(host: Host, mounts: List[mountinfo.Mount], home: str, path: str)
     """Whether a script differs from each version of it in the home, such as that for SUSE."""
     shipped = f"{home}/crs/init/{path.rpartition('/')[2]}"
     differs = []
-    for one in (shipped, shipped + ".sles"):
-        if isinstance(attempt(_stat_of, host, mounts, one), Absent):
+    for script in (shipped, shipped + ".sles"):
+        if isinstance(attempt(_stat_of, host, mounts, script), Absent):
             continue
-        argv = ["cmp", "-s", path, one]
+        argv = ["cmp", "-s", path, script]
         output = host.run(argv, timeout=_TIMEOUT)
         if output.rc not in (0, 1):
             raise Unanswered("command:" + " ".join(argv), f"cmp ended with {output.rc}")
@@ -237,19 +237,21 @@ def _read_startup(host: Host, mounts: List[mountinfo.Mount]) -> Optional[Startup
     return Startup(
         {path: attempt(host.stat, path) for path in INIT_SCRIPTS},
         {path: attempt(host.stat, path) for path in BOOT_LINKS} if has_systemd else None,
-        attempt(lambda: [one for one in INIT_SCRIPTS if _is_changed(host, mounts, home, one)]),
+        attempt(
+            lambda: [script for script in INIT_SCRIPTS if _is_changed(host, mounts, home, script)]
+        ),
     )
 
 
 def _count_sockets(host: Host, mounts: List[mountinfo.Mount]) -> Optional[int]:
     if processes.read(host):
         return None
-    found = 0
+    count = 0
     for path in SOCKETS:
         if mount_of(mounts, path).fstype in (*_NETWORK, _AUTOMOUNT):
             raise Unanswered("dir:" + path, f"{path} is on a network file system")
-        found += len(unless_absent(attempt(host.list_dir, path), []))
-    return found
+        count += len(unless_absent(attempt(host.list_dir, path), []))
+    return count
 
 
 def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:
@@ -258,17 +260,17 @@ def _place_of(host: Host, mounts: List[mountinfo.Mount], path: str) -> str:
         mount = mount_of(mounts, above)
         if mount.fstype in _NETWORK or mount.fstype == _AUTOMOUNT:
             return mount.path
-        found = attempt(host.real_path, above)
-        if not isinstance(found, Absent):
-            return mount_of(mounts, known(found)).path
+        target = attempt(host.real_path, above)
+        if not isinstance(target, Absent):
+            return mount_of(mounts, known(target)).path
     return mount_of(mounts, "/").path
 
 
 def _and_parents(path: str) -> List[str]:
-    found = [path]
-    while found[-1] not in ("/", "") and len(found) < _LONGEST:
-        found.append(found[-1].rpartition("/")[0] or "/")
-    return found
+    paths = [path]
+    while paths[-1] not in ("/", "") and len(paths) < _LONGEST:
+        paths.append(paths[-1].rpartition("/")[0] or "/")
+    return paths
 
 
 def mount_of(mounts: List[mountinfo.Mount], path: str) -> mountinfo.Mount:
@@ -299,9 +301,9 @@ def _usage_of(host: Host, mount: mountinfo.Mount) -> Usage:
 def parse_usage(text: str) -> Usage:
     """The line of STATFS: block size, blocks, blocks for users, inodes, free inodes."""
     fields: Tuple[str, ...] = tuple(text.split())
-    if len(fields) != 5 or not all(one.isdecimal() for one in fields):
+    if len(fields) != 5 or not all(field.isdecimal() for field in fields):
         raise ParseError("stat -f", "does not print five numbers")
-    block, blocks, free, inodes, inodes_free = (integer(one) for one in fields)
+    block, blocks, free, inodes, inodes_free = (integer(field) for field in fields)
     if free > blocks or inodes_free > inodes:
         raise ParseError("stat -f", "shows more free than there is")
     return Usage(block * blocks, block * free, inodes, inodes_free)

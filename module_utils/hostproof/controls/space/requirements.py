@@ -13,5 +13,5 @@ _SOURCE = "Cluster Verification Utility 19c and 26ai, Free Space"
 
 
 def requirements(policy: Policy) -> Iterator[Requirement]:
-    for one in of_installer(policy):
-        yield Requirement("space.free", one.path, f"{human(one.free)} free", _SOURCE)
+    for demand in of_installer(policy):
+        yield Requirement("space.free", demand.path, f"{human(demand.free)} free", _SOURCE)

@@ -25,24 +25,26 @@ rules = Rules(NAME)
     "Server Configuration Checklist",
     each=FILE_SYSTEMS,
 )
-def free(one: FileSystem, facts: Facts, policy: Policy) -> Verdict:
-    usage = known(facts.usage[one.mount.path])
-    demanded = sum(demand.free for demand in one.demands)
-    reserve = policy.oracle_free if any(demand.is_of_oracle for demand in one.demands) else 0
-    wanted = demanded + reserve
-    status = WARN if usage.free < wanted else PASS
+def free(file_system: FileSystem, facts: Facts, policy: Policy) -> Verdict:
+    usage = known(facts.usage[file_system.mount.path])
+    demanded = sum(demand.free for demand in file_system.demands)
+    reserve = (
+        policy.oracle_free if any(demand.is_of_oracle for demand in file_system.demands) else 0
+    )
+    required = demanded + reserve
+    status = WARN if usage.free < required else PASS
     if usage.free < demanded or (reserve and not usage.free):
         status = FAIL
     parts = f", of which {human(reserve)} are space_oracle_free" if reserve else ""
     return Verdict(
         status,
-        f"{human(usage.free)} of {human(usage.size)} are free. Needed: {human(wanted)}{parts}. "
-        f"Paths: {one.paths}.",
+        f"{human(usage.free)} of {human(usage.size)} are free. Needed: {human(required)}{parts}. "
+        f"Paths: {file_system.paths}.",
         fix="remove what is not needed, or enlarge the file system",
-        desired=f"at least {human(wanted)} free",
+        desired=f"at least {human(required)} free",
         running=f"{human(usage.free)} free of {human(usage.size)}",
-        evidence=[usage_key(one.mount.path)],
-        values={"free": usage.free, "wanted": wanted, "unit": "bytes"},
+        evidence=[usage_key(file_system.mount.path)],
+        values={"free": usage.free, "wanted": required, "unit": "bytes"},
     )
 
 
@@ -57,10 +59,12 @@ def free(one: FileSystem, facts: Facts, policy: Policy) -> Verdict:
     reference="statfs(2), f_ffree; Hostproof's own limit",
     each=FILE_SYSTEMS,
 )
-def inodes(one: FileSystem, facts: Facts, policy: Policy) -> Verdict:
-    usage = known(facts.usage[one.mount.path])
+def inodes(file_system: FileSystem, facts: Facts, policy: Policy) -> Verdict:
+    usage = known(facts.usage[file_system.mount.path])
     if not usage.inodes:
-        raise Skip(f"A file system of type {one.mount.fstype} has no fixed number of inodes.")
+        raise Skip(
+            f"A file system of type {file_system.mount.fstype} has no fixed number of inodes."
+        )
     status = WARN if usage.inodes_free * 100 < policy.inodes_free * usage.inodes else PASS
     return Verdict(
         status if usage.inodes_free else FAIL,
@@ -68,5 +72,5 @@ def inodes(one: FileSystem, facts: Facts, policy: Policy) -> Verdict:
         fix="remove old trace and audit files, or recreate the file system with more inodes",
         desired=f"at least {policy.inodes_free} % free",
         running=f"{usage.inodes_free} free of {usage.inodes}",
-        evidence=[usage_key(one.mount.path)],
+        evidence=[usage_key(file_system.mount.path)],
     )

@@ -41,10 +41,10 @@ _OTHERS_WRITE = 0o022
     reference="mount(8); Cluster Verification Utility, File system mount options for path",
     each=FILE_SYSTEMS,
 )
-def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
-    unwanted = sorted({option for demand in one.demands for option in demand.blocking})
-    running = one.mount.options.split(",") + one.mount.super_options.split(",")
-    persisted = at_boot(facts, one.mount.path)
+def mount_options(file_system: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
+    unwanted = sorted({option for demand in file_system.demands for option in demand.blocking})
+    running = file_system.mount.options.split(",") + file_system.mount.super_options.split(",")
+    persisted = at_boot(facts, file_system.mount.path)
     effective = _effective(persisted)
     now = [option for option in unwanted if option in running]
     then = [option for option in unwanted if option in effective]
@@ -53,11 +53,11 @@ def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
         sentences.append(f"{FSTAB} sets {', '.join(then)} for the next mount.")
     return Verdict(
         FAIL if now else WARN if then else PASS,
-        " ".join([*sentences, f"Paths: {', '.join(each.path for each in one.demands)}."]),
+        " ".join([*sentences, f"Paths: {', '.join(each.path for each in file_system.demands)}."]),
         fix=f"remove the options from {FSTAB} or from the mount unit, and remount",
         desired=f"none of {', '.join(unwanted)}" if unwanted else None,
         persisted=",".join(persisted) or None,
-        running=one.mount.options,
+        running=file_system.mount.options,
         evidence=EVIDENCE,
         failing_layer=failing(running=bool(now), persisted=bool(then)),
     )
@@ -65,12 +65,12 @@ def mount_options(one: FileSystem, facts: Facts, _policy: Policy) -> Verdict:
 
 def _effective(options: Sequence[str]) -> List[str]:
     """Effective options of fstab. A later option overrides an earlier one."""
-    found: List[str] = []
+    result: List[str] = []
     for option in options:
         opposite = _OPPOSITES.get(option)
-        found = [one for one in found if one != opposite]
-        found += _IMPLIED.get(option, (option,))
-    return found
+        result = [word for word in result if word != opposite]
+        result += _IMPLIED.get(option, (option,))
+    return result
 
 
 @rules.check(
@@ -111,8 +111,8 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _mounted(facts: Facts, path: str) -> Optional[Mount]:
-    found = [mount for mount in known(facts.mounts) if mount.path == path]
-    return found[-1] if found else None
+    mounts = [mount for mount in known(facts.mounts) if mount.path == path]
+    return mounts[-1] if mounts else None
 
 
 @rules.check(

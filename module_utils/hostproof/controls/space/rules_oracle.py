@@ -109,7 +109,7 @@ def grid_startup(facts: Facts, _policy: Policy) -> Verdict:
         absent = f"{path} does not exist"
         problems += [absent] if isinstance(answer, Absent) else _wrong(path, answer, _EXECUTABLE)
     if startup.links is not None:
-        links = {p: one for p, one in startup.links.items() if not isinstance(one, Absent)}
+        links = {p: link for p, link in startup.links.items() if not isinstance(link, Absent)}
         if not links:
             problems.append("no target of systemd starts oracle-ohasd.service")
         for path, answer in links.items():
@@ -188,8 +188,8 @@ def planned(facts: Facts, policy: Policy) -> Judged:
     if not policy.planned:
         raise Skip("space_planned lists no path.")
     return [
-        judged(_planned, one.path or "/", facts.planned[one.path], of=one.path or "/")
-        for one in policy.planned
+        judged(_planned, entry.path or "/", facts.planned[entry.path], of=entry.path or "/")
+        for entry in policy.planned
     ]
 
 

@@ -20,7 +20,7 @@ class FileSystem(NamedTuple):
 
     @property
     def paths(self) -> str:
-        return ", ".join(one.text for one in self.demands)
+        return ", ".join(demand.text for demand in self.demands)
 
 
 def applies(facts: Facts, policy: Policy) -> None:
@@ -36,26 +36,26 @@ def applies(facts: Facts, policy: Policy) -> None:
 def _file_systems(facts: Facts, policy: Policy) -> List[object]:
     """By mount point. An unknown mount point is an error."""
     by_path = {mount.path: mount for mount in known(facts.mounts)}
-    found: Dict[str, List[Demand]] = {}
+    by_place: Dict[str, List[Demand]] = {}
     unknown: List[object] = [
-        one for one in (facts.homes, facts.inventory) if isinstance(one, HostproofError)
+        answer for answer in (facts.homes, facts.inventory) if isinstance(answer, HostproofError)
     ]
-    wanted = demands.of_installer(policy) + demands.planned(policy)
-    for demand in wanted + demands.installed(facts.homes, facts.inventory):
+    required = demands.of_installer(policy) + demands.planned(policy)
+    for demand in required + demands.installed(facts.homes, facts.inventory):
         place = facts.places[demand.path]
         if isinstance(place, HostproofError):
             unknown.append(place)
         else:
-            found.setdefault(place, []).append(demand)
+            by_place.setdefault(place, []).append(demand)
     return [
-        *(FileSystem(by_path[path], tuple(found[path])) for path in sorted(found)),
+        *(FileSystem(by_path[path], tuple(by_place[path])) for path in sorted(by_place)),
         *unknown,
     ]
 
 
 FILE_SYSTEMS = Subjects(
     _file_systems,
-    name=lambda one: one.mount.path,
+    name=lambda file_system: file_system.mount.path,
     evidence=lambda _one: ("file:" + MOUNTINFO,),
     unknown="file system",
 )
@@ -63,11 +63,11 @@ FILE_SYSTEMS = Subjects(
 
 def at_boot(facts: Facts, path: str) -> Tuple[str, ...]:
     """The options of the last entry of fstab for a mount point; () without one."""
-    found: Tuple[str, ...] = ()
+    options: Tuple[str, ...] = ()
     for entry in unless_absent(facts.fstab, []):
         if entry.path == path:
-            found = tuple((entry.options or "defaults").split(","))
-    return found
+            options = tuple((entry.options or "defaults").split(","))
+    return options
 
 
 EVIDENCE = ("file:" + MOUNTINFO, "file:" + FSTAB)

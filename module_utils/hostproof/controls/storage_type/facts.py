@@ -86,7 +86,9 @@ def read(host: Host, policy: Policy) -> Facts:
         deadline.put_off(policy.window_seconds)
         servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
     layouts = [(log, attempt(_read_layouts, host, log.file)) for log in policy.ems_logs]
-    consoles = [(one, attempt(_read_console, host, one.file)) for one in policy.filer_outputs]
+    consoles = [
+        (output, attempt(_read_console, host, output.file)) for output in policy.filer_outputs
+    ]
     return Facts(exports, servers, cells, library, trace, layouts, consoles)
 
 
@@ -144,7 +146,7 @@ def _addresses_of(
 
 def _of_mounts(entries: List[Address], usual_port: int) -> Address:
     """The agent on an NFS server's address: the one at the usual port, otherwise the first."""
-    usual = (one for one in entries if one.port in (None, usual_port))
+    usual = (entry for entry in entries if entry.port in (None, usual_port))
     return next(usual, entries[0])
 
 

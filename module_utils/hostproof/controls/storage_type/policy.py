@@ -27,61 +27,63 @@ from .snmp.storage_definitions import Rule
 NAME = "storage_type"
 
 
-def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
+def _credentials(values: PolicyValues, name: str) -> Dict[str, Credentials]:
     try:
-        snmp_targets.check_names_of_credentials(given[name])
+        snmp_targets.check_names_of_credentials(values[name])
     except ValueError as problem:
-        raise given.error(name, str(problem)) from problem
+        raise values.error(name, str(problem)) from problem
     credentials = {}
-    for one, how in given.named(name, "a dictionary of names"):
-        with given.entry(name, one):
-            credentials[str(one)] = snmp_targets.credentials_of(str(one), how)
+    for key, how in values.named(name, "a dictionary of names"):
+        with values.entry(name, key):
+            credentials[str(key)] = snmp_targets.credentials_of(str(key), how)
     return credentials
 
 
-def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
+def _addresses(values: PolicyValues, name: str) -> Tuple[Address, ...]:
     """The addresses. Each must use defined credentials, and an agent must not be listed twice."""
-    names = sorted(_credentials(given, "snmp_credentials"))
-    usual = ("None", str(given["snmp_port"]))
-    return given.entries(
+    names = sorted(_credentials(values, "snmp_credentials"))
+    usual = ("None", str(values["snmp_port"]))
+    return values.entries(
         name,
         lambda item: snmp_targets.address_of(item, names),
-        key=lambda one: one.address if str(one.port) in usual else f"{one.address}:{one.port}",
+        key=lambda address: (
+            address.address if str(address.port) in usual else f"{address.address}:{address.port}"
+        ),
         takes="a list of addresses",
     )
 
 
-def _media(given: PolicyValues, name: str) -> Dict[str, str]:
+def _media(values: PolicyValues, name: str) -> Dict[str, str]:
     takes = "a dictionary of addresses, each {0}".format(" or ".join(storage_rules.MEDIA))
     media = {}
-    for address, one in given.named(name, takes):
-        with given.entry(name, address):
-            if not isinstance(one, str) or one not in storage_rules.MEDIA:
-                raise given.error(name, f"must be {takes}, not {one!r}")
-        media[str(address)] = one
+    for address, medium in values.named(name, takes):
+        with values.entry(name, address):
+            if not isinstance(medium, str) or medium not in storage_rules.MEDIA:
+                raise values.error(name, f"must be {takes}, not {medium!r}")
+        media[str(address)] = medium
     return media
 
 
-def _definitions(given: PolicyValues, name: str) -> Tuple[Rule, ...]:
+def _definitions(values: PolicyValues, name: str) -> Tuple[Rule, ...]:
     """The user's own storage families, which precede the built-in ones."""
     try:
-        return storage_definitions.read_definitions(given[name])
+        return storage_definitions.read_definitions(values[name])
     except ValueError as problem:
-        raise given.error(name, str(problem)) from problem
+        raise values.error(name, str(problem)) from problem
 
 
-def _folder(given: PolicyValues, name: str) -> str:
-    path = str(given[name])
+def _folder(values: PolicyValues, name: str) -> str:
+    path = str(values[name])
     if not path.startswith("/"):
-        raise given.error(name, "must be a whole path")
+        raise values.error(name, "must be a whole path")
     return path
 
 
-def _address(given: PolicyValues, name: str) -> str:
+def _address(values: PolicyValues, name: str) -> str:
     try:
-        return tools.check_address(str(given[name]))
+        return tools.check_address(str(values[name]))
     except ValueError as problem:
-        raise given.error(name, str(problem)) from problem
+        raise values.error(name, str(problem)) from problem
 
 
 class FilerFile(NamedTuple):
@@ -233,9 +235,11 @@ class Policy(NamedTuple):
         )
 
 
-def _limits_of_space(policy: Policy, given: PolicyValues) -> Policy:
+def _limits_of_space(policy: Policy, values: PolicyValues) -> Policy:
     if policy.space_fail_percent and policy.space_fail_percent < policy.space_warn_percent:
-        raise given.error("space_fail_percent", "must not be below storage_type_space_warn_percent")
+        raise values.error(
+            "space_fail_percent", "must not be below storage_type_space_warn_percent"
+        )
     return policy
 
 

@@ -39,7 +39,9 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         )
     unlike: List[str] = []
     small: List[int] = []
-    unknown = [one.settings for one in server.mounts if isinstance(one.settings, HostproofError)]
+    unknown = [
+        mount.settings for mount in server.mounts if isinstance(mount.settings, HostproofError)
+    ]
     for mount in server.mounts:
         if not isinstance(mount.settings, HostproofError):
             other = storage_advice.contradictions(advice, mount.settings)
@@ -55,7 +57,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         f"{len(server.mounts)} mounts differ from the vendor's advice.{transfers.why}",
         fix="set the options in nfs_mounts_mounts (or fstab), then unmount and mount; see "
         "nfs_mounts for the options that the files need" + transfers.fix,
-        desired=", ".join(one.text for one in advice.requirements),
+        desired=", ".join(requirement.text for requirement in advice.requirements),
         running="; ".join(unlike) or f"as desired on {len(server.mounts)} mounts",
         evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
         reference=advice.source,

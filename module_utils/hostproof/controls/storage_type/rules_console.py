@@ -53,13 +53,13 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
     if not console.volumes:
         raise Skip(f"{entry.file} has no output of vol options VOLUME.", [key])
     options = console.volumes
-    missing = [one for one in options if "minra" not in options[one]]
-    minimal = [one for one in options if options[one].get("minra", "off") != "off"]
+    missing = [volume for volume in options if "minra" not in options[volume]]
+    minimal = [volume for volume in options if options[volume].get("minra", "off") != "off"]
     media = media_at(entry.address, facts, policy)
     scattered = [
-        one
-        for one in _fragmented(options, entry.address, facts)
-        if media != storage_rules.SSD and options[one].get("read_realloc") not in _REALLOCATES
+        volume
+        for volume in _fragmented(options, entry.address, facts)
+        if media != storage_rules.SSD and options[volume].get("read_realloc") not in _REALLOCATES
     ]
     if scattered and not media and not minimal:
         raise Unanswered(
@@ -82,17 +82,19 @@ def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
         why=" ".join(reasons) or None,
         fix="on the filer: "
         + "; ".join(
-            [f"vol options {one} minra off" for one in minimal[:5]]
-            + [f"vol options {one} read_realloc on" for one in scattered[:5]]
+            [f"vol options {volume} minra off" for volume in minimal[:5]]
+            + [f"vol options {volume} read_realloc on" for volume in scattered[:5]]
         )
         if reasons
         else None,
         desired="minra=off; read_realloc=on where the filer measured fragmentation",
         running=", ".join(
             "{0}: minra={1}, read_realloc={2}".format(
-                one, options[one].get("minra", "unknown"), options[one].get("read_realloc", "-")
+                volume,
+                options[volume].get("minra", "unknown"),
+                options[volume].get("read_realloc", "-"),
             )
-            for one in list(options)[:5]
+            for volume in list(options)[:5]
         ),
     )
 
@@ -106,7 +108,9 @@ def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]
         for layout in if_known(layouts, [])
         if is_fragmented(layout)
     ]
-    return [one for one in volumes if any(path.startswith(f"/vol/{one}/") for path in paths)]
+    return [
+        volume for volume in volumes if any(path.startswith(f"/vol/{volume}/") for path in paths)
+    ]
 
 
 @rules.check(
@@ -124,20 +128,21 @@ def aggregates(output: _Output, facts: Facts, policy: Policy) -> Verdict:
     if not console.aggregates:
         raise Skip(f"{entry.file} has no output of df -Ag.", ["file:" + entry.file])
     limits = limits_of(media_at(entry.address, facts, policy), policy)
-    fullest = sorted(console.aggregates, key=lambda one: -one.percent)
-    full = [one for one in fullest if one.percent >= limits.warn]
+    fullest = sorted(console.aggregates, key=lambda aggregate: -aggregate.percent)
+    full = [aggregate for aggregate in fullest if aggregate.percent >= limits.warn]
     is_critical = fullest[0].percent >= limits.critical
     return Verdict(
         (FAIL if is_critical else WARN) if full else PASS,
         why="{0} at {1} percent or more ({2}).".format(
-            ", ".join(one.name for one in full[:5]), limits.warn, limits.text
+            ", ".join(aggregate.name for aggregate in full[:5]), limits.warn, limits.text
         )
         if full
         else None,
         fix="add disks to the aggregate, or move volumes to another one",
         desired="below {0} percent, {1} at most ({2})".format(*limits),
         running=", ".join(
-            f"{one.name} {one.percent} % ({one.used} of {one.total})" for one in fullest[:5]
+            f"{aggregate.name} {aggregate.percent} % ({aggregate.used} of {aggregate.total})"
+            for aggregate in fullest[:5]
         ),
         values={"fullest": fullest[0].percent, "unit": "percent"},
     )

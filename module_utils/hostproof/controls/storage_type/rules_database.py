@@ -111,9 +111,9 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     if setup:
         verdicts.append(_judge_setup(setup, loads, evidence))
     answers = {
-        snmp_targets.bare_address(one.target)
-        for one in facts.servers
-        if one.storage.outcome != NO_ANSWER
+        snmp_targets.bare_address(server.target)
+        for server in facts.servers
+        if server.storage.outcome != NO_ANSWER
     }
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]

@@ -59,8 +59,8 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
     media = media_at(entry.address, facts, policy)
     if media == storage_rules.SSD:
         raise Skip("The filer uses flash, which has no seek time.", ["file:" + entry.file])
-    bad = [one for one in layouts if is_fragmented(one)]
-    measured = ", ".join(_text(one) for one in (bad or layouts)[:5])
+    bad = [reading for reading in layouts if is_fragmented(reading)]
+    measured = ", ".join(_text(reading) for reading in (bad or layouts)[:5])
     if bad and not media:
         raise Unanswered(
             "file:" + entry.file,
@@ -79,16 +79,16 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def is_fragmented(one: Layout) -> bool:
-    return one.high or one.value >= _threshold(one)
+def is_fragmented(reading: Layout) -> bool:
+    return reading.high or reading.value >= _threshold(reading)
 
 
-def _text(one: Layout) -> str:
-    return f"{one.path} {one.value}" + (", reported as high" if one.high else "")
+def _text(reading: Layout) -> str:
+    return f"{reading.path} {reading.value}" + (", reported as high" if reading.high else "")
 
 
-def _threshold(one: Layout) -> int:
-    return _THRESHOLD if one.threshold is None else one.threshold
+def _threshold(reading: Layout) -> int:
+    return _THRESHOLD if reading.threshold is None else reading.threshold
 
 
 def media_at(address: str, facts: Facts, policy: Policy) -> str:

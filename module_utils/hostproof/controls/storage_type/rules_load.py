@@ -30,10 +30,11 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         raise Skip("hostproof_window_seconds is 0.")
     after = known_or_skip(health.after)
     lost = storage_health.losses(before, after)
-    bad = [one for one in lost if max(one.received, one.sent) > policy.discards_limit]
+    bad = [loss for loss in lost if max(loss.received, loss.sent) > policy.discards_limit]
     seconds = storage_health.seconds_between(before, after)
     losses = ", ".join(
-        f"{one.interface}: {one.received} received, {one.sent} sent" for one in (bad or lost)[:5]
+        f"{loss.interface}: {loss.received} received, {loss.sent} sent"
+        for loss in (bad or lost)[:5]
     )
     return Verdict(
         WARN if bad else PASS,

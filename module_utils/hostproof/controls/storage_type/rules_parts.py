@@ -113,23 +113,23 @@ def rebuild(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict:
     """The verdict of a component. The worst object counts; an unknown state is never a pass."""
-    objects = [one for one in health_of(server).parts if one.part.part == part]
+    objects = [record for record in health_of(server).parts if record.part.part == part]
     if not objects:
         raise Skip(_not_available(server, part))
     states: Dict[str, List[str]] = {}
     unknown: List[HostproofError] = []
-    for one in objects:
-        if isinstance(one.rows, HostproofError):
-            unknown += [] if isinstance(one.rows, Absent) else [one.rows]
+    for record in objects:
+        if isinstance(record.rows, HostproofError):
+            unknown += [] if isinstance(record.rows, Absent) else [record.rows]
             continue
-        for row, value in one.rows.items():
-            state, text = _state(one.part, value, most)
+        for row, value in record.rows.items():
+            state, text = _state(record.part, value, most)
             text = f"{part} {row}: {text}" if row else text
             if not state:
-                why = f"the agent reports {text}, whose meaning is unknown ({one.part.source})"
-                unknown.append(Unanswered(one.evidence, why))
+                why = f"the agent reports {text}, whose meaning is unknown ({record.part.source})"
+                unknown.append(Unanswered(record.evidence, why))
             states.setdefault(state, []).append(text)
-    evidence = list(dict.fromkeys(one.evidence for one in objects))
+    evidence = list(dict.fromkeys(record.evidence for record in objects))
     bad, worn = states.get(definitions.BAD, []), states.get(definitions.WORN, [])
     if unknown and not bad and not worn:
         raise unknown[0]
@@ -144,11 +144,11 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
         FAIL if bad else WARN if worn else PASS,
         why=why,
         fix="check the storage system" + (f"; the limit is storage_type_{limit}" if limit else ""),
-        desired=f"at most {most}" if any(one.part.counts for one in objects) else "good",
+        desired=f"at most {most}" if any(record.part.counts for record in objects) else "good",
         running=", ".join((bad + worn + good)[:5]),
         values={"bad": len(bad), "warn": len(worn), "good": len(good)},
         evidence=evidence,
-        reference="; ".join(dict.fromkeys(one.part.source for one in objects)),
+        reference="; ".join(dict.fromkeys(record.part.source for record in objects)),
     )
 
 

@@ -82,14 +82,14 @@ _SYSTEM_SIZE = 10 << 30
 )
 def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     volumes = known_or_skip(health_of(server).volumes)
-    shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
+    shown = sorted(_of_interest(volumes, server), key=lambda volume: -volume.percent)
     unreported = [name for name in volumes.untold if _counts(name, volumes, server)]
     if not shown and not unreported:
         raise Skip("The agent does not report the volumes that are mounted on this host.")
     media = media_of(server, policy)
     limits = limits_of(media, policy)
-    pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
-    carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
+    pools = [volume for volume in shown if volume.kind != storage_rules.FLEXIBLE]
+    carved = [volume for volume in shown if volume.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
     volume_limit = policy.space_warn_percent or _NO_ROOM
     volume_reasons = _judge_volumes(carved, media, server, volume_limit)
@@ -101,7 +101,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
             volumes.evidence[0],
             "the agent does not report the use of {0}".format(", ".join(unreported[:5])),
         )
-    running = ", ".join(_volume_text(one) for one in shown[:5])
+    running = ", ".join(_volume_text(volume) for volume in shown[:5])
     if status == PASS and not pools:
         raise Skip(
             f"The agent reports the use of volumes ({running}), but not of their aggregates.",
@@ -155,26 +155,26 @@ def _judge_pools(
     pools: List[Volume], carved: List[Volume], limits: Limits, server: Server
 ) -> Tuple[str, List[str]]:
     """Status and reasons of the aggregates and pools."""
-    full = [one for one in pools if one.percent >= limits.warn]
+    full = [pool for pool in pools if pool.percent >= limits.warn]
     if not full:
         return PASS, []
     why = "{0} of {1} {2} at {3} percent or more ({4}).".format(
         len(full), len(pools), "are" if len(full) > 1 else "is", limits.warn, limits.text
     )
-    critical = [one for one in full if one.percent >= limits.critical]
+    critical = [pool for pool in full if pool.percent >= limits.critical]
     # Unused space in volumes is also free, but only the filer knows the aggregate it belongs to.
-    unused = sum(one.size * (1 - one.percent / 100.0) for one in carved if one.size)
+    unused = sum(volume.size * (1 - volume.percent / 100.0) for volume in carved if volume.size)
     certain = []
-    for one in critical:
-        if one.kind == storage_rules.AGGREGATE:
-            free = unused + (one.size or 0) * (1 - one.percent / 100.0)
-            if one.size and free <= one.size * (1 - limits.critical / 100.0):
-                certain.append(one)
-        elif _is_mounted(one.name, server):
-            certain.append(one)
+    for pool in critical:
+        if pool.kind == storage_rules.AGGREGATE:
+            free = unused + (pool.size or 0) * (1 - pool.percent / 100.0)
+            if pool.size and free <= pool.size * (1 - limits.critical / 100.0):
+                certain.append(pool)
+        elif _is_mounted(pool.name, server):
+            certain.append(pool)
     if certain:
         return FAIL, [why]
-    if any(one.kind == storage_rules.AGGREGATE for one in full):
+    if any(pool.kind == storage_rules.AGGREGATE for pool in full):
         why += " Thick volumes and LUNs reserve space that they do not use yet, so the aggregate "
         why += "may have free space: check the filer (storage aggregate show-space)."
     return WARN, [why]
@@ -185,16 +185,16 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
 
     A volume that is not mounted on this host also counts, because it may contain a LUN of it.
     """
-    mounted = [one for one in volumes if _is_mounted(one.name, server)]
-    full = [one for one in volumes if one.percent >= limit]
+    mounted = [volume for volume in volumes if _is_mounted(volume.name, server)]
+    full = [volume for volume in volumes if volume.percent >= limit]
     reasons = []
-    here = [one for one in full if one in mounted]
+    here = [volume for volume in full if volume in mounted]
     if here:
         reasons.append(
             f"{_names(here)} is mounted here and is at {limit} percent or more: a full volume "
             "accepts no new data."
         )
-    elsewhere = [one for one in full if one not in mounted]
+    elsewhere = [volume for volume in full if volume not in mounted]
     if elsewhere:
         reasons.append(
             f"{_names(elsewhere)} is at {limit} percent or more and is not mounted here, but may "
@@ -202,7 +202,7 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
             "its aggregate has free space. Space-reserved LUNs fill a volume by design: check "
             "the filer (lun show)."
         )
-    slow = [one for one in mounted if one.percent >= _SANE_ON_DISKS and one not in full]
+    slow = [volume for volume in mounted if volume.percent >= _SANE_ON_DISKS and volume not in full]
     if slow and media == storage_rules.HDD:
         reasons.append(
             f"{_names(slow)} is mounted here, is on disks and is at {_SANE_ON_DISKS} percent or "
@@ -213,7 +213,9 @@ def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int
 
 def _names(volumes: List[Volume]) -> str:
     more = len(volumes) - 5
-    return ", ".join(one.name for one in volumes[:5]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(volume.name for volume in volumes[:5]) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def _is_mounted(name: str, server: Server) -> bool:
@@ -231,17 +233,17 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
     A server's file system counts only if this host mounts a directory of it. If the
     exports of a filer have other names than its file systems, the large file systems count.
     """
-    kept = [one for one in volumes.found if _counts(one.name, volumes, server)]
+    kept = [volume for volume in volumes.found if _counts(volume.name, volumes, server)]
     if not volumes.generic:
         return kept
     holding = set()
     for export in server.exports:
-        above = [one.name for one in kept if _holds(one.name, export)]
+        above = [volume.name for volume in kept if _holds(volume.name, export)]
         if above:
             holding.add(max(above, key=len))
     if server.storage.role != storage_rules.SERVER and not holding - {"/"}:
-        return [one for one in kept if one.size is None or one.size >= _SYSTEM_SIZE]
-    return [one for one in kept if one.name in holding]
+        return [volume for volume in kept if volume.size is None or volume.size >= _SYSTEM_SIZE]
+    return [volume for volume in kept if volume.name in holding]
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:

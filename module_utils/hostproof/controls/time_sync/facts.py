@@ -165,7 +165,7 @@ def _started(process: Process) -> Answer[float]:
 
 def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     """By name, ``ptp`` for phc2sys or ptp4l; without those that leave the clock alone."""
-    found: Dict[str, Daemon] = {}
+    daemons: Dict[str, Daemon] = {}
     for process in host.processes("keepers", _KEEPERS, identity.TIME):
         match = _NAME.search(process.argv0)
         if match and _is_real(process, match.group(2)):
@@ -174,19 +174,21 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
             options = if_known(arguments, ())
             if match.group(2) != CHRONYD or not _sets_no_clock(options):
                 name = match.group(2)
-                one = Daemon(name, arguments, _started(process), process.unit)
-                found.setdefault(name, one)
+                daemon = Daemon(name, arguments, _started(process), process.unit)
+                daemons.setdefault(name, daemon)
     # Nor does one that only feeds another daemon.
-    fed = found.pop("phc2sys", None)
-    card = found.pop("ptp4l", None)
+    fed = daemons.pop("phc2sys", None)
+    card = daemons.pop("ptp4l", None)
     if fed is not None and "ntpshm" not in known(fed.arguments):
-        found[PTP] = fed
-    elif card is not None and any(_SOFTWARE.match(one) for one in if_known(card.arguments, ())):
+        daemons[PTP] = fed
+    elif card is not None and any(
+        _SOFTWARE.match(option) for option in if_known(card.arguments, ())
+    ):
         # With software time stamping it sets the clock of the system (ptp4l(8), -S).
-        found[PTP] = card
-    elif card is not None and not found:
-        found[PTP] = card
-    return found
+        daemons[PTP] = card
+    elif card is not None and not daemons:
+        daemons[PTP] = card
+    return daemons
 
 
 def _sets_no_clock(arguments: Tuple[str, ...]) -> bool:
@@ -234,9 +236,9 @@ def _arguments_of(
                 "configuration is not known: start it with systemctl",
             )
         return arguments
-    for one in if_known(units, []):
-        if one.id == process.unit and not isinstance(one.argv, Absent):
-            return _options_of(known(one.argv), name, one.id)
+    for unit in if_known(units, []):
+        if unit.id == process.unit and not isinstance(unit.argv, Absent):
+            return _options_of(known(unit.argv), name, unit.id)
     return _options_of(_read_other_unit(host, process.unit), name, process.unit)
 
 
@@ -270,13 +272,13 @@ def _show_other_unit(host: Host, unit: str) -> Dict[str, str]:
 
 def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
     """The arguments that a process shows."""
-    found: List[str] = []
+    arguments: List[str] = []
     for number in range(1, _ARGUMENTS):
         answer = attempt(host.argument, pid, number)
         if isinstance(answer, Absent):
             break
-        found.append(known(answer)[:200])
-    return tuple(found)
+        arguments.append(known(answer)[:200])
+    return tuple(arguments)
 
 
 def _read_units(host: Host) -> List[Unit]:
@@ -287,12 +289,12 @@ def _read_units(host: Host) -> List[Unit]:
         raise Unanswered(
             "command:" + " ".join(SHOW), f"systemctl show: {output.stderr.strip()[:200]}"
         )
-    found: Dict[str, Unit] = {}
+    units: Dict[str, Unit] = {}
     for shown in unit_properties.parse(output.stdout):
         name = shown.get("Id", "")
         if name in UNITS and shown.get("UnitFileState", ""):
-            found[name] = _unit_of(host, name, UNITS[name], shown)
-    return list(found.values())
+            units[name] = _unit_of(host, name, UNITS[name], shown)
+    return list(units.values())
 
 
 def _unit_of(host: Host, name: str, daemon: str, shown: Dict[str, str]) -> Unit:
@@ -307,17 +309,17 @@ def _with_other_units(
 ) -> List[Unit]:
     """With the units that run a daemon and are not in UNITS: instances of a template
     (chronyd@lan.service), chronyd-restricted.service."""
-    found = list(known(units))
+    all_units = list(known(units))
     for name, daemon in keepers.items():
         if daemon.unit and daemon.unit not in UNITS:
-            found.append(_unit_of(host, daemon.unit, name, _show_other_unit(host, daemon.unit)))
-    return found
+            all_units.append(_unit_of(host, daemon.unit, name, _show_other_unit(host, daemon.unit)))
+    return all_units
 
 
 def _read_argv(host: Host, shown: Dict[str, str], files: Tuple[str, ...]) -> Tuple[str, ...]:
     argv = unit_properties.argv(shown)
-    wanted = unit_properties.variables(argv)
-    texts = [unless_absent(attempt(host.read_text, path, record=wanted), "") for path in files]
+    variables = unit_properties.variables(argv)
+    texts = [unless_absent(attempt(host.read_text, path, record=variables), "") for path in files]
     return unit_properties.expanded(argv, texts)
 
 
@@ -391,7 +393,7 @@ def _read_sync(host: Host, keepers: Answer[Dict[str, Daemon]]) -> Optional[Sync]
         return sync._replace(offset_ms=tracking.offset_ms, error_ms=tracking.error_ms)
     if names == [NTPD]:
         sources = time_sources.parse_ntpq(_said(host, NTPQ))
-        offsets = [one.offset_ms for one in sources if one.selected]
+        offsets = [source.offset_ms for source in sources if source.selected]
         return _sync(sources)._replace(offset_ms=offsets[0] if offsets else None)
     if names == [TIMESYNCD]:
         is_set = _said(host, TIMEDATECTL).strip() == "NTPSynchronized=yes"
@@ -401,8 +403,8 @@ def _read_sync(host: Host, keepers: Answer[Dict[str, Daemon]]) -> Optional[Sync]
 
 def _sync(sources: List[time_sources.Source]) -> Sync:
     return Sync(
-        tuple(one.name for one in sources if one.selected),
-        sum(one.reached for one in sources),
+        tuple(source.name for source in sources if source.selected),
+        sum(source.reached for source in sources),
         len(sources),
     )
 
@@ -410,8 +412,10 @@ def _sync(sources: List[time_sources.Source]) -> Sync:
 def _said(host: Host, argv: List[str]) -> str:
     output = host.run(argv, _LIMIT)
     if output.rc != 0:
-        told: Any = (output.stderr.strip() or output.stdout.strip())[:200]
-        raise Unanswered("command:" + " ".join(argv), f"{argv[0]} ended with {output.rc}: {told}")
+        message: Any = (output.stderr.strip() or output.stdout.strip())[:200]
+        raise Unanswered(
+            "command:" + " ".join(argv), f"{argv[0]} ended with {output.rc}: {message}"
+        )
     return output.stdout
 
 

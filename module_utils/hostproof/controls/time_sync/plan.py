@@ -36,11 +36,11 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if list(known(facts.keepers)) != [CHRONYD]:
         return _nothing("Not chronyd alone keeps the clock: nothing is written for another daemon.")
     chrony: Chrony = known(facts.chrony)
-    found = steps(chrony)
-    if not found or not is_too_long(found[-1], policy.max_step_updates):
+    makesteps = steps(chrony)
+    if not makesteps or not is_too_long(makesteps[-1], policy.max_step_updates):
         return Plan([], [], [], [])
-    line = f"makestep {found[-1].threshold} {policy.max_step_updates}\n"
-    return _drop_in(chrony, _HEADER + line, found[-1], policy.max_step_updates)
+    line = f"makestep {makesteps[-1].threshold} {policy.max_step_updates}\n"
+    return _drop_in(chrony, _HEADER + line, makesteps[-1], policy.max_step_updates)
 
 
 def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
@@ -49,9 +49,9 @@ def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
     refused = refusal_of(planned)
     if refused is not None:
         return refused, []
-    found = known(planned)
-    if not found.changes:
-        return "; ".join(one.rstrip(".") for one in found.pending) or "nothing to apply", []
+    result = known(planned)
+    if not result.changes:
+        return "; ".join(item.rstrip(".") for item in result.pending) or "nothing to apply", []
     return (
         "apply the policy, then restart chronyd while no database runs here",
         [apply_line(NAME)],
@@ -69,9 +69,9 @@ def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates
         if before is not None and not before.startswith(_HEADER):
             continue
         if _would_win(chrony, folder, path, content, updates):
-            told = "chronyd reads it at its next start, which may step the clock once: restart it "
+            note = "chronyd reads it at its next start, which may step the clock once: restart it "
             change = FileChange(path, content, before)
-            return Plan([change], [], [told + "while no database runs here."], [])
+            return Plan([change], [], [note + "while no database runs here."], [])
     reason = (
         f"{winner.place} (makestep {winner.threshold} {winner.updates}) counts, and no drop-in of "
         f"chronyd would be read after it: change that line to makestep {winner.threshold} {updates}"
@@ -81,7 +81,7 @@ def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates
 
 def _folders(chrony: Chrony) -> List[str]:
     """Those of confdir that are there, and that a reboot does not empty."""
-    words = [one.words for one in chrony.directives() if one.name == "confdir"]
+    words = [directive.words for directive in chrony.directives() if directive.name == "confdir"]
     return [
         folder
         for some in words

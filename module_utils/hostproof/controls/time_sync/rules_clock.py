@@ -46,17 +46,17 @@ def _sync(facts: Facts) -> Sync:
 def sources(facts: Facts, policy: Policy) -> Verdict:
     sync = _sync(facts)
     (name,) = known(facts.keepers)
-    wanted = 1 if name == TIMESYNCD else policy.min_sources
+    minimum = 1 if name == TIMESYNCD else policy.min_sources
     status, why = PASS, None
     if not sync.selected:
         status, why = FAIL, f"{name} follows none of its {sync.asked} sources."
-    elif sync.reached < wanted:
+    elif sync.reached < minimum:
         status, why = WARN, f"Only {sync.reached} of {sync.asked} sources answer."
     return Verdict(
         status,
         why,
         fix="let it reach its servers (UDP port 123), or name others",
-        desired=f"at least {wanted} answer, one is followed",
+        desired=f"at least {minimum} answer, one is followed",
         running=f"{sync.reached} of {sync.asked} answer, followed: "
         + (", ".join(sync.selected) or "none"),
         evidence=_ASKED[name],
@@ -110,7 +110,7 @@ def offset(facts: Facts, policy: Policy) -> Verdict:
 def clock_source(facts: Facts, policy: Policy) -> Verdict:
     now = known_or_skip(facts.clock)
     there = if_known(facts.clocks, ())
-    better = [one for one in there if one in _FAST]
+    better = [source for source in there if source in _FAST]
     status, why = PASS, None
     if now in _SLOW:
         status, why = FAIL, f"It is {now}, each reading of which is a system call."
@@ -142,9 +142,9 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
 def _is_recommended(facts: Facts, policy: Policy) -> bool:
     """Whether a release is here, or announced, whose guide recommends tsc. Unknown counts."""
     announced = policy.profile.release if policy.profile is not None else ()
-    found = [*if_known(facts.software.homes, {}).values(), *([announced] if announced else [])]
-    releases = [one for one in found if not isinstance(one, HostproofError)]
-    return len(releases) < len(found) or not found or max(releases) >= _FIRST_WITH_TSC
+    answers = [*if_known(facts.software.homes, {}).values(), *([announced] if announced else [])]
+    releases = [release for release in answers if not isinstance(release, HostproofError)]
+    return len(releases) < len(answers) or not answers or max(releases) >= _FIRST_WITH_TSC
 
 
 @rules.check(

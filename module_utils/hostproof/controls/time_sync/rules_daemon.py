@@ -38,8 +38,8 @@ _STALE = "chronyd started before its configuration was written, and may not have
 )
 def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     running = sorted(known(facts.keepers))
-    units = [one for one in known(facts.units) if one.enabled]
-    enabled = sorted({one.daemon for one in units})
+    units = [unit for unit in known(facts.units) if unit.enabled]
+    enabled = sorted({unit.daemon for unit in units})
     why, fix, commands = _fault(running, enabled, policy)
     status = FAIL if why else PASS
     if not running and not enabled and if_known(facts.ctss, None) == "Active":
@@ -51,7 +51,7 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
         fix=fix,
         commands=commands,
         desired="one daemon" if policy.daemon == ANY else policy.daemon,
-        persisted=", ".join(one.id for one in units) or "no unit is enabled",
+        persisted=", ".join(unit.id for unit in units) or "no unit is enabled",
         running=", ".join(running) or "none",
         evidence=["processes:keepers", _UNITS],
         failing_layer=failing(
@@ -76,8 +76,8 @@ def _fault(
     if len(running) > 1:
         return f"{' and '.join(running)} set the clock at once.", stop, []
     if policy.daemon not in (ANY, *running):
-        told = running[0] if running else "Nothing"
-        return f"{told} keeps the clock, and time_sync_daemon is {policy.daemon}.", None, []
+        keeper = running[0] if running else "Nothing"
+        return f"{keeper} keeps the clock, and time_sync_daemon is {policy.daemon}.", None, []
     if not running:
         return "No daemon keeps the clock.", _START, []
     if len(enabled) > 1:
@@ -160,8 +160,8 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
     if policy.max_step_updates is None:
         raise Skip("time_sync_max_step_updates is unmanaged.")
     chrony = known(facts.chrony)
-    found = steps(chrony)
-    step = found[-1] if found else None
+    makesteps = steps(chrony)
+    step = makesteps[-1] if makesteps else None
     too_long = is_too_long(step, policy.max_step_updates)
     stale = chrony.written > known(facts.booted) + known(keepers[CHRONYD].started)
     status = WARN if stale else PASS
@@ -179,7 +179,10 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
     fix, commands = by_apply(facts, policy) if too_long else (_RESTART, [])
     if others:
         fix = f"remove {' and '.join(others)}, then {fix}"
-    places = [f"makestep {one.threshold} {one.updates} from {one.place}" for one in found]
+    places = [
+        f"makestep {makestep.threshold} {makestep.updates} from {makestep.place}"
+        for makestep in makesteps
+    ]
     return Verdict(
         status,
         why,
@@ -189,7 +192,11 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         persisted="; not used: ".join(reversed(places))
         or ("; ".join(others) if others else "no makestep: it never steps"),
         running="older than the configuration" if stale else "as the configuration",
-        evidence=["processes:keepers", "file:/proc/stat", *("file:" + one for one in chrony.texts)],
+        evidence=[
+            "processes:keepers",
+            "file:/proc/stat",
+            *("file:" + path for path in chrony.texts),
+        ],
         failing_layer=failing(
             persisted=too_long or bool(others), running=stale and not (too_long or others)
         ),
@@ -197,12 +204,12 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
 
 
 def _slews(argv: Tuple[str, ...]) -> bool:
-    return any(one == "--slew" or _SLEW.match(one) for one in argv)
+    return any(argument == "--slew" or _SLEW.match(argument) for argument in argv)
 
 
 def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
     running = known(daemon.arguments)
-    units = [one for one in known(facts.units) if one.daemon == NTPD and one.enabled]
+    units = [unit for unit in known(facts.units) if unit.daemon == NTPD and unit.enabled]
     argv: Tuple[str, ...] = known(units[0].argv) if len(units) == 1 else ()
     by_unit = bool(argv) and argv[0].rpartition("/")[2] == NTPD
     # The unit of a script does not show its command. one_daemon reports if none is enabled.

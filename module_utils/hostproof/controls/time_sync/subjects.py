@@ -33,7 +33,11 @@ def is_node(facts: Facts, policy: Policy) -> bool:
 
 def steps(chrony: Chrony) -> List[chrony_conf.MakeStep]:
     """Every makestep, in order: the last one counts."""
-    return [chrony_conf.makestep(one) for one in chrony.directives() if one.name == "makestep"]
+    return [
+        chrony_conf.makestep(directive)
+        for directive in chrony.directives()
+        if directive.name == "makestep"
+    ]
 
 
 def other_steps(chrony: Chrony, updates: int) -> List[str]:
@@ -42,10 +46,19 @@ def other_steps(chrony: Chrony, updates: int) -> List[str]:
     initstepslew steps at the start only; the last leapsecmode counts (chrony.conf(5)).
     """
     directives = chrony.directives()
-    found = [one for one in directives if one.name == "initstepslew" and updates == 0]
-    modes = [one for one in directives if one.name == "leapsecmode"]
-    found += [one for one in modes[-1:] if [word.lower() for word in one.words] == ["step"]]
-    return [f"{one.place} ({' '.join((one.name, *one.words[:1]))})" for one in found]
+    others = [
+        directive for directive in directives if directive.name == "initstepslew" and updates == 0
+    ]
+    modes = [directive for directive in directives if directive.name == "leapsecmode"]
+    others += [
+        directive
+        for directive in modes[-1:]
+        if [word.lower() for word in directive.words] == ["step"]
+    ]
+    return [
+        f"{directive.place} ({' '.join((directive.name, *directive.words[:1]))})"
+        for directive in others
+    ]
 
 
 def is_too_long(step: Optional[chrony_conf.MakeStep], updates: int) -> bool:

@@ -33,8 +33,8 @@ def parse(text: str, number: int) -> List[Any]:
     results: List[Any] = []
     for answer in json_tree(_WHAT, "[" + _BETWEEN.sub("},{", text) + "]"):
         if not isinstance(answer, dict) or answer.get("outcome") != "success":
-            told = answer.get("failure-description") if isinstance(answer, dict) else answer
-            raise ParseError(_WHAT, "an operation failed: " + _shown(str(told)))
+            reason = answer.get("failure-description") if isinstance(answer, dict) else answer
+            raise ParseError(_WHAT, "an operation failed: " + _shown(str(reason)))
         results.append(answer.get("result"))
     if len(results) != number:
         raise ParseError(_WHAT, f"{len(results)} operations of {number} were answered")
@@ -45,24 +45,26 @@ def items(result: Any) -> List[Item]:
     """The resources of a ``:query`` with a wildcard."""
     if not isinstance(result, list):
         raise ParseError(_WHAT, "it is not a list of resources")
-    found = []
-    for one in result:
+    resources = []
+    for resource in result:
         try:
-            address = {str(key): str(name) for part in one["address"] for key, name in part.items()}
-            told = one.get("result") or {}
-            if one["outcome"] != "success":
-                raise ValueError(one["outcome"])
-            found.append(Item(address, values(told)))
+            address = {
+                str(key): str(name) for part in resource["address"] for key, name in part.items()
+            }
+            attributes = resource.get("result") or {}
+            if resource["outcome"] != "success":
+                raise ValueError(resource["outcome"])
+            resources.append(Item(address, values(attributes)))
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise ParseError(_WHAT, "it holds no resource: " + _shown(str(one))) from None
-    return found
+            raise ParseError(_WHAT, "it holds no resource: " + _shown(str(resource))) from None
+    return resources
 
 
 def values(result: Any) -> Dict[str, Optional[str]]:
     """The attributes of one resource; what is undefined is left out."""
     if not isinstance(result, dict):
         raise ParseError(_WHAT, "it is not a resource")
-    return {str(name): _text(one) for name, one in result.items() if one is not None}
+    return {str(name): _text(value) for name, value in result.items() if value is not None}
 
 
 def _text(value: Any) -> Optional[str]:

@@ -41,8 +41,8 @@ def last(params: List[Tuple[str, Optional[str]]], name: str) -> Optional[str]:
 
     "" where it was given without a value; None where it was not given.
     """
-    wanted = name.replace("-", "_")
-    values = [value or "" for found, value in params if found.replace("-", "_") == wanted]
+    key = name.replace("-", "_")
+    values = [value or "" for param, value in params if param.replace("-", "_") == key]
     return values[-1] if values else None
 
 

@@ -92,9 +92,9 @@ def resolve(options: List[Option], module: str, name: str) -> Resolution:
 
 def install(installs: List[Install], module: str) -> Optional[Install]:
     """The command that replaces the load of a module: the first that is read counts."""
-    for found in installs:
-        if glob_pattern.fits(_normal(module), found.module):
-            return found
+    for entry in installs:
+        if glob_pattern.fits(_normal(module), entry.module):
+            return entry
     return None
 
 

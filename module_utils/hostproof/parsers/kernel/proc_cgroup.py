@@ -14,15 +14,15 @@ SHELLS = ("sshd.service", "ssh.service", "crond.service", "cron.service", "atd.s
 
 def parse(text: str) -> Dict[str, str]:
     """The path in each hierarchy, by its controller ("pids", "name=systemd", UNIFIED)."""
-    found: Dict[str, str] = {}
+    paths: Dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         hierarchy, _, rest = line.partition(":")
         controllers, colon, path = rest.partition(":")
         if not hierarchy.isdecimal() or not colon or not path.startswith("/"):
             raise ParseError("/proc/PID/cgroup", f"not a group: {kind_of(line)}", number)
         for name in controllers.split(","):
-            found[name] = path
-    return found
+            paths[name] = path
+    return paths
 
 
 def path_of_unit(groups: Dict[str, str]) -> str:

@@ -106,21 +106,21 @@ class Numbers(NamedTuple):
 def read_vector(key: str, text: str) -> Numbers:
     """What a text becomes in a file of VECTORS; what is behind its numbers is not read."""
     takes = VECTORS[key]
-    found: List[int] = []
+    numbers: List[int] = []
     for word, limits in zip(text.split(), takes):
         number = read(word, limits)
         if number.value is None:
             # The kernel sets one after the other until it meets this, but for ports.
-            is_set = found and key not in _ASCENDING
-            done = f"; the {len(found)} before it are set" if is_set else ""
+            is_set = numbers and key not in _ASCENDING
+            done = f"; the {len(numbers)} before it are set" if is_set else ""
             return Numbers(None, f"{kind_of(word)}: {number.remark}{done}")
-        found.append(number.value)
-    if not found:
+        numbers.append(number.value)
+    if not numbers:
         return Numbers(None, "it is empty")
-    if key in _ASCENDING and found != sorted(found):
+    if key in _ASCENDING and numbers != sorted(numbers):
         return Numbers(None, "its numbers do not ascend")
-    short = f"it sets {len(found)} of {len(takes)} numbers" if len(found) < len(takes) else None
-    return Numbers(tuple(found), short)
+    short = f"it sets {len(numbers)} of {len(takes)} numbers" if len(numbers) < len(takes) else None
+    return Numbers(tuple(numbers), short)
 
 
 def read(text: str, limits: Limits) -> Number:

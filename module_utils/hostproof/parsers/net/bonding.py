@@ -106,7 +106,7 @@ def _bond(head: Dict[str, str], members: List[Dict[str, str]]) -> Bond:
         or _number(head.get("ARP Polling Interval (ms)")) not in (None, 0),
         aggregator=_number(head.get("Aggregator ID")) if lacp else None,
         partner="" if partner == _NO_PARTNER else partner,
-        members=tuple(_member(one, lacp) for one in members),
+        members=tuple(_member(member, lacp) for member in members),
     )
 
 

@@ -95,7 +95,7 @@ def _parse_json(text: str) -> PauseSettings:
         raise ParseError(_WHAT, "not one interface")
     record = records[0]
     flags = [record.get(name) for name in ("autonegotiate", "rx", "tx")]
-    if not all(isinstance(one, bool) for one in flags):
+    if not all(isinstance(flag, bool) for flag in flags):
         raise ParseError(_WHAT, "there is no autonegotiate, rx or tx that is true or false")
     negotiated = record.get("negotiated")
     statistics = record.get("statistics")
@@ -111,7 +111,7 @@ def _parse_json(text: str) -> PauseSettings:
 
 def _json_negotiated(value: Any) -> Direction:
     sides = [value.get(name) for name in ("rx", "tx")] if isinstance(value, dict) else []
-    if len(sides) != 2 or not all(isinstance(one, bool) for one in sides):
+    if len(sides) != 2 or not all(isinstance(side, bool) for side in sides):
         raise ParseError(_WHAT, "negotiated is not rx and tx, true or false")
     return Direction(bool(sides[0]), bool(sides[1]))
 

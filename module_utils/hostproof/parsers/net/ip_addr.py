@@ -23,7 +23,7 @@ class Address(NamedTuple):
 
 def parse(text: str) -> List[Address]:
     """Every IPv4 and IPv6 address. ParseError for a line of another shape."""
-    found = []
+    addresses = []
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.split()
         if not fields:
@@ -39,5 +39,5 @@ def parse(text: str) -> List[Address]:
             raise ParseError(
                 "ip -o addr", f"no address: {kind_of(with_prefix)}", number
             ) from problem
-        found.append(Address(fields[1], str(address), interface.network))
-    return found
+        addresses.append(Address(fields[1], str(address), interface.network))
+    return addresses

@@ -18,7 +18,7 @@ class Neighbour(NamedTuple):
 
 def parse(text: str) -> List[Neighbour]:
     """The neighbours whose MAC is known and was not lost (FAILED, INCOMPLETE)."""
-    found = []
+    neighbours = []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if not words:
@@ -29,5 +29,5 @@ def parse(text: str) -> List[Neighbour]:
             mac = words[words.index("lladdr") + 1].lower()
             if not _MAC.match(mac):
                 raise ParseError("ip neigh", f"no MAC address: {kind_of(mac)}", number)
-            found.append(Neighbour(words[0], words[2], mac))
-    return found
+            neighbours.append(Neighbour(words[0], words[2], mac))
+    return neighbours

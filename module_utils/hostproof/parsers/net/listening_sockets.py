@@ -30,14 +30,16 @@ def parse(text: str) -> List[Listening]:
     lines = text.split("\n")
     if lines[0].split()[:3] != ["State", "Recv-Q", "Send-Q"]:
         raise ParseError(_WHAT, "there is no head line", 1)
-    found = []
+    sockets = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split()
         if not fields:
             continue
         try:
             address, _, port = fields[3].rpartition(":")
-            found.append(Listening(address, integer(port), integer(fields[1]), integer(fields[2])))
+            sockets.append(
+                Listening(address, integer(port), integer(fields[1]), integer(fields[2]))
+            )
         except (IndexError, ValueError) as problem:
             raise ParseError(_WHAT, f"no socket: {kind_of(line)}", number) from problem
-    return found
+    return sockets

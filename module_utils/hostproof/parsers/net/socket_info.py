@@ -55,17 +55,17 @@ class Connection(NamedTuple):
 
 def parse(text: str) -> List[Connection]:
     """Every connection; none is an answer too, as ss prints it where its filter finds none."""
-    found: List[Connection] = []
+    connections: List[Connection] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.startswith("State "):
             continue
         if line[0] in " \t":
-            if not found:
+            if not connections:
                 raise ParseError(_WHAT, "details of no connection", number)
-            found[-1] = _with_details(found[-1], line)
+            connections[-1] = _with_details(connections[-1], line)
         else:
-            found.append(_connection(line, number))
-    return found
+            connections.append(_connection(line, number))
+    return connections
 
 
 def _connection(line: str, number: int) -> Connection:
@@ -75,10 +75,10 @@ def _connection(line: str, number: int) -> Connection:
         peer, peer_port = _address(words[4])
     except (IndexError, ValueError):
         raise ParseError(_WHAT, f"{kind_of(line)} is not a connection", number) from None
-    one = Connection(
+    connection = Connection(
         words[0], local, local_port, peer, peer_port, 0, None, None, 0, None, None, None
     )
-    return _with_details(one, words[5]) if len(words) > 5 else one
+    return _with_details(connection, words[5]) if len(words) > 5 else connection
 
 
 def _address(text: str) -> Tuple[str, int]:
@@ -94,20 +94,24 @@ def plain_address(text: str) -> str:
     return address[7:] if address.startswith("::ffff:") and "." in address else address
 
 
-def _with_details(one: Connection, line: str) -> Connection:
+def _with_details(connection: Connection, line: str) -> Connection:
     rtt, least, retransmitted = _RTT.search(line), _LEAST_RTT.search(line), _RETRANS.search(line)
     # The release that shows out-of-order segments shows the peer's window too, and no zeros.
     counters = {name: integer(value) for name, value in _COUNTER.findall(line)}
-    return one._replace(
-        uid=counters.get("uid", one.uid),
-        rtt_ms=decimal(rtt.group(1)) if rtt else one.rtt_ms,
-        least_rtt_ms=decimal(least.group(1)) if least else one.least_rtt_ms,
-        retransmitted=integer(retransmitted.group(1)) if retransmitted else one.retransmitted,
-        segments_sent=counters.get("segs_out", one.segments_sent),
-        data_received=counters.get("data_segs_in", one.data_received),
-        out_of_order=counters.get("rcv_ooopack", 0 if " snd_wnd:" in line else one.out_of_order),
-        bytes_acked=counters.get("bytes_acked", one.bytes_acked),
-        bytes_received=counters.get("bytes_received", one.bytes_received),
-        data_sent=counters.get("data_segs_out", one.data_sent),
-        mss=counters.get("mss", one.mss),
+    return connection._replace(
+        uid=counters.get("uid", connection.uid),
+        rtt_ms=decimal(rtt.group(1)) if rtt else connection.rtt_ms,
+        least_rtt_ms=decimal(least.group(1)) if least else connection.least_rtt_ms,
+        retransmitted=integer(retransmitted.group(1))
+        if retransmitted
+        else connection.retransmitted,
+        segments_sent=counters.get("segs_out", connection.segments_sent),
+        data_received=counters.get("data_segs_in", connection.data_received),
+        out_of_order=counters.get(
+            "rcv_ooopack", 0 if " snd_wnd:" in line else connection.out_of_order
+        ),
+        bytes_acked=counters.get("bytes_acked", connection.bytes_acked),
+        bytes_received=counters.get("bytes_received", connection.bytes_received),
+        data_sent=counters.get("data_segs_out", connection.data_sent),
+        mss=counters.get("mss", connection.mss),
     )

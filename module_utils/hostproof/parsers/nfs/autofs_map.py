@@ -129,12 +129,12 @@ def kept(text: str) -> str:
 def _kept_line(line: str) -> str:
     if len(line) > _LONGEST:
         return "?"
-    found = _FSTYPE.search(line)
+    match = _FSTYPE.search(line)
     words = _words(line)
-    if found is not None:
-        words = [_kept_options(found.group(1), word) for word in words]
-    told = " ".join(map(_quoted, words))
-    return told if len(told) <= _LONGEST else line
+    if match is not None:
+        words = [_kept_options(match.group(1), word) for word in words]
+    text = " ".join(map(_quoted, words))
+    return text if len(text) <= _LONGEST else line
 
 
 def _kept_options(fstype: str, word: str) -> str:
@@ -143,7 +143,7 @@ def _kept_options(fstype: str, word: str) -> str:
     left = kept_lines.options(fstype, options)
     if not _is_option(word) or left == options:
         return word
-    return "-" + ",".join([one for one in ("fstype=" + fstype, left) if one])
+    return "-" + ",".join([option for option in ("fstype=" + fstype, left) if option])
 
 
 def _quoted(word: str) -> str:
@@ -156,17 +156,17 @@ def _mounts(words: List[str], number: int) -> Iterator[MapMount]:
     """key [-options] [[/offset] [-options] location...]..."""
     key, rest = words[0], deque(words[1:])
 
-    def taken(wanted: Callable[[str], bool]) -> List[str]:
-        found = []
-        while rest and wanted(rest[0]):
-            found.append(rest.popleft())
-        return found
+    def taken(test: Callable[[str], bool]) -> List[str]:
+        result = []
+        while rest and test(rest[0]):
+            result.append(rest.popleft())
+        return result
 
     common = _options(taken(_is_option))
     while rest:
         offset = rest.popleft().rstrip("/") if rest[0].startswith("/") else ""
         own = _options(taken(_is_option))
-        options = ",".join(one for one in (common, own) if one)
+        options = ",".join(part for part in (common, own) if part)
         places = taken(lambda word: not word.startswith("/"))
         yield MapMount(key, offset, options, " ".join(places), number)
 
@@ -177,12 +177,12 @@ def _is_option(word: str) -> bool:
 
 def _options(words: List[str]) -> str:
     """Mount options without the dash in front and without words for the automounter."""
-    found = []
+    options = []
     for word in words:
         for option in word.lstrip("-").split(","):
             if option and not _FOR_THE_AUTOMOUNTER.match(option):
-                found.append(option)
-    return ",".join(found)
+                options.append(option)
+    return ",".join(options)
 
 
 def _map_name(word: str) -> Tuple[str, str]:

@@ -71,16 +71,16 @@ def _mount(line: str, number: int) -> Mount:
 
 def parse_proc_mounts(text: str) -> List[Mount]:
     """The mounts of /proc/mounts, which shows no superblock and no root of any."""
-    found = []
+    mounts = []
     for number, line in enumerate(text.split("\n"), 1):
-        fields = [unescape(one) for one in line.split(" ")]
+        fields = [unescape(word) for word in line.split(" ")]
         if line and len(fields) != _FIELDS:
             raise ParseError("/proc/mounts", f"{kind_of(line)} has other than six fields", number)
         if line:
-            found.append(without_superblock(number, *fields[:4]))
-    if not found:
+            mounts.append(without_superblock(number, *fields[:4]))
+    if not mounts:
         raise ParseError("/proc/mounts", "holds no mount")
-    return on_top(found)
+    return on_top(mounts)
 
 
 def without_superblock(number: int, source: str, path: str, fstype: str, options: str) -> Mount:
@@ -90,8 +90,8 @@ def without_superblock(number: int, source: str, path: str, fstype: str, options
 
 def on_top(mounts: List[Mount]) -> List[Mount]:
     """The last mount of each path."""
-    last = {one.path: one for one in mounts}
-    return [one for one in mounts if last[one.path] is one]
+    last = {mount.path: mount for mount in mounts}
+    return [mount for mount in mounts if last[mount.path] is mount]
 
 
 def unescape(text: str) -> str:
@@ -132,10 +132,10 @@ def _is_reached(
         if step.parent not in by_id or step.parent == step.id:
             break
         step = by_id[step.parent]
-    for one in reversed(chain):
-        parent = by_id.get(one.parent)
-        if parent is not None and parent is not one:
-            reached[one.id] = reached[parent.id] and not _is_shadowed(one, parent, points)
+    for link in reversed(chain):
+        parent = by_id.get(link.parent)
+        if parent is not None and parent is not link:
+            reached[link.id] = reached[parent.id] and not _is_shadowed(link, parent, points)
     return reached[mount.id]
 
 

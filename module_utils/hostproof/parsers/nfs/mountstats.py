@@ -118,7 +118,7 @@ def parse(text: str) -> Dict[str, MountStats]:
                 reader = readers[path] = _Reader(path, match, number)
     if not devices:
         raise ParseError(_WHAT, "holds no mount")
-    return {path: one.finish() for path, one in readers.items() if one.has_counters()}
+    return {path: reader.finish() for path, reader in readers.items() if reader.has_counters()}
 
 
 class _Reader:

@@ -159,7 +159,7 @@ def effective(settings: Dict[str, str], system: str) -> Dict[str, str]:
 
 def words(settings: Dict[str, str]) -> List[str]:
     """The words that mount takes for canonical settings, in their order."""
-    found: List[str] = []
+    result: List[str] = []
     same = {settings.get(name) for name in ATTRIBUTE_CACHE}
     as_one = len(same) == 1 and None not in same
     for name, value in settings.items():
@@ -171,13 +171,13 @@ def words(settings: Dict[str, str]) -> List[str]:
             word = name
         else:
             word = f"{name}={value}"
-        if word and word not in found:
-            found.append(word)
-    return found
+        if word and word not in result:
+            result.append(word)
+    return result
 
 
-def edit(text: str, wanted: Dict[str, str]) -> str:
-    """The option text with as few changes as possible, so that it requests ``wanted``.
+def edit(text: str, required: Dict[str, str]) -> str:
+    """The option text with as few changes as possible, so that it requests ``required``.
 
     A text that already requests it is returned unchanged. A conflicting word is replaced in its
     place, together with every other word for the same name. Missing words are added at the end.
@@ -185,13 +185,13 @@ def edit(text: str, wanted: Dict[str, str]) -> str:
     """
     settings = parse(text)
     changed: Dict[str, List[str]] = OrderedDict()
-    for name, value in wanted.items():
+    for name, value in required.items():
         if settings.get(name, "no" if name in _ONLY_YES else None) != value:
             changed[_group(name)] = []
     for group in changed:
         # Names of one group share words (actimeo), so the group is written again as a whole.
         final = {name: settings[name] for name in settings if _group(name) == group}
-        final.update((name, wanted[name]) for name in wanted if _group(name) == group)
+        final.update((name, required[name]) for name in required if _group(name) == group)
         if "vers" in final:
             final.pop("minorversion", None)
         changed[group] = words(final)
@@ -226,17 +226,17 @@ _DIVIDERS = re.compile('[,"]')
 def split(text: str) -> List[str]:
     """The words between the commas, but not those within double quotes (mount(8), context=)."""
     text = text.strip()
-    found = []
+    parts = []
     quoted = False
     start = 0
     for match in _DIVIDERS.finditer(text):
         if match.group() == '"':
             quoted = not quoted
         elif not quoted:
-            found.append(text[start : match.start()])
+            parts.append(text[start : match.start()])
             start = match.end()
-    found.append(text[start:])
-    return found if found != [""] else []
+    parts.append(text[start:])
+    return parts if parts != [""] else []
 
 
 def _meaning(word: str) -> List[Tuple[str, str]]:

@@ -46,7 +46,7 @@ def moment(line: str, offset: int) -> Optional[float]:
 
 
 def _seconds(fields: Tuple[str, ...], offset: int) -> Optional[float]:
-    year, month, day, hour, minute, second = (integer(one) for one in fields)
+    year, month, day, hour, minute, second = (integer(field) for field in fields)
     try:
         return float(calendar.timegm((year, month, day, hour, minute, second)) - offset)
     except ValueError:

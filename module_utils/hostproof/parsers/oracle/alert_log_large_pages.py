@@ -76,13 +76,13 @@ def parse(text: str) -> Start:
         if line and not alert_log.is_time(line)
     }
     rows = _table(block) or _sentences(block) or _short_form(block)
-    ordinary = [one for one in rows if one.size is not None and one.size < 64 * 1024]
+    ordinary = [row for row in rows if row.size is not None and row.size < 64 * 1024]
     return Start(
         line=begun + 1,
         use_large_pages=_first(_PARAMETER, block),
         memlock=_first(_MEMLOCK, block),
         ordinary=ordinary[0] if ordinary else None,
-        large=[one for one in rows if one not in ordinary],
+        large=[row for row in rows if row not in ordinary],
     )
 
 
@@ -134,12 +134,14 @@ def _sentences(block: Dict[int, str]) -> List[PageSize]:
     size, share = _first(_SIZE, block), _first(_SHARE, block)
     granted = integer(used)
     missing = _MISSING.search(" ".join(block.values()))
-    asked: Optional[int] = None
+    requested: Optional[int] = None
     if missing is not None:
-        asked = granted + integer(missing.group(1))
+        requested = granted + integer(missing.group(1))
     elif share is not None and integer(share) >= 100:
-        asked = granted
-    return [PageSize(None if size is None else integer(size) * 1024, None, asked, granted, None)]
+        requested = granted
+    return [
+        PageSize(None if size is None else integer(size) * 1024, None, requested, granted, None)
+    ]
 
 
 def _short_form(block: Dict[int, str]) -> List[PageSize]:

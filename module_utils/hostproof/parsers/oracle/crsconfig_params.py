@@ -37,14 +37,14 @@ def parse(text: str) -> Config:
         if equals:
             rows[name.strip()] = value.strip().strip("'\"")
     # rac1-vip/255.255.255.0/eth0,...; AUTO with the Grid Naming Service.
-    vips = [one.partition("/")[0] for one in _list(rows, "CRS_NODEVIPS")]
+    vips = [vip.partition("/")[0] for vip in _list(rows, "CRS_NODEVIPS")]
     return Config(
         rows.get("CLUSTER_NAME") or None,
         _list(rows, "NODE_NAME_LIST"),
-        tuple(one for one in vips if one and one != "AUTO"),
+        tuple(vip for vip in vips if vip and vip != "AUTO"),
         rows.get("SCAN_NAME") or None,
     )
 
 
 def _list(rows: Dict[str, str], name: str) -> Tuple[str, ...]:
-    return tuple(one.strip() for one in rows.get(name, "").split(",") if one.strip())
+    return tuple(word.strip() for word in rows.get(name, "").split(",") if word.strip())

@@ -57,15 +57,15 @@ class Log(NamedTuple):
 
 def entries(text: str) -> List[Entry]:
     """Every line that shows an event; the first line may be cut off."""
-    found = []
+    result = []
     for line in text.split("\n"):
         fields = line.rstrip("\r").split(" * ")
         time = _time_of(fields[0])
         if time is None or len(fields) < 3 or not re.match(r"\d{1,9}\Z", fields[-1].strip()):
             continue
-        event = next((one.strip() for one in fields[1:-1] if _is_event(one)), "")
-        found.append(Entry(time, event, integer(fields[-1])))
-    return found
+        event = next((field.strip() for field in fields[1:-1] if _is_event(field)), "")
+        result.append(Entry(time, event, integer(fields[-1])))
+    return result
 
 
 def parse(text: str) -> Log:
@@ -73,20 +73,20 @@ def parse(text: str) -> Log:
     lines = entries(text)
     if not lines:
         raise ParseError(_WHAT, "holds no line with an event and its code")
-    connects = [one for one in lines if one.event == "establish"]
+    connects = [entry for entry in lines if entry.event == "establish"]
     seconds: OrderedDict[datetime, int] = OrderedDict()
     codes: Dict[int, int] = {}
-    for one in connects:
-        if one.code == 0:
-            seconds[one.time] = seconds.get(one.time, 0) + 1
-        elif one.code != LIMIT_REACHED:
-            codes[one.code] = codes.get(one.code, 0) + 1
-    reloads = [one.time for one in lines if one.event == "reload" and one.code == 0]
+    for entry in connects:
+        if entry.code == 0:
+            seconds[entry.time] = seconds.get(entry.time, 0) + 1
+        elif entry.code != LIMIT_REACHED:
+            codes[entry.code] = codes.get(entry.code, 0) + 1
+    reloads = [entry.time for entry in lines if entry.event == "reload" and entry.code == 0]
     return Log(
-        first=min(one.time for one in lines),
-        last=max(one.time for one in lines),
+        first=min(entry.time for entry in lines),
+        last=max(entry.time for entry in lines),
         established=sum(seconds.values()),
-        delayed=len([one for one in connects if one.code == LIMIT_REACHED]),
+        delayed=len([entry for entry in connects if entry.code == LIMIT_REACHED]),
         codes=codes,
         busiest=max(list(seconds.values()) + [0]),
         reloaded=reloads[-1] if reloads else None,
@@ -107,7 +107,7 @@ def _time_of(text: str) -> Optional[datetime]:
             day, year, hour, minute, second = [integer(old.group(n)) for n in (1, 3, 4, 5, 6)]
             return datetime(year, month, day, hour, minute, second)
         if new is not None:
-            parts = [integer(one) for one in new.groups()]
+            parts = [integer(group) for group in new.groups()]
             return datetime(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5])
     except ValueError:
         pass

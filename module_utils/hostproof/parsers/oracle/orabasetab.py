@@ -25,12 +25,12 @@ class BaseTab(NamedTuple):
 
 def parse(text: str, home: str) -> Optional[BaseTab]:
     """What the last line about ``home`` says; None if there is none."""
-    found = None
+    row = None
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.strip().split(":")
         if line.startswith("#") or fields[0].rstrip("/") != home.rstrip("/"):
             continue
         if len(fields) < 4 or fields[3] not in ("Y", "N") or not fields[1].startswith("/"):
             raise ParseError("orabasetab", f"not HOME:BASE:NAME:Y or N: {kind_of(line)}", number)
-        found = BaseTab(fields[1].rstrip("/"), fields[2], fields[3] == "Y")
-    return found
+        row = BaseTab(fields[1].rstrip("/"), fields[2], fields[3] == "Y")
+    return row

@@ -35,8 +35,8 @@ def parse_pointer(text: str) -> str:
 
 def group_of(text: str) -> str:
     """The group of the inventory that oraInst.loc names, "" without one."""
-    found = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
-    return str(found[-1]) if found else ""
+    groups = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
+    return str(groups[-1]) if groups else ""
 
 
 def parse(text: str) -> List[Home]:

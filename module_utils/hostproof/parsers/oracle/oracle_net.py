@@ -98,7 +98,7 @@ class Pair(NamedTuple):
         """The pairs of that name at any depth, in the order of the text; itself, if it has it."""
         if self.name.upper() == name.upper():
             return [self]
-        return [found for pair in self.pairs for found in pair.inside(name)]
+        return [inner for pair in self.pairs for inner in pair.inside(name)]
 
 
 class NetFile(NamedTuple):
@@ -109,17 +109,17 @@ class NetFile(NamedTuple):
 
     def all(self, name: str) -> List[Pair]:
         """Every parameter of that name: more than one is an error in the file."""
-        wanted = name.upper()
+        key = name.upper()
         return [
-            one
-            for one in self.parameters
-            if wanted in [known.upper() for known in (one.name,) + one.aliases]
+            parameter
+            for parameter in self.parameters
+            if key in [known.upper() for known in (parameter.name,) + parameter.aliases]
         ]
 
     def text_of(self, name: str) -> Optional[str]:
         """The value of the last parameter of that name; None if it has no single value."""
-        found = self.all(name)
-        return found[-1].value if found else None
+        parameters = self.all(name)
+        return parameters[-1].value if parameters else None
 
     def repeated(self) -> List[str]:
         """The names, in capitals, of parameters that stand more than once; IFILE may."""
@@ -131,7 +131,7 @@ class NetFile(NamedTuple):
 
     def included(self) -> List[str]:
         """The paths that IFILE names, in their order."""
-        return [one.value for one in self.all(IFILE) if one.value]
+        return [parameter.value for parameter in self.all(IFILE) if parameter.value]
 
     def line_of(self, place: int) -> int:
         """The line of a place, from 1."""
@@ -161,13 +161,13 @@ def kept(text: str) -> str:
     except ParseError:
         return text
     lines = _ESCAPE_OR_COMMENT.sub(_without_comment, text).split("\n")
-    for one in net.parameters:
-        if _KEPT.match(one.name) or one.inside("ADDRESS"):
+    for parameter in net.parameters:
+        if _KEPT.match(parameter.name) or parameter.inside("ADDRESS"):
             continue
-        first, last = net.line_of(one.start) - 1, net.line_of(one.end) - 1
+        first, last = net.line_of(parameter.start) - 1, net.line_of(parameter.end) - 1
         for number in range(first, last + 1):
             lines[number] = "".join(AGENT.findall(lines[number])[:1])
-        names = ", ".join((one.name, *one.aliases)) + " ="
+        names = ", ".join((parameter.name, *parameter.aliases)) + " ="
         if first == last:
             lines[first] = f"{names} *** {lines[first]}".rstrip()
         else:
@@ -176,8 +176,8 @@ def kept(text: str) -> str:
     return "\n".join(lines)
 
 
-def _without_comment(found: Match[str]) -> str:
-    text = found.group()
+def _without_comment(match: Match[str]) -> str:
+    text = match.group()
     if not text.startswith("#"):
         return text
     return "# line added by Agent" if AGENT.search(text) else ""
@@ -212,10 +212,10 @@ class _Parser:
         if self._peek() != "=" or self._in_first_column():
             raise self._expected(f'"=" after {name_or_kind(names[-1].text)}')
         self._step()
-        found = self._value(names[0])
+        pair = self._value(names[0])
         if self._at < len(self._text) and not self._in_first_column():
             raise self._expected('the next parameter in the first column, or "("')
-        return found._replace(
+        return pair._replace(
             start=start, name_end=names[-1].end, aliases=tuple(name.text for name in names[1:])
         )
 
@@ -238,10 +238,10 @@ class _Parser:
             return empty._replace(end=word.end, value_end=word.end, value=word.text)
         items = self._list()
         end = items[-1].end
-        found = empty._replace(end=end, value_end=end)
+        pair = empty._replace(end=end, value_end=end)
         if len(items) == 1:
-            return found._replace(value=items[0].text)
-        return found._replace(value=None, items=tuple(items))
+            return pair._replace(value=items[0].text)
+        return pair._replace(value=None, items=tuple(items))
 
     def _in_parentheses(self, empty: Pair) -> Pair:
         start = end = self._at
@@ -278,8 +278,8 @@ class _Parser:
         if self._peek() != "=":
             raise self._expected(f'"=" after {name_or_kind(name.text)}')
         self._step()
-        found = self._value(name)
-        return found._replace(start=opened, end=self._close())
+        pair = self._value(name)
+        return pair._replace(start=opened, end=self._close())
 
     def _is_list(self) -> bool:
         """Whether the parenthesis that was just opened holds values, not a keyword."""
@@ -302,9 +302,9 @@ class _Parser:
             return False
         self._at = match.end()
         self._skip()
-        found = self._peek() == "=" and not self._begins_parameter()
+        result = self._peek() == "=" and not self._begins_parameter()
         self._at = here
-        return found
+        return result
 
     def _assignments(self) -> Word:
         """NAME=VALUE, several with commas between, up to the parenthesis that closes them."""
@@ -332,7 +332,7 @@ class _Parser:
         items = []
         while True:
             words = self._words()
-            text = " ".join(one.text for one in words)
+            text = " ".join(word.text for word in words)
             items.append(Word(text, words[0].start, words[-1].end))
             self._check_line_start()
             if self._peek() != "," or self._begins_parameter():
@@ -372,11 +372,11 @@ class _Parser:
         self._skip()
         return Word(match.group(0)[1:-1], match.start(), match.end())
 
-    def _name(self, wanted: str) -> Word:
+    def _name(self, expected: str) -> Word:
         self._refuse_unreadable()
         match = _WORD.match(self._text, self._at)
         if match is None or _NAME.match(match.group(0)) is None:
-            raise self._expected(wanted)
+            raise self._expected(expected)
         self._at = match.end()
         self._skip()
         return Word(match.group(0), match.start(), match.end())
@@ -426,9 +426,9 @@ class _Parser:
         if here == "\x00" or here.isspace():
             raise self._expected("text with no other spaces than blanks and tabs")
 
-    def _expected(self, wanted: str) -> ParseError:
+    def _expected(self, expected: str) -> ParseError:
         line, column = position(self._text, self._at)
-        problem = f"expected {wanted}, found {self._found()}"
+        problem = f"expected {expected}, found {self._found()}"
         if self._open:
             problem += '; the "(" of line {0}, column {1} is open'.format(
                 *position(self._text, self._open[-1])
@@ -469,7 +469,7 @@ def edited(net: NetFile, edits: Iterable[Edit], what: str = WHAT, strict: bool =
     """
     pieces = []
     done = 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda item: (item.start, item.end)):
         if edit.start < done or edit.end < edit.start or edit.end > len(net.text):
             raise ValueError("the edits overlap, or are not in the text")
         pieces += [net.text[done : edit.start], edit.text]
@@ -543,7 +543,7 @@ def as_data(net: NetFile) -> Dict[str, Any]:
     """
     line_ends = [match.start() for match in re.finditer("\n", net.text)]
     return {
-        "parameters": [_tree(one, line_ends) for one in net.parameters],
+        "parameters": [_tree(parameter, line_ends) for parameter in net.parameters],
         "by_name": _by_name(net.parameters),
         "addresses": [
             _address(parameter, address, line_ends)
@@ -563,33 +563,33 @@ def _tree(pair: Pair, line_ends: List[int]) -> Dict[str, Any]:
     if pair.aliases:
         tree["aliases"] = [name.upper() for name in pair.aliases]
     if pair.pairs:
-        tree["pairs"] = [_tree(one, line_ends) for one in pair.pairs]
+        tree["pairs"] = [_tree(child, line_ends) for child in pair.pairs]
     elif pair.items:
-        tree["list"] = [one.text for one in pair.items]
+        tree["list"] = [word.text for word in pair.items]
     else:
         tree["value"] = pair.value
     return tree
 
 
 def _by_name(pairs: Iterable[Pair]) -> Dict[str, List[Any]]:
-    found: OrderedDict[str, List[Any]] = OrderedDict()
+    by_name: OrderedDict[str, List[Any]] = OrderedDict()
     for pair in pairs:
         for name in (pair.name,) + pair.aliases:
-            found.setdefault(name.upper(), []).extend(_plain(pair))
-    return dict(found)
+            by_name.setdefault(name.upper(), []).extend(_plain(pair))
+    return dict(by_name)
 
 
 def _plain(pair: Pair) -> List[Any]:
     if pair.pairs:
         return [_by_name(pair.pairs)]
-    return [one.text for one in pair.items] if pair.items else [pair.value]
+    return [word.text for word in pair.items] if pair.items else [pair.value]
 
 
 def _address(parameter: Pair, address: Pair, line_ends: List[int]) -> Dict[str, Any]:
-    found: Dict[str, Any] = {
+    fields: Dict[str, Any] = {
         "parameter": parameter.name.upper(),
         "line": bisect_left(line_ends, address.start) + 1,
     }
     for pair in address.pairs:
-        found.setdefault(pair.name.upper(), pair.value)
-    return found
+        fields.setdefault(pair.name.upper(), pair.value)
+    return fields

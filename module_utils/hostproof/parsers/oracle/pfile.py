@@ -44,14 +44,14 @@ def parse(text: str) -> List[Entry]:
 
 def _assignments(line: str) -> List[Tuple[Match[str], str]]:
     """The assignments of a line: the next one begins after a blank outside quotes and lists."""
-    found: List[Match[str]] = []
+    matches: List[Match[str]] = []
     quote, depth, place = "", 0, 0
     while place < len(line):
         letter = line[place]
         is_begin = not quote and depth == 0 and (place == 0 or line[place - 1] in " \t")
         match = _NAME.match(line, place) if is_begin else None
         if match is not None:
-            found.append(match)
+            matches.append(match)
             place = match.end()
             continue
         if quote:
@@ -61,8 +61,8 @@ def _assignments(line: str) -> List[Tuple[Match[str], str]]:
         else:
             depth += {"(": 1, ")": -1}.get(letter, 0)
         place += 1
-    ends = [one.start() for one in found[1:]] + [len(line)]
-    return [(one, line[one.end() : end].strip()) for one, end in zip(found, ends)]
+    ends = [match.start() for match in matches[1:]] + [len(line)]
+    return [(match, line[match.end() : end].strip()) for match, end in zip(matches, ends)]
 
 
 def kept(text: str) -> str:
@@ -85,15 +85,15 @@ def kept(text: str) -> str:
 def effective(entries: List[Entry], name: str, sid: str) -> Optional[Entry]:
     """The entry that an instance takes; None where the file leaves the default."""
     for owner in (sid, ALL):
-        found = [one for one in entries if one.name == name and one.sid == owner]
-        if found:
-            return found[-1]
+        matches = [entry for entry in entries if entry.name == name and entry.sid == owner]
+        if matches:
+            return matches[-1]
     return None
 
 
 def for_instance(entries: List[Entry], name: str, sid: str) -> List[Entry]:
     """Every entry of a parameter that speaks of an instance."""
-    return [one for one in entries if one.name == name and one.sid in (ALL, sid)]
+    return [entry for entry in entries if entry.name == name and entry.sid in (ALL, sid)]
 
 
 def _logical_lines(text: str) -> List[Tuple[int, str]]:

@@ -189,8 +189,8 @@ def _text(begun: bytes, rest: Sequence[Packet], length: int) -> Optional[str]:
 
 
 def _refuse(text: str) -> Refuse:
-    found = [pattern.search(text) for pattern in _ERROR]
-    error = next((integer(match.group(1)) for match in found if match), None)
+    matches = [pattern.search(text) for pattern in _ERROR]
+    error = next((integer(match.group(1)) for match in matches if match), None)
     alias, version = _ALIAS.search(text), _VERSION.search(text)
     number = integer(version.group(1)) if version else 0
     return Refuse(

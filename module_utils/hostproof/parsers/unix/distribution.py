@@ -58,9 +58,9 @@ def numbers(text: str) -> Tuple[int, ...]:
     match = _NUMBERS.match(text)
     if match is None:
         return ()
-    return tuple(clipped(one) for one in re.split("[.-]", match.group(0))[:_LONGEST])
+    return tuple(clipped(part) for part in re.split("[.-]", match.group(0))[:_LONGEST])
 
 
 def clean(text: str) -> str:
     """Text of the host, short and without control characters."""
-    return "".join(one for one in text if one.isprintable())[:80].strip()
+    return "".join(character for character in text if character.isprintable())[:80].strip()

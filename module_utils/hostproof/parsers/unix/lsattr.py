@@ -67,12 +67,12 @@ class Legal(NamedTuple):
         except NumberError:
             return False
         return any(
-            one.low <= number <= one.high and (number - one.low) % one.step == 0
-            for one in self.ranges
+            interval.low <= number <= interval.high and (number - interval.low) % interval.step == 0
+            for interval in self.ranges
         )
 
     def __str__(self) -> str:
-        return " or ".join([str(one) for one in self.ranges] + list(self.values))
+        return " or ".join([str(interval) for interval in self.ranges] + list(self.values))
 
 
 def parse(text: str) -> List[Row]:
@@ -103,12 +103,12 @@ def parse_legal(text: str) -> Legal:
                 raise ParseError(_WHAT, f"{kind_of(line)} is not a range", number)
             values.append(line)
             continue
-        one = Range(
+        interval = Range(
             integer(match.group(1)), integer(match.group(2)), integer(match.group(3) or "1")
         )
-        if one.step < 1:
+        if interval.step < 1:
             raise ParseError(_WHAT, f"{kind_of(line)} is not a range", number)
-        ranges.append(one)
+        ranges.append(interval)
     if not values and not ranges:
         raise ParseError(_WHAT, "tells no legal value")
     return Legal(tuple(values), tuple(ranges))

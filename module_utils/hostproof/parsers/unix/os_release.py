@@ -10,15 +10,15 @@ from ...errors import ParseError
 
 def parse(text: str) -> Dict[str, str]:
     """Each variable with its value; quoted as a shell would have it."""
-    found = {}
+    values = {}
     for number, line in enumerate(text.splitlines(), 1):
         name, equals, value = line.strip().partition("=")
         if not equals or name.startswith("#"):
             continue
         try:
-            found[name] = "".join(shlex.split(value)[:1])
+            values[name] = "".join(shlex.split(value)[:1])
         except ValueError as problem:
             raise ParseError("os-release", str(problem), number) from problem
-    if not found:
+    if not values:
         raise ParseError("os-release", "it names nothing")
-    return found
+    return values

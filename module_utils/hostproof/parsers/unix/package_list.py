@@ -25,10 +25,10 @@ class Package(NamedTuple):
 
 def parse(text: str) -> List[Package]:
     """Every package, in the order of the list."""
-    found = []
+    packages = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = line.split("\t")
         if len(fields) != 4:
             raise ParseError("package list", f"{kind_of(line)} does not name a package", number)
-        found.append(Package(*fields))
-    return found
+        packages.append(Package(*fields))
+    return packages

@@ -6,13 +6,13 @@ import re
 from typing import List
 
 
-def compare(one: str, other: str) -> int:
+def compare(first: str, other: str) -> int:
     """-1, 0 or 1: the versions, and where they are equal the releases behind the hyphen.
 
     Every release of a version meets an ``other`` that names none ("2.17")."""
-    version, _hyphen, release = one.partition("-")
-    wanted, hyphen, wanted_release = other.partition("-")
-    order = _compare(_parts(version), _parts(wanted))
+    version, _hyphen, release = first.partition("-")
+    required, hyphen, wanted_release = other.partition("-")
+    order = _compare(_parts(version), _parts(required))
     return order if order or not hyphen else _compare(_parts(release), _parts(wanted_release))
 
 

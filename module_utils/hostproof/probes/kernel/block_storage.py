@@ -48,7 +48,7 @@ def of_device(host: Host, name: str) -> Storage:
     """The kind of a device by its kernel name ("sda", "dm-3", "sda1"); Unanswered if not told."""
     disks = disks_below(host, name)
     kinds = [_kind(host, disk) for disk in disks]
-    slowest = min(kinds, key=lambda one: _SLOWEST.index(one.kind))
+    slowest = min(kinds, key=lambda storage: _SLOWEST.index(storage.kind))
     return slowest._replace(name=name)
 
 
@@ -57,8 +57,8 @@ def of_path(host: Host, path: str) -> Storage:
     place = place_of(host, path)
     if place.kind is not None:
         return Storage(place.kind, place.name, place.evidence)
-    found = of_device(host, place.name)
-    return found._replace(evidence=place.evidence + found.evidence)
+    storage = of_device(host, place.name)
+    return storage._replace(evidence=place.evidence + storage.evidence)
 
 
 class Place(NamedTuple):
@@ -108,28 +108,28 @@ def disks_below(host: Host, name: str, counted: Sequence[str] = ()) -> List[str]
     """The disks below a device, or the device itself. Devices in ``counted`` are taken as disks."""
     names = host.list_dir(_BLOCK)
     left: List[str] = [name]
-    found: List[str] = []
+    disks: List[str] = []
     seen: Dict[str, bool] = {}
     while left:
-        one = left.pop()
-        if one not in names:
+        device = left.pop()
+        if device not in names:
             # A partition: the longest disk whose name it begins with.
-            holding = [disk for disk in names if one.startswith(disk)]
+            holding = [disk for disk in names if device.startswith(disk)]
             if not holding:
-                raise Unanswered("dir:" + _BLOCK, f"{_BLOCK} does not know the disk of {one}")
-            one = max(holding, key=len)
-        if one in seen:
+                raise Unanswered("dir:" + _BLOCK, f"{_BLOCK} does not know the disk of {device}")
+            device = max(holding, key=len)
+        if device in seen:
             continue
-        seen[one] = True
-        if one in counted:
-            found.append(one)
+        seen[device] = True
+        if device in counted:
+            disks.append(device)
             continue
-        slaves = attempt(host.list_dir, f"{_BLOCK}/{one}/slaves")
+        slaves = attempt(host.list_dir, f"{_BLOCK}/{device}/slaves")
         parts = [] if isinstance(slaves, Absent) else list(known(slaves))
         left += parts
         if not parts:
-            found.append(one)
-    return sorted(found)
+            disks.append(device)
+    return sorted(disks)
 
 
 def _kind(host: Host, disk: str) -> Storage:

@@ -26,13 +26,13 @@ class Modprobe(NamedTuple):
 
 
 def read_modprobe(host: Host) -> Modprobe:
-    found = Modprobe([], [])
+    config = Modprobe([], [])
     for path in modprobe_d.effective_files(conf_files.paths(host, modprobe_d.DIRECTORIES)):
         text = unless_absent(attempt(host.read_text, path), "")
         parsed = modprobe_d.parse(text, path)
-        found.options.extend(parsed.options)
-        found.installs.extend(parsed.installs)
-    return found
+        config.options.extend(parsed.options)
+        config.installs.extend(parsed.installs)
+    return config
 
 
 def why_not_loaded(modprobe: Modprobe, params: List[Tuple[str, Optional[str]]], module: str) -> str:

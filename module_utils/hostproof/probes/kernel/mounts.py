@@ -43,21 +43,23 @@ def read(host: Host) -> Table:
         ("command:" + " ".join(_MOUNT), lambda: _printed(host)),
     )
     for key, look in others:
-        found = attempt(look)
-        if not isinstance(found, HostproofError):
-            return Table(found, key)
+        mounts = attempt(look)
+        if not isinstance(mounts, HostproofError):
+            return Table(mounts, key)
     raise first
 
 
 def _printed(host: Host) -> List[mountinfo.Mount]:
     output = host.run(_MOUNT)
-    found = mount_command.parse(LINUX, output.stdout)
-    if output.rc != 0 or not found:
+    mounts = mount_command.parse(LINUX, output.stdout)
+    if output.rc != 0 or not mounts:
         # Every host has mounts: no line means that the command did not work.
-        raise Unanswered("command:mount", f"mount ended with {output.rc} and {len(found)} mounts")
+        raise Unanswered("command:mount", f"mount ended with {output.rc} and {len(mounts)} mounts")
     return mountinfo.on_top(
         [
-            mountinfo.without_superblock(number, one.source, one.path, one.fstype, one.options)
-            for number, one in enumerate(found, 1)
+            mountinfo.without_superblock(
+                number, mount.source, mount.path, mount.fstype, mount.options
+            )
+            for number, mount in enumerate(mounts, 1)
         ]
     )

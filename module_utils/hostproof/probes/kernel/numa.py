@@ -39,16 +39,16 @@ def read_memory(host: Host) -> List[NodeMemory]:
     """Every node that has memory, by number; empty without NUMA."""
     names = unless_absent(attempt(host.list_dir, FOLDER), [])
     nodes = [name for name in names if re.match(r"^node\d+$", name)]
-    found = []
-    for name in sorted(nodes, key=lambda one: clipped(one[4:])):
+    memory = []
+    for name in sorted(nodes, key=lambda node: clipped(node[4:])):
         path = f"{FOLDER}/{name}/meminfo"
         rows = {row: clipped(amount) * 1024 for row, amount in _ROW.findall(host.read_text(path))}
         if not all(row in rows for row in (_TOTAL, *_FREE)):
             raise Unanswered("file:" + path, f"{path} tells no memory")
         if rows[_TOTAL]:
             free = sum(rows[row] for row in _FREE)
-            found.append(NodeMemory(name, rows[_TOTAL], free, "file:" + path))
-    return found
+            memory.append(NodeMemory(name, rows[_TOTAL], free, "file:" + path))
+    return memory
 
 
 def read_node_pools(host: Host, page_size: int) -> List[NodePool]:

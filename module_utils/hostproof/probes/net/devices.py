@@ -31,40 +31,42 @@ def read_addresses(host: Host) -> List[ip_addr.Address]:
     return ip_addr.parse(output.stdout)
 
 
-def private(host: Host, given: Optional[Sequence[str]], variable: str) -> List[Tuple[str, str]]:
+def private(
+    host: Host, interfaces: Optional[Sequence[str]], variable: str
+) -> List[Tuple[str, str]]:
     """The devices of the interconnect, each with a description.
 
-    ``given`` are the interfaces or networks of ``variable``; None reads them from Clusterware.
+    ``interfaces`` are the interfaces or networks of ``variable``; None reads them from Clusterware.
     """
     names = host.list_dir(CLASS)
-    if given is None:
+    if interfaces is None:
         return [
             (device, "interconnect (oifcfg)")
             for device in clusterware.private_interfaces(host)
             if device in names
         ]
-    found: List[Tuple[str, str]] = []
-    for item in given:
+    devices: List[Tuple[str, str]] = []
+    for item in interfaces:
         if "/" in item:
             network = ipaddress.ip_network(item)
             inside = {
-                one.interface.partition("@")[0]
-                for one in read_addresses(host)
-                if ipaddress.ip_address(one.address) in network
+                address.interface.partition("@")[0]
+                for address in read_addresses(host)
+                if ipaddress.ip_address(address.address) in network
             }
-            found += [(device, "interconnect " + item) for device in sorted(inside)]
+            devices += [(device, "interconnect " + item) for device in sorted(inside)]
         elif item in names:
-            found.append((item, "interconnect"))
+            devices.append((item, "interconnect"))
         else:
             raise Unanswered(
                 "dir:" + CLASS, f"{variable} names {item}, which this host does not have"
             )
-    return found
+    return devices
 
 
 def below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
     """The interfaces at the bottom; of a bridge those that have a separate device, if any."""
-    found: List[str] = []
+    interfaces: List[str] = []
     waiting: List[str] = [device]
     seen: Set[str] = set()
     while waiting:
@@ -73,13 +75,13 @@ def below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
             continue
         seen.add(name)
         entries = host.list_dir(f"{CLASS}/{name}")
-        lower = [one[len("lower_") :] for one in entries if one.startswith("lower_")]
-        lower = [one for one in lower if one in names]
+        lower = [entry[len("lower_") :] for entry in entries if entry.startswith("lower_")]
+        lower = [interface for interface in lower if interface in names]
         if lower and "device" not in entries:
             waiting += lower
         elif "device" in entries or name == device:
-            found.append(name)
-    return tuple(sorted(found))
+            interfaces.append(name)
+    return tuple(sorted(interfaces))
 
 
 def bond_of(host: Host, name: str) -> Optional[str]:

@@ -86,8 +86,8 @@ class Interfaces(NamedTuple):
     logins: Answer[Tuple[str, ...]]
 
     def roles_of(self, name: str) -> Tuple[str, ...]:
-        found = {path.role for path in self.paths if name in path.nics}
-        return tuple(role for role in (STORAGE, INTERCONNECT, PUBLIC) if role in found)
+        roles = {path.role for path in self.paths if name in path.nics}
+        return tuple(role for role in (STORAGE, INTERCONNECT, PUBLIC) if role in roles)
 
 
 class _Aim(NamedTuple):
@@ -116,12 +116,12 @@ def read_interfaces(
         *(_iscsi_aims, _nvme_aims),
     )
     for read in readers:
-        found = attempt(read, host)
-        if isinstance(found, HostproofError):
-            unknown.append(found)
+        result = attempt(read, host)
+        if isinstance(result, HostproofError):
+            unknown.append(result)
         else:
-            unknown += [one for one in found if isinstance(one, HostproofError)]
-            aims += [one for one in found if isinstance(one, _Aim)]
+            unknown += [answer for answer in result if isinstance(answer, HostproofError)]
+            aims += [answer for answer in result if isinstance(answer, _Aim)]
     neighbours = if_known(attempt(_read_neighbours, host), [])
     paths: List[Path] = []
     for aim in _once(aims):
@@ -142,12 +142,12 @@ def read_interfaces(
     carrying = {name for path in paths for name in path.nics}
     public = if_known(attempt(lambda: _publics(host, known(addresses), names, carrying)), [])
     paths += public
-    wanted = sorted({name for path in paths for name in path.nics})
+    nic_names = sorted({name for path in paths for name in path.nics})
     if every:
-        wanted = sorted(set(wanted).union(name for name in names if _has_device(host, name)))
+        nic_names = sorted(set(nic_names).union(name for name in names if _has_device(host, name)))
     bonds: Dict[str, Answer[bonding.Bond]] = {}
     nics = {}
-    for name in wanted:
+    for name in nic_names:
         bond = devices.bond_of(host, name)
         if bond is not None and bond not in bonds:
             bonds[bond] = attempt(devices.read_bond, host, bond)
@@ -160,11 +160,11 @@ def read_interfaces(
 
 
 def _nfs_aims(host: Host) -> List[_Aim]:
-    found = []
+    aims = []
     for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX):
         address = re.search(r"(?:^|,)addr=([^,]+)", mount.options)
         server = mount.source.rpartition(":/")[0].strip("[]")
-        found.append(
+        aims.append(
             _Aim(
                 STORAGE,
                 f"NFS {mount.path}",
@@ -172,20 +172,20 @@ def _nfs_aims(host: Host) -> List[_Aim]:
                 mount.evidence,
             )
         )
-    return found
+    return aims
 
 
 def _nfs_boot_aims(host: Host) -> List[_Aim]:
     """Mounts after a reboot that are not mounted now: the names of their servers are resolved."""
     mounted = {mount.path for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX)}
     persisted = nfs_persisted.read_persisted(host, nfs_mounted.LINUX)
-    found = []
+    aims = []
     for entry in known(persisted.entries):
         server = entry.source.rpartition(":/")[0].strip("[]")
         if entry.at_boot and entry.path not in mounted and server:
             for address in resolve(host, server):
-                found.append(_Aim(STORAGE, "NFS " + entry.path, address, entry.evidence))
-    return found
+                aims.append(_Aim(STORAGE, "NFS " + entry.path, address, entry.evidence))
+    return aims
 
 
 def resolve(host: Host, server: str) -> List[str]:
@@ -207,17 +207,17 @@ def plain(address: str) -> str:
 
 def _iscsi_aims(host: Host) -> List[Answer[_Aim]]:
     """The targets; a session whose interface is not known does not hide the others."""
-    found: List[Answer[_Aim]] = []
+    aims: List[Answer[_Aim]] = []
     for name in unless_absent(attempt(host.list_dir, _ISCSI), []):
         place = f"{_ISCSI}/{name}/address"
         address = unless_absent(attempt(host.read_text, place), "").strip()
         if is_address(address.partition("%")[0]):
             over = attempt(_bound_to, host, name)
             if isinstance(over, HostproofError):
-                found.append(over)
+                aims.append(over)
             else:
-                found.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,), over))
-    return found
+                aims.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,), over))
+    return aims
 
 
 def _bound_to(host: Host, connection: str) -> str:
@@ -240,7 +240,7 @@ def _bound_to(host: Host, connection: str) -> str:
 
 
 def _nvme_aims(host: Host) -> List[_Aim]:
-    found = []
+    aims = []
     for name in unless_absent(attempt(host.list_dir, _NVME), []):
         folder = f"{_NVME}/{name}/"
         kind = unless_absent(attempt(host.read_text, folder + "transport"), "").strip()
@@ -248,8 +248,8 @@ def _nvme_aims(host: Host) -> List[_Aim]:
             place = folder + "address"
             address = re.search(r"traddr=([^,\s]+)", host.read_text(place))
             if address and is_address(address.group(1).partition("%")[0]):
-                found.append(_Aim(STORAGE, "NVMe target", address.group(1), ("file:" + place,)))
-    return found
+                aims.append(_Aim(STORAGE, "NVMe target", address.group(1), ("file:" + place,)))
+    return aims
 
 
 def _once(aims: List[_Aim]) -> List[_Aim]:
@@ -279,9 +279,9 @@ def _path_to(
     if route.local or route.device == "lo":
         return None
     macs = [
-        one.mac
-        for one in neighbours
-        if one.address == aim.address.partition("%")[0] and one.device == route.device
+        neighbour.mac
+        for neighbour in neighbours
+        if neighbour.address == aim.address.partition("%")[0] and neighbour.device == route.device
     ]
     return Path(
         role=aim.role,
@@ -305,17 +305,19 @@ def _publics(
     host: Host, addresses: List[ip_addr.Address], names: List[str], carrying: Set[str]
 ) -> List[Path]:
     """Interfaces with an address that nothing else is known of."""
-    devices = sorted({one.interface for one in addresses if not one.network.is_loopback})
-    found = []
+    devices = sorted(
+        {address.interface for address in addresses if not address.network.is_loopback}
+    )
+    paths = []
     for device in devices:
         name = device.partition("@")[0]
         if name not in names or name == "lo":
             continue
         path = _device_path(host, PUBLIC, name, "addresses of this host", names, ())
-        rest = tuple(one for one in path.nics if one not in carrying)
+        rest = tuple(nic for nic in path.nics if nic not in carrying)
         if rest:
-            found.append(path._replace(nics=rest))
-    return found
+            paths.append(path._replace(nics=rest))
+    return paths
 
 
 def _device_path(
@@ -359,7 +361,9 @@ def _read_nic(host: Host, name: str, bond: Optional[str]) -> Nic:
         mtu=if_known(attempt(host.read_number, devices.place(name, "mtu")), None),
         carrier=_read_carrier(host, name),
         bond=bond,
-        evidence=tuple("file:" + devices.place(name, one) for one in ("speed", "duplex", "mtu")),
+        evidence=tuple(
+            "file:" + devices.place(name, attribute) for attribute in ("speed", "duplex", "mtu")
+        ),
     )
 
 
@@ -388,22 +392,22 @@ def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address])
     """The interfaces below the routes to those whose connection a process of sshd holds, and those
     that hold this end's address: what comes in need not come the way that goes out."""
     holders = host.open_files("sshd", _SSHD, ("socket:",), identity.OF_ROOT)
-    inodes = {path[len("socket:[") : -1] for one in holders for path in one.paths}
+    inodes = {path[len("socket:[") : -1] for holder in holders for path in holder.paths}
     ends = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         text = attempt(host.read_text, table)
         if isinstance(text, Absent):
             continue
-        for one in proc_net_tcp.parse(known(text)):
-            if one.state == proc_net_tcp.ESTABLISHED and str(one.inode) in inodes:
-                ends.add((one.local, one.remote))
-    found: Set[str] = set()
+        for connection in proc_net_tcp.parse(known(text)):
+            if connection.state == proc_net_tcp.ESTABLISHED and str(connection.inode) in inodes:
+                ends.add((connection.local, connection.remote))
+    nics: Set[str] = set()
     for local, remote in sorted(ends):
         if ipaddress.ip_address(remote).is_loopback:
             continue
         path = _path_to(host, _Aim("", "", remote, ()), [], names, local)
-        found.update(path.nics if path is not None else ())
+        nics.update(path.nics if path is not None else ())
         for address in addresses:
             if ipaddress.ip_address(address.address) == ipaddress.ip_address(local):
-                found.update(devices.below(host, address.interface.partition("@")[0], names))
-    return tuple(sorted(found))
+                nics.update(devices.below(host, address.interface.partition("@")[0], names))
+    return tuple(sorted(nics))

@@ -102,15 +102,18 @@ def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
 
     A peer that answers nothing at all is Unanswered: nothing is known of the way there.
     """
-    told = attempt(host.windows, _NAME, lambda: _measure(sizes))
-    return {one: attempt(lambda each=one: _way(known(told).figures, each)) for one in sizes}
+    result = attempt(host.windows, _NAME, lambda: _measure(sizes))
+    return {
+        address: attempt(lambda each=address: _way(known(result).figures, each))
+        for address in sizes
+    }
 
 
 def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
-    told = figures or {}
+    values = figures or {}
 
     def number(name: str) -> int:
-        value = told.get(f"{address} {name}")
+        value = values.get(f"{address} {name}")
         if not isinstance(value, (int, float)) or not 0 <= value < 1 << 31:
             raise Unanswered(KEY, f"{address} was not asked: record it again")
         return int(value)
@@ -118,8 +121,8 @@ def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
     way = Way(
         size=number("size"),
         passed=bool(number("passed")),
-        pieces=None if told.get(f"{address} pieces") == _UNKNOWN else number("pieces"),
-        hop=str(told.get(f"{address} hop", "")),
+        pieces=None if values.get(f"{address} pieces") == _UNKNOWN else number("pieces"),
+        hop=str(values.get(f"{address} hop", "")),
         limit=number("limit"),
         arrives=number("arrives"),
     )
@@ -264,9 +267,9 @@ class _Echo:
             for level, kind, value in control:
                 if (level, kind) != (self._of.level, self._of.errors):
                     continue
-                told = refusal(value, self._of is _V6)
-                if told is not None:
-                    self.hop, self.limit = told
+                report = refusal(value, self._of is _V6)
+                if report is not None:
+                    self.hop, self.limit = report
 
 
 #: Errors of a send that are ignored: the packet was lost on this host (ENOBUFS), is too big for the

@@ -188,13 +188,13 @@ def _kept_settings(text: str) -> str:
 def _setting(texts: List[str], name: str) -> str:
     """The value of an autofs setting in small letters; the first file that has it counts."""
     for text in texts:
-        found = re.findall(
+        values = re.findall(
             r"^[ \t]*" + name + r"[ \t]*=[ \t]*[\"']?([^\"'\s]+)",
             text,
             re.MULTILINE | re.IGNORECASE,
         )
-        if found:
-            return str(found[-1])
+        if values:
+            return str(values[-1])
     return ""
 
 

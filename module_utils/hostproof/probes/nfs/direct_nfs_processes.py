@@ -49,7 +49,11 @@ class DatabaseProcess(NamedTuple):
 
 def read_users(host: Host) -> List[Tuple[DatabaseProcess, str]]:
     """Database processes with connections that they made to NFS servers, with the addresses."""
-    remotes = {one.inode: one.remote for one in read_connections(host) if one.inode}
+    remotes = {
+        connection.inode: connection.remote
+        for connection in read_connections(host)
+        if connection.inode
+    }
     if not remotes:
         return []
     return [
@@ -62,8 +66,8 @@ def read_users(host: Host) -> List[Tuple[DatabaseProcess, str]]:
 
 def read_processes(host: Host, homes: Sequence[str]) -> List[DatabaseProcess]:
     """The processes of instances that hold something of ``homes`` (paths), or a socket."""
-    found = host.open_files("direct_nfs", BACKGROUND, (*homes, "socket:"), identity.ORACLE)
-    return [_database_process(process, homes) for process in found]
+    processes = host.open_files("direct_nfs", BACKGROUND, (*homes, "socket:"), identity.ORACLE)
+    return [_database_process(process, homes) for process in processes]
 
 
 def _database_process(process: OpenFiles, homes: Sequence[str]) -> DatabaseProcess:

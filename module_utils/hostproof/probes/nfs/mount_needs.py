@@ -107,8 +107,8 @@ def _why_no_target(services: boot_services.Units, units: mount_units.Units) -> s
 
 def _why_no_locks(services: boot_services.Units) -> str:
     """mount.nfs starts both by itself, unless they are masked."""
-    there = [one for one in _RPCBIND if unit_files.place_of(services.names, one)]
-    masked = [services.why_masked(one) for one in there]
+    there = [unit for unit in _RPCBIND if unit_files.place_of(services.names, unit)]
+    masked = [services.why_masked(unit) for unit in there]
     if masked and all(masked):
         return f"{masked[0]}, and NFSv3 with locks needs rpcbind"
     statd = services.why_masked(_STATD) if unit_files.place_of(services.names, _STATD) else ""

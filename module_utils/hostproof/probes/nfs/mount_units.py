@@ -61,19 +61,19 @@ class Units(NamedTuple):
 def read_units(host: Host, params: boot_services.Params) -> Units:
     """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
     names = unit_files.names_by_folder(host)
-    found: Dict[str, MountUnit] = OrderedDict()
+    mounts: Dict[str, MountUnit] = OrderedDict()
     for name in sorted(_mount_names(names)):
         unit = _read_unit(host, names, name, params)
         if unit is not None:
-            found[unit.path] = unit
+            mounts[unit.path] = unit
     pulled_in: Dict[str, Set[str]] = {}
     for folder, listed in names.items():
         for name in listed:
             # Units that the generator of fstab requires are known from fstab.
             if name.endswith(_PULLS) and folder != unit_files.GENERATED:
-                for one in host.list_dir(f"{folder}/{name}"):
-                    pulled_in.setdefault(one, set()).add(name.rpartition(".")[0])
-    return Units(found, pulled_in)
+                for entry in host.list_dir(f"{folder}/{name}"):
+                    pulled_in.setdefault(entry, set()).add(name.rpartition(".")[0])
+    return Units(mounts, pulled_in)
 
 
 def pulled_in_by(host: Host, path: str) -> List[str]:
@@ -86,14 +86,14 @@ def pulled_in_by(host: Host, path: str) -> List[str]:
 
 def _mount_names(names: Dict[str, List[str]]) -> Set[str]:
     """Of units, and of units that only have a directory of drop-ins."""
-    found = set()
+    units = set()
     for listed in names.values():
         for name in listed:
             if name.endswith(".mount"):
-                found.add(name)
+                units.add(name)
             elif name.endswith(".mount.d") and not name.endswith("-.mount.d"):
-                found.add(name[: -len(".d")])
-    return found
+                units.add(name[: -len(".d")])
+    return units
 
 
 def _read_unit(
@@ -135,7 +135,7 @@ def _mount_unit(
     if where is not None and systemd_unit.unit_name(where.value) != name:
         problem = f"Where={where.value} does not belong to the name of the unit"
     sloppy = systemd_unit.last(units, "Mount", "SloppyOptions")
-    changed = [one for one in (options, fstype, what) if one is not None]
+    changed = [setting for setting in (options, fstype, what) if setting is not None]
     return MountUnit(
         path=systemd_unit.unit_path(name),
         place=place,

@@ -75,12 +75,12 @@ def list_files(host: Host, folder: str, named_by: Sequence[str] = ()) -> List[Fi
     return [File(m.group(3), integer(m.group(1)), integer(m.group(2))) for m in matches if m]
 
 
-def same_content(host: Host, one: str, other: str, named_by: Sequence[str] = ()) -> bool:
+def same_content(host: Host, path: str, other: str, named_by: Sequence[str] = ()) -> bool:
     """Whether two files are equal byte for byte."""
-    argv = ["cmp", "-s", one, other]
-    output = host.run_as_reader(argv, [one, other], TIMEOUT, named_by)
+    argv = ["cmp", "-s", path, other]
+    output = host.run_as_reader(argv, [path, other], TIMEOUT, named_by)
     if output.rc not in (0, 1):
-        raise Unanswered("command:" + " ".join(argv), f"{one} and {other} not compared")
+        raise Unanswered("command:" + " ".join(argv), f"{path} and {other} not compared")
     return output.rc == 0
 
 
@@ -100,8 +100,8 @@ def run(
     if user is None:
         paths = [argv[-1]] if argv[-1].startswith("/") else []
         return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT, named_by, record))
-    wanted = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT, limits=LIMITS)
-    return _stdout(argv, host.ask(wanted, record))
+    command = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT, limits=LIMITS)
+    return _stdout(argv, host.ask(command, record))
 
 
 def _stdout(argv: List[str], output: Output) -> str:

@@ -115,21 +115,21 @@ def of_path(persisted: Persisted, path: str) -> List[Entry]:
     Without systemd both are mounted, and the last one, which is on top, comes first. Raises unknown
     entries, also if nothing was found but a map that could contain the path was not read.
     """
-    found = []
+    entries = []
     for entry in known(persisted.entries):
         if entry.path == path:
-            found.append(entry)
+            entries.append(entry)
         elif entry.path.endswith("/*") and path.rpartition("/")[0] == entry.path[:-2]:
             key = path.rpartition("/")[2]
-            found.append(entry._replace(path=path, source=entry.source.replace("&", key)))
-    if not found:
+            entries.append(entry._replace(path=path, source=entry.source.replace("&", key)))
+    if not entries:
         for unread in persisted.unread:
             if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
                 raise Unanswered("autofs", f"{unread.why}, which is not read here")
-    found.sort(key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
-    if found and found[0].at_boot:
-        known(found[0].doubt)
-    return found
+    entries.sort(key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
+    if entries and entries[0].at_boot:
+        known(entries[0].doubt)
+    return entries
 
 
 class _Listed(NamedTuple):
@@ -198,13 +198,13 @@ def _read_stanzas(text: str, table: str) -> List[_Listed]:
     for stanza in stanzas:
         if stanza.name == "default":
             defaults.update(stanza.attributes)
-    found = []
+    lines = []
     for stanza in stanzas:
         values = dict(defaults, **stanza.attributes)
         if stanza.name == "default" or values.get("vfs") not in ("nfs", "nfs3", "nfs4"):
             continue
         at_boot = values.get("mount", "") in ("true", "automatic")
-        found.append(
+        lines.append(
             _Listed(
                 fstab.clean_path(stanza.name),
                 "{0}:{1}".format(values.get("nodename", ""), values.get("dev", "")),
@@ -215,7 +215,7 @@ def _read_stanzas(text: str, table: str) -> List[_Listed]:
                 False,
             )
         )
-    return found
+    return lines
 
 
 def _bad_lines(text: str, table: str) -> List[str]:
@@ -241,7 +241,7 @@ def _read_defaults(host: Host, linux: bool) -> nfsmount_conf.Conf:
         if text is not None:
             texts.append((path, text))
     included: Dict[str, Optional[str]] = {}
-    waiting = [one for path, text in texts for one in nfsmount_conf.includes(path, text)]
+    waiting = [include for path, text in texts for include in nfsmount_conf.includes(path, text)]
     while waiting:
         path = waiting.pop()
         if path not in included and len(included) <= nfsmount_conf.MOST_INCLUDED:
@@ -264,13 +264,13 @@ def _entries(
     units: Optional[mount_units.Units],
     auto: Optional[AutoMounts],
 ) -> List[Entry]:
-    found = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
-    has_any = bool(found) or (auto is not None and bool(auto.mounts))
+    entries = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
+    has_any = bool(entries) or (auto is not None and bool(auto.mounts))
     needs = mount_needs.read_needs(host, units) if linux and has_any else mount_needs.NOTHING
-    found = [_with_needs(entry, needs, units) for entry in found]
+    entries = [_with_needs(entry, needs, units) for entry in entries]
     if auto is None:
-        return found
-    taken = {entry.path: entry.place for entry in found if entry.at_boot}
+        return entries
+    taken = {entry.path: entry.place for entry in entries if entry.at_boot}
     for mount in auto.mounts:
         if mount.fstype not in _NFS or mount.source.startswith(":"):
             continue
@@ -290,8 +290,8 @@ def _entries(
             True,
             mount.evidence,
         )
-        found.append(_with_needs(entry, needs, units))
-    return found
+        entries.append(_with_needs(entry, needs, units))
+    return entries
 
 
 def _with_needs(
@@ -315,11 +315,11 @@ def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[E
     """What mounts other file systems at boot; of one path only what counts."""
     if not linux:
         raise Absent("file:" + FSTAB, "local file systems are checked on Linux only")
-    found: Dict[str, Entry] = {}
+    entries: Dict[str, Entry] = {}
     for unit in units.units.values() if units is not None else ():
         if unit.masked or unit.options is None or _is_nfs(unit.fstype, unit.what or ""):
             continue
-        found[unit.path] = Entry(
+        entries[unit.path] = Entry(
             path=unit.path,
             source=unit.what or "",
             fstype=unit.fstype or "",
@@ -349,10 +349,10 @@ def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[E
             evidence=("file:" + FSTAB,),
         )
         # A unit in /usr/lib (tmp.mount) gives way to fstab, one in /etc and a drop-in do not.
-        there = found.get(line.path)
+        there = entries.get(line.path)
         if there is None or there.place.startswith(("/usr/lib/", "/lib/")):
-            found[line.path] = entry
-    return [found[path] for path in sorted(found)]
+            entries[line.path] = entry
+    return [entries[path] for path in sorted(entries)]
 
 
 def _entry(line: _Listed, kind: str, why_not: str) -> Entry:
@@ -372,7 +372,7 @@ def _entry(line: _Listed, kind: str, why_not: str) -> Entry:
 
 def _without_systemd(listed: Sequence[_Listed]) -> List[Entry]:
     """mount -a mounts every line, the last for a path on top of the others."""
-    found: List[Entry] = []
+    entries: List[Entry] = []
     taken: Dict[str, str] = {}
     for line in reversed(listed):
         why_not = line.why_not
@@ -380,12 +380,12 @@ def _without_systemd(listed: Sequence[_Listed]) -> List[Entry]:
             why_not = f"{taken[line.path]} is mounted over it"
         if not why_not:
             taken[line.path] = line.place
-        found.insert(0, _entry(line, "fstab", why_not))
-    return found
+        entries.insert(0, _entry(line, "fstab", why_not))
+    return entries
 
 
 def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units) -> List[Entry]:
-    found: List[Entry] = []
+    entries: List[Entry] = []
     first: Dict[str, _Listed] = {}
     for line in listed:
         why_not = line.why_not
@@ -406,12 +406,12 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
         elif why_not and units.starts(line.path):
             why_not = ""
         first.setdefault(line.path, line)
-        found.append(_entry(line, "fstab", why_not))
+        entries.append(_entry(line, "fstab", why_not))
     for unit in units.units.values():
         entry = _unit_entry(host, unit, units, first.get(unit.path))
         if entry is not None:
-            found.append(entry)
-    return _with_parents(found)
+            entries.append(entry)
+    return _with_parents(entries)
 
 
 def _unit_entry(
@@ -430,7 +430,7 @@ def _unit_entry(
         return None
     if unit.sloppy:
         # systemd calls mount -s, which is the same.
-        options = ",".join([one for one in (options,) if one] + ["sloppy"])
+        options = ",".join([option for option in (options,) if option] + ["sloppy"])
     on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
     why_not = unit.problem
     pulled_in = on_access or units.starts(unit.path) or (line is not None and not line.why_not)
@@ -474,7 +474,7 @@ def _differing(host: Host, listed: List[_Listed], units: Optional[mount_units.Un
     """Paths of fstab whose generated unit was made of another line than the one there now."""
     if units is None:
         return []
-    found: List[str] = []
+    paths: List[str] = []
     seen: List[str] = []
     for line in listed:
         if line.path in seen:
@@ -483,8 +483,8 @@ def _differing(host: Host, listed: List[_Listed], units: Optional[mount_units.Un
         path = f"{unit_files.GENERATED}/{systemd_unit.unit_name(line.path)}"
         text = attempt(host.read_text, path, record=systemd_unit.kept_mount)
         if isinstance(text, Absent) or not _is_made_of(known(text), path, line):
-            found.append(line.path)
-    return found
+            paths.append(line.path)
+    return paths
 
 
 def _is_made_of(text: str, path: str, line: _Listed) -> bool:

@@ -200,8 +200,8 @@ def _mount(
         source=after.source,
         server=server and socket_info.plain_address(server),
         version=_option(after.options, "vers") or after.version,
-        protos=tuple(sorted({one.proto for one in transports})),
-        transports=tuple(f"{one.proto}:{one.port}" for one in transports),
+        protos=tuple(sorted({transport.proto for transport in transports})),
+        transports=tuple(f"{transport.proto}:{transport.port}" for transport in transports),
         connections=len(transports),
         ops={},
         all_ops=0,
@@ -213,7 +213,8 @@ def _mount(
         reconnects=0,
         backlog=0.0,
         max_slots=max(
-            (one.max_slots for one in transports if one.max_slots is not None), default=None
+            (transport.max_slots for transport in transports if transport.max_slots is not None),
+            default=None,
         ),
         age=after.age,
         remounted=True,
@@ -277,7 +278,7 @@ def _counted_ops(
     untold: List[str] = []
     for name, new in sorted(after.counts.items()):
         old = before.counts.get(name, (0, 0, 0))
-        grown = tuple(one - other for one, other in zip(new, old))
+        grown = tuple(count - other for count, other in zip(new, old))
         if not all(map(mountstats.is_told, old + new)):
             untold.append(name)
         elif grown[0] < 0:
@@ -293,9 +294,9 @@ def _backlog(
     pairs: List[Tuple[mountstats.Transport, mountstats.Transport]], sends: int
 ) -> Optional[float]:
     """The number of requests waited for a slot, on average over the sends."""
-    told = [value for pair in pairs for value in (pair[0].backlog, pair[1].backlog)]
+    values = [value for pair in pairs for value in (pair[0].backlog, pair[1].backlog)]
     total = sum(new.backlog - old.backlog for old, new in pairs)
-    if total < 0 or not all(map(mountstats.is_told, told)):
+    if total < 0 or not all(map(mountstats.is_told, values)):
         return None
     return total / float(sends) if sends else 0.0
 
@@ -379,12 +380,15 @@ def _counted(tables: List[Dict[str, Dict[str, int]]], group: str, name: str) -> 
 def _connections(sample: Sample, source: str) -> Dict[str, ConnectionDelta]:
     """The kernel's connections by server; those of Direct NFS belong to the database's user."""
     first, second = [socket_info.parse(text) for text in _both(sample, source)]
-    before = {(one.local, one.local_port, one.peer, one.peer_port): one for one in first}
+    before = {
+        (connection.local, connection.local_port, connection.peer, connection.peer_port): connection
+        for connection in first
+    }
     servers: Dict[str, List[ConnectionDelta]] = {}
-    for one in second:
-        if one.uid == 0:
-            old = before.get((one.local, one.local_port, one.peer, one.peer_port))
-            servers.setdefault(one.peer, []).append(_connection(old, one))
+    for current in second:
+        if current.uid == 0:
+            old = before.get((current.local, current.local_port, current.peer, current.peer_port))
+            servers.setdefault(current.peer, []).append(_connection(old, current))
     return {server: _together(deltas) for server, deltas in servers.items()}
 
 
@@ -395,11 +399,11 @@ def _connection(
     counters = ("segments_sent", "retransmitted", "data_received", "out_of_order")
     new = [getattr(after, name) for name in counters]
     old = [getattr(before, name) for name in counters] if before else [0, 0, 0, 0]
-    pairs = [(one, other) for one, other in zip(new, old) if one is not None]
-    if any(other is not None and one < other for one, other in pairs):
+    pairs = [(value, other) for value, other in zip(new, old) if value is not None]
+    if any(other is not None and value < other for value, other in pairs):
         old = [0, 0, 0, 0]
     sent, again, received, disordered = [
-        None if one is None else one - (other or 0) for one, other in zip(new, old)
+        None if value is None else value - (other or 0) for value, other in zip(new, old)
     ]
     return ConnectionDelta(
         1,
@@ -416,15 +420,15 @@ def _connection(
 def _together(deltas: List[ConnectionDelta]) -> ConnectionDelta:
     return ConnectionDelta(
         connections=len(deltas),
-        rtt_ms=max((one.rtt_ms for one in deltas if one.rtt_ms is not None), default=None),
+        rtt_ms=max((delta.rtt_ms for delta in deltas if delta.rtt_ms is not None), default=None),
         least_rtt_ms=min(
-            (one.least_rtt_ms for one in deltas if one.least_rtt_ms is not None), default=None
+            (delta.least_rtt_ms for delta in deltas if delta.least_rtt_ms is not None), default=None
         ),
-        segments_sent=_sum([one.segments_sent for one in deltas]),
-        segments_retransmitted=sum(one.segments_retransmitted for one in deltas),
-        data_received=_sum([one.data_received for one in deltas]),
-        out_of_order=_sum([one.out_of_order for one in deltas]),
-        connecting=sum(one.connecting for one in deltas),
+        segments_sent=_sum([delta.segments_sent for delta in deltas]),
+        segments_retransmitted=sum(delta.segments_retransmitted for delta in deltas),
+        data_received=_sum([delta.data_received for delta in deltas]),
+        out_of_order=_sum([delta.out_of_order for delta in deltas]),
+        connecting=sum(delta.connecting for delta in deltas),
     )
 
 

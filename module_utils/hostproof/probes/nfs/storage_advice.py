@@ -132,7 +132,7 @@ def judge_transfers(small: List[int]) -> Transfers:
 
 
 def advice_of(product: Optional[str]) -> Optional[Advice]:
-    return next((one for one in ADVICE if product in one.products), None)
+    return next((advice for advice in ADVICE if product in advice.products), None)
 
 
 def contradictions(advice: Advice, settings: Dict[str, str]) -> List[str]:

@@ -29,16 +29,16 @@ class NoStart(Unanswered):
     """The alert log was read to its end, and no start is in it: it was rotated."""
 
 
-def find(host: Host, database: Database, given: Optional[str], variable: str) -> str:
+def find(host: Host, database: Database, path: Optional[str], variable: str) -> str:
     """The policy's path, else where the instance states, else where the base directory has it.
 
     ``variable`` is the one that can list it.
     """
-    if given is not None:
-        return given
-    asked = database.asked
-    if not isinstance(asked, HostproofError) and asked.trace is not None:
-        return f"{asked.trace}/alert_{database.sid}.log"
+    if path is not None:
+        return path
+    answer = database.asked
+    if not isinstance(answer, HostproofError) and answer.trace is not None:
+        return f"{answer.trace}/alert_{database.sid}.log"
     return _search(host, database.sid, known(database.home), variable)
 
 
@@ -46,19 +46,19 @@ def _search(host: Host, sid: str, home: str, variable: str) -> str:
     """BASE/diag/rdbms/DATABASE/SID/trace: the database's name can be another than the SID."""
     above = _base_of(home, variable) + "/diag/rdbms"
     argv = ["find", above, "-mindepth", "4", "-maxdepth", "4", "-name", "alert_" + sid + ".log"]
-    found = host.run_as_reader(argv, [above], nfs_files.TIMEOUT).stdout.split()
-    if len(found) != 1:
+    paths = host.run_as_reader(argv, [above], nfs_files.TIMEOUT).stdout.split()
+    if len(paths) != 1:
         raise Unanswered(
             "command:" + " ".join(argv),
             f"the alert log of {sid} was not found below {above}: list it in {variable}",
         )
-    return found[0]
+    return paths[0]
 
 
 def _base_of(home: str, variable: str) -> str:
     """ORACLE_BASE by the layout that Oracle recommends: BASE/product/..."""
-    base, found, _rest = home.partition("/product/")
-    if not found:
+    base, separator, _rest = home.partition("/product/")
+    if not separator:
         raise Unanswered(
             "dir:" + home,
             f"{home} is not in BASE/product: list the alert log in {variable}",

@@ -42,9 +42,9 @@ def read_home(host: Host) -> Optional[str]:
 def css_daemons(host: Host) -> List[Process]:
     """Cluster Synchronization Services, without what only has its name."""
     return [
-        one
-        for one in host.processes("ocssd", _CSS, identity.ORACLE)
-        if one.runs("ocssd.bin") is not False
+        process
+        for process in host.processes("ocssd", _CSS, identity.ORACLE)
+        if process.runs("ocssd.bin") is not False
     ]
 
 
@@ -64,12 +64,14 @@ def networks(host: Host) -> List[Network]:
         return []
     output = ask(host, daemons[0], _NETWORKS, "oifcfg", "getif")
     lines = [line.split() for line in output.stdout.splitlines()]
-    return [Network(*one[:4]) for one in lines if len(one) >= 4]
+    return [Network(*line[:4]) for line in lines if len(line) >= 4]
 
 
 def private_interfaces(host: Host) -> List[str]:
     """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
-    names = [one.interface for one in networks(host) if "cluster_interconnect" in one.kinds]
+    names = [
+        network.interface for network in networks(host) if "cluster_interconnect" in network.kinds
+    ]
     for name in names:
         # Its owner is queried, and root writes to paths that hold these names.
         check_interface(name)
@@ -87,21 +89,21 @@ def check_interface(name: str) -> None:
 def ask(host: Host, daemon: Process, name: str, tool: str, *arguments: str) -> Output:
     """What a tool of Grid Infrastructure says to its owner; Unanswered where it fails."""
     users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
-    names = [one.name for one in users if one.uid == daemon.uid]
+    names = [user.name for user in users if user.uid == daemon.uid]
     if not names or daemon.uid == 0:
         raise Unanswered("processes:ocssd", f"only root owns Clusterware: {tool} is not run")
     home = daemon.home("ocssd.bin") or daemon.argv0.rpartition("/bin/")[0]
     words = " ".join((tool, *arguments))
-    wanted = Command(
+    command = Command(
         f"{name} ({words})",
         (f"{home}/bin/{tool}", *arguments),
         user=names[0],
         environment={"ORACLE_HOME": home},
     )
-    output = host.ask(wanted)
+    output = host.ask(command)
     if output.rc != 0:
         raise Unanswered(
-            "command:" + wanted.name,
+            "command:" + command.name,
             f"{words} ended with {output.rc}: {output.stdout.strip()[:200]}",
         )
     return output

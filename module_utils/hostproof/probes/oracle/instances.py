@@ -69,7 +69,7 @@ def sga_pages(segments: List[Segment], page: int) -> SgaPages:
     whole: Dict[Optional[int], int] = {}
     for segment in segments:
         whole[segment.shmid] = whole.get(segment.shmid, 0) + segment.size
-    counted = [one for one in segments if whole[one.shmid] >= page]
+    counted = [item for item in segments if whole[item.shmid] >= page]
     return SgaPages(
         huge=sum(segment.size for segment in counted if segment.huge),
         small=sum(segment.size for segment in counted if not segment.huge),

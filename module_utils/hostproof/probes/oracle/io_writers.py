@@ -62,21 +62,25 @@ class Writer(NamedTuple):
     @property
     def folders(self) -> Set[str]:
         """Where its files lie: of thousands of files they are a few."""
-        return {one.path.rpartition("/")[0] for one in self.files if one.kind != DEVICE}
+        return {
+            open_file.path.rpartition("/")[0]
+            for open_file in self.files
+            if open_file.kind != DEVICE
+        }
 
 
 def files_of(ones: Iterable[Writer]) -> Dict[str, List[OpenFile]]:
     """The files that writers hold open, by kind; each with the descriptor that does least."""
     least: Dict[str, OpenFile] = {}
     for writer in ones:
-        for one in writer.files:
-            other = least.get(one.path)
-            if other is None or one.flags[1:] < other.flags[1:]:
-                least[one.path] = one
-    found: Dict[str, List[OpenFile]] = {}
+        for open_file in writer.files:
+            other = least.get(open_file.path)
+            if other is None or open_file.flags[1:] < other.flags[1:]:
+                least[open_file.path] = open_file
+    files: Dict[str, List[OpenFile]] = {}
     for path in sorted(least):
-        found.setdefault(least[path].kind, []).append(least[path])
-    return found
+        files.setdefault(least[path].kind, []).append(least[path])
+    return files
 
 
 def read_holders(host: Host) -> Holders:
@@ -86,22 +90,24 @@ def read_holders(host: Host) -> Holders:
 
 def writers(host: Host, holders: Holders, machine: str) -> Dict[str, List[Writer]]:
     """The writers of each instance by SID; not those that only have the name of one."""
-    programs = {one.pid: one for one in host.processes(NAME, PATTERN, identity.ORACLE)}
-    found: Dict[str, List[Writer]] = {}
+    programs = {process.pid: process for process in host.processes(NAME, PATTERN, identity.ORACLE)}
+    by_sid: Dict[str, List[Writer]] = {}
     for held in holders.processes:
         program = programs.get(held.pid)
         if held.files is None or program is None or program.argv0 != held.argv0:
             continue
         if program.runs(monitors.PROGRAM) is not False:
             sid = held.argv0.split("_", 2)[2]
-            found.setdefault(sid, []).append(_writer(held, machine))
-    return found
+            by_sid.setdefault(sid, []).append(_writer(held, machine))
+    return by_sid
 
 
-def of_instance(found: Dict[str, List[Writer]], sid: str) -> List[Writer]:
+def of_instance(by_sid: Dict[str, List[Writer]], sid: str) -> List[Writer]:
     """Those of one instance; Unanswered where one has none: every instance that runs has both."""
-    ones = found.get(sid, [])
-    if not any(is_dbwr(one) for one in ones) or not any(not is_dbwr(one) for one in ones):
+    ones = by_sid.get(sid, [])
+    if not any(is_dbwr(writer) for writer in ones) or not any(
+        not is_dbwr(writer) for writer in ones
+    ):
         raise Unanswered(KEYS[1], f"no DBWR and LGWR of {sid} are seen: is it just starting?")
     return ones
 

@@ -104,7 +104,7 @@ class Listener(NamedTuple):
 
     def parameters(self, name: str) -> List[oracle_net.Pair]:
         """Every parameter of that name, of IFILE too; raises what is unknown."""
-        return [pair for one in self.files() for pair in known(one.net).all(name)]
+        return [pair for net_file in self.files() for pair in known(net_file.net).all(name)]
 
     def files(self) -> List[NetFile]:
         """Those that there are: a listener runs without a file too, with defaults."""
@@ -127,8 +127,10 @@ class Listener(NamedTuple):
 def read_listeners(host: Host) -> List[Listener]:
     """Every running listener, by name and home; files and environments need root or the owner."""
     processes = host.processes("tnslsnr", TNSLSNR, identity.ORACLE)
-    found = [_look_at(host, one) for one in processes if one.runs(_TNSLSNR) is not False]
-    return sorted(found, key=lambda one: (one.name, one.home, one.pid))
+    listeners = [
+        _look_at(host, process) for process in processes if process.runs(_TNSLSNR) is not False
+    ]
+    return sorted(listeners, key=lambda listener: (listener.name, listener.home, listener.pid))
 
 
 def find_definitions(
@@ -137,14 +139,14 @@ def find_definitions(
     """The files of these homes, and of the directories for all of them, that name the
     listener."""
     folders = [home + "/network/admin" for home in homes] + list(GLOBAL_FOLDERS)
-    found = []
+    paths = []
     for folder in folders:
         path = f"{folder}/{FILE}"
         answer = attempt(nfs_files.read_text, host, path, user, record=oracle_net.kept)
         text = unless_absent(answer, None)
         if text is not None and _names(text, name):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def stat_argv(path: str) -> List[str]:
@@ -154,8 +156,12 @@ def stat_argv(path: str) -> List[str]:
 def agent_lines(net: oracle_net.NetFile, listener: str) -> List[int]:
     """Lines about a listener that the agent of Grid Infrastructure wrote."""
     lines = net.text.split("\n")
-    ours = [one for one in net.parameters if _is_about(one.name.upper(), listener)]
-    numbers = {net.line_of(place) for one in ours for place in (one.start, one.end)}
+    ours = [
+        parameter for parameter in net.parameters if _is_about(parameter.name.upper(), listener)
+    ]
+    numbers = {
+        net.line_of(place) for parameter in ours for place in (parameter.start, parameter.end)
+    }
     return sorted(number for number in numbers if oracle_net.AGENT.search(lines[number - 1]))
 
 
@@ -176,16 +182,20 @@ def log_argv(host: Host, listener: Listener, size: int) -> List[str]:
 def log_path(host: Host, listener: Listener) -> str:
     """Where its text log is: in the ADR, unless that is off (Net Services Reference,
     DIAG_ADR_ENABLED_listener_name, ADR_BASE_listener_name, LOG_DIRECTORY_listener_name)."""
-    given = {}
+    settings = {}
     for name in ("DIAG_ADR_ENABLED_", "ADR_BASE_", "LOG_DIRECTORY_", "LOG_FILE_"):
-        values = [one.value for one in listener.parameters(name + listener.name) if one.value]
-        given[name] = values[-1] if values else None
-    if (given["DIAG_ADR_ENABLED_"] or "on").lower() in ("off", "false", "no"):
-        name = given["LOG_FILE_"] or listener.name.lower() + ".log"
-        folder = given["LOG_DIRECTORY_"] or listener.home + "/network/log"
+        values = [
+            parameter.value
+            for parameter in listener.parameters(name + listener.name)
+            if parameter.value
+        ]
+        settings[name] = values[-1] if values else None
+    if (settings["DIAG_ADR_ENABLED_"] or "on").lower() in ("off", "false", "no"):
+        name = settings["LOG_FILE_"] or listener.name.lower() + ".log"
+        folder = settings["LOG_DIRECTORY_"] or listener.home + "/network/log"
         return "{0}/{1}".format(folder, name if "." in name else name + ".log")
     environment = known(listener.environment)
-    base = given["ADR_BASE_"] or environment.get("ORACLE_BASE") or listener.home + "/log"
+    base = settings["ADR_BASE_"] or environment.get("ORACLE_BASE") or listener.home + "/log"
     node = nfs_files.run(host, _NODE_ARGV).strip().split(".")[0].lower()
     name = listener.name.lower()
     return f"{base}/diag/tnslsnr/{node}/{name}/trace/{name}.log"
@@ -200,8 +210,8 @@ def _look_at(host: Host, process: Process) -> Listener:
     home = _home_of(host, process, environment)
     name = _name_of(host, process)
     user = attempt(accounts.user_name, host, process.uid)
-    found = attempt(lambda: _find_file(host, home, known(environment), known(user)))
-    main = attempt(lambda: _read_file(host, known(found)[0], known(user)))
+    location = attempt(lambda: _find_file(host, home, known(environment), known(user)))
+    main = attempt(lambda: _read_file(host, known(location)[0], known(user)))
     return Listener(
         name=name,
         home=home,
@@ -212,7 +222,7 @@ def _look_at(host: Host, process: Process) -> Listener:
         environment=environment,
         release=attempt(_read_release, host, home, user, environment),
         main=main,
-        why_there="" if isinstance(found, HostproofError) else found[1],
+        why_there="" if isinstance(location, HostproofError) else location[1],
         included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
         others=attempt(lambda: _read_others(host, home, name, known(main).path, known(user))),
         limits=attempt(lambda: _read_limits(host.read_text(folder + "/limits"))),
@@ -269,17 +279,17 @@ def _read_release(
     """The banner of lsnrctl, which prints it before it asks any listener."""
     if not home:
         raise Unanswered(PROCESSES, _NO_HOME)
-    wanted = Command(
+    command = Command(
         "release of lsnrctl in " + home,
         (home + "/bin/lsnrctl", "help"),
         user=known(user),
         environment=dict(known(environment), ORACLE_HOME=home),
         timeout=20.0,
     )
-    found = _BANNER.search(host.ask(wanted).stdout)
-    if found is None:
-        raise Unanswered("command:" + wanted.name, f"lsnrctl in {home} tells no release")
-    return tuple(integer(number) for number in found.group(1).split("."))
+    match = _BANNER.search(host.ask(command).stdout)
+    if match is None:
+        raise Unanswered("command:" + command.name, f"lsnrctl in {home} tells no release")
+    return tuple(integer(number) for number in match.group(1).split("."))
 
 
 # -- its files -------------------------------------------------------------------------------------
@@ -293,9 +303,9 @@ def _find_file(host: Host, home: str, environment: Dict[str, str], user: str) ->
     if not home:
         raise Unanswered(PROCESSES, _NO_HOME)
     tab = unless_absent(attempt(nfs_files.read_text, host, home + "/install/orabasetab", user), "")
-    found = orabasetab.parse(tab, home)
-    if found is not None and found.read_only:
-        return f"{found.base_home()}/network/admin/{FILE}", "the home is read-only"
+    entry = orabasetab.parse(tab, home)
+    if entry is not None and entry.read_only:
+        return f"{entry.base_home()}/network/admin/{FILE}", "the home is read-only"
     path = f"{home}/network/admin/{FILE}"
     if isinstance(attempt(_changed, host, path, user), Absent):
         for folder in GLOBAL_FOLDERS:
@@ -318,14 +328,14 @@ def _read_file(host: Host, path: str, user: str) -> NetFile:
 
 def _read_included(host: Host, main: NetFile, user: str, depth: int) -> List[NetFile]:
     """The files of IFILE, theirs too."""
-    found: List[NetFile] = []
+    files: List[NetFile] = []
     for path in known(main.net).included():
         if depth > oracle_net.IFILE_DEPTH:
             raise ParseError(main.path, "IFILE nests deeper than three levels")
-        one = _read_file(host, path, user)
-        found.append(one)
-        found.extend(_read_included(host, one, user, depth + 1))
-    return found
+        net_file = _read_file(host, path, user)
+        files.append(net_file)
+        files.extend(_read_included(host, net_file, user, depth + 1))
+    return files
 
 
 def _read_others(host: Host, home: str, name: str, read: str, user: str) -> List[str]:
@@ -375,9 +385,9 @@ def _moment(seconds: str) -> float:
 
 def _read_limits(text: str) -> Dict[str, Tuple[int, int]]:
     rows = proc_limits.parse(text)
-    found = {}
+    limits = {}
     for row, name in LIMITS.items():
         if row in rows:
             soft, hard = rows[row].soft, rows[row].hard
-            found[name] = (-1 if soft is None else soft, -1 if hard is None else hard)
-    return found
+            limits[name] = (-1 if soft is None else soft, -1 if hard is None else hard)
+    return limits

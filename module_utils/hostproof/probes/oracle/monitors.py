@@ -23,5 +23,5 @@ PROGRAM = "oracle"
 
 def monitors(host: Host) -> List[Process]:
     """The process monitors, without processes that only have the name of one."""
-    found = host.processes("pmon", PMON, identity.ORACLE)
-    return [process for process in found if process.runs(PROGRAM) is not False]
+    processes = host.processes("pmon", PMON, identity.ORACLE)
+    return [process for process in processes if process.runs(PROGRAM) is not False]

@@ -118,7 +118,7 @@ class Asking(NamedTuple):
 
 def running_databases(instances: List[Instance]) -> Dict[str, Instance]:
     """By SID. ASM and the like take no part."""
-    ones = [one for one in instances if one.kind in KINDS]
+    ones = [instance for instance in instances if instance.kind in KINDS]
     running = {instance.sid: instance for instance in ones}
     if len(running) < len(ones):
         raise Unanswered(PMON_KEY, "two running instances have one SID")
@@ -176,9 +176,9 @@ def _names_of_running(host: Host, asking: Asking, running: Dict[str, Instance]) 
     for sid, instance in running.items():
         home = attempt(_home_of, host, sid, instance, None)
         target = attempt(_target_of, host, sid, instance, home)
-        asked = attempt(_ask, host, asking, sid, instance, target)
-        if not isinstance(asked, HostproofError):
-            names += [(asked.running.get(name) or "").lower() for name in NAMES]
+        answer = attempt(_ask, host, asking, sid, instance, target)
+        if not isinstance(answer, HostproofError):
+            names += [(answer.running.get(name) or "").lower() for name in NAMES]
     return [name for name in names if name]
 
 
@@ -202,8 +202,10 @@ def _sid_of_start(host: Host, name: str, homes: Dict[str, str]) -> Optional[str]
     owner = attempt(parameters_probe.owner_of, host, home)
     if isinstance(owner, Absent):
         return None
-    found = attempt(lambda: parameters_probe.read_parameter_file(host, home, name, known(owner)))
-    exact = not isinstance(found, Absent)
+    parameters = attempt(
+        lambda: parameters_probe.read_parameter_file(host, home, name, known(owner))
+    )
+    exact = not isinstance(parameters, Absent)
     if exact and not _is_rac(homes):
         return name
     sids = attempt(lambda: parameters_probe.sids_with_files(host, home, known(owner)))
@@ -222,19 +224,19 @@ def look_at(
     version: Optional[Version] = None,
 ) -> Database:
     """A database; ``home`` and ``version`` are what the policy states of it."""
-    found = attempt(_home_of, host, sid, running, home)
-    target = attempt(_target_of, host, sid, running, found)
-    asked = attempt(_ask, host, asking, sid, running, target)
+    home_answer = attempt(_home_of, host, sid, running, home)
+    target = attempt(_target_of, host, sid, running, home_answer)
+    answer = attempt(_ask, host, asking, sid, running, target)
     return Database(
         sid=sid,
         running=running,
-        home=found,
+        home=home_answer,
         target=target,
-        version=attempt(_version_of, host, asking, sid, version, target, asked),
-        asked=asked,
+        version=attempt(_version_of, host, asking, sid, version, target, answer),
+        asked=answer,
         file=attempt(
             lambda: parameters_probe.read_parameter_file(
-                host, known(found), sid, known(target).user
+                host, known(home_answer), sid, known(target).user
             )
         ),
     )
@@ -285,14 +287,14 @@ def _version_of(
     sid: str,
     listed: Optional[Version],
     target: Answer[Target],
-    asked: Answer[Asked],
+    answer: Answer[Asked],
 ) -> Version:
     """The version that the instance reports, otherwise the policy or the sqlplus of the home.
 
     Since 18c, the release does not contain the release update (19.0.0.0.0). If the instance does
     not report the full version, the policy or sqlplus of the home may.
     """
-    if isinstance(asked, HostproofError):
+    if isinstance(answer, HostproofError):
         if listed is not None:
             return listed
         if asking.forbidden_by is not None:
@@ -302,14 +304,14 @@ def _version_of(
                 "its version in the policy",
             )
         return parameters_probe.release_of_home(host, known(target))
-    told = asked.version
-    if asked.full is not None:
-        return asked.full
-    if told[0] >= 18:
+    version = answer.version
+    if answer.full is not None:
+        return answer.full
+    if version[0] >= 18:
         for full in (listed, attempt(parameters_probe.release_of_home, host, known(target))):
-            if isinstance(full, tuple) and full[0] == told[0] and any(full[1:]):
+            if isinstance(full, tuple) and full[0] == version[0] and any(full[1:]):
                 return full
-    return told
+    return version
 
 
 # -- the next start -------------------------------------------------------------------------------
@@ -334,9 +336,9 @@ class NextSga(NamedTuple):
 def next_entries(database: Database) -> List[pfile.Entry]:
     """The entries that the next start takes: of the spfile in use, else of the file it finds."""
     if database.running is not None:
-        asked = known(database.asked)
-        if asked.spfile is not None:
-            return list(asked.stored)
+        answer = known(database.asked)
+        if answer.spfile is not None:
+            return list(answer.stored)
     return list(known(database.file).entries)
 
 
@@ -367,8 +369,8 @@ def running_sga(database: Database) -> Optional[int]:
         return None
     sizes = [running_size(database, name) for name in ("sga_max_size", "sga_target")]
     if sizes == [None, None]:
-        asked = known(database.asked)
-        raise Unanswered(asked.key, f"{database.sid} tells no sga_max_size")
+        answer = known(database.asked)
+        raise Unanswered(answer.key, f"{database.sid} tells no sga_max_size")
     return max(size or 0 for size in sizes)
 
 
@@ -380,8 +382,8 @@ def refuses_large_pages(database: Database) -> bool:
 
 def runs_without_large_pages(database: Database) -> bool:
     """Whether a running instance states that it takes no huge page; False where it is not known."""
-    asked = if_known(database.asked, None)
-    return asked is not None and (asked.running.get("use_large_pages") or "").upper() == "FALSE"
+    answer = if_known(database.asked, None)
+    return answer is not None and (answer.running.get("use_large_pages") or "").upper() == "FALSE"
 
 
 def change_of_parameter(database: Database, name: str, value: Optional[str]) -> str:
@@ -389,11 +391,11 @@ def change_of_parameter(database: Database, name: str, value: Optional[str]) -> 
 
     An entry for the SID beats the one for all, so it goes. A text file is edited manually: ALTER
     SYSTEM ends with ORA-32001 for an instance that was started with one."""
-    asked = if_known(database.asked, None)
+    answer = if_known(database.asked, None)
     file = if_known(database.file, None)
     entries = if_known(attempt(next_entries, database), [])
     own = {entry.sid for entry in pfile.for_instance(entries, name, database.sid)}
-    uses_text = asked.spfile is None if asked is not None else file is not None and file.is_text
+    uses_text = answer.spfile is None if answer is not None else file is not None and file.is_text
     if uses_text:
         place = if_known(attempt(next_place, database), "its parameter file")
         words = [f"write *.{name}={value} into {place}"] if value is not None else []

@@ -85,15 +85,15 @@ def _installed(host: Host) -> Tuple[str, List[oracle_inventory.Home]]:
         if text is None:
             continue
         path = f"{oracle_inventory.parse_pointer(text)}/{oracle_inventory.FILE}"
-        found = unless_absent(attempt(nfs_files.read_text, host, path, None, (pointer,)), None)
-        if found is not None:
-            return path, oracle_inventory.parse(found)
+        inventory = unless_absent(attempt(nfs_files.read_text, host, path, None, (pointer,)), None)
+        if inventory is not None:
+            return path, oracle_inventory.parse(inventory)
     return "", []
 
 
 def _running(host: Host, listed: Set[str]) -> List[Tuple[str, str]]:
     """SID and home of each running instance that oratab does not list by its SID."""
-    found = []
+    instances = []
     for process in monitors(host):
         sid = process.argv0.split("_pmon_", 1)[1]
         if sid in listed:
@@ -103,8 +103,8 @@ def _running(host: Host, listed: Set[str]) -> List[Tuple[str, str]]:
         if program.endswith(_REMOVED):
             program = program[: -len(_REMOVED)]
         if program.endswith(_PROGRAM):
-            found.append((sid, program[: -len(_PROGRAM)]))
-    return found
+            instances.append((sid, program[: -len(_PROGRAM)]))
+    return instances
 
 
 def _unique(names: List[str]) -> Tuple[str, ...]:

@@ -75,9 +75,9 @@ def version_of(text: str) -> Version:
 
 def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> Asked:
     """Ask a running instance. Unanswered says what sqlplus said where it failed."""
-    wanted = query(target, names + ("spfile",), timeout)
-    key = "command:" + wanted.name
-    rows = rows_of(host, target.sid, wanted, _FIELDS)
+    command = query(target, names + ("spfile",), timeout)
+    key = "command:" + command.name
+    rows = rows_of(host, target.sid, command, _FIELDS)
     instances = [row.fields for row in rows if row.kind == "instance"]
     if len(instances) != 1 or not instances[0][1]:
         raise Unanswered(key, f"sqlplus of {target.sid} told no release")
@@ -98,21 +98,21 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
         spfile=running.get("spfile"),
         trace=trace[0] if trace else None,
         key=key,
-        seconds=host.seconds_of(wanted),
+        seconds=host.seconds_of(command),
     )
 
 
 def rows_of(
-    host: Host, sid: str, wanted: Command, fields: Dict[str, int]
+    host: Host, sid: str, command: Command, fields: Dict[str, int]
 ) -> List[sqlplus_rows.Row]:
     """The rows of a query; each kind has that number of fields. Unanswered if it failed."""
-    key = "command:" + wanted.name
-    output = host.ask(wanted)
+    key = "command:" + command.name
+    output = host.ask(command)
     problems = sqlplus_rows.errors(output.stdout + output.stderr)
     if output.rc != 0 or problems:
-        said = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
+        message = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
         raise Unanswered(
-            key, "sqlplus of {0} ended with {1}: {2}".format(sid, output.rc, said or "?")
+            key, "sqlplus of {0} ended with {1}: {2}".format(sid, output.rc, message or "?")
         )
     rows = sqlplus_rows.parse(output.stdout)
     short = [row.kind for row in rows if len(row.fields) != fields.get(row.kind, len(row.fields))]
@@ -128,7 +128,7 @@ def release_of_home(host: Host, target: Target) -> Version:
 
     Since 18c a second line has the release with its update: ``Version 19.22.0.0.0``.
     """
-    wanted = Command(
+    command = Command(
         name=f"sqlplus -V of {target.home}",
         argv=(f"{target.home}/{PROGRAM}", "-V"),
         user=target.user,
@@ -136,10 +136,10 @@ def release_of_home(host: Host, target: Target) -> Version:
         expected=r"^SQL\*Plus: Release ([\d.]+)",
         timeout=20.0,
     )
-    key = "command:" + wanted.name
-    output = host.ask(wanted)
+    key = "command:" + command.name
+    output = host.ask(command)
     try:
-        version = version_of(state_of(wanted, output))
+        version = version_of(state_of(command, output))
         full = re.search(r"^Version (\d+(?:\.\d+)+)\s*$", output.stdout, re.MULTILINE)
         return version if full is None else version_of(full.group(1))
     except ParseError as problem:
@@ -220,17 +220,17 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
     stored = spfile.parse(nfs_files.read_text(host, source, user))
     # The last of several entries for one parameter counts, wherever SPFILE= is among them.
     at = entries.index(pointer)
-    around = [one for one in entries if one.name != "spfile"]
-    before = [one for one in entries[:at] if one.name != "spfile"]
+    around = [entry for entry in entries if entry.name != "spfile"]
+    before = [entry for entry in entries[:at] if entry.name != "spfile"]
     return ParameterFile(path, source, before + stored + around[len(before) :], unused)
 
 
 def sids_with_files(host: Host, home: str, user: str) -> List[str]:
     """The instances that the home has a parameter file for; Absent if it has no such
     directory."""
-    names = [one.name for one in nfs_files.list_files(host, dbs_folder(host, home, user))]
-    found = [re.match(r"(?:spfile|init)(.+)\.ora$", name) for name in names]
-    return sorted({match.group(1) for match in found if match})
+    names = [entry.name for entry in nfs_files.list_files(host, dbs_folder(host, home, user))]
+    matches = [re.match(r"(?:spfile|init)(.+)\.ora$", name) for name in names]
+    return sorted({match.group(1) for match in matches if match})
 
 
 def dbs_folder(host: Host, home: str, user: str) -> str:

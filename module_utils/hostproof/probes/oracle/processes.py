@@ -41,7 +41,7 @@ def read_with_writers(host: Host) -> List[Named]:
 
 
 def _read(host: Host, name: str, pattern: str) -> List[Named]:
-    found = []
+    processes = []
     for process in host.processes(name, pattern, identity.ORACLE):
         program = process.argv0.rpartition("/")[2]
         if process.runs("oracle" if "_" in program else program) is False:
@@ -49,5 +49,5 @@ def _read(host: Host, name: str, pattern: str) -> List[Named]:
         name = program
         if program == "tnslsnr":
             name += f" {unless_absent(attempt(host.argument, process.pid, 1), 'LISTENER')}"
-        found.append(Named(name, process))
-    return sorted(found, key=lambda one: (one.name, one.process.pid))
+        processes.append(Named(name, process))
+    return sorted(processes, key=lambda entry: (entry.name, entry.process.pid))

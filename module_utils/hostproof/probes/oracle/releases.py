@@ -47,11 +47,11 @@ def read_software(host: Host) -> Software:
 
 
 def _read_homes(host: Host) -> Dict[str, Answer[Version]]:
-    found = {
+    versions = {
         home.path: attempt(_release_of, host, home.path)
         for home in oracle_homes.read_homes(host, ())
     }
-    return {path: one for path, one in found.items() if not isinstance(one, Absent)}
+    return {path: version for path, version in versions.items() if not isinstance(version, Absent)}
 
 
 def _release_of(host: Host, home: str) -> Version:
@@ -81,15 +81,17 @@ def wanted(
     if announced is not None:
         homes = if_known(software.homes, {}).values()
         versions = sorted({home for home in homes if isinstance(home, tuple)})
-        same = [Release(announced, one) for one in versions if name_of(one) == announced]
+        same = [
+            Release(announced, version) for version in versions if name_of(version) == announced
+        ]
         return [*same] or [Release(announced, None)]
-    found: List[object] = []
+    releases: List[object] = []
     installed = software.homes
     if isinstance(installed, HostproofError) and profile is not None:
         # The profile announces a database, so the host is checked. The unknown homes are an error.
         return [Release(name_of(LONG_TERM), None), installed]
     for home in known(installed).values():
-        one = Release(name_of(home), home) if isinstance(home, tuple) else home
-        if one not in found:
-            found.append(one)
-    return found or [Release(name_of(LONG_TERM), None)]
+        release = Release(name_of(home), home) if isinstance(home, tuple) else home
+        if release not in releases:
+            releases.append(release)
+    return releases or [Release(name_of(LONG_TERM), None)]

@@ -155,7 +155,7 @@ def look(
     if memory:
         running = "select 'running=' || nvl(max({2}), '{0}') from v$parameter where name = '{1}'"
         statements.append(running.format(UNSET, name, _VALUE))
-    joined = " || ' ' || ".join(f"({one})" for one in statements)
+    joined = " || ' ' || ".join(f"({statement})" for statement in statements)
     script = f"select 'hostproof-state ' || {joined}\n  from dual;\n"
     return command(target, "check " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
 
@@ -199,8 +199,8 @@ def quoted(value: str) -> str:
 
 def entries_of(stored: Iterable[Tuple[str, str, str]], name: str, sid: str) -> Entries:
     """A parameter's entries for all (*) and for one SID, out of (SID, name, value)."""
-    found = {owner: value for owner, one, value in stored if one == name}
-    return [(ALL, found.get(ALL)), (sid, found.get(sid))]
+    values = {owner: value for owner, key, value in stored if key == name}
+    return [(ALL, values.get(ALL)), (sid, values.get(sid))]
 
 
 def _checked(pattern: Pattern[str], text: str) -> str:

@@ -97,7 +97,7 @@ def ping(
     began = clock()
     state = _State(observe)
     try:
-        found = _ask(host, port, began, began + timeout, state, clock)
+        answer = _ask(host, port, began, began + timeout, state, clock)
     except socket.timeout:
         outcome = NO_ANSWER if state.connected is not None else NO_CONNECTION
         result: _Result = (outcome, None, None, f"nothing within {timeout:g} s")
@@ -107,8 +107,8 @@ def ping(
         outcome = CLOSED if state.connected is not None else NO_CONNECTION
         result = (outcome, None, None, problem.strerror or str(problem))
     else:
-        result = _judge(found)
-    outcome, error, alias, said = result
+        result = _judge(answer)
+    outcome, error, alias, detail = result
     return Ping(
         outcome=outcome,
         began=began - zero,
@@ -118,22 +118,22 @@ def ping(
         alias=alias,
         resends=state.resends,
         redirects=state.redirects,
-        said=said,
+        said=detail,
     )
 
 
 _Result = Tuple[str, Optional[int], Optional[str], str]
 
 
-def _judge(found: Optional[tns_packet.Answer]) -> _Result:
-    if found is None:
+def _judge(answer: Optional[tns_packet.Answer]) -> _Result:
+    if answer is None:
         return CLOSED, None, None, "the connection was closed without an answer"
-    if isinstance(found, tns_packet.Accept):
-        return ANSWERED, None, None, f"ACCEPT, protocol {found.version}"
-    if isinstance(found, tns_packet.Refuse):
-        outcome = ANSWERED if found.error == 0 else REFUSED
-        return outcome, found.error, found.alias, found.text
-    kind = "RESEND" if isinstance(found, tns_packet.Resend) else "REDIRECT"
+    if isinstance(answer, tns_packet.Accept):
+        return ANSWERED, None, None, f"ACCEPT, protocol {answer.version}"
+    if isinstance(answer, tns_packet.Refuse):
+        outcome = ANSWERED if answer.error == 0 else REFUSED
+        return outcome, answer.error, answer.alias, answer.text
+    kind = "RESEND" if isinstance(answer, tns_packet.Resend) else "REDIRECT"
     return REFUSED, None, None, f"{kind} again and again"
 
 
@@ -152,15 +152,15 @@ def _ask(
             while True:
                 stream.settimeout(_left(deadline, clock))
                 stream.sendall(request)
-                found = _hear(stream, deadline, clock)
-                if not isinstance(found, tns_packet.Resend) or state.resends >= MOST_RESENDS:
+                answer = _hear(stream, deadline, clock)
+                if not isinstance(answer, tns_packet.Resend) or state.resends >= MOST_RESENDS:
                     break
                 state.resends += 1
-        if not isinstance(found, tns_packet.Redirect) or state.redirects >= MOST_REDIRECTS:
-            return found
+        if not isinstance(answer, tns_packet.Redirect) or state.redirects >= MOST_REDIRECTS:
+            return answer
         state.redirects += 1
-        host, port = found.host, found.port
-        request = tns_packet.connect(found.connect_data, tns_packet.AFTER_REDIRECT)
+        host, port = answer.host, answer.port
+        request = tns_packet.connect(answer.connect_data, tns_packet.AFTER_REDIRECT)
 
 
 def _left(deadline: float, clock: Callable[[], float]) -> float:
@@ -175,9 +175,9 @@ def _hear(
 ) -> Optional[tns_packet.Answer]:
     data = b""
     while True:
-        found = tns_packet.answer(tns_packet.split(data)[0])
-        if found is not None:
-            return found
+        answer = tns_packet.answer(tns_packet.split(data)[0])
+        if answer is not None:
+            return answer
         stream.settimeout(_left(deadline, clock))
         piece = stream.recv(4096)
         if not piece:
@@ -231,13 +231,13 @@ def at_once(
     together.wait()
     for thread in threads:
         thread.join()
-    return sorted(pings, key=lambda one: one.began + one.seconds)
+    return sorted(pings, key=lambda sample: sample.began + sample.seconds)
 
 
 def summarize(pings: Sequence[Ping], rate: Optional[float] = None) -> Burst:
     """What a burst shows. ``rate``: the limit that is expected, if any."""
-    outcomes = {name: sum(1 for one in pings if one.outcome == name) for name in OUTCOMES}
-    times = sorted(one.began + one.seconds for one in pings if one.outcome == ANSWERED)
+    outcomes = {name: sum(1 for sample in pings if sample.outcome == name) for name in OUTCOMES}
+    times = sorted(sample.began + sample.seconds for sample in pings if sample.outcome == ANSWERED)
     if outcomes[ANSWERED] < len(pings) or not pings:
         bad = [f"{n} {name}" for name, n in outcomes.items() if n and name != ANSWERED]
         why = "of {0} pings {1}".format(len(pings), ", ".join(bad)) if bad else "nothing was sent"
@@ -259,7 +259,7 @@ def summarize(pings: Sequence[Ping], rate: Optional[float] = None) -> Burst:
 def _burst(
     verdict: str, outcomes: Dict[str, int], pings: Sequence[Ping], times: List[float], why: str
 ) -> Burst:
-    answered = [one.seconds for one in pings if one.outcome == ANSWERED]
+    answered = [sample.seconds for sample in pings if sample.outcome == ANSWERED]
     return Burst(
         verdict,
         outcomes,
@@ -284,18 +284,18 @@ def drain_rate(times: Sequence[float]) -> Optional[float]:
     return min(number / seconds for number, seconds in passed if seconds >= span / 2)
 
 
-def as_result(one: Ping) -> Dict[str, Any]:
+def as_result(sample: Ping) -> Dict[str, Any]:
     """A ping as the module returns it: milliseconds, rounded."""
     return {
-        "outcome": one.outcome,
-        "began_ms": _milliseconds(one.began),
-        "connected_ms": _milliseconds(one.connected),
-        "ended_ms": _milliseconds(one.seconds),
-        "error": one.error,
-        "alias": one.alias,
-        "resends": one.resends,
-        "redirects": one.redirects,
-        "said": one.said,
+        "outcome": sample.outcome,
+        "began_ms": _milliseconds(sample.began),
+        "connected_ms": _milliseconds(sample.connected),
+        "ended_ms": _milliseconds(sample.seconds),
+        "error": sample.error,
+        "alias": sample.alias,
+        "resends": sample.resends,
+        "redirects": sample.redirects,
+        "said": sample.said,
     }
 
 

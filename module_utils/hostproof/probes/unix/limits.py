@@ -28,8 +28,8 @@ class Account(NamedTuple):
 
 def read_accounts(host: Host, users: List[str]) -> Dict[str, Account]:
     """Those of the users that exist on the host, by name."""
-    found = [_read_account(host, user) for user in users]
-    return {account.name: account for account in found if account is not None}
+    accounts = [_read_account(host, user) for user in users]
+    return {account.name: account for account in accounts if account is not None}
 
 
 def by_name(
@@ -44,7 +44,7 @@ def by_name(
 def limits_of(account: Account, entries: List[limits_conf.Entry], item: str) -> limits_conf.Limits:
     """What a login of the account gets; raises if that depends on an unknown group or number."""
     if account.unknown is not None and any(
-        one.item in (item, "") and limits_conf.is_of_group_or_id(one) for one in entries
+        entry.item in (item, "") and limits_conf.is_of_group_or_id(entry) for entry in entries
     ):
         raise account.unknown
     return limits_conf.resolve(
@@ -62,16 +62,14 @@ def read_entries(host: Host) -> List[limits_conf.Entry]:
     return entries
 
 
-def grants_memlock(
-    entries: List[limits_conf.Entry], account: Account, wanted: Optional[int]
-) -> bool:
-    """Whether a login of the account gets ``wanted`` kB (None: unlimited), soft and hard."""
+def grants_memlock(entries: List[limits_conf.Entry], account: Account, size: Optional[int]) -> bool:
+    """Whether a login of the account gets ``size`` kB (None: unlimited), soft and hard."""
     limits = limits_of(account, entries, "memlock")
     for entry in (limits.soft, limits.hard):
         if entry is None:
             return False
         granted = limits_conf.kilobytes(entry.value)
-        if granted is not None and (wanted is None or granted < wanted):
+        if granted is not None and (size is None or granted < size):
             return False
     return True
 
@@ -96,8 +94,8 @@ def _read_account(host: Host, user: str) -> Optional[Account]:
         )
     if output.rc == 2:
         return None
-    found = getent.parse_passwd(output.stdout)[0]
-    return Account(user, found.uid, found.gid, _groups_of(host, user))
+    entry = getent.parse_passwd(output.stdout)[0]
+    return Account(user, entry.uid, entry.gid, _groups_of(host, user))
 
 
 def _groups_of(host: Host, user: str) -> List[str]:

@@ -39,10 +39,10 @@ class Database(NamedTuple):
 def read(host: Host) -> Database:
     """That of rpm, else that of dpkg: the program of the other one can be installed too."""
     answers = [attempt(_read, host, argv) for argv in PROGRAMS]
-    there = [one for one in answers if not isinstance(one, Absent)]
+    there = [answer for answer in answers if not isinstance(answer, Absent)]
     if not there:
         raise Unanswered("command:" + " ".join(RPM), "there is neither rpm nor dpkg-query")
-    full = [one for one in there if isinstance(one, HostproofError) or one.packages]
+    full = [answer for answer in there if isinstance(answer, HostproofError) or answer.packages]
     return known((full or there)[0])
 
 

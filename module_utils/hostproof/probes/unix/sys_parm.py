@@ -77,16 +77,16 @@ def look_behind(first: Command, names: Tuple[str, ...]) -> Command:
 
 def read(host: Host, names: Tuple[str, ...]) -> Dict[str, int]:
     """What the kernel uses. Unanswered says why it is unknown."""
-    wanted = look(names)
-    key = "command:" + wanted.name
+    command = look(names)
+    key = "command:" + command.name
     try:
-        text = state_of(wanted, host.ask(wanted))
+        text = state_of(command, host.ask(command))
     except HostError:
         raise
     except HostproofError as problem:
         raise Unanswered(key, str(problem)) from problem
-    found: Dict[str, str] = dict(re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE))
-    missing: List[str] = [name for name in names if name not in found]
+    values: Dict[str, str] = dict(re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE))
+    missing: List[str] = [name for name in names if name not in values]
     if missing:
         raise Unanswered(key, "sys_parm did not tell {0}".format(", ".join(missing)))
-    return {name: integer(found[name]) for name in names}
+    return {name: integer(values[name]) for name in names}

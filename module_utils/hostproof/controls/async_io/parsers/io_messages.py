@@ -85,7 +85,7 @@ class Message(NamedTuple):
 
 def parse(text: str, offset: int, process: str = "") -> List[Message]:
     """All messages in the order of the text. ``offset`` is that of alert_log.moment."""
-    found: List[Message] = []
+    messages: List[Message] = []
     at: Optional[float] = None
     trace, last = process, -_NEAR - 1
     for number, line in enumerate(text.split("\n")):
@@ -98,13 +98,13 @@ def parse(text: str, offset: int, process: str = "") -> List[Message]:
         if named is not None:
             trace = named.group(1).replace("\\", "/").rpartition("/")[2]
         errno = _ERRNO.match(line)
-        if errno is not None and found and number - last <= _NEAR:
-            found[-1] = found[-1]._replace(errno=errno.group(1))
+        if errno is not None and messages and number - last <= _NEAR:
+            messages[-1] = messages[-1]._replace(errno=errno.group(1))
         message = _message(line)
         if message is not None:
-            found.append(message._replace(at=at, process=trace))
+            messages.append(message._replace(at=at, process=trace))
             last = number
-    return found
+    return messages
 
 
 def _message(line: str) -> Optional[Message]:

@@ -29,20 +29,22 @@ def of_journal(text: str) -> List[Entry]:
     """The entries. A line without a time continues the entry before it and is ignored."""
     entries: List[Entry] = []
     for number, line in enumerate(text.split("\n"), 1):
-        found = _JOURNAL.match(line)
-        if found is not None:
-            entries.append(Entry(_seconds(found.group(1), found.group(2)), found.group(3)))
+        match = _JOURNAL.match(line)
+        if match is not None:
+            entries.append(Entry(_seconds(match.group(1), match.group(2)), match.group(3)))
         elif line and not entries and not _NO_ENTRY.match(line):
             raise ParseError("journal", f"{kind_of(line)}is not an entry of the kernel", number)
     # With --grep and -n, journalctl prints the newest entry first (journalctl(1), --grep).
-    return sorted(entries, key=lambda one: one.at)
+    return sorted(entries, key=lambda entry: entry.at)
 
 
 def of_dmesg(text: str, booted: float) -> List[Entry]:
     """The entries. ``booted``: start of the host in seconds since 1970."""
-    found = [_DMESG.match(line) for line in text.split("\n")]
+    matches = [_DMESG.match(line) for line in text.split("\n")]
     entries = [
-        Entry(booted + _seconds(one.group(1), one.group(2)), one.group(3)) for one in found if one
+        Entry(booted + _seconds(match.group(1), match.group(2)), match.group(3))
+        for match in matches
+        if match
     ]
     if not entries and text.strip():
         raise ParseError("dmesg", "no line has the seconds since boot")

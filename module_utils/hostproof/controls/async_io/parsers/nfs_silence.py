@@ -38,7 +38,7 @@ class Silence(NamedTuple):
 def silences(entries: Iterable[Tuple[float, str]]) -> List[Silence]:
     """The periods without answer of all servers, sorted by their start."""
     open_ones: Dict[str, Silence] = {}
-    found: List[Silence] = []
+    closed: List[Silence] = []
     for at, text in entries:
         silent = _SILENT.search(text)
         if silent is not None:
@@ -50,5 +50,5 @@ def silences(entries: Iterable[Tuple[float, str]]) -> List[Silence]:
             continue
         answers = _ANSWERS.search(text)
         if answers is not None and answers.group(1) in open_ones:
-            found.append(open_ones.pop(answers.group(1))._replace(ended=at))
-    return sorted(found + list(open_ones.values()), key=lambda one: one.began)
+            closed.append(open_ones.pop(answers.group(1))._replace(ended=at))
+    return sorted(closed + list(open_ones.values()), key=lambda silence: silence.began)

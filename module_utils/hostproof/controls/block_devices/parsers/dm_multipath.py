@@ -28,11 +28,11 @@ class Queueing(NamedTuple):
 
 def tables(text: str) -> Dict[str, bool]:
     """Parse ``dmsetup table --target multipath``: whether a map queues without a path, by name."""
-    found = {}
+    by_name = {}
     for name, words in _lines(text):
         count = integer(words[0])
-        found[name] = "queue_if_no_path" in words[1 : 1 + count]
-    return found
+        by_name[name] = "queue_if_no_path" in words[1 : 1 + count]
+    return by_name
 
 
 def states(text: str) -> Dict[str, Dict[str, bool]]:
@@ -62,7 +62,7 @@ def _paths(words: List[str]) -> Dict[str, bool]:
         for _ in range(integer(next(left))):
             next(left)
 
-    found: Dict[str, bool] = {}
+    active: Dict[str, bool] = {}
     try:
         skip()  # features: queued requests, and initialisations of a group
         skip()  # hardware handler
@@ -77,21 +77,21 @@ def _paths(words: List[str]) -> Dict[str, bool]:
                 next(left)  # number of failures
                 for _argument in range(arguments):
                     next(left)
-                found[device] = state == "A"
+                active[device] = state == "A"
     except StopIteration:
         raise ParseError(_WHAT, "a multipath map ends too early") from None
-    return found
+    return active
 
 
 def queueing(text: str) -> Dict[str, Queueing]:
     """Parse ``multipathd show maps format "%w %Q"``: queueing by the map's WWID."""
-    found = {}
+    by_uuid = {}
     for line in text.splitlines():
-        told = _QUEUEING.match(line.strip())
-        if told is not None:
-            number, _, unit = told.group(2).rpartition(" ")
-            found[told.group(1)] = Queueing(unit, integer(number or "0"))
-    return found
+        match = _QUEUEING.match(line.strip())
+        if match is not None:
+            number, _, unit = match.group(2).rpartition(" ")
+            by_uuid[match.group(1)] = Queueing(unit, integer(number or "0"))
+    return by_uuid
 
 
 def kept_config(text: str) -> str:
@@ -101,5 +101,5 @@ def kept_config(text: str) -> str:
 
 def polling_interval(text: str) -> Optional[int]:
     """Seconds between two checks of a path in ``multipathd show config``."""
-    told = _INTERVAL.search(text)
-    return None if told is None else integer(told.group(1))
+    match = _INTERVAL.search(text)
+    return None if match is None else integer(match.group(1))

@@ -70,15 +70,15 @@ class Partition(NamedTuple):
 
 
 def lookup(
-    name: str, found: udev.Known, values: Dict[str, Answer[str]], actions: Tuple[str, ...]
+    name: str, record: udev.Known, values: Dict[str, Answer[str]], actions: Tuple[str, ...]
 ) -> Lookup:
     texts = {key: if_known(value, None) for key, value in values.items()}
-    return udev.lookup_of(name, found, texts, actions)
+    return udev.lookup_of(name, record, texts, actions)
 
 
 def names(host: Host) -> List[str]:
     """The kernel's names of all block devices and partitions."""
-    return [one for one in unless_absent(attempt(host.list_dir, CLASS), []) if _NAME.match(one)]
+    return [name for name in unless_absent(attempt(host.list_dir, CLASS), []) if _NAME.match(name)]
 
 
 def whole(host: Host, name: str) -> str:
@@ -98,17 +98,17 @@ def read_partition(host: Host, name: str) -> Partition:
     return Partition(start, int(text))
 
 
-def read_below(host: Host, name: str, found: Dict[str, Disk]) -> List[str]:
-    """The disk and all devices below it, the disk first. Each is added to ``found``."""
+def read_below(host: Host, name: str, by_name: Dict[str, Disk]) -> List[str]:
+    """The disk and all devices below it, the disk first. Each is added to ``by_name``."""
     left, below = [whole(host, name)], []
     while left:
-        one = left.pop(0)
-        if one in below:
+        current = left.pop(0)
+        if current in below:
             continue
-        if one not in found:
-            found[one] = _read(host, one)
-        below.append(one)
-        left += [whole(host, slave) for slave in found[one].slaves]
+        if current not in by_name:
+            by_name[current] = _read(host, current)
+        below.append(current)
+        left += [whole(host, slave) for slave in by_name[current].slaves]
     return below
 
 
@@ -117,17 +117,17 @@ def _read(host: Host, name: str) -> Disk:
     slaves = unless_absent(attempt(host.list_dir, folder + "/slaves"), [])
     is_map = name.startswith("dm-")
     dm_name, uuid = (
-        (host.read_text(f"{folder}/dm/{one}").strip() for one in ("name", "uuid"))
+        (host.read_text(f"{folder}/dm/{field}").strip() for field in ("name", "uuid"))
         if is_map
         else (None, "")
     )
-    values = {one: attempt(_text, host, f"{folder}/{one}") for one in _ATTRIBUTES}
+    values = {attribute: attempt(_text, host, f"{folder}/{attribute}") for attribute in _ATTRIBUTES}
     address = _ADDRESS.match(if_known(attempt(host.real_path, folder + "/device"), ""))
     return Disk(
         name,
         dm_name,
         uuid,
-        tuple(one for one in slaves if _NAME.match(one)),
+        tuple(slave for slave in slaves if _NAME.match(slave)),
         values,
         None if address is None else address.group(1),
         attempt(udev.read_known, host, name),

@@ -58,8 +58,8 @@ def _gbit(text: str) -> Optional[int]:
 
 
 def _fastest(folder: str, text: str) -> int:
-    speeds = [_gbit(one.strip()) for one in text.split(",")]
-    known = [one for one in speeds if one is not None]
+    speeds = [_gbit(word.strip()) for word in text.split(",")]
+    known = [speed for speed in speeds if speed is not None]
     if not known:
         raise Unanswered(f"file:{folder}/supported_speeds", "it names no speed in Gbit")
     return max(known)

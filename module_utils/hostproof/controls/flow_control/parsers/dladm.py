@@ -77,12 +77,12 @@ def parse_physical(text: str) -> List[Physical]:
 
 def parse_addresses(text: str) -> Dict[str, str]:
     """dladm show-phys -m: the primary MAC address of each link, two digits a byte."""
-    found: Dict[str, str] = {}
+    addresses: Dict[str, str] = {}
     for row in _rows("dladm show-phys -m", text, ("LINK", "ADDRESS")):
         parts = row["ADDRESS"].lower().split(":")
         if len(parts) == 6 and all(re.match(r"^[0-9a-f]{1,2}$", part) for part in parts):
-            found.setdefault(row["LINK"], ":".join(part.zfill(2) for part in parts))
-    return found
+            addresses.setdefault(row["LINK"], ":".join(part.zfill(2) for part in parts))
+    return addresses
 
 
 def parse_flow_control(text: str) -> Property:
@@ -95,8 +95,8 @@ def parse_flow_control(text: str) -> Property:
     for value in values:
         if value not in FLOW_CONTROL + (NONE, ""):
             raise ParseError(what, f"flowctrl is {kind_of(value)}")
-    told = [None if value in (NONE, "") else value for value in values]
-    return Property(rows[0]["LINK"], told[0], told[1])
+    settings = [None if value in (NONE, "") else value for value in values]
+    return Property(rows[0]["LINK"], settings[0], settings[1])
 
 
 def _rows(what: str, text: str, needed: Tuple[str, ...]) -> List[Dict[str, str]]:

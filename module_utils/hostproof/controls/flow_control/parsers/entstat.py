@@ -108,7 +108,7 @@ def parse(text: str) -> Statistics:
     if not sections:
         raise ParseError(_WHAT, "there are no statistics")
     adapters = [_adapter(*section) for section in sections]
-    names = [one.name for one in adapters]
+    names = [adapter.name for adapter in adapters]
     if len(set(names)) != len(names):
         raise ParseError(_WHAT, "an adapter is listed twice: {0}".format(", ".join(names)))
     if backup and backup not in names[1:]:
@@ -156,11 +156,11 @@ def _adapter(name: str, number: int, lines: List[str]) -> Adapter:
 
 
 def _speed(text: str) -> Tuple[Optional[int], Optional[str]]:
-    found = _SPEED.match(text)
-    if found is None:
+    match = _SPEED.match(text)
+    if match is None:
         return None, None
-    speed = integer(found.group(1)) * (1000 if found.group(2).upper() == "G" else 1)
-    return speed or None, found.group(3).lower() if found.group(3) else None
+    speed = integer(match.group(1)) * (1000 if match.group(2).upper() == "G" else 1)
+    return speed or None, match.group(3).lower() if match.group(3) else None
 
 
 def _count(values: Dict[str, str], names: Tuple[str, ...]) -> Optional[int]:

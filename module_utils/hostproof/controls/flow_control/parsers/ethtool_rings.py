@@ -26,5 +26,5 @@ def parse(text: str) -> Rings:
     most, mark, now = text.partition("\nCurrent hardware settings:")
     if not mark:
         raise ParseError("ethtool -g", "there are no current settings")
-    found = [_RX.search(part) for part in (now, most)]
-    return Rings(*(None if one is None else integer(one.group(1)) for one in found))
+    matches = [_RX.search(part) for part in (now, most)]
+    return Rings(*(None if match is None else integer(match.group(1)) for match in matches))

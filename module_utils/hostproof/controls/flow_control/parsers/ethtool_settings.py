@@ -63,14 +63,14 @@ def parse(text: str) -> Settings:
             continue
         if line.startswith("Settings for "):
             raise ParseError(_WHAT, "more than one interface", number)
-        found = _LINE.match(line.rstrip())
-        if found is None:
+        match = _LINE.match(line.rstrip())
+        if match is None:
             # Continuation lines: more link modes, or bits of the message level.
             if last:
                 more[last].append(line.strip())
             continue
-        last = found.group(1).rstrip().lower()
-        more[last] = [found.group(2)]
+        last = match.group(1).rstrip().lower()
+        more[last] = [match.group(2)]
     values = {name: " ".join(parts) for name, parts in more.items()}
     if "link detected" not in values and "speed" not in values:
         raise ParseError(_WHAT, "there is neither a speed nor a link")
@@ -88,8 +88,8 @@ def parse(text: str) -> Settings:
 
 
 def _speed(text: Optional[str]) -> Optional[int]:
-    found = re.match(r"^(\d+)Mb/s$", text or "")
-    return integer(found.group(1)) if found else None
+    match = re.match(r"^(\d+)Mb/s$", text or "")
+    return integer(match.group(1)) if match else None
 
 
 def _link(text: str) -> Optional[bool]:
@@ -106,6 +106,6 @@ def resolve(ours: Offer, theirs: Offer) -> Direction:
     return Direction(False, False)
 
 
-def offer_of(wanted: Direction) -> Offer:
+def offer_of(direction: Direction) -> Offer:
     """Offer of a driver for these settings: symmetric for rx, asymmetric if rx and tx differ."""
-    return Offer(wanted.rx, wanted.rx != wanted.tx)
+    return Offer(direction.rx, direction.rx != direction.tx)

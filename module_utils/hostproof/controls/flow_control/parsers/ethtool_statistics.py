@@ -28,16 +28,16 @@ def parse(text: str) -> Dict[str, int]:
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
-        found = _LINE.match(line.rstrip())
-        if found is None:
+        match = _LINE.match(line.rstrip())
+        if match is None:
             # Drivers for virtual machines put headings among their counters (vmxnet3).
             heading = line.strip()
             if line[0].isspace() and ":" not in heading[:-1] and heading != ":":
                 continue
             raise ParseError(_WHAT, f"no counter: {kind_of(line)}", number)
         # vmxnet3 repeats a name for each queue: the value of the NIC is their sum.
-        name = found.group(1).rstrip()
-        counters[name] = counters.get(name, 0) + integer(found.group(2))
+        name = match.group(1).rstrip()
+        counters[name] = counters.get(name, 0) + integer(match.group(2))
     if not counters:
         raise ParseError(_WHAT, "there is no counter")
     return counters
@@ -201,10 +201,10 @@ _PRIORITY = re.compile(
 def _present(names: Sequence[str], counters: Dict[str, int]) -> List[str]:
     """The counters that exist for these names; * is the number of a queue."""
     return [
-        one
+        counter
         for name in names
-        for one in ([name] if "*" not in name else sorted(counters))
-        if one in counters and glob_pattern.fits(one, name)
+        for counter in ([name] if "*" not in name else sorted(counters))
+        if counter in counters and glob_pattern.fits(counter, name)
     ]
 
 

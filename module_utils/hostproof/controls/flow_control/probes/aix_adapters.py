@@ -103,7 +103,7 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
     """Read all adapters, bundles first: their entstat output contains their members."""
     names = [line.strip() for line in unix_paths.printed(host, _LSDEV).splitlines()]
     devices = sorted(
-        {name for name in names if _ADAPTER.match(name)}, key=lambda one: clipped(one[3:])
+        {name for name in names if _ADAPTER.match(name)}, key=lambda name: clipped(name[3:])
     )
     whole = {}
     for device in devices:
@@ -112,7 +112,7 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
             # entstat does not accept the name of a member; the output of its bundle contains it.
             if not isinstance(statistics, HostproofError):
                 whole[device] = statistics
-    for device in sorted(whole, key=lambda one: whole[one].first.type not in entstat.BUNDLES):
+    for device in sorted(whole, key=lambda name: whole[name].first.type not in entstat.BUNDLES):
         if device not in ports and whole[device].first.type:
             mtu = if_known(attempt(_read_mtu, host, "en" + device[3:]), None)
             _read_below(host, device, mtu, ports, bonds)
@@ -120,10 +120,10 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
 
 
 def _read_statistics(host: Host, device: str) -> Statistics:
-    found = entstat.parse(unix_paths.printed(host, ["entstat", "-d", device]))
-    if found.first.name != device:
-        raise ParseError("entstat", f"told of {found.first.name}, not of {device}")
-    return found
+    statistics = entstat.parse(unix_paths.printed(host, ["entstat", "-d", device]))
+    if statistics.first.name != device:
+        raise ParseError("entstat", f"told of {statistics.first.name}, not of {device}")
+    return statistics
 
 
 def _attribute(host: Host, device: str, name: str) -> str:
@@ -175,38 +175,40 @@ def _read_below(
     if not statistics.members:
         raise Unanswered("command:" + " ".join(argv), f"entstat tells of no member of {device}")
     bonds[device] = _bond(statistics)
-    for one in statistics.members:
-        ports[one.name] = _port(host, one, device, mtu, argv)
-    return tuple(sorted(one.name for one in statistics.members))
+    for member in statistics.members:
+        ports[member.name] = _port(host, member, device, mtu, argv)
+    return tuple(sorted(member.name for member in statistics.members))
 
 
 def _port(
-    host: Host, one: Adapter, bond: Optional[str], mtu: Optional[int], argv: Tuple[str, ...]
+    host: Host, adapter: Adapter, bond: Optional[str], mtu: Optional[int], argv: Tuple[str, ...]
 ) -> Port:
     nic = Nic(
-        name=one.name,
-        driver=one.type,
-        mac=one.mac,
+        name=adapter.name,
+        driver=adapter.type,
+        mac=adapter.mac,
         # All members of a bundle show the address of the bundle.
-        permanent_mac=one.mac if bond is None else None,
-        speed=one.speed,
-        duplex=one.duplex,
+        permanent_mac=adapter.mac if bond is None else None,
+        speed=adapter.speed,
+        duplex=adapter.duplex,
         mtu=mtu,
-        carrier=one.up,
+        carrier=adapter.up,
         bond=bond,
         evidence=("command:" + " ".join(argv),),
     )
-    return Port(nic, one, argv, attempt(_read_flow_ctrl, host, one.name))
+    return Port(nic, adapter, argv, attempt(_read_flow_ctrl, host, adapter.name))
 
 
 def _bond(statistics: Statistics) -> Bond:
     lacp = statistics.first.type == entstat.LINK_AGGREGATION
-    primary = [one.name for one in statistics.members if one.name != statistics.backup]
+    primary = [member.name for member in statistics.members if member.name != statistics.backup]
     active = ""
     if statistics.backup and statistics.on_backup is not None:
         active = statistics.backup if statistics.on_backup else primary[0]
         active = active if statistics.on_backup or len(primary) == 1 else ""
-    partners = [one.lacp.partner for one in statistics.members if one.lacp and one.lacp.partner]
+    partners = [
+        member.lacp.partner for member in statistics.members if member.lacp and member.lacp.partner
+    ]
     return Bond(
         mode=LACP if lacp else "EtherChannel",
         active=active,
@@ -216,20 +218,21 @@ def _bond(statistics: Statistics) -> Bond:
         partner=partners[0] if partners else "",
         members=tuple(
             Member(
-                name=one.name,
-                up=one.up is not False,
-                speed=one.speed,
-                duplex=one.duplex,
+                name=member.name,
+                up=member.up is not False,
+                speed=member.speed,
+                duplex=member.duplex,
                 failures=None,
                 permanent_mac="",
                 # The backup adapter does not take part in LACP.
                 aggregator=int(
-                    one.name == statistics.backup or (one.lacp is not None and one.lacp.in_use)
+                    member.name == statistics.backup
+                    or (member.lacp is not None and member.lacp.in_use)
                 ),
-                port=one.lacp.port if one.lacp else None,
-                partner_port=one.lacp.partner_port if one.lacp else None,
+                port=member.lacp.port if member.lacp else None,
+                partner_port=member.lacp.partner_port if member.lacp else None,
             )
-            for one in statistics.members
+            for member in statistics.members
         ),
     )
 
@@ -250,7 +253,9 @@ def traffic_of(sample: Sample, port: Port) -> Traffic:
         if port.key not in texts:
             raise Unanswered("sample:" + SAMPLE, "entstat could not be read twice")
         whole = entstat.parse(texts[port.key])
-        named = [one for one in (whole.first,) + whole.members if one.name == port.nic.name]
+        named = [
+            adapter for adapter in (whole.first,) + whole.members if adapter.name == port.nic.name
+        ]
         if not named:
             raise Unanswered(
                 "sample:" + SAMPLE, f"entstat does not tell of {port.nic.name} any more"

@@ -65,10 +65,10 @@ def read_pause(host: Host, name: str, driver: Optional[str]) -> PauseSettings:
         raise Absent(key, "a virtual interface has no flow control")
     output = _run(host, argv)
     if output.rc != 0:
-        said = output.stdout + output.stderr
-        if ethtool_pause.is_unsupported(said):
+        text = output.stdout + output.stderr
+        if ethtool_pause.is_unsupported(text):
             raise Absent(key, "the driver has no flow control (ethtool: Operation not supported)")
-        raise Unanswered(key, "ethtool -a {0}: {1}".format(name, " ".join(said.split())[:200]))
+        raise Unanswered(key, "ethtool -a {0}: {1}".format(name, " ".join(text.split())[:200]))
     return ethtool_pause.parse(output.stdout)
 
 
@@ -90,10 +90,10 @@ def read_rings(host: Host, name: str) -> Rings:
     key = "command:" + " ".join(argv)
     output = _run(host, argv)
     if output.rc != 0:
-        said = output.stdout + output.stderr
-        if ethtool_pause.is_unsupported(said):
+        text = output.stdout + output.stderr
+        if ethtool_pause.is_unsupported(text):
             raise Absent(key, "the driver shows no rings (ethtool: Operation not supported)")
-        raise Unanswered(key, "ethtool -g {0}: {1}".format(name, " ".join(said.split())[:200]))
+        raise Unanswered(key, "ethtool -g {0}: {1}".format(name, " ".join(text.split())[:200]))
     return ethtool_rings.parse(output.stdout)
 
 
@@ -129,10 +129,10 @@ def read_priorities(host: Host, name: str) -> List[int]:
     if not isinstance(output, HostproofError):
         if output.rc == 0:
             return sorted(dcb.parse_dcb(output.stdout))
-        said = (output.stdout + output.stderr).strip()
-        if "not supported" in said or "No such file" in said or "not present" in said:
+        text = (output.stdout + output.stderr).strip()
+        if "not supported" in text or "No such file" in text or "not present" in text:
             raise Absent("command:" + " ".join(argv), "the driver has no DCB")
-        raise Unanswered("command:" + " ".join(argv), f"dcb: {said[:200]}")
+        raise Unanswered("command:" + " ".join(argv), f"dcb: {text[:200]}")
     if not isinstance(output, Absent):
         raise output
     argv = ["lldptool", "-t", "-i", name, "-V", "PFC"]
@@ -195,7 +195,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
                 if counted is not None:
                     drops[counter] = counted
             listed = ethtool_statistics.priority_names(second)
-            priority = any(second[one] for one in listed) if listed else None
+            priority = any(second[key] for key in listed) if listed else None
     if shared in sample.first:
         before = attempt(ethtool_pause.parse, sample.first[shared])
         after = attempt(ethtool_pause.parse, sample.second[shared])

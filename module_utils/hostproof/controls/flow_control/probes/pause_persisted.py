@@ -149,14 +149,14 @@ def read_persisted(host: Host, nic: Nic, own: Tuple[str, ...]) -> Persisted:
         lambda: _that_set_something(
             _link_settings(known(links), known(winner), systemd)
             + _rule_settings(host, nic, device)
-            + [one for _name, one in known(profiles)]
+            + [setting for _name, setting in known(profiles)]
             + _ifcfg_settings(host, nic, known(manager))
             + _ifupdown_settings(host, nic)
             + _script_settings(host, nic)
             + _tuned_settings(host, nic)
         )
     )
-    names = [name for name, one in if_known(profiles, []) if not one.ignored]
+    names = [name for name, setting in if_known(profiles, []) if not setting.ignored]
     return Persisted(
         links,
         winner,
@@ -178,7 +178,11 @@ def _find_ethtool(host: Host) -> str:
 
 
 def _that_set_something(settings: List[Setting]) -> List[Setting]:
-    return [one for one in settings if (one.autoneg, one.rx, one.tx) != (None, None, None)]
+    return [
+        setting
+        for setting in settings
+        if (setting.autoneg, setting.rx, setting.tx) != (None, None, None)
+    ]
 
 
 def _boot_names(name: str) -> Tuple[str, ...]:
@@ -195,17 +199,17 @@ def _read_properties(host: Host, name: str) -> Dict[str, str]:
 
 def _read_version(host: Host) -> int:
     output = host.run(["udevadm", "--version"])
-    found = re.match(r"^(\d+)", output.stdout)
-    if output.rc != 0 or found is None:
+    match = re.match(r"^(\d+)", output.stdout)
+    if output.rc != 0 or match is None:
         raise Unanswered("command:udevadm --version", "udevadm does not show its version")
-    return integer(found.group(1))
+    return integer(match.group(1))
 
 
 # -- .link files ----------------------------------------------------------------------------------
 
 
 def _read_links(host: Host, device: Device) -> List[LinkFile]:
-    found = []
+    links = []
     for path in udev.files(host, LINK_FOLDERS, ".link"):
         name = path.rpartition("/")[2]
         below = tuple(f"{folder}/{name}.d" for folder in LINK_FOLDERS)
@@ -220,51 +224,51 @@ def _read_links(host: Host, device: Device) -> List[LinkFile]:
         fitting = link_file.fits(units, device)
         if fitting != link_file.NO:
             evidence = tuple("file:" + place for place in paths)
-            found.append(LinkFile(path, tuple(units), fitting, evidence))
-    return found
+            links.append(LinkFile(path, tuple(units), fitting, evidence))
+    return links
 
 
 def _winner(links: List[LinkFile], last: Optional[str]) -> Optional[LinkFile]:
     """The first matching file. If a match is unknown, the file that udev used last decides."""
-    for one in links:
-        if one.fits == link_file.YES:
-            return one
+    for link in links:
+        if link.fits == link_file.YES:
+            return link
         if last is None:
             raise Unanswered(
-                "file:" + one.path,
-                f"whether {one.path} is for the interface is not known: it matches on what only "
+                "file:" + link.path,
+                f"whether {link.path} is for the interface is not known: it matches on what only "
                 "udev knows",
             )
-        if one.path == last or one.path.replace("/lib/", "/usr/lib/", 1) == last:
-            return one
+        if link.path == last or link.path.replace("/lib/", "/usr/lib/", 1) == last:
+            return link
     return None
 
 
 def _link_settings(
     links: List[LinkFile], winner: Optional[LinkFile], systemd: Answer[int]
 ) -> List[Setting]:
-    found = []
-    for one in links:
-        flow = link_file.flow_control(one.units)
+    settings = []
+    for link in links:
+        flow = link_file.flow_control(link.units)
         if not flow:
             continue
         ignored = ""
-        if winner is None or one.path != winner.path:
+        if winner is None or link.path != winner.path:
             ignored = "the first matching file is {0}".format(winner.path if winner else "none")
         elif known(systemd) < FIRST_SYSTEMD:
             ignored = f"systemd {known(systemd)} does not know it (since {FIRST_SYSTEMD})"
-        found.append(
+        settings.append(
             Setting(
                 LINK,
-                one.path,
+                link.path,
                 flow.get(link_file.AUTONEG),
                 flow.get(link_file.RX),
                 flow.get(link_file.TX),
                 ignored,
-                one.evidence,
+                link.evidence,
             )
         )
-    return found
+    return settings
 
 
 # -- udev rules and scripts -----------------------------------------------------------------------
@@ -297,7 +301,7 @@ def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
     if not paths:
         return []
     _key, texts = _grep(host, "ethtool", paths)
-    found = []
+    settings = []
     for path in paths:
         if path not in texts:
             continue
@@ -308,8 +312,8 @@ def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
             fitting = rule.fits(device, nic.name, nic.driver)
             if fitting != link_file.NO:
                 setting = _setting(RULE, f"{path}:{rule.line}", rule.command, "", ("file:" + path,))
-                found.append(setting._replace(certain=fitting == link_file.YES and not jumps))
-    return found
+                settings.append(setting._replace(certain=fitting == link_file.YES and not jumps))
+    return settings
 
 
 def _script_settings(host: Host, nic: Nic) -> List[Setting]:
@@ -320,7 +324,7 @@ def _script_settings(host: Host, nic: Nic) -> List[Setting]:
         if "." not in name or name.endswith((".sh", ".service"))
     ]
     key, texts = _grep(host, _ETHTOOL, paths + list(_SCRIPTS))
-    found = []
+    settings = []
     for path in sorted(texts):
         code = "\n".join(_COMMENT.sub("", line) for line in texts[path].split("\n"))
         for command in commands_in(code):
@@ -328,8 +332,8 @@ def _script_settings(host: Host, nic: Nic) -> List[Setting]:
                 ignored = _why_never_run(host, path)
                 setting = _setting(SCRIPT, path, command, ignored, (key,))
                 # Only a run shows whether the script reaches this line, and for which interface.
-                found.append(setting._replace(certain=False))
-    return found
+                settings.append(setting._replace(certain=False))
+    return settings
 
 
 _COMMENT = re.compile(r"(^|\s)#.*$")
@@ -372,7 +376,7 @@ def _read_manager(host: Host) -> _Manager:
     running, _, version = known(output).stdout.strip().partition(":")
     if running != "running":
         return _Manager(False, (), {})
-    numbers = tuple(clipped(one) for one in re.findall(r"\d+", version)[:2])
+    numbers = tuple(clipped(digits) for digits in re.findall(r"\d+", version)[:2])
     active = host.run(_ACTIVE)
     pairs = [line.rpartition(":") for line in active.stdout.splitlines()]
     return _Manager(True, numbers, {device: uuid for uuid, _, device in pairs if device})
@@ -389,7 +393,7 @@ def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Settin
     if not paths:
         return []
     key, texts = _grep(host, nm_keyfile.LINES, paths)
-    found = []
+    settings = []
     for path in sorted(texts):
         profile = nm_keyfile.parse(texts[path])
         active = manager.profiles.get(nic.name)
@@ -407,12 +411,12 @@ def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Settin
             ignored = "NetworkManager does not run"
         elif manager.version < FIRST_NETWORKMANAGER and values != (None, None, None):
             ignored = "NetworkManager {0} does not know it (since 1.32)".format(
-                ".".join(str(one) for one in manager.version)
+                ".".join(str(number) for number in manager.version)
             )
         setting = Setting(NETWORKMANAGER, path, *values, ignored, (key,))
         # Without autoconnect, a user or its controller (such as a bond) must activate the profile.
-        found.append((profile.name, setting._replace(certain=profile.autoconnect)))
-    return found
+        settings.append((profile.name, setting._replace(certain=profile.autoconnect)))
+    return settings
 
 
 def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
@@ -425,25 +429,27 @@ def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
     if not paths:
         return []
     key, texts = _grep(host, ifcfg.LINES, paths)
-    found = []
+    settings = []
     for path in sorted(texts):
-        one = ifcfg.parse(texts[path])
-        fits = one.device == nic.name or (one.device is None and one.mac == nic.permanent_mac)
+        config = ifcfg.parse(texts[path])
+        fits = config.device == nic.name or (
+            config.device is None and config.mac == nic.permanent_mac
+        )
         if not fits:
             continue
-        ignored, certain = "", one.onboot
-        if manager.runs and one.nm_controlled:
+        ignored, certain = "", config.onboot
+        if manager.runs and config.nm_controlled:
             active = manager.profiles.get(nic.name)
             if manager.version < FIRST_NETWORKMANAGER:
                 ignored = "NetworkManager {0} takes no -A from ETHTOOL_OPTS (since 1.32)".format(
                     ".".join(str(number) for number in manager.version)
                 )
             # An active profile from this file proves that NetworkManager has the ifcfg plugin.
-            certain = certain and active is not None and active == one.uuid
-        for command in one.pause:
+            certain = certain and active is not None and active == config.uuid
+        for command in config.pause:
             setting = _setting(IFCFG, path, command, ignored, (key,))
-            found.append(setting._replace(certain=certain))
-    return found
+            settings.append(setting._replace(certain=certain))
+    return settings
 
 
 #: Files that the network scripts and NetworkManager ignore (initscripts, network-functions).
@@ -467,12 +473,14 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
             continue
         seen.add(path)
         key, texts = _grep(host, ifupdown.LINES, [path])
-        one = ifupdown.parse(texts.get(path, ""))
-        at_boot += one.at_boot
-        stanzas += [(path, key, stanza) for stanza in one.stanzas if stanza.interface == nic.name]
-        for pattern in one.sources:
+        config = ifupdown.parse(texts.get(path, ""))
+        at_boot += config.at_boot
+        stanzas += [
+            (path, key, stanza) for stanza in config.stanzas if stanza.interface == nic.name
+        ]
+        for pattern in config.sources:
             waiting += _matching(host, pattern, lambda _name: True)
-        for folder in one.folders:
+        for folder in config.folders:
             whole = folder.rstrip("/") + "/*"
             waiting += _matching(host, whole, lambda name: bool(re.match(r"^[\w-]+$", name)))
     ignored = ""
@@ -481,8 +489,8 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
     elif not any(glob_pattern.fits(nic.name, pattern) for pattern in at_boot):
         ignored = "no auto and no allow-hotplug names the interface: it is not brought up at boot"
     return [
-        Setting(IFUPDOWN, path, one.autoneg, one.rx, one.tx, ignored, (key,))
-        for path, key, one in stanzas
+        Setting(IFUPDOWN, path, stanza.autoneg, stanza.rx, stanza.tx, ignored, (key,))
+        for path, key, stanza in stanzas
     ]
 
 
@@ -497,9 +505,9 @@ def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[st
         )
     names = unless_absent(attempt(host.list_dir, folder), [])
     return [
-        f"{folder}/{one}"
-        for one in sorted(names)
-        if glob_pattern.fits(one, name) and not one.startswith(".") and takes(one)
+        f"{folder}/{entry}"
+        for entry in sorted(names)
+        if glob_pattern.fits(entry, name) and not entry.startswith(".") and takes(entry)
     ]
 
 
@@ -508,7 +516,7 @@ def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[st
 
 def _tuned_settings(host: Host, nic: Nic) -> List[Setting]:
     """The option pause in sections of type net, from all active profiles."""
-    found = []
+    settings = []
     for unit in sorted(boot.read_tuned(host).units, key=lambda unit: unit.name):
         if unit.type != "net" or not unit.enabled or "pause" not in unit.options:
             continue
@@ -524,10 +532,13 @@ def _tuned_settings(host: Host, nic: Nic) -> List[Setting]:
             )
         if tuned.device_fits(devices, nic.name):
             words = tuned.parameters(pause)
-            flags = [{"on": True, "off": False}.get(words.get(one, "")) for one in _PARAMETERS]
+            flags = [
+                {"on": True, "off": False}.get(words.get(parameter, ""))
+                for parameter in _PARAMETERS
+            ]
             place = f"{path} [{unit.name}]"
-            found.append(Setting(TUNED, place, flags[0], flags[1], flags[2], "", (key,)))
-    return found
+            settings.append(Setting(TUNED, place, flags[0], flags[1], flags[2], "", (key,)))
+    return settings
 
 
 _PARAMETERS = ("autoneg", "rx", "tx")

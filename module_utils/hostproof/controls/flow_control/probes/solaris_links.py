@@ -41,8 +41,8 @@ def read_links(
     routes, unknown = read_routes(host, SOLARIS, interconnect)
     if not routes and not every:
         return Interfaces({}, {}, [], unknown, ()), {}
-    links = {one.name: one for one in dladm.parse_links(printed(host, _LINKS))}
-    physical = {one.name: one for one in dladm.parse_physical(printed(host, _PHYSICAL))}
+    links = {link.name: link for link in dladm.parse_links(printed(host, _LINKS))}
+    physical = {link.name: link for link in dladm.parse_physical(printed(host, _PHYSICAL))}
     addresses = if_known(attempt(lambda: dladm.parse_addresses(printed(host, _ADDRESSES))), {})
     paths = []
     for route in routes:
@@ -75,7 +75,9 @@ def read_links(
     bonds: Dict[str, Answer[Bond]] = {}
     ports = {}
     for name in sorted(names):
-        over = [one.name for one in links.values() if one.kind == _AGGREGATION and name in one.over]
+        over = [
+            link.name for link in links.values() if link.kind == _AGGREGATION and name in link.over
+        ]
         bond = over[0] if over else None
         if bond is not None:
             bonds[bond] = Absent("command:dladm show-aggr", "the state of aggregations is not read")
@@ -88,7 +90,7 @@ def _below(
     device: str, links: Dict[str, dladm.Link], physical: Dict[str, dladm.Physical]
 ) -> Tuple[str, ...]:
     """The physical links below a VLAN, a VNIC or an aggregation."""
-    found = []
+    names = []
     waiting: List[str] = [device]
     seen: Set[str] = set()
     while waiting:
@@ -97,44 +99,44 @@ def _below(
             continue
         seen.add(name)
         if name in physical:
-            found.append(name)
+            names.append(name)
         elif name in links:
             waiting += links[name].over
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def _port(
     host: Host,
-    one: dladm.Physical,
+    physical: dladm.Physical,
     link: Optional[dladm.Link],
     mac: Optional[str],
     bond: Optional[str],
 ) -> Port:
     nic = Nic(
-        name=one.name,
-        driver=one.device.rstrip("0123456789") or None,
+        name=physical.name,
+        driver=physical.device.rstrip("0123456789") or None,
         # An aggregation uses the address of one of its links; which one is not read.
         mac=mac if bond is None else None,
         permanent_mac=mac if bond is None else None,
-        speed=one.speed,
-        duplex=one.duplex,
+        speed=physical.speed,
+        duplex=physical.duplex,
         mtu=link.mtu if link is not None else None,
-        carrier=one.up,
+        carrier=physical.up,
         bond=bond,
         evidence=("command:" + " ".join(_PHYSICAL),),
     )
     return Port(
         nic,
-        attempt(_read_property, host, one.name, False),
-        attempt(_read_property, host, one.name, True),
+        attempt(_read_property, host, physical.name, False),
+        attempt(_read_property, host, physical.name, True),
     )
 
 
 def _read_property(host: Host, name: str, persistent: bool) -> dladm.Property:
-    found = dladm.parse_flow_control(printed(host, argv_property(name, persistent)))
-    if found.link != name:
+    result = dladm.parse_flow_control(printed(host, argv_property(name, persistent)))
+    if result.link != name:
         raise Unanswered(
             "command:" + " ".join(argv_property(name, persistent)),
-            f"dladm told of {found.link}, not of {name}",
+            f"dladm told of {result.link}, not of {name}",
         )
-    return found
+    return result

@@ -43,11 +43,11 @@ def read_routes(
     unknown: List[HostproofError] = []
     servers: Dict[str, Tuple[List[str], Tuple[str, ...]]] = {}
     for read in (_mounted, _at_boot):
-        found = attempt(read, host, system)
-        if isinstance(found, HostproofError):
-            unknown.append(found)
+        mounts = attempt(read, host, system)
+        if isinstance(mounts, HostproofError):
+            unknown.append(mounts)
             continue
-        for server, path, evidence in found:
+        for server, path, evidence in mounts:
             paths, _ = servers.setdefault(server, ([], evidence))
             if path not in paths:
                 paths.append(path)
@@ -118,15 +118,15 @@ def _route_to(
     output = _run(host, argv)
     if output.rc != 0:
         raise Unanswered(key, f"no route to {address} is known: {_words(output)}")
-    found = route_get.parse(output.stdout)
-    if found.interface.startswith("lo"):
+    route = route_get.parse(output.stdout)
+    if route.interface.startswith("lo"):
         return None
-    named = found.address if is_address(found.address) else address
-    return Route(role, what, named, found.interface, found.gateway, evidence + (key,))
+    named = route.address if is_address(route.address) else address
+    return Route(role, what, named, route.interface, route.gateway, evidence + (key,))
 
 
-def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Route]:
-    if given is None:
+def _interconnect(host: Host, system: str, items: Optional[Sequence[str]]) -> List[Route]:
+    if items is None:
         place = _OCR[system]
         if isinstance(attempt(host.stat, place), Absent):
             return []
@@ -135,15 +135,15 @@ def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> Li
             f"{place} says that Clusterware is configured, and which interfaces it uses is not "
             f"asked on {system}: name them in flow_control_interconnect",
         )
-    found = []
-    for item in given:
+    routes = []
+    for item in items:
         if "/" not in item:
-            found.append(Route(INTERCONNECT, "interconnect", "", item, None, ()))
+            routes.append(Route(INTERCONNECT, "interconnect", "", item, None, ()))
             continue
         network = ipaddress.ip_network(item)
         first = str(next(iter(network.hosts()), network.network_address))
         route = _route_to(host, INTERCONNECT, "interconnect " + item, first, ())
         # A gateway means that this host is not in the network.
         if route is not None and route.gateway is None:
-            found.append(route._replace(address=""))
-    return found
+            routes.append(route._replace(address=""))
+    return routes

@@ -47,21 +47,21 @@ def cables(talk: Talk, number: int, layers: int = _MOST_LAYERS) -> List[Cable]:
         return [Cable(port, "", None)]
     lower = _members(talk, number) if port.aggregate else []
     lower = lower or _stacked(talk, number)
-    found = [one for below in lower for one in cables(talk, below, layers - 1)]
-    if not found:
+    result = [cable for below in lower for cable in cables(talk, below, layers - 1)]
+    if not result:
         return [Cable(port, "", None)]
     if not port.aggregate:
-        return found
+        return result
     partners = talk.get(
         f"partners of {number}",
-        [f"{_PARTNER}.{one.port.number}" for one in found],
+        [f"{_PARTNER}.{cable.port.number}" for cable in result],
     )
     return [
-        one._replace(
+        cable._replace(
             aggregate=port.name,
-            partner=number_in(partners.get(f"{_PARTNER}.{one.port.number}")) or None,
+            partner=number_in(partners.get(f"{_PARTNER}.{cable.port.number}")) or None,
         )
-        for one in found
+        for cable in result
     ]
 
 
@@ -79,4 +79,6 @@ def _stacked(talk: Talk, number: int) -> List[int]:
     column = f"{_STACK}.{number}"
     rows = talk.walk(f"below {number}", column)
     lower = (oid[len(column) + 1 :] for oid in rows)
-    return sorted(clipped(one) for one in lower if one.isdecimal() and clipped(one))[:_MOST_MEMBERS]
+    return sorted(clipped(digits) for digits in lower if digits.isdecimal() and clipped(digits))[
+        :_MOST_MEMBERS
+    ]

@@ -45,7 +45,7 @@ class Pause(NamedTuple):
 
     @property
     def text(self) -> str:
-        return "rx {0} tx {1}".format(*("on" if one else "off" for one in self))
+        return "rx {0} tx {1}".format(*("on" if flag else "off" for flag in self))
 
 
 #: dot3PauseAdminMode and dot3PauseOperMode. Their numbering is not that of ethtool.
@@ -207,14 +207,14 @@ def _speed(bits: Optional[int], megabits: Optional[int]) -> Optional[int]:
 
 
 def _counters(number: int, values: Values) -> Counters:
-    found = {column: number_in(values.get(f"{column}.{number}")) for column in _COUNTED + _CLOCKS}
+    numbers = {column: number_in(values.get(f"{column}.{number}")) for column in _COUNTED + _CLOCKS}
     return Counters(
-        in_pause=_wider(found[IN_PAUSE], found[IN_PAUSE_64]),
-        out_pause=_wider(found[OUT_PAUSE], found[OUT_PAUSE_64]),
-        in_discards=found[IN_DISCARDS],
-        out_discards=found[OUT_DISCARDS],
+        in_pause=_wider(numbers[IN_PAUSE], numbers[IN_PAUSE_64]),
+        out_pause=_wider(numbers[OUT_PAUSE], numbers[OUT_PAUSE_64]),
+        in_discards=numbers[IN_DISCARDS],
+        out_discards=numbers[OUT_DISCARDS],
         uptime=number_in(values.get(UPTIME)),
-        discontinuity=found[DISCONTINUITY],
+        discontinuity=numbers[DISCONTINUITY],
     )
 
 

@@ -81,24 +81,26 @@ def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer
 
 def read_again(host: Host, target: Target, filer: Filer) -> Filer:
     """The filer with a second reading of its counters. If the reading fails, they are unknown."""
-    ports = [_again(host, target, one) for one in filer.ports]
-    evidence = filer.evidence + tuple(key for one in ports for key in one.port.evidence)
+    ports = [_again(host, target, filer_port) for filer_port in filer.ports]
+    evidence = filer.evidence + tuple(
+        key for filer_port in ports for key in filer_port.port.evidence
+    )
     return filer._replace(ports=tuple(ports), evidence=tuple(dict.fromkeys(evidence)))
 
 
-def _again(host: Host, target: Target, one: FilerPort) -> FilerPort:
-    if one.how == INTERFACES:
-        port = attempt(ethernet_port.read_again, host, target, one.port)
-        return one._replace(port=if_known(port, one.port._replace(unread=True)))
-    if one.how == ONTAP and one.row:
+def _again(host: Host, target: Target, filer_port: FilerPort) -> FilerPort:
+    if filer_port.how == INTERFACES:
+        port = attempt(ethernet_port.read_again, host, target, filer_port.port)
+        return filer_port._replace(port=if_known(port, filer_port.port._replace(unread=True)))
+    if filer_port.how == ONTAP and filer_port.row:
         talk = Talk(host, target)
-        counters = _counters(talk, f"discards of {one.port.name} again", one.row)
-        evidence = one.port.evidence + tuple(talk.evidence)
+        counters = _counters(talk, f"discards of {filer_port.port.name} again", filer_port.row)
+        evidence = filer_port.port.evidence + tuple(talk.evidence)
         unread = bool(talk.problems)
-        return one._replace(
-            port=one.port._replace(after=counters, evidence=evidence, unread=unread)
+        return filer_port._replace(
+            port=filer_port.port._replace(after=counters, evidence=evidence, unread=unread)
         )
-    return one
+    return filer_port
 
 
 # -- ONTAP ----------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def _in_ontap(talk: Talk, address: str, mac: str) -> List[FilerPort]:
     table = _rows(values)
     at = _row_of_address(talk, address, table) or _row_of_mac(mac, table)
     return (
-        [] if at is None else [_ontap_port(talk, address, one) for one in _below(talk, at, table)]
+        [] if at is None else [_ontap_port(talk, address, row) for row in _below(talk, at, table)]
     )
 
 
@@ -168,13 +170,13 @@ class _Row(NamedTuple):
 
 
 def _rows(values: Values) -> List[_Row]:
-    found = []
+    rows = []
     for oid in sorted(values):
         if not oid.startswith(_NODE + "."):
             continue
         row = oid[len(_NODE) :]
         link = number_in(values.get(_LINK + row))
-        found.append(
+        rows.append(
             _Row(
                 node=text_in(values.get(_NODE + row)),
                 name=text_in(values.get(_NAME + row)),
@@ -190,7 +192,7 @@ def _rows(values: Values) -> List[_Row]:
                 oper=_PAUSE_MODES.get(number_in(values.get(_OPER + row)) or 0),
             )
         )
-    return sorted(found, key=lambda row: (row.node, row.name))
+    return sorted(rows, key=lambda row: (row.node, row.name))
 
 
 def _mac(values: Values, oid: str) -> str:
@@ -241,14 +243,14 @@ def _below(talk: Talk, row: _Row, table: List[_Row]) -> List[_Row]:
     if row.kind != _IF_GROUP:
         return [row]
     members = [
-        one
-        for one in table
-        if one.kind == _PHYSICAL and (one.node, one.within) == (row.node, row.name)
+        entry
+        for entry in table
+        if entry.kind == _PHYSICAL and (entry.node, entry.within) == (row.node, row.name)
     ]
     if not members:
         names = _group_ports(talk).get((row.node, row.name), [])
-        found = (_named(row.node, name, table) for name in names)
-        members = [one for one in found if one is not None]
+        rows = (_named(row.node, name, table) for name in names)
+        members = [entry for entry in rows if entry is not None]
     return members or [row]
 
 
@@ -288,13 +290,13 @@ def _ontap_port(talk: Talk, address: str, row: _Row) -> FilerPort:
 
 def _counted_at(talk: Talk, row: _Row) -> str:
     """The row of netifTable with the port's counters, "" if no row has its name."""
-    wanted = f"{row.node}:{row.name}"
+    label = f"{row.node}:{row.name}"
     names = talk.walk("interfaces", _NETIF_NAME)
     shown = {
         oid[len(_NETIF_NAME) :]: text_in(value).replace("MGMT_PORT_ONLY ", "")
         for oid, value in names.items()
     }
-    rows = [one for one, text in shown.items() if text == wanted]
+    rows = [index for index, text in shown.items() if text == label]
     return rows[0] if len(rows) == 1 else ""
 
 
@@ -348,8 +350,8 @@ def _in_interfaces(talk: Talk, address: str, mac: str) -> List[FilerPort]:
     if number is None:
         return []
     return [
-        FilerPort(talk.target.name, address, mac, one.port, INTERFACES, "")
-        for one in cables(talk, number)
+        FilerPort(talk.target.name, address, mac, cable.port, INTERFACES, "")
+        for cable in cables(talk, number)
     ]
 
 

@@ -70,9 +70,9 @@ def find(talk: Talk, macs: Iterable[str], system_object: str) -> Places:
     missing = {mac: f"{mac} is not a MAC address" for mac in arcs if not arcs[mac]}
     places = Places({}, missing)
     before = len(talk.failures)
-    found = _in_q_bridge(talk, _left(arcs, places))
+    by_mac = _in_q_bridge(talk, _left(arcs, places))
     # If tables are incomplete, an address that was not found can still be in them.
-    _keep(talk, found if len(talk.failures) == before else {}, Q_BRIDGE, places)
+    _keep(talk, by_mac if len(talk.failures) == before else {}, Q_BRIDGE, places)
     _keep(talk, _in_bridge(talk, "addresses", _left(arcs, places)), BRIDGE, places)
     if system_object.startswith(_CISCO):
         _look_in_vlans(talk, arcs, places)
@@ -112,13 +112,13 @@ def _in_q_bridge(talk: Talk, arcs: Dict[str, str]) -> Dict[str, _Ports]:
     if not arcs:
         return {}
     tables = _tables(talk)
-    found = _ports(talk, "addresses by table", _q_oids(tables, arcs))
-    left = {mac: arc for mac, arc in arcs.items() if mac not in found}
+    by_mac = _ports(talk, "addresses by table", _q_oids(tables, arcs))
+    left = {mac: arc for mac, arc in arcs.items() if mac not in by_mac}
     if left and tables:
         # Agents of stacked chassis can return the tables of one chassis after the other.
         further = [table for table in _counted_tables(talk) if table not in tables]
-        found.update(_ports(talk, "addresses by further table", _q_oids(further, left)))
-    return found
+        by_mac.update(_ports(talk, "addresses by further table", _q_oids(further, left)))
+    return by_mac
 
 
 def _q_oids(tables: List[int], arcs: Dict[str, str]) -> Dict[str, str]:
@@ -138,7 +138,7 @@ def _tables(talk: Talk) -> List[int]:
     oid = _Q_PORT
     for number in range(_MOST_TABLES):
         rows = talk.following(f"table {number}", oid)
-        row = next((one for one in rows if one.startswith(_Q_PORT + ".")), None)
+        row = next((key for key in rows if key.startswith(_Q_PORT + ".")), None)
         if row is None:
             if None in rows.values() and talk.has_more(f"table {number}", oid):
                 talk.fail("tables", "its forwarding tables end where its tree goes on")
@@ -161,13 +161,13 @@ def _in_bridge(talk: Talk, question: str, arcs: Dict[str, str]) -> Dict[str, _Po
 
 def _ports(talk: Talk, question: str, oids: Dict[str, str]) -> Dict[str, _Ports]:
     """The bridge ports of each address. Port 0: the switch knows the address but not its port."""
-    found: Dict[str, _Ports] = {}
+    by_mac: Dict[str, _Ports] = {}
     values = talk.get(question, sorted(oids))
     for oid, mac in oids.items():
         port = number_in(values.get(oid))
         if port:
-            found.setdefault(mac, {})[port] = oid.rsplit(".", _ARCS)[0]
-    return found
+            by_mac.setdefault(mac, {})[port] = oid.rsplit(".", _ARCS)[0]
+    return by_mac
 
 
 def _look_in_vlans(talk: Talk, arcs: Dict[str, str], places: Places) -> None:
@@ -199,13 +199,13 @@ def _vlans(talk: Talk) -> List[int]:
     return sorted(numbers - set(_RESERVED))
 
 
-def _keep(talk: Talk, found: Dict[str, _Ports], how: str, places: Places, vlan: str = "") -> None:
+def _keep(talk: Talk, by_mac: Dict[str, _Ports], how: str, places: Places, vlan: str = "") -> None:
     """Map bridge ports to interfaces. An address behind two interfaces counts as missing."""
-    bridge_ports = sorted({port for ports in found.values() for port in ports})
+    bridge_ports = sorted({port for ports in by_mac.values() for port in ports})
     question = " ".join(filter(None, ("interfaces", how, vlan)))
     oids = [f"{_BASE_PORT_INTERFACE}.{port}" for port in bridge_ports]
     values = talk.get(question, oids)
-    for mac, ports in found.items():
+    for mac, ports in by_mac.items():
         shown = ", ".join(map(str, sorted(ports)))
         numbers = {number_in(values.get(f"{_BASE_PORT_INTERFACE}.{p}")) for p in ports}
         interface = numbers.pop()

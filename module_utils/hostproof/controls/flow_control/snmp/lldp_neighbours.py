@@ -52,8 +52,8 @@ def read_neighbours(talk: Talk) -> List[Neighbour]:
     rows = sorted(oid[len(_CHASSIS) :] for oid in values if oid.startswith(_CHASSIS + "."))
     numbers = sorted({row.split(".")[2] for row in rows if row.count(".") == 3})
     columns = (_LOCAL_ID, _LOCAL_DESCRIPTION)
-    names = talk.get("local ports", [f"{column}.{one}" for one in numbers for column in columns])
-    found = []
+    names = talk.get("local ports", [f"{column}.{port}" for port in numbers for column in columns])
+    neighbours = []
     for row in rows:
         if row.count(".") != 3:
             continue
@@ -67,25 +67,25 @@ def read_neighbours(talk: Talk) -> List[Neighbour]:
         )
         capabilities = values.get(_ENABLED + row)
         data = capabilities.data if capabilities is not None else b""
-        known = tuple(one for one in addresses if one)
-        found.append(
+        known = tuple(address for address in addresses if address)
+        neighbours.append(
             Neighbour(
-                local=tuple(one for one in local if one),
+                local=tuple(label for label in local if label),
                 name=text_in(values.get(_NAME + row)) or " ".join(known) or "a bridge",
                 addresses=known,
                 bridge=isinstance(data, bytes) and bool(data) and bool(data[0] & _BRIDGE),
             )
         )
-    return found
+    return neighbours
 
 
 def interface_of(talk: Talk, neighbour: Neighbour) -> Optional[int]:
     """The ifIndex of the local port: the only interface with one of its names."""
     for column in (ethernet_port.NAME, ethernet_port.DESCRIPTION, ethernet_port.ALIAS):
         values = talk.walk("interface names " + column.rpartition(".1.")[2], column)
-        found = [oid for oid, value in values.items() if text_in(value) in neighbour.local]
-        if len(found) == 1:
-            return clipped(found[0].rpartition(".")[2])
+        oids = [oid for oid, value in values.items() if text_in(value) in neighbour.local]
+        if len(oids) == 1:
+            return clipped(oids[0].rpartition(".")[2])
     return None
 
 

@@ -82,14 +82,14 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
     system = text_in(talk.open(_NAME))
     about = talk.get("kind", [_OBJECT, _DESCRIPTION])
     kind, described = text_in(about.get(_OBJECT)), text_in(about.get(_DESCRIPTION))
-    wanted = sorted({mac.lower() for mac in macs})
+    addresses = sorted({mac.lower() for mac in macs})
     before = len(talk.failures)
     neighbours = lldp_neighbours.read_neighbours(talk)
     silent = _problem(talk, before)
-    places = forwarding_table.find(talk, wanted, kind)
+    places = forwarding_table.find(talk, addresses, kind)
     for mac in sorted(places.missing):
-        told = [one for one in neighbours if mac in one.addresses]
-        number = lldp_neighbours.interface_of(talk, told[0]) if len(told) == 1 else None
+        matches = [neighbour for neighbour in neighbours if mac in neighbour.addresses]
+        number = lldp_neighbours.interface_of(talk, matches[0]) if len(matches) == 1 else None
         if number is not None:
             places.found[mac] = Place(number, LLDP, 0, "", "")
     ports: Dict[str, Tuple[SwitchPort, ...]] = {}
@@ -105,7 +105,7 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
         uplink, fault = "", faults[place.interface]
         if below[place.interface] and not fault:
             before = len(talk.failures)
-            uplink = _uplink(talk, place, below[place.interface], neighbours, wanted)
+            uplink = _uplink(talk, place, below[place.interface], neighbours, addresses)
             # Without a neighbor and with an incomplete table, an uplink is possible: unknown.
             fault = "" if uplink else _problem(talk, before) or silent
         if fault:
@@ -115,12 +115,12 @@ def read_switch(host: Host, target: Target, macs: Iterable[str]) -> Switch:
             )
             unknown.add(mac)
         elif below[place.interface]:
-            found = below[place.interface]
+            links = below[place.interface]
             ports[mac] = tuple(
                 SwitchPort(
-                    target.name, system, one.port, place.how, one.aggregate, one.partner, uplink
+                    target.name, system, link.port, place.how, link.aggregate, link.partner, uplink
                 )
-                for one in found
+                for link in links
             )
         else:
             missing[mac] = f"interface {place.interface} of the switch gave no answer"
@@ -143,7 +143,11 @@ def _problem(talk: Talk, before: int) -> str:
 
 def read_again(host: Host, target: Target, switch: Switch) -> Switch:
     """The switch with a second reading of its counters. If the reading fails, they are unknown."""
-    first = {one.port.number: one.port for found in switch.ports.values() for one in found}
+    first = {
+        switch_port.port.number: switch_port.port
+        for group in switch.ports.values()
+        for switch_port in group
+    }
     again = {
         number: if_known(
             attempt(ethernet_port.read_again, host, target, port), port._replace(unread=True)
@@ -151,21 +155,27 @@ def read_again(host: Host, target: Target, switch: Switch) -> Switch:
         for number, port in sorted(first.items())
     }
     ports = {
-        mac: tuple(one._replace(port=again[one.port.number]) for one in found)
-        for mac, found in switch.ports.items()
+        mac: tuple(
+            switch_port._replace(port=again[switch_port.port.number]) for switch_port in group
+        )
+        for mac, group in switch.ports.items()
     }
     evidence = switch.evidence + tuple(key for port in again.values() for key in port.evidence)
     return switch._replace(ports=ports, evidence=tuple(dict.fromkeys(evidence)))
 
 
 def _uplink(
-    talk: Talk, place: Place, found: List[Cable], neighbours: List[Neighbour], macs: List[str]
+    talk: Talk, place: Place, links: List[Cable], neighbours: List[Neighbour], macs: List[str]
 ) -> str:
     """Description of another bridge or many addresses behind the port, "" if none is known."""
-    behind = [one for one in neighbours if any(one.is_behind(each.port) for each in found)]
-    if any(set(one.addresses) & set(macs) for one in behind):
+    behind = [
+        neighbour
+        for neighbour in neighbours
+        if any(neighbour.is_behind(each.port) for each in links)
+    ]
+    if any(set(neighbour.addresses) & set(macs) for neighbour in behind):
         return ""
-    bridges = ", ".join(one.name for one in behind if one.bridge)
+    bridges = ", ".join(neighbour.name for neighbour in behind if neighbour.bridge)
     if bridges:
         return bridges
     others = forwarding_table.others_behind(talk, place, macs)

@@ -62,13 +62,15 @@ def read_sizes(host: Host) -> Dict[str, str]:
     A size with the mode "always" is enabled for every process, independent of the global mode.
     """
     listed = unless_absent(attempt(host.list_dir, FOLDER), [])
-    names = [one for one in listed if _OF_SIZE.match(one)]
-    return {one: bracketed.parse(host.read_text(f"{FOLDER}/{one}/enabled")).active for one in names}
+    names = [name for name in listed if _OF_SIZE.match(name)]
+    return {
+        name: bracketed.parse(host.read_text(f"{FOLDER}/{name}/enabled")).active for name in names
+    }
 
 
 def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
     """Settings that set a size to "always" at boot, as "hugepages-64kB by PLACE"."""
-    found = []
+    settings = []
     for name in sorted(sizes):
         path = f"{FOLDER}/{name}/enabled"
         writes = [
@@ -80,21 +82,21 @@ def always_at_boot(boot: Boot, sizes: Iterable[str]) -> List[str]:
         writes += tmpfiles_writes(boot, path).writes + later_writes(boot, [path])
         winner = outcome(writes, f"transparent huge pages of {name}", _read_size, {}).winner
         if winner is not None and winner.value == "always":
-            found.append(f"{name} by {winner.place}")
-    return found
+            settings.append(f"{name} by {winner.place}")
+    return settings
 
 
 def _modes_of(text: str, kilobytes: int) -> List[str]:
     """The modes of a size in thp_anon=, such as 16K-64K,1M:always;2M:never (transhuge.rst)."""
-    found = []
+    modes = []
     for part in text.split(";"):
         ranges, _colon, mode = part.rpartition(":")
-        for one in ranges.split(","):
-            first, dash, last = one.partition("-")
+        for span in ranges.split(","):
+            first, dash, last = span.partition("-")
             least, most = _kilobytes(first), _kilobytes(last if dash else first)
             if least is not None and most is not None and least <= kilobytes <= most:
-                found.append(mode)
-    return found
+                modes.append(mode)
+    return modes
 
 
 def _kilobytes(text: str) -> Optional[int]:
@@ -129,12 +131,12 @@ def at_boot(boot: Boot, kernel_default: Optional[Answer[Setting]]) -> ThpAtBoot:
     if from_kernel is not None:
         writes.append(Write(from_kernel, "kernel command line transparent_hugepage="))
     by_tmpfiles = tmpfiles_writes(boot, SYSFS)
-    for one in by_tmpfiles.writes:
-        writes.append(one if one.value is None else one._replace(value=one.value.strip()))
+    for write in by_tmpfiles.writes:
+        writes.append(write if write.value is None else write._replace(value=write.value.strip()))
     writes.extend(later_writes(boot, [SYSFS, _SYSFS_EL6], from_kernel is None))
-    found = outcome(writes, "transparent huge pages", _read_word, {})
-    losers = found.losers + by_tmpfiles.idle
-    return ThpAtBoot(found.winner, losers, found.remark, unseen(boot) or by_tmpfiles.unknown)
+    result = outcome(writes, "transparent huge pages", _read_word, {})
+    losers = result.losers + by_tmpfiles.idle
+    return ThpAtBoot(result.winner, losers, result.remark, unseen(boot) or by_tmpfiles.unknown)
 
 
 def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
@@ -147,7 +149,7 @@ def _read_word(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 def rivals(boot: Boot, path: str) -> List[str]:
     """Places that would override the mode if the tmpfiles.d file at ``path`` set it."""
-    written = [one.place for one in tmpfiles_writes(boot, SYSFS).writes]
+    written = [write.place for write in tmpfiles_writes(boot, SYSFS).writes]
     places = [place for place in written if place.rpartition(":")[0] != path]
     without = boot._replace(tmpfiles=[])
     winner = at_boot(without, None).winner

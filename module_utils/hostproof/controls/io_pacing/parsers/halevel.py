@@ -23,4 +23,4 @@ def parse(text: str) -> Level:
     match = _LEVEL.match(text.strip())
     if match is None:
         raise ParseError("halevel", f"{kind_of(text)} is not a level such as 7.2.3 SP1")
-    return Level(tuple(integer(one) for one in match.group(1).split(".")), match.group(2))
+    return Level(tuple(integer(part) for part in match.group(1).split(".")), match.group(2))

@@ -36,8 +36,8 @@ def parse(text: str) -> Cpu:
     if len(rows) < 2 or any(set(word) != {"-"} for word in rows[0][1]):
         raise ParseError(_WHAT, "has no row", heads[-1] + 1)
     number, words = rows[-1]
-    found = dict(zip(names, words))
-    four = [found.get(name, "") for name in ("%user", "%sys", "%wait", "%idle")]
+    columns = dict(zip(names, words))
+    four = [columns.get(name, "") for name in ("%user", "%sys", "%wait", "%idle")]
     if not all(_NUMBER.match(word) for word in four):
         raise ParseError(_WHAT, f"{kind_of(lines[number])} is not a row", number + 1)
     cpu = Cpu(*(decimal(word) for word in four))

@@ -27,7 +27,7 @@ def parse(text: str) -> Dict[str, Tuple[int, ...]]:
         if len(fields) < 3 or not fields[1].strip() or not _LEVEL.match(fields[2].strip()):
             raise ParseError(_WHAT, f"{kind_of(line)} is not a fileset", number)
         name = fields[1].strip()
-        level = tuple(integer(one) for one in fields[2].strip().split("."))
+        level = tuple(integer(part) for part in fields[2].strip().split("."))
         if levels.setdefault(name, level) != level:
             raise ParseError(_WHAT, f"{name} has two levels", number)
     return levels

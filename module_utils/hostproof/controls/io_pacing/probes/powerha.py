@@ -50,20 +50,20 @@ def read(host: Host) -> PowerHa:
     version = levels[FILESET]
     evidence = [key]
     level: Answer[halevel.Level] = attempt(_halevel, host)
-    shown = ".".join(str(one) for one in version)
+    shown = ".".join(str(number) for number in version)
     if not isinstance(level, Absent):
         # Releases before 7 do not have it; where it is, it must say what lslpp says.
-        told: halevel.Level = known(level)
-        other = told.version
+        installed: halevel.Level = known(level)
+        other = installed.version
         evidence.append("command:" + " ".join(HALEVEL))
         if other[:2] != version[:2]:
             raise Unanswered(
                 evidence[-1],
                 "lslpp says PowerHA {0}, halevel says {1}".format(
-                    shown, ".".join(str(one) for one in other)
+                    shown, ".".join(str(number) for number in other)
                 ),
             )
-        shown = "{0} {1}".format(".".join(str(one) for one in other), told.service_pack)
+        shown = "{0} {1}".format(".".join(str(number) for number in other), installed.service_pack)
     active = attempt(_is_active, host)
     evidence.append("command:" + " ".join(LSSRC))
     return PowerHa(version, shown, active if isinstance(active, bool) else None, tuple(evidence))

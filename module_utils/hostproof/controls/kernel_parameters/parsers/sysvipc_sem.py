@@ -24,13 +24,13 @@ def parse(text: str) -> List[SemaphoreSet]:
     header = lines[0] if lines else []
     if not set(SemaphoreSet._fields) <= set(header):
         raise ParseError(_WHAT, "there is no header line with the columns of a set")
-    found = []
+    sets = []
     for number, values in enumerate(lines[1:], 2):
         if len(values) != len(header):
             raise ParseError(_WHAT, f"{len(values)} values below {len(header)} columns", number)
         row = dict(zip(header, values))
         try:
-            found.append(SemaphoreSet(*(integer(row[name]) for name in SemaphoreSet._fields)))
+            sets.append(SemaphoreSet(*(integer(row[name]) for name in SemaphoreSet._fields)))
         except ValueError as problem:
             raise ParseError(_WHAT, str(problem), number) from problem
-    return found
+    return sets

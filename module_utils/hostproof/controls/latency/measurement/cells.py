@@ -33,27 +33,27 @@ _NAME = re.compile(r"^(?P<kind>[A-Z]{2})_\d{1,3}_(?P<cell>\S+)$")
 
 def figures(report: Report) -> Figures:
     """The figures of iolstats and devio_stats; nothing for other reports."""
-    found: Figures = {}
-    for one in report.figures.get("devices", [])[:MOST]:
+    values: Figures = {}
+    for entry in report.figures.get("devices", [])[:MOST]:
         for name in _OF_DEVICE:
-            if one[name] is not None:
-                found["{0}{1} {2}".format(DEVICE, one["device"], name)] = float(one[name])
-    for one in report.figures.get("cell_disks", [])[:MOST]:
-        counts = one["ios_by_size"].values()
-        name = DISK + one["cell_disk"]
-        found[name + " ios"] = float(sum(both["reads"] + both["writes"] for both in counts))
-        found[name + " whole"] = float(one["whole"])
-    return found
+            if entry[name] is not None:
+                values["{0}{1} {2}".format(DEVICE, entry["device"], name)] = float(entry[name])
+    for entry in report.figures.get("cell_disks", [])[:MOST]:
+        counts = entry["ios_by_size"].values()
+        name = DISK + entry["cell_disk"]
+        values[name + " ios"] = float(sum(both["reads"] + both["writes"] for both in counts))
+        values[name + " whole"] = float(entry["whole"])
+    return values
 
 
-def by_name(told: Figures, prefix: str) -> Dict[str, Dict[str, float]]:
+def by_name(values: Figures, prefix: str) -> Dict[str, Dict[str, float]]:
     """The figures of each device or cell disk."""
-    found: Dict[str, Dict[str, float]] = {}
-    for name, value in told.items():
+    groups: Dict[str, Dict[str, float]] = {}
+    for name, value in values.items():
         if name.startswith(prefix) and isinstance(value, (int, float)):
             of, _, what = name[len(prefix) :].rpartition(" ")
-            found.setdefault(of, {})[what] = value
-    return found
+            groups.setdefault(of, {})[what] = value
+    return groups
 
 
 def cell_of(disk: str) -> str:

@@ -63,17 +63,17 @@ def from_awr(
     text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
 ) -> Report:
     """``release`` and ``multitenant`` are for a text that does not tell them itself."""
-    told = awr.parse(text)
-    head = told.head
+    source = awr.parse(text)
+    head = source.head
     known = head.release or release
-    report = _report("awr", told, known, _first(head.multitenant, multitenant))
+    report = _report("awr", source, known, _first(head.multitenant, multitenant))
     report.figures["statistics"] = {
-        name: {"total": one.total, "per_second": one.per_second}
-        for name, one in told.statistics.items()
+        name: {"total": statistic.total, "per_second": statistic.per_second}
+        for name, statistic in source.statistics.items()
     }
-    if told.overflowed:
-        report.remarks.append(_OVERFLOWED + _some(told.overflowed))
-    if told.shortened:
+    if source.overflowed:
+        report.remarks.append(_OVERFLOWED + _some(source.overflowed))
+    if source.shortened:
         report.remarks.append("lines were removed at a mark like [..]")
     return report
 
@@ -82,25 +82,25 @@ def from_statspack(
     text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
 ) -> Report:
     """As from_awr."""
-    told = statspack.parse(text)
-    head = told.head
+    source = statspack.parse(text)
+    head = source.head
     known = head.release or release
-    return _report("statspack", told, known, _first(head.multitenant, multitenant))
+    return _report("statspack", source, known, _first(head.multitenant, multitenant))
 
 
 def from_awr_global(
     text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
 ) -> Report:
     """The events of the cluster as a whole; single instances are in the figures."""
-    told = awr_global.parse(text)
+    source = awr_global.parse(text)
     windows = []
-    remarks = [] if told.whole else [_PIECE]
+    remarks = [] if source.whole else [_PIECE]
     # The snapshots of a cluster are taken together.
     begin, end = (
-        (told.instances[0].begin, told.instances[0].end) if told.instances else (None, None)
+        (source.instances[0].begin, source.instances[0].end) if source.instances else (None, None)
     )
-    cluster = [one for one in told.events if one.instance == awr_global.ALL_INSTANCES]
-    alike = [one.name for one in cluster]
+    cluster = [entry for entry in source.events if entry.instance == awr_global.ALL_INSTANCES]
+    alike = [entry.name for entry in cluster]
     for event in cluster:
         if event.average is None or alike.count(event.name) > 1:
             continue
@@ -113,7 +113,7 @@ def from_awr_global(
                 event.waits or 0,
                 event.average,
                 {
-                    "database": told.database,
+                    "database": source.database,
                     "begin": begin,
                     "end": end,
                     "sessions": "all instances",
@@ -124,50 +124,50 @@ def from_awr_global(
                     "averages_of_instances_us": None if spread is None else dict(spread),
                     "n_from": "not told" if event.waits is None else None,
                 },
-                seconds=told.seconds,
+                seconds=source.seconds,
             )
         )
-    windows = _log_write_marked(windows, told.release or release, multitenant, remarks)
+    windows = _log_write_marked(windows, source.release or release, multitenant, remarks)
     twice = sorted({name for name in alike if alike.count(name) > 1})
     if twice:
         remarks.append(_without_window(_ALIKE, twice))
-    if told.overflowed:
-        remarks.append(_OVERFLOWED + _some(told.overflowed))
-    return Report("awr_global", windows, _figures_of_cluster(told, release), remarks)
+    if source.overflowed:
+        remarks.append(_OVERFLOWED + _some(source.overflowed))
+    return Report("awr_global", windows, _figures_of_cluster(source, release), remarks)
 
 
-def _figures_of_cluster(told: awr_global.Report, release: Optional[str]) -> Dict[str, Any]:
+def _figures_of_cluster(source: awr_global.Report, release: Optional[str]) -> Dict[str, Any]:
     return {
-        "database": told.database,
-        "release": told.release or release,
-        "seconds": told.seconds,
-        "instances": [dict(one._asdict()) for one in told.instances],
-        "rates": told.rates,
+        "database": source.database,
+        "release": source.release or release,
+        "seconds": source.seconds,
+        "instances": [dict(instance._asdict()) for instance in source.instances],
+        "rates": source.rates,
         "events": [
             {
-                "instance": one.instance,
-                "name": one.name,
-                "waits": one.waits,
-                "seconds": one.seconds,
-                "average_us": one.average,
-                "percent_of_db_time": one.percent,
+                "instance": event.instance,
+                "name": event.name,
+                "waits": event.waits,
+                "seconds": event.seconds,
+                "average_us": event.average,
+                "percent_of_db_time": event.percent,
             }
-            for one in told.events
+            for event in source.events
         ],
     }
 
 
-def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[bool]) -> Report:
-    head = told.head
-    remarks = [] if told.whole else [_PIECE]
+def _report(kind: str, source: Any, release: Optional[str], multitenant: Optional[bool]) -> Report:
+    head = source.head
+    remarks = [] if source.whole else [_PIECE]
     base = {
         "database": head.database,
         "instance": head.instance,
         "begin": head.begin,
         "end": head.end,
     }
-    windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
-    least, tells = (None, False) if release else _GENERATIONS.get(told.generation, (None, False))
+    windows, unknown = _windows(source.events, source.histograms, base, head.seconds)
+    least, tells = (None, False) if release else _GENERATIONS.get(source.generation, (None, False))
     windows = _log_write_marked(
         windows, release or (least if tells else None), multitenant, remarks
     )
@@ -175,9 +175,9 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
         remarks.append(_LEAST.format(least))
     for reason, names in unknown.items():
         remarks.append(_without_window(reason, names))
-    remarks += _problems(told.events)
+    remarks += _problems(source.events)
     figures: Dict[str, Any] = {
-        "generation": told.generation,
+        "generation": source.generation,
         "database": head.database,
         "instance": head.instance,
         "host": head.host,
@@ -190,44 +190,44 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
         "seconds": head.seconds,
         "db_seconds": head.db_seconds,
         "load_per_second": head.load,
-        "whole": told.whole,
-        "parameters": _parameters(told.parameters),
+        "whole": source.whole,
+        "parameters": _parameters(source.parameters),
         "events": [
             {
-                "sessions": _SESSIONS[one.section],
-                "table": "top" if one.section.startswith(awr_layouts.TOP) else "waits",
-                "name": one.name,
-                "wait_class": one.wait_class,
-                "waits": one.waits,
-                "seconds": one.seconds,
-                "average_us": one.average,
-                "percent_of_db_time": one.percent,
+                "sessions": _SESSIONS[event.section],
+                "table": "top" if event.section.startswith(awr_layouts.TOP) else "waits",
+                "name": event.name,
+                "wait_class": event.wait_class,
+                "waits": event.waits,
+                "seconds": event.seconds,
+                "average_us": event.average,
+                "percent_of_db_time": event.percent,
             }
-            for one in told.events
+            for event in source.events
         ],
     }
     return Report(kind, windows, figures, remarks)
 
 
 def _parameters(
-    told: Optional[Dict[str, report_parameters.Parameter]],
+    parameters: Optional[Dict[str, report_parameters.Parameter]],
 ) -> Optional[Dict[str, Any]]:
     """Those that state how LOBs are made; None where the report has no table of parameters."""
-    if told is None:
+    if parameters is None:
         return None
-    found: Dict[str, Any] = {lobs.PARAMETERS: 1.0}
+    values: Dict[str, Any] = {lobs.PARAMETERS: 1.0}
     for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
-        if name in told:
-            found[name] = told[name].text
+        if name in parameters:
+            values[name] = parameters[name].text
     for hidden in PREFETCH_PARAMETERS:
         # The column of names is as narrow as 29 characters.
-        for name in told:
+        for name in parameters:
             if len(name) >= 20 and hidden.startswith(name):
-                found[work.PARAMETER + hidden] = told[name].text
-    event = report_parameters.reclaim_event(told.get("event"))
+                values[work.PARAMETER + hidden] = parameters[name].text
+    event = report_parameters.reclaim_event(parameters.get("event"))
     if event is not None:
-        found[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
-    return found
+        values[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
+    return values
 
 
 def _windows(
@@ -237,11 +237,11 @@ def _windows(
     seconds: Optional[float],
 ) -> Tuple[List[Window], Dict[str, List[str]]]:
     """A window for each event that is not idle; why to the names of those that have none."""
-    chosen = _chosen([one for one in events if not one.idle])
+    chosen = _chosen([entry for entry in events if not entry.idle])
     by_name: Dict[str, List[WaitEvent]] = {}
     for event in chosen:
         by_name.setdefault(event.name, []).append(event)
-    distributions = {one.name: one for one in histograms if one.counts}
+    distributions = {histogram.name: histogram for histogram in histograms if histogram.counts}
     windows = []
     unknown: Dict[str, List[str]] = {}
     for event in chosen:
@@ -299,7 +299,7 @@ def _bins(
 def _why_no_window(
     event: WaitEvent, same: List[WaitEvent], bins: Optional[Dict[str, Any]]
 ) -> Optional[str]:
-    if [one.section for one in same].count(event.section) > 1:
+    if [entry.section for entry in same].count(event.section) > 1:
         return _ALIKE
     if event.problem == CONTRADICTORY:
         return CONTRADICTORY
@@ -312,24 +312,24 @@ def _of_histograms(
     histograms: Sequence[EventHistogram], base: Dict[str, Any], seconds: Optional[float]
 ) -> List[Window]:
     """The windows of a partial report that has only histograms."""
-    found = []
-    for one in histograms:
-        bins = octaves(one.counts, one.wide, one.open)
-        if bins is not None and one.waits:
-            conditions = dict(base, sessions="all", name_may_go_on=one.cut or None)
-            found.append(
+    windows = []
+    for histogram in histograms:
+        bins = octaves(histogram.counts, histogram.wide, histogram.open)
+        if bins is not None and histogram.waits:
+            conditions = dict(base, sessions="all", name_may_go_on=histogram.cut or None)
+            windows.append(
                 window(
                     "database",
-                    one.name,
+                    histogram.name,
                     "database",
-                    one.waits,
+                    histogram.waits,
                     None,
                     conditions,
                     seconds=seconds,
                     bins=bins,
                 )
             )
-    return found
+    return windows
 
 
 def _chosen(events: Sequence[WaitEvent]) -> List[WaitEvent]:
@@ -339,43 +339,45 @@ def _chosen(events: Sequence[WaitEvent]) -> List[WaitEvent]:
     one that counts all sessions.
     """
     by_section: Dict[str, List[WaitEvent]] = {}
-    for one in events:
-        by_section.setdefault(one.section, []).append(one)
+    for current in events:
+        by_section.setdefault(current.section, []).append(current)
     background = by_section.get(awr_layouts.BACKGROUND, [])
     of_all = by_section.get(awr_layouts.ALL, []) or by_section.get(awr_layouts.TOP, [])
     foreground = by_section.get(awr_layouts.FOREGROUND, [])
     if foreground and not background:
         # A piece: what only background processes wait for is in the tables of all, if anywhere.
-        known = [one.name for one in foreground]
-        return foreground + [one for one in of_all if not _is_among(one.name, known)]
+        known = [event.name for event in foreground]
+        return foreground + [event for event in of_all if not _is_among(event.name, known)]
     foreground = foreground or by_section.get(awr_layouts.TOP_FOREGROUND, [])
     if foreground:
         return foreground + background
     # If only background processes waited, both tables have the same waits.
-    told = {(one.name, one.waits) for one in of_all}
-    return of_all + [one for one in background if (one.name, one.waits) not in told]
+    pairs = {(event.name, event.waits) for event in of_all}
+    return of_all + [event for event in background if (event.name, event.waits) not in pairs]
 
 
 def _is_among(name: str, names: Sequence[str]) -> bool:
     """True if the name is in the list. A narrower column may have truncated the names."""
-    return any(name == one or (len(one) >= _NARROWEST and name.startswith(one)) for one in names)
+    return any(
+        name == other or (len(other) >= _NARROWEST and name.startswith(other)) for other in names
+    )
 
 
 def _waits_of_all(same: Sequence[WaitEvent]) -> int:
     """The number of waits of all sessions, from the rows of one event."""
-    of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
-    return max(of_all) if of_all else sum(one.waits or 0 for one in same)
+    of_all = [event.waits or 0 for event in same if _SESSIONS[event.section] == "all"]
+    return max(of_all) if of_all else sum(event.waits or 0 for event in same)
 
 
 def _problems(events: Sequence[WaitEvent]) -> List[str]:
     """Defects of rows that have a window nevertheless."""
     names: Dict[str, List[str]] = {}
-    for one in events:
-        if one.problem is None or one.problem == CONTRADICTORY or one.idle:
+    for event in events:
+        if event.problem is None or event.problem == CONTRADICTORY or event.idle:
             continue
-        known = names.setdefault(one.problem, [])
-        if (one.average is not None or one.name in NO_WAITS) and one.name not in known:
-            known.append(one.name)
+        known = names.setdefault(event.problem, [])
+        if (event.average is not None or event.name in NO_WAITS) and event.name not in known:
+            known.append(event.name)
     return [f"{what} and is left out: {_some(who)}" for what, who in names.items() if who]
 
 
@@ -393,17 +395,17 @@ def _log_write_marked(
 ) -> List[Window]:
     """Windows of log file parallel write say whether they are an I/O latency."""
     names = (LOG_WRITE, LOG_WRITE + _BACKGROUND)
-    if not any(one.subject in names for one in windows):
+    if not any(entry.subject in names for entry in windows):
         return windows
     is_io = log_write_is_io(release, multitenant)
     if is_io is not True:
         remarks.append(_NOT_IO if is_io is False else _PERHAPS_NOT_IO)
-    told = {True: "yes", False: "no", None: "unknown"}[is_io]
+    state = {True: "yes", False: "no", None: "unknown"}[is_io]
     return [
-        one._replace(conditions=dict(one.conditions, io_latency=told))
-        if one.subject in names
-        else one
-        for one in windows
+        entry._replace(conditions=dict(entry.conditions, io_latency=state))
+        if entry.subject in names
+        else entry
+        for entry in windows
     ]
 
 
@@ -432,8 +434,8 @@ _GENERATIONS = {
 }
 
 
-def _first(told: Optional[bool], given: Optional[bool]) -> Optional[bool]:
-    return given if told is None else told
+def _first(reported: Optional[bool], option: Optional[bool]) -> Optional[bool]:
+    return option if reported is None else reported
 
 
 def _rounded(value: Optional[float]) -> Optional[float]:

@@ -86,7 +86,7 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
     """``named``, each with the names by which the user called it."""
     known = diskstats.parse(host.read_text(DISKSTATS))
     below = _stacks(host)
-    found: Dict[str, List[str]] = {}
+    by_device: Dict[str, List[str]] = {}
     for name in names:
         try:
             real = host.real_path(name if name.startswith("/") else "/dev/" + name)
@@ -102,14 +102,16 @@ def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
                     name, DISKSTATS, ", ".join(sorted(known)[:20])
                 )
             )
-        found.setdefault(kernel_name, []).append(name)
-    for one in found:
-        stands_on = [other for other in found if other != one and other in _all_below(below, one)]
+        by_device.setdefault(kernel_name, []).append(name)
+    for device in by_device:
+        stands_on = [
+            other for other in by_device if other != device and other in _all_below(below, device)
+        ]
         if stands_on:
             raise NoSuchDevice(
-                f"{one} is on {stands_on[0]}: name one of them, or each I/O counts twice"
+                f"{device} is on {stands_on[0]}: name one of them, or each I/O counts twice"
             )
-    return found
+    return by_device
 
 
 def _by_number(host: Host, path: str, known: Dict[str, diskstats.Counters]) -> Optional[str]:
@@ -117,18 +119,18 @@ def _by_number(host: Host, path: str, known: Dict[str, diskstats.Counters]) -> O
     if not path.startswith("/"):
         return None
     try:
-        told = host.run(["stat", "-L", "-c", "%t:%T:%F", path])
+        output = host.run(["stat", "-L", "-c", "%t:%T:%F", path])
     except HostproofError:
         return None
-    major, _, rest = told.stdout.strip().partition(":")
+    major, _, rest = output.stdout.strip().partition(":")
     minor, _, kind = rest.partition(":")
-    if told.rc != 0 or kind != "block special file":
+    if output.rc != 0 or kind != "block special file":
         return None
     try:
         number = (integer(major, 16), integer(minor, 16))
     except ValueError:
         return None
-    return next((one.name for one in known.values() if (one.major, one.minor) == number), None)
+    return next((disk.name for disk in known.values() if (disk.major, disk.minor) == number), None)
 
 
 def _stacks(host: Host) -> Dict[str, List[str]]:
@@ -154,14 +156,14 @@ def _disk_of(part: str, names: List[str]) -> str:
 
 def _all_below(stacks: Dict[str, List[str]], name: str) -> List[str]:
     """All that a device is on, however deep; its disk where it is a partition."""
-    found: List[str] = []
+    names: List[str] = []
     left = list(stacks[name]) if name in stacks else [_disk_of(name, list(stacks))]
     while left:
         part = left.pop()
-        if part not in found and part != name:
-            found.append(part)
+        if part not in names and part != name:
+            names.append(part)
             left += stacks.get(part, [])
-    return found
+    return names
 
 
 def _is_multipath(host: Host, name: str) -> bool:
@@ -219,7 +221,7 @@ def tick_text(tick_us: float) -> str:
 def tick_remarks(ticks: Dict[str, str], tick_us: float) -> List[str]:
     """What to mind of the devices that in_ticks() names: a sentence for each reason."""
     tick = tick_text(tick_us)
-    told = f": a mean can be up to {tick} too long or too short"
+    suffix = f": a mean can be up to {tick} too long or too short"
     remarks = []
     names = [name for name, why in ticks.items() if why == NO_QUEUE]
     if names:
@@ -228,7 +230,7 @@ def tick_remarks(ticks: Dict[str, str], tick_us: float) -> List[str]:
         remarks.append(NO_QUEUE.format(listed, tick))
     if OLD_KERNEL in ticks.values():
         remarks.append(OLD_KERNEL.format("every device", tick))
-    return [remark + told for remark in remarks]
+    return [remark + suffix for remark in remarks]
 
 
 # -- what they did --------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def interval_of(key: str, sample: Sample) -> Interval:
     source = "file:" + DISKSTATS
     if source in sample.errors:
         raise Unanswered("sample:" + key, sample.errors[source])
-    before, after = [diskstats.parse(one[source]) for one in (sample.first, sample.second)]
+    before, after = [diskstats.parse(reading[source]) for reading in (sample.first, sample.second)]
     devices: Dict[str, diskstats.Difference] = {}
     for name in before:
         moved = diskstats.difference(before[name], after[name]) if name in after else None
@@ -262,20 +264,24 @@ def windows(
     intervals: Sequence[Interval],
     started: Optional[float],
     ticks: Optional[Dict[str, float]] = None,
-    given: Optional[Dict[str, List[str]]] = None,
+    aliases: Optional[Dict[str, List[str]]] = None,
 ) -> Tuple[List[Window], List[str]]:
     """A window for the reads and one for the writes of each device, and what is unknown.
 
     ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
     largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has
     the tick (microseconds) for devices that are counted in ticks: ``counted_in`` of their windows
-    says so, and ``resolution_us`` is that tick. ``given`` is what names_given() found: those
+    says so, and ``resolution_us`` is that tick. ``aliases`` is what names_given() found: those
     of the user's names that are not the kernel's are the condition ``named``.
     """
-    found: List[Window] = []
+    result: List[Window] = []
     remarks: List[str] = []
     for name in names:
-        seen = [(one.seconds, one.devices[name]) for one in intervals if name in one.devices]
+        seen = [
+            (interval.seconds, interval.devices[name])
+            for interval in intervals
+            if name in interval.devices
+        ]
         if not seen:
             remarks.append(f"{name}: has no counters, or was replaced in that time")
             continue
@@ -288,17 +294,17 @@ def windows(
             window = _window(name, direction, seen, started)
             if ticks and name in ticks:
                 window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
-            others = [one for one in (given or {}).get(name, []) if one != name]
+            others = [alias for alias in (aliases or {}).get(name, []) if alias != name]
             if others:
                 window.conditions["named"] = others
-            found.append(window)
+            result.append(window)
             if window.p50 is None:
                 remarks.append(
                     f"{name}: too few I/Os to tell ({window.n} {direction[0]}s in "
                     f"{window.seconds or 0.0:.0f} s, and no interval with "
                     f"{FEWEST})"
                 )
-    return found, remarks
+    return result, remarks
 
 
 def _window(

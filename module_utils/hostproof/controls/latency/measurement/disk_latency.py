@@ -108,10 +108,10 @@ def one_at_a_time(
         counted = _difference(counters, _counters(file))
     if not samples:
         raise NoTime(f"{file.path}: there was no time for one read")
-    found = conditions.since(before, cpu)
-    found.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
+    context = conditions.since(before, cpu)
+    context.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
     user = window_from_samples(
-        _probe(file), file.path, "user", size, started, seconds, samples, found
+        _probe(file), file.path, "user", size, started, seconds, samples, context
     )
     if len(samples) < pace.reads:
         remarks.append(
@@ -175,8 +175,8 @@ def many_at_a_time(
     counters = _counters(file)
     job = fio.read(run, file, size, depth, pace.reads, seconds, seed)
     counted = _difference(counters, _counters(file))
-    found = conditions.since(before)
-    found.update(mode="active", interval_us=0, queue_depth=depth, seed=seed, tool=job.version)
+    context = conditions.since(before)
+    context.update(mode="active", interval_us=0, queue_depth=depth, seed=seed, tool=job.version)
     user = window_from_samples(
         _probe(file),
         # Another depth is another figure.
@@ -186,7 +186,7 @@ def many_at_a_time(
         started,
         job.runtime_ms / 1000.0,
         fio.samples(job),
-        found,
+        context,
     )
     return _with_device(file, user, counted, _ticks(counters), [])
 
@@ -307,7 +307,9 @@ def _counters(file: DirectFile) -> Optional[diskstats.Counters]:
             devices = diskstats.parse(stream.read())
     except (OSError, ParseError):
         return None
-    return next((one for one in devices.values() if (one.major, one.minor) == file.device), None)
+    return next(
+        (device for device in devices.values() if (device.major, device.minor) == file.device), None
+    )
 
 
 def _difference(

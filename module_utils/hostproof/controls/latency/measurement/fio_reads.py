@@ -59,8 +59,8 @@ def read(
         )
     rc, out, err = run(command(file, size, depth, count, seconds, seed))
     if rc:
-        said = (err.strip() or out.strip() or "nothing").splitlines()[-1]
-        raise FioFailed(f"fio ended with {rc}: {said[:300]}")
+        message = (err.strip() or out.strip() or "nothing").splitlines()[-1]
+        raise FioFailed(f"fio ended with {rc}: {message[:300]}")
     try:
         (job,) = fio_json.parse(out)
     except (ParseError, ValueError) as problem:

@@ -52,29 +52,29 @@ _BITMAPS = re.compile(r"^(?:1st|2nd|3rd) level bmb +[0-9,]+ ", re.MULTILINE)
 
 def figures(report: Report, text: str) -> Figures:
     """What of it the report has; nothing for reports of tools."""
-    told = report.figures
-    found: Figures = {}
-    for event in told.get("events", ()):
+    reported = report.figures
+    values: Figures = {}
+    for event in reported.get("events", ()):
         name = event["name"]
-        share = _share(event, told.get("db_seconds"))
+        share = _share(event, reported.get("db_seconds"))
         if share is None or event.get("sessions") == "background":
             continue
         if name.startswith(_REDO):
-            found[REDO_SHARE + name] = max(share, float(found.get(REDO_SHARE + name, 0.0)))
+            values[REDO_SHARE + name] = max(share, float(values.get(REDO_SHARE + name, 0.0)))
         if name not in _EVENTS:
             continue
-        found[SHARE + name] = max(share, float(found.get(SHARE + name, 0.0)))
+        values[SHARE + name] = max(share, float(values.get(SHARE + name, 0.0)))
     for name in _STATISTICS + _READS:
-        if name in told.get("statistics", {}):
-            found[TOTAL + name] = told["statistics"][name]["total"]
-    if found or told.get("parameters"):
-        if told.get("release"):
-            found[RELEASE] = told["release"]
-        found[WHOLE] = float(bool(told.get("whole")))
-        found.update(told.get("parameters") or {})
+        if name in reported.get("statistics", {}):
+            values[TOTAL + name] = reported["statistics"][name]["total"]
+    if values or reported.get("parameters"):
+        if reported.get("release"):
+            values[RELEASE] = reported["release"]
+        values[WHOLE] = float(bool(reported.get("whole")))
+        values.update(reported.get("parameters") or {})
         if _BITMAPS.search(text):
-            found[BITMAPS] = 1.0
-    return found
+            values[BITMAPS] = 1.0
+    return values
 
 
 def _share(event: Dict[str, Any], db_seconds: Optional[float]) -> Optional[float]:

@@ -83,7 +83,7 @@ def measure_here(probes: List[Probe], seconds: float) -> Measured:
 def _rounds(
     host: Host, probes: List[Probe], windows: int, seconds: float, pause: float
 ) -> Measured:
-    found: List[Window] = []
+    results: List[Window] = []
     remarks: List[str] = []
     for probe in probes:
         if probe.kind == REPORT:
@@ -94,12 +94,12 @@ def _rounds(
     for number in range(windows):
         if number:
             host.pause(pause)
-        found += _passive(host, choices, number, seconds, remarks)
+        results += _passive(host, choices, number, seconds, remarks)
         for probe in probes:
             if probe.kind in ACTIVE:
-                found += _active(probe, (windows, number), seconds, remarks)
-    remarks += _too_few(found, windows)
-    return Measured(found, remarks)
+                results += _active(probe, (windows, number), seconds, remarks)
+    remarks += _too_few(results, windows)
+    return Measured(results, remarks)
 
 
 def check_rounds(windows: int, seconds: float, pause: float) -> None:
@@ -119,7 +119,7 @@ _NUMBER = re.compile(r"(?<![\w.:/])\d+(?:\.\d+)?(?![\w.:/])")
 def _remark(remarks: List[str], text: str) -> None:
     """Keep a remark, unless one says the same with other numbers: each round would add its own."""
     same = _NUMBER.sub("#", text)
-    if all(_NUMBER.sub("#", one) != same for one in remarks):
+    if all(_NUMBER.sub("#", remark) != same for remark in remarks):
         remarks.append(text)
 
 
@@ -160,16 +160,20 @@ class _Chosen:
         return self.every_mount or bool(self.mounts)
 
     def paths(self, intervals: List[nfs_latency.Interval]) -> List[str]:
-        found = {path for one in intervals for path in one.mounts} if self.every_mount else set()
-        return self.mounts + sorted(found - set(self.mounts))
+        paths = (
+            {path for interval in intervals for path in interval.mounts}
+            if self.every_mount
+            else set()
+        )
+        return self.mounts + sorted(paths - set(self.mounts))
 
 
-def _devices_of(host: Host, probe: Probe, given: Dict[str, List[str]]) -> List[str]:
-    """The kernel's names of the disks that a ``disk`` probe is about; fills ``given``."""
+def _devices_of(host: Host, probe: Probe, aliases: Dict[str, List[str]]) -> List[str]:
+    """The kernel's names of the disks that a ``disk`` probe is about; fills ``aliases``."""
     if probe.options["devices"] is not None:
-        found = disk_counters.names_given(host, probe.options["devices"])
-        given.update(found)
-        return list(found)
+        devices = disk_counters.names_given(host, probe.options["devices"])
+        aliases.update(devices)
+        return list(devices)
     # The paths of NVMe below its own multipath are in /sys/block, and have no counters.
     counted = diskstats.parse(host.read_text(disk_counters.DISKSTATS))
     return [name for name in disk_counters.choose(host, probe.options["layer"]) if name in counted]
@@ -201,39 +205,41 @@ def _passive(
         except HostproofError as problem:
             _remark(remarks, f"nfs: {problem}")
     around = conditions.since(before)
-    found: List[Window] = []
+    results: List[Window] = []
     if disks:
-        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks, chosen.given)
-        found += told
+        windows, _ = disk_counters.windows(
+            chosen.devices, disks, started, chosen.ticks, chosen.given
+        )
+        results += windows
         for name in chosen.devices:
-            if all(window.subject != name for window in told):
+            if all(window.subject != name for window in windows):
                 _remark(remarks, f"disk {name}: has no counters, or was replaced")
     if mounts:
         paths = chosen.paths(mounts)
         if not paths:
             _remark(remarks, NO_NFS)
-        told, missing = nfs_latency.windows(paths, mounts, started)
-        found += told
+        windows, missing = nfs_latency.windows(paths, mounts, started)
+        results += windows
         for text in missing:
             _remark(remarks, "nfs " + text)
-    for window in found:
+    for window in results:
         window.conditions.update(around)
-    return found
+    return results
 
 
 def _mounts_of(key: str, sample: Any) -> nfs_latency.Interval:
     source = "file:" + nfs_traffic.MOUNTSTATS
     if source in sample.errors:
         raise Unanswered("sample:" + key, sample.errors[source])
-    first, second = [mountstats.parse(one[source]) for one in (sample.first, sample.second)]
+    first, second = [mountstats.parse(reading[source]) for reading in (sample.first, sample.second)]
     between = nfs_traffic.between(first, second, sample.seconds, {})
     return nfs_latency.Interval(sample.seconds, between)
 
 
-def _too_few(found: List[Window], rounds: int) -> List[str]:
+def _too_few(results: List[Window], rounds: int) -> List[str]:
     """A remark for each figure that too few requests left open, with the numbers."""
     silent: Dict[Tuple[str, str], List[int]] = {}
-    for window in found:
+    for window in results:
         # The layers of an NFS operation are of the same requests: its server's serves for all.
         counted = window.probe == "disk" or window.layer == "server"
         if window.conditions.get("mode") == "passive" and window.p50 is None and counted:
@@ -315,7 +321,7 @@ def _disk_read(
 ) -> List[Window]:
     from ..probes import direct_file
 
-    found: List[Window] = []
+    results: List[Window] = []
     share = seconds / len(options["sizes"])
     file = direct_file.open_file(options["path"])
     try:
@@ -329,12 +335,12 @@ def _disk_read(
                 # A file may be too small for the larger reads only.
                 _remark(remarks, f"{DISK_READ}: {problem}")
                 continue
-            found += measured.windows
+            results += measured.windows
             for text in measured.remarks:
                 _remark(remarks, f"{DISK_READ}: {text}")
     finally:
         os.close(file.descriptor)
-    return found
+    return results
 
 
 def _read_once(file: Any, size: int, options: Dict[str, Any], share: float) -> Any:

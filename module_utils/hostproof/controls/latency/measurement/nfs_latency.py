@@ -30,22 +30,26 @@ def windows(
     The subject is "/u02 READ". ``p50`` is the median of the intervals' means, ``minimum`` and
     ``maximum`` the least and the largest; they are None where no interval had enough requests.
     """
-    found: List[Window] = []
+    result: List[Window] = []
     remarks: List[str] = []
     for path in paths:
-        seen = [one for one in intervals if path in one.mounts and not one.mounts[path].remounted]
+        seen = [
+            interval
+            for interval in intervals
+            if path in interval.mounts and not interval.mounts[path].remounted
+        ]
         if not seen:
             remarks.append(f"{path}: is not mounted, or was mounted again meanwhile")
             continue
         for operation in ("READ", "WRITE"):
             rates = [
-                (one.seconds, one.mounts[path].ops[operation])
-                for one in seen
-                if operation in one.mounts[path].ops
+                (interval.seconds, interval.mounts[path].ops[operation])
+                for interval in seen
+                if operation in interval.mounts[path].ops
             ]
             if rates:
-                found += _windows(path, operation, rates, seen[-1].mounts[path], started)
-    return found, remarks
+                result += _windows(path, operation, rates, seen[-1].mounts[path], started)
+    return result, remarks
 
 
 def _windows(
@@ -56,8 +60,8 @@ def _windows(
     started: Optional[float],
 ) -> List[Window]:
     seconds = sum(length for length, _ in rates)
-    total = sum(one.ops for _, one in rates)
-    moved = [(length, one.mib_per_second, one.ops) for length, one in rates]
+    total = sum(rate.ops for _, rate in rates)
+    moved = [(length, rate.mib_per_second, rate.ops) for length, rate in rates]
     told_bytes = sum((speed or 0.0) * length for length, speed, _ in moved)
     told_requests = sum(ops for _, speed, ops in moved if speed is not None)
     conditions: Dict[str, Any] = {
@@ -71,17 +75,19 @@ def _windows(
         "interval_s": round(seconds / len(rates), 3),
         "per_second": round(total / seconds, 2),
         "request_bytes": int(told_bytes * 1048576 / told_requests) if told_requests else None,
-        "retransmissions": sum(one.retransmissions for _, one in rates),
+        "retransmissions": sum(rate.retransmissions for _, rate in rates),
         # How exact the mean of the median interval can be.
         "resolution_us": round(1000.0 * len(rates) / total, 1) if total else None,
     }
-    found = []
+    result = []
     for layer in ("server", "user", "host"):
-        means_told = [(one.ops, _microseconds(one, layer)) for _, one in rates if one.ops >= FEWEST]
-        told = [(ops, mean) for ops, mean in means_told if mean is not None]
-        means = sorted(mean for _, mean in told)
-        weights = sum(ops for ops, _ in told)
-        found.append(
+        means_told = [
+            (rate.ops, _microseconds(rate, layer)) for _, rate in rates if rate.ops >= FEWEST
+        ]
+        pairs = [(ops, mean) for ops, mean in means_told if mean is not None]
+        means = sorted(mean for _, mean in pairs)
+        weights = sum(ops for ops, _ in pairs)
+        result.append(
             Window(
                 probe="nfs",
                 subject=f"{path} {operation}",
@@ -91,7 +97,7 @@ def _windows(
                 seconds=seconds,
                 n=total,
                 minimum=means[0] if means else None,
-                mean=sum(ops * mean for ops, mean in told) / weights if means else None,
+                mean=sum(ops * mean for ops, mean in pairs) / weights if means else None,
                 p50=median(means) if means else None,
                 p90=None,
                 p99=None,
@@ -100,7 +106,7 @@ def _windows(
                 conditions=dict(conditions, intervals_told=len(means)),
             )
         )
-    return found
+    return result
 
 
 def _microseconds(rates: OpRates, layer: str) -> Optional[float]:

@@ -49,16 +49,16 @@ def check_room(options: Options) -> List[str]:
     address = _address(options) + "/statistics=pool"
     select = "query(select=[statistics-enabled,AvailableCount,InUseCount])"
     printed = _asked(options, [f"{address}:{select}"], _BEGIN)[0]
-    told = cli_answers.values(cli_answers.parse(printed, 1)[0])
-    if told.get("statistics-enabled") != "true":
+    attributes = cli_answers.values(cli_answers.parse(printed, 1)[0])
+    if attributes.get("statistics-enabled") != "true":
         return ["its statistics are off: it is unknown whether the pool had a free place"]
-    free = told.get("AvailableCount") or ""
+    free = attributes.get("AvailableCount") or ""
     if not free.isdigit():
         raise Unanswered(
             _key(options), f"the number of its free places is unknown ({kind_of(free)})"
         )
     if not int(free):
-        used = told.get("InUseCount")
+        used = attributes.get("InUseCount")
         raise Unanswered(_key(options), f"no place of the pool is free ({used} are in use)")
     return []
 
@@ -75,12 +75,12 @@ def window(options: Options, seconds: float) -> Window:
     if len(stamps) != 2 * pairs:
         raise Unanswered(_key(options), f"{len(stamps)} answers of {2 * pairs} came")
     took = [end - begin for begin, end in zip(stamps, stamps[1:])][2 * WARM_UP :]
-    told = conditions.since(before)
-    told["mode"] = LAYER
-    told["trivial_p50_us"] = round(statistics.median(took[1::2]) / 1000, 1)
+    context = conditions.since(before)
+    context["mode"] = LAYER
+    context["trivial_p50_us"] = round(statistics.median(took[1::2]) / 1000, 1)
     lasted = (stamps[-1] - stamps[0]) / 1e9
     return window_from_samples(
-        "pool", subject(options), LAYER, None, started, lasted, took[0::2], told
+        "pool", subject(options), LAYER, None, started, lasted, took[0::2], context
     )
 
 
@@ -106,12 +106,12 @@ def _asked(options: Options, operations: List[str], seconds: float) -> Tuple[str
         # No program is run through a link, which /usr/bin/java mostly is.
         os.path.realpath(options["java"]),
     )
-    asked = cli.command(at, "checkouts of a pool", operations, seconds)
+    request = cli.command(at, "checkouts of a pool", operations, seconds)
     try:
-        output, stamps = command.stamped(asked, _END)
+        output, stamps = command.stamped(request, _END)
     except (OSError, ValueError, subprocess.SubprocessError) as problem:
         raise Unanswered(_key(options), f"jboss-cli: {problem}") from problem
     if output.rc:
-        said = " ".join((output.stdout + output.stderr).split())[-400:]
-        raise Unanswered(_key(options), f"jboss-cli ended with {output.rc}: {said}")
+        message = " ".join((output.stdout + output.stderr).split())[-400:]
+        raise Unanswered(_key(options), f"jboss-cli ended with {output.rc}: {message}")
     return output.stdout, stamps

@@ -95,14 +95,14 @@ def _together(runs: List[Report]) -> Report:
     """Several reports of one kind as one: each run has its windows, and its load."""
     windows = [
         window._replace(conditions=dict(window.conditions, run=number))
-        for number, one in enumerate(runs, 1)
-        for window in one.windows
+        for number, run in enumerate(runs, 1)
+        for window in run.windows
     ]
     figures = dict(runs[-1].figures)
-    figures["loads_per_second"] = [one.figures.get("load_per_second") or {} for one in runs]
-    figures["events"] = [event for one in runs for event in one.figures["events"]]
+    figures["loads_per_second"] = [run.figures.get("load_per_second") or {} for run in runs]
+    figures["events"] = [event for run in runs for event in run.figures["events"]]
     remarks = [
-        f"run {number}: {remark}" for number, one in enumerate(runs, 1) for remark in one.remarks
+        f"run {number}: {remark}" for number, run in enumerate(runs, 1) for remark in run.remarks
     ]
     return Report(runs[0].kind, windows, figures, remarks)
 
@@ -138,7 +138,7 @@ def read(
     chosen = kinds[0]
     pieces = _runs(text) if chosen == "awr" else []
     if len(pieces) > 1:
-        report = _together([read(one, chosen, release, multitenant) for one in pieces])
+        report = _together([read(piece, chosen, release, multitenant) for piece in pieces])
     elif chosen in _TOOLS:
         report = _TOOLS[chosen](text)
     else:

@@ -86,13 +86,13 @@ def start(settings: Settings) -> Responder:
 def running(port: Optional[int] = None) -> List[Responder]:
     """The responders of this user, on that port or on any."""
     _needs_linux()
-    found = []
-    for one in [port] if port is not None else _ports():
+    responders = []
+    for number in [port] if port is not None else _ports():
         try:
-            found.append(_ask(one, "status"))
+            responders.append(_ask(number, "status"))
         except _Nobody:
             continue
-    return found
+    return responders
 
 
 def extend(port: int, seconds: int) -> Responder:

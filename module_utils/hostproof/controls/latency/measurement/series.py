@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Windows of one probe, one after the other until a time limit: latency_disk, latency_tcp.
 
-``given`` are the options of the module. An incomplete series is valid. Only a series without any
+``options`` are the options of the module. An incomplete series is valid. Only a series without any
 window is an error.
 """
 
@@ -38,68 +38,68 @@ class Measured(NamedTuple):
     remarks: List[str]
 
 
-def of_counters(host: Host, given: Given) -> Measured:
+def of_counters(host: Host, options: Given) -> Measured:
     """Windows of the kernel's disk counters."""
     called: Dict[str, List[str]] = {}
-    if given["devices"] is not None:
-        called = disk_counters.names_given(host, given["devices"])
+    if options["devices"] is not None:
+        called = disk_counters.names_given(host, options["devices"])
         names = list(called)
     else:
-        names = disk_counters.choose(host, given["layer"])
+        names = disk_counters.choose(host, options["layer"])
     if not names:
         raise ValueError("there is no disk to check; name one with devices")
     ticks, tick = disk_counters.in_ticks(host, names), conditions.tick_us()
-    deadline = time.monotonic() + given["seconds"]
-    one = given["intervals"] * given["interval_seconds"]
+    deadline = time.monotonic() + options["seconds"]
+    duration = options["intervals"] * options["interval_seconds"]
     windows: List[Window] = []
     remarks = disk_counters.tick_remarks(ticks, tick)
-    for number in range(given["windows"]):
-        if not _time_is_left(number, given, deadline - one, remarks):
+    for number in range(options["windows"]):
+        if not _time_is_left(number, options, deadline - duration, remarks):
             break
         before, started = conditions.start(), time.time()
         intervals = disk_counters.read_intervals(
-            host, given["intervals"], given["interval_seconds"], number * given["intervals"]
+            host, options["intervals"], options["interval_seconds"], number * options["intervals"]
         )
         # Conditions of the host meanwhile, with the cost of reading the counters.
         around = conditions.since(before)
-        found, missing = disk_counters.windows(
+        batch, missing = disk_counters.windows(
             names, intervals, started, dict.fromkeys(ticks, tick), called
         )
-        for window in found:
+        for window in batch:
             window.conditions.update(around)
-        windows += found
+        windows += batch
         remarks += [remark for remark in missing if remark not in remarks]
     if not windows:
         raise ValueError(
-            f"a window takes {one:g} s, which seconds does not allow"
-            if deadline - one < time.monotonic()
+            f"a window takes {duration:g} s, which seconds does not allow"
+            if deadline - duration < time.monotonic()
             else "; ".join(remarks)
         )
     return Measured(windows, [], remarks)
 
 
-def of_reads(given: Given) -> Measured:
+def of_reads(options: Given) -> Measured:
     """Reads of a file; fio does them where more than one is under way."""
-    deadline = time.monotonic() + given["seconds"]
+    deadline = time.monotonic() + options["seconds"]
     windows: List[Window] = []
     first_pass: List[Window] = []
     remarks: List[str] = []
-    if given["queue_depth"] > 1 and shutil.which("fio") is None:
+    if options["queue_depth"] > 1 and shutil.which("fio") is None:
         raise ValueError(
             "a queue_depth above 1 needs fio, which is not on this host: install it, or take 1"
         )
-    file = direct_file.open_file(given["path"])
+    file = direct_file.open_file(options["path"])
     try:
         # The first pass reads from where no cache has been warmed by us.
-        for number in range(-1, given["windows"]):
-            if number > -1 and not _time_is_left(number, given, deadline, remarks):
+        for number in range(-1, options["windows"]):
+            if number > -1 and not _time_is_left(number, options, deadline, remarks):
                 break
-            for size in given["sizes"]:
-                measured = _reads(given, file, size, deadline)
+            for size in options["sizes"]:
+                measured = _reads(options, file, size, deadline)
                 (windows if number > -1 else first_pass).extend(measured.windows)
-                remarks += [one for one in measured.remarks if one not in remarks]
+                remarks += [remark for remark in measured.remarks if remark not in remarks]
     except disk_latency.NoTime:
-        remarks.append(f"{_so_many(max(0, number), given)} of {size} bytes")
+        remarks.append(f"{_so_many(max(0, number), options)} of {size} bytes")
     finally:
         os.close(file.descriptor)
     if not windows:
@@ -109,15 +109,17 @@ def of_reads(given: Given) -> Measured:
     return Measured(windows, first_pass, remarks)
 
 
-def _reads(given: Given, file: DirectFile, size: int, deadline: float) -> disk_latency.Measured:
+def _reads(options: Given, file: DirectFile, size: int, deadline: float) -> disk_latency.Measured:
     if time.monotonic() >= deadline:
         raise disk_latency.NoTime(file.path)
-    reads = max(1, min(given["reads"], given["most_bytes"] // size))
-    pace = disk_latency.Pace(reads, given["interval"], deadline)
-    if given["queue_depth"] == 1:
-        return disk_latency.one_at_a_time(file, size, pace, given["seed"], given["cpu"])
+    reads = max(1, min(options["reads"], options["most_bytes"] // size))
+    pace = disk_latency.Pace(reads, options["interval"], deadline)
+    if options["queue_depth"] == 1:
+        return disk_latency.one_at_a_time(file, size, pace, options["seed"], options["cpu"])
     run = partial(_run_fio, deadline)
-    return disk_latency.many_at_a_time(run, file, size, given["queue_depth"], pace, given["seed"])
+    return disk_latency.many_at_a_time(
+        run, file, size, options["queue_depth"], pace, options["seed"]
+    )
 
 
 def _run_fio(deadline: float, argv: Sequence[str]) -> command.Output:
@@ -131,23 +133,23 @@ def _run_fio(deadline: float, argv: Sequence[str]) -> command.Output:
         raise ValueError(f"fio did not end within {seconds:.0f} s") from problem
 
 
-def of_round_trips(given: Given) -> Measured:
+def of_round_trips(options: Given) -> Measured:
     """Round trips to the other side."""
-    target = tcp_latency.resolve(given["host"], given["port"])
-    deadline = time.monotonic() + given["seconds"]
-    pace = tcp_latency.Pace(given["samples"], given["interval"], given["timeout"], deadline)
+    target = tcp_latency.resolve(options["host"], options["port"])
+    deadline = time.monotonic() + options["seconds"]
+    pace = tcp_latency.Pace(options["samples"], options["interval"], options["timeout"], deadline)
     windows: List[Window] = []
     remarks: List[str] = []
-    for number in range(given["windows"]):
-        _pause(number, given, deadline)
+    for number in range(options["windows"]):
+        _pause(number, options, deadline)
         try:
             if number and time.monotonic() >= deadline:
                 raise tcp_latency.NoTime(target.name)
-            series = _round_trips(given, target, pace)
+            series = _round_trips(options, target, pace)
         except tcp_latency.NoTime:
             if not windows:
                 raise
-            remarks.append(f"{target.name}: {_so_many(number, given)}")
+            remarks.append(f"{target.name}: {_so_many(number, options)}")
             break
         windows += tcp_latency.windows(target, series)
         remarks += [remark for remark in series.remarks if remark not in remarks]
@@ -155,29 +157,29 @@ def of_round_trips(given: Given) -> Measured:
 
 
 def _round_trips(
-    given: Given, target: tcp_latency.Target, pace: tcp_latency.Pace
+    options: Given, target: tcp_latency.Target, pace: tcp_latency.Pace
 ) -> tcp_latency.Series:
-    if given["mode"] == "handshake":
-        return tcp_latency.handshake(target, pace, given["cpu"])
-    if given["mode"] == "tns_ping":
-        return tcp_latency.tns_pings(target, pace, given["cpu"])
-    sizes = (given["request_size"], given["reply_size"])
-    return tcp_latency.request_response(target, sizes[0], sizes[1], pace, given["cpu"])
+    if options["mode"] == "handshake":
+        return tcp_latency.handshake(target, pace, options["cpu"])
+    if options["mode"] == "tns_ping":
+        return tcp_latency.tns_pings(target, pace, options["cpu"])
+    sizes = (options["request_size"], options["reply_size"])
+    return tcp_latency.request_response(target, sizes[0], sizes[1], pace, options["cpu"])
 
 
-def _time_is_left(number: int, given: Given, deadline: float, remarks: List[str]) -> bool:
+def _time_is_left(number: int, options: Given, deadline: float, remarks: List[str]) -> bool:
     """Wait for the next window; False, with a remark, where there is no time for it."""
-    _pause(number, given, deadline)
+    _pause(number, options, deadline)
     if time.monotonic() < deadline:
         return True
-    remarks.append(_so_many(number, given))
+    remarks.append(_so_many(number, options))
     return False
 
 
-def _pause(number: int, given: Given, deadline: float) -> None:
+def _pause(number: int, options: Given, deadline: float) -> None:
     if number:
-        time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
+        time.sleep(max(0.0, min(options["pause"], deadline - time.monotonic())))
 
 
-def _so_many(number: int, given: Given) -> str:
-    return "there was time for {0} of {1} windows".format(number, given["windows"])
+def _so_many(number: int, options: Given) -> str:
+    return "there was time for {0} of {1} windows".format(number, options["windows"])

@@ -58,9 +58,9 @@ def prepare(stream: socket.socket) -> bool:
     return True
 
 
-def ask(stream: socket.socket, wanted: bool) -> None:
+def ask(stream: socket.socket, enabled: bool) -> None:
     """Whether what is sent and received from now on has stamps."""
-    flags = _READY | _TX_SOFTWARE | _SOFTWARE if wanted else _READY
+    flags = _READY | _TX_SOFTWARE | _SOFTWARE if enabled else _READY
     stream.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, flags)
 
 
@@ -78,15 +78,15 @@ def sent(stream: socket.socket) -> Dict[int, int]:
 
     Where the kernel sent a byte twice, the first time counts.
     """
-    found: Dict[int, int] = {}
+    stamps: Dict[int, int] = {}
     while True:
         try:
             _, ancillary, _, _ = stream.recvmsg(1, ROOM, _MSG_ERRQUEUE | socket.MSG_DONTWAIT)
         except OSError:
-            return found
+            return stamps
         stamp, number = _of_error_queue(ancillary)
         if number is not None and stamp is not None:
-            found.setdefault(number, stamp)
+            stamps.setdefault(number, stamp)
 
 
 def _of_error_queue(ancillary: list) -> Tuple[Optional[int], Optional[int]]:

@@ -74,7 +74,9 @@ def measure(host: Host, port: int, seconds: float) -> Sizes:
     source = "command:" + " ".join(argv(port))
     if source in sample.errors:
         raise Unanswered("sample:" + key, sample.errors[source])
-    first, second = [socket_info.parse(one[source]) for one in (sample.first, sample.second)]
+    first, second = [
+        socket_info.parse(reading[source]) for reading in (sample.first, sample.second)
+    ]
     try:
         return between(first, second, port, sample.seconds)
     except TooFew:
@@ -90,7 +92,7 @@ def payload(host: Host, port: int, seconds: float) -> Tuple[int, int]:
         sizes = measure(host, port, seconds)
     except TooFew as problem:
         raise Unanswered(f"sample:sqlnet_{port}", str(problem)) from problem
-    whole = tuple(max(1, round(one)) for one in (sizes.request_bytes, sizes.response_bytes))
+    whole = tuple(max(1, round(size)) for size in (sizes.request_bytes, sizes.response_bytes))
     if max(whole) > LONGEST:
         raise Unanswered(
             f"sample:sqlnet_{port}",
@@ -105,7 +107,10 @@ def between(first: List[Connection], second: List[Connection], port: int, second
     before, after = _by_ends(first, port), _by_ends(second, port)
     if not before and not after:
         raise TooFew(f"no connection uses port {port}")
-    if after and all(one.data_sent is None and one.bytes_acked is None for one in after.values()):
+    if after and all(
+        connection.data_sent is None and connection.bytes_acked is None
+        for connection in after.values()
+    ):
         raise ValueError("ss does not show segments with data (kernel 4.6, iproute2 4.6)")
     works, changed = [], len(set(before) ^ set(after))
     for ends in set(before) & set(after):
@@ -115,22 +120,22 @@ def between(first: List[Connection], second: List[Connection], port: int, second
             changed += 1
         elif work.requests:
             works.append(work)
-    counted = [one for one in works if not one.is_large]
-    requests = sum(one.requests for one in counted)
+    counted = [entry for entry in works if not entry.is_large]
+    requests = sum(entry.requests for entry in counted)
     if requests < FEWEST:
         raise _no_sizes(port, seconds, requests, len(works) - len(counted), changed)
-    timed = [(one.rtt_ms, one.requests) for one in counted if one.rtt_ms is not None]
-    least = [one.least_rtt_ms for one in counted if one.least_rtt_ms is not None]
+    timed = [(entry.rtt_ms, entry.requests) for entry in counted if entry.rtt_ms is not None]
+    least = [entry.least_rtt_ms for entry in counted if entry.least_rtt_ms is not None]
     weight = sum(count for _rtt, count in timed)
     return Sizes(
         seconds,
         len(counted),
         requests,
-        sum(one.received if one.is_server else one.sent for one in counted) / requests,
-        sum(one.sent if one.is_server else one.received for one in counted) / requests,
+        sum(entry.received if entry.is_server else entry.sent for entry in counted) / requests,
+        sum(entry.sent if entry.is_server else entry.received for entry in counted) / requests,
         sum(rtt * count for rtt, count in timed) / weight if timed else None,
         min(least) if least else None,
-        sum(one.retransmitted for one in counted),
+        sum(entry.retransmitted for entry in counted),
         changed,
         len(works) - len(counted),
     )
@@ -151,11 +156,15 @@ def _no_sizes(port: int, seconds: float, requests: int, large: int, changed: int
 
 def _by_ends(connections: List[Connection], port: int) -> Dict[_End, Connection]:
     """Connections by their ends. A connection within this host is listed once: its server end."""
-    found = {(one.local, one.local_port, one.peer, one.peer_port): one for one in connections}
+    by_ends = {
+        (connection.local, connection.local_port, connection.peer, connection.peer_port): connection
+        for connection in connections
+    }
     return {
-        ends: one
-        for ends, one in found.items()
-        if one.local_port == port or (one.peer_port == port and ends[2:] + ends[:2] not in found)
+        ends: connection
+        for ends, connection in by_ends.items()
+        if connection.local_port == port
+        or (connection.peer_port == port and ends[2:] + ends[:2] not in by_ends)
     }
 
 
@@ -189,5 +198,5 @@ def _work(before: Connection, after: Connection, port: int) -> Optional[_Work]:
 
 def figures(sizes: Sizes) -> Figures:
     """The sizes as a measurement keeps them: those of a captured traffic have the same names."""
-    told: Dict[str, Any] = dict(sizes._asdict())
-    return {TRAFFIC + name: value for name, value in told.items() if value is not None}
+    values: Dict[str, Any] = dict(sizes._asdict())
+    return {TRAFFIC + name: value for name, value in values.items() if value is not None}

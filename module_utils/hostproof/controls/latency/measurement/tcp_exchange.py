@@ -36,17 +36,17 @@ class Exchange:
     def greet(self) -> bytes:
         """Send the sizes and return the answer, latency_hello.WELCOME for a responder that accepts.
         OSError without an answer."""
-        said = b""
+        greeting = b""
         self.stream.sendall(latency_hello.hello(self.request_size, self.reply_size))
-        while len(said) < len(latency_hello.WELCOME):
-            piece = self.stream.recv(len(latency_hello.WELCOME) - len(said))
+        while len(greeting) < len(latency_hello.WELCOME):
+            piece = self.stream.recv(len(latency_hello.WELCOME) - len(greeting))
             if not piece:
                 break
-            said += piece
-        if said == latency_hello.WELCOME:
+            greeting += piece
+        if greeting == latency_hello.WELCOME:
             # The welcome acknowledged all that was sent: stamps count bytes from here.
             self.stamps = socket_stamps.prepare(self.stream)
-        return said
+        return greeting
 
     def without_stamps(
         self, count: int, wait: Callable[[], int], last: int, took: List[int]

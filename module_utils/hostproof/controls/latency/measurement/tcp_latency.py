@@ -111,10 +111,10 @@ def resolve(host: str, port: int) -> Target:
     """The first address of a host, so that no sample contains a lookup."""
     name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        found = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
         raise CannotMeasure(f"{host} has no address: {problem}") from problem
-    return Target(name, found[0][0], tuple(found[0][4]))
+    return Target(name, addresses[0][0], tuple(addresses[0][4]))
 
 
 def windows(target: Target, series: Series) -> List[Window]:
@@ -190,13 +190,13 @@ def tns_pings(
 
     def once(_begin: int) -> None:
         host, port = target.address[:2]
-        one = tns_ping.ping(host, port, pace.timeout, 0.0, observe=observe)
-        if one.outcome != tns_ping.ANSWERED or one.connected is None:
-            _count(failures, f"{one.outcome} ({one.said[:80]})")
-        elif one.resends or one.redirects:
+        reply = tns_ping.ping(host, port, pace.timeout, 0.0, observe=observe)
+        if reply.outcome != tns_ping.ANSWERED or reply.connected is None:
+            _count(failures, f"{reply.outcome} ({reply.said[:80]})")
+        elif reply.resends or reply.redirects:
             _count(failures, ELSEWHERE)
         else:
-            server.append(int((one.seconds - one.connected) * 1e9))
+            server.append(int((reply.seconds - reply.connected) * 1e9))
 
     others = {"server": server}
     return _one_by_one(target, pace, cpu, clock, once, net, others, failures, path, "tns_ping")
@@ -259,8 +259,8 @@ def _one_by_one(
     if why is not None:
         remarks.append(f"{target.name}: {why}")
         del net[:]
-    found = conditions.since(before, cpu)
-    found.update(
+    context = conditions.since(before, cpu)
+    context.update(
         mode=mode,
         interval_us=int(interval * 1e6),
         asked=tried,
@@ -271,7 +271,7 @@ def _one_by_one(
     )
     layers = {"net": net}
     layers.update(others)
-    return Series(None, started, seconds, layers, found, remarks)
+    return Series(None, started, seconds, layers, context, remarks)
 
 
 def _connected(target: Target, timeout: float) -> socket.socket:
@@ -346,15 +346,15 @@ def request_response(
 def _greet(target: Target, exchange: Exchange, timeout: float) -> None:
     """CannotMeasure where something else listens there."""
     try:
-        said = exchange.greet()
+        greeting = exchange.greet()
     except OSError as problem:
         raise CannotMeasure(
             f"{target.name} does not answer: {_reason(problem, timeout)}"
         ) from problem
-    if said != latency_hello.WELCOME:
+    if greeting != latency_hello.WELCOME:
         raise CannotMeasure(
             f"{target.name} is not a responder of Hostproof, or does not answer this client, or "
-            f"has sent all the bytes that it may (it sent {len(said)} bytes that are not "
+            f"has sent all the bytes that it may (it sent {len(greeting)} bytes that are not "
             "a greeting)"
         )
 
@@ -374,16 +374,16 @@ def _measure(
     before, started, began = conditions.start(), time.time(), time.monotonic()
     plain, stamped, ended = _requests(exchange, pace, plan)
     seconds = time.monotonic() - began
-    wanted = plan.plain + plan.stamped
+    total = plan.plain + plan.stamped
     answered = len(plain) + len(stamped)
     if not answered:
         if ended is None:
             raise NoTime(f"no answer from {target.name}: no time left")
         raise CannotMeasure(f"no answer from {target.name}: {ended}")
     if ended is not None:
-        remarks.append(f"{target.name}: {ENDED_AFTER} {answered} of {wanted} requests: {ended}")
-    elif answered < wanted:
-        remarks.append(_short_of(target, answered, wanted, "requests"))
+        remarks.append(f"{target.name}: {ENDED_AFTER} {answered} of {total} requests: {ended}")
+    elif answered < total:
+        remarks.append(_short_of(target, answered, total, "requests"))
     kernel, host, missing, steps = _apart(stamped)
     layers = {"user": plain if plan.plain else [user for user, _ in stamped]}
     if len(kernel) >= max(1, _LEAST_STAMPED * len(stamped)):
@@ -395,11 +395,11 @@ def _measure(
             "(ethtool -T shows what it can)"
         )
     after = _tcp_info(exchange.stream)
-    found = conditions.since(before, cpu)
-    found.update(
+    context = conditions.since(before, cpu)
+    context.update(
         mode="request_response",
         interval_us=int(round(plan.interval * 1e6)),
-        asked=wanted,
+        asked=total,
         answered=answered,
         reply_size=exchange.reply_size,
         handshake_us=None if handshake_rtt is None else handshake_rtt / 1000.0,
@@ -413,7 +413,7 @@ def _measure(
         peer=str(target.address[0]),
         **path,
     )
-    return Series(exchange.request_size, started, seconds, layers, found, remarks)
+    return Series(exchange.request_size, started, seconds, layers, context, remarks)
 
 
 def _requests(
@@ -430,15 +430,15 @@ def _requests(
     wait = schedule.wait if plan.interval else exchange.clock
     # In the clock of the samples, which costs nothing more to compare.
     last = exchange.clock() + int((pace.deadline - time.monotonic()) * 1e9)
-    wanted = max(plan.plain, plan.stamped)
+    total = max(plan.plain, plan.stamped)
     kinds: List[Tuple[Callable[..., None], List[Any]]] = []
     if plan.plain:
         kinds.append((exchange.without_stamps, plain))
     if plan.stamped:
         kinds.append((exchange.with_stamps, stamped))
     try:
-        for begun in range(0, wanted, _TURN):
-            until = min(begun + _TURN, wanted)
+        for begun in range(0, total, _TURN):
+            until = min(begun + _TURN, total)
             for take, took in kinds:
                 take(until - begun, wait, last, took)
                 if len(took) < until:
@@ -528,8 +528,8 @@ def _in_the_same_time(pace: Pace, each: int, interval: float) -> int:
 # -- telling it -----------------------------------------------------------------------------------
 
 
-def _short_of(target: Target, count: int, wanted: int, what: str) -> str:
-    return f"{target.name}: the time that was given allowed {count} of {wanted} {what}"
+def _short_of(target: Target, count: int, total: int, what: str) -> str:
+    return f"{target.name}: the time that was given allowed {count} of {total} {what}"
 
 
 def _reason(problem: OSError, timeout: float) -> str:

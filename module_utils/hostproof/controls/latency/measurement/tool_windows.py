@@ -42,11 +42,11 @@ def from_oratcptest(text: str) -> Report:
                 "latency_us": test.latency,
                 "intervals": [
                     {
-                        "at": one.at,
-                        "throughput_bytes_per_second": one.throughput,
-                        "latency_us": one.latency,
+                        "at": interval.at,
+                        "throughput_bytes_per_second": interval.throughput,
+                        "latency_us": interval.latency,
                     }
-                    for one in test.intervals
+                    for interval in test.intervals
                 ],
             }
         )
@@ -100,9 +100,9 @@ def from_orion(text: str) -> Report:
             remarks.append(
                 "{0} was cut off, it has no line '{1}='".format(name, "=', '".join(run.missing))
             )
-        found = _of_orion(name, run)
-        windows += found
-        if not found and not run.missing:
+        batch = _of_orion(name, run)
+        windows += batch
+        if not batch and not run.missing:
             remarks.append(f"{name} prints rates and no latency")
     return Report("orion", windows, {"runs": figures}, remarks)
 
@@ -112,34 +112,34 @@ def _of_orion(name: str, run: orion.Summary) -> List[Window]:
     windows = [
         window(
             "disk",
-            f"{name} {one.direction} {one.small}+{one.large}",
+            f"{name} {latency.direction} {latency.small}+{latency.large}",
             "user",
-            sum(one.bins.values()),
-            one.average,
+            sum(latency.bins.values()),
+            latency.average,
             {
                 "tool": "orion",
-                "small_in_flight": one.small,
-                "large_in_flight": one.large,
-                "deviation_us": one.deviation,
-                "n_from": None if one.bins else "not told",
+                "small_in_flight": latency.small,
+                "large_in_flight": latency.large,
+                "deviation_us": latency.deviation,
+                "n_from": None if latency.bins else "not told",
             },
-            size=run.small_size if one.kind == "small" else run.large_size,
-            bins=octaves(one.bins),
-            minimum=one.minimum,
-            maximum=one.maximum,
+            size=run.small_size if latency.kind == "small" else run.large_size,
+            bins=octaves(latency.bins),
+            minimum=latency.minimum,
+            maximum=latency.maximum,
         )
-        for one in run.latencies
+        for latency in run.latencies
     ]
     best = run.small_latency
     if best is not None and not windows:
-        told = {
+        context = {
             "tool": "orion",
             "small_in_flight": best.small,
             "large_in_flight": best.large,
             "n_from": "not told",
         }
         subject = f"{name} read {best.small}+{best.large}"
-        windows.append(window("disk", subject, "user", 0, best.value, told, size=run.small_size))
+        windows.append(window("disk", subject, "user", 0, best.value, context, size=run.small_size))
     return windows
 
 
@@ -153,10 +153,10 @@ def from_iolstats(text: str) -> Report:
             str(size): {"reads": both[0], "writes": both[1]} for size, both in disk.counts.items()
         }
         figures.append({"cell_disk": disk.name, "ios_by_size": counts, "whole": not disk.shortened})
-        told = [table.direction for table in disk.latencies]
+        directions = [table.direction for table in disk.latencies]
         for place, direction in enumerate(("read", "write")):
             number = sum(both[place] for both in disk.counts.values())
-            if number and direction not in told:
+            if number and direction not in directions:
                 remarks.append(
                     f"{disk.name}: the latencies of {number} {direction}s are not in the text"
                 )
@@ -186,20 +186,19 @@ def from_devio_stats(text: str) -> Report:
     figures = []
     fewer: Dict[str, List[str]] = {}
     for device in devio_stats.parse(text):
-        counts = [one.reads + one.writes for one in device.intervals]
+        counts = [interval.reads + interval.writes for interval in device.intervals]
         total = sum(counts)
-        means = sorted(
-            one.latency for place, one in enumerate(device.intervals) if counts[place] >= FEWEST
-        )
-        summed = sum(one.latency * counts[place] for place, one in enumerate(device.intervals))
-        sizes = sum(one.size * counts[place] for place, one in enumerate(device.intervals))
-        served = sum(one.service * counts[place] for place, one in enumerate(device.intervals))
+        counted = list(zip(device.intervals, counts))
+        means = sorted(interval.latency for interval, count in counted if count >= FEWEST)
+        summed = sum(interval.latency * count for interval, count in counted)
+        sizes = sum(interval.size * count for interval, count in counted)
+        served = sum(interval.service * count for interval, count in counted)
         figures.append(
             {
                 "device": device.name,
                 "requests": total,
                 "intervals": len(device.intervals),
-                "confined_intervals": sum(one.confined for one in device.intervals),
+                "confined_intervals": sum(interval.confined for interval in device.intervals),
                 "latency_us": summed / total if total else None,
                 "service_us": served / total if total else None,
                 "whole": not device.shortened and len(device.intervals) >= device.expected,
@@ -247,33 +246,33 @@ def from_slob_grep(text: str) -> Report:
     windows = [
         window(
             "database",
-            one.name,
+            event.name,
             "database",
-            one.waits,
-            None if one.average is None else one.average.value,
+            event.waits,
+            None if event.average is None else event.average.value,
             {
-                "file": one.file,
-                "slob_sessions": one.sessions,
-                "wait_class": one.wait_class,
-                "average_from": None if one.average is None else one.average.by,
+                "file": event.file,
+                "slob_sessions": event.sessions,
+                "wait_class": event.wait_class,
+                "average_from": None if event.average is None else event.average.by,
                 "uncertainty_us": None
-                if one.average is None
-                else round(one.average.uncertainty, 3),
-                "name_may_go_on": one.cut or None,
+                if event.average is None
+                else round(event.average.uncertainty, 3),
+                "name_may_go_on": event.cut or None,
             },
         )
-        for one in events
+        for event in events
     ]
     figures = {
         "rates": [
             {
-                "file": one.file,
-                "slob_sessions": one.sessions,
-                "name": one.name,
-                "per_second": one.per_second,
-                "per_transaction": one.per_transaction,
+                "file": rate.file,
+                "slob_sessions": rate.sessions,
+                "name": rate.name,
+                "per_second": rate.per_second,
+                "per_transaction": rate.per_transaction,
             }
-            for one in rates
+            for rate in rates
         ]
     }
     remarks = [] if windows else ["the lines are of the load profile and tell no latency"]
@@ -284,20 +283,20 @@ def from_slob_info(text: str) -> Report:
     """One window per report and event. awr_info.sh does not print the number of waits."""
     windows = []
     figures = []
-    for one in slob.parse_info(text):
+    for info in slob.parse_info(text):
         figures.append(
             {
-                "file": one.file,
-                "slob_sessions": one.sessions,
-                "figures": one.figures,
-                "latencies_us": one.latencies,
-                "top_wait": one.top_wait,
+                "file": info.file,
+                "slob_sessions": info.sessions,
+                "figures": info.figures,
+                "latencies_us": info.latencies,
+                "top_wait": info.top_wait,
             }
         )
-        for event, latency in sorted(one.latencies.items()):
+        for event, latency in sorted(info.latencies.items()):
             conditions = {
-                "file": one.file,
-                "slob_sessions": one.sessions,
+                "file": info.file,
+                "slob_sessions": info.sessions,
                 "n_from": "not told",
                 "uncertainty_us": 0.5,
             }
@@ -309,11 +308,11 @@ def from_slob_info(text: str) -> Report:
                     0,
                     latency,
                     conditions,
-                    seconds=one.figures.get("ELAPSED"),
+                    seconds=info.figures.get("ELAPSED"),
                 )
             )
     remarks = []
-    if any(one.subject == "log file parallel write" for one in windows):
+    if any(entry.subject == "log file parallel write" for entry in windows):
         remarks.append(
             "'log file parallel write' is not an I/O latency in a multitenant database since 12.2, "
             "and awr_info does not show whether this is one"
@@ -325,12 +324,12 @@ def from_slob_db_stats(text: str) -> Report:
     """The run time of each schema. The file contains no latency."""
     figures = [
         {
-            "schema": one.schema,
-            "elapsed_seconds": one.elapsed / 100.0,
-            "cpu_seconds": one.cpu / 100.0,
-            "cpu_percent": one.percent,
+            "schema": session.schema,
+            "elapsed_seconds": session.elapsed / 100.0,
+            "cpu_seconds": session.cpu / 100.0,
+            "cpu_percent": session.percent,
         }
-        for one in slob.parse_db_stats(text)
+        for session in slob.parse_db_stats(text)
     ]
     return Report(
         "slob_db_stats",
@@ -342,42 +341,42 @@ def from_slob_db_stats(text: str) -> Report:
 
 def from_apachebench(text: str) -> Report:
     """One window of HTTP requests: percentiles in whole milliseconds."""
-    told = apachebench.parse(text)
-    one = window(
+    source = apachebench.parse(text)
+    result = window(
         "http",
         "ApacheBench",
         "user",
-        told.requests or 0,
-        told.mean,
+        source.requests or 0,
+        source.mean,
         {
             "tool": "ApacheBench",
-            "n_from": None if told.requests else "not told",
+            "n_from": None if source.requests else "not told",
             "uncertainty_us": 500.0,
         },
-        minimum=told.minimum,
-        maximum=told.maximum,
-        p50=told.served.get(50),
-        p90=told.served.get(90),
-        p99=told.served.get(99),
+        minimum=source.minimum,
+        maximum=source.maximum,
+        p50=source.served.get(50),
+        p90=source.served.get(90),
+        p99=source.served.get(99),
     )
     figures = {
-        "requests_per_second": told.rate,
-        "served_us": {str(share): value for share, value in sorted(told.served.items())},
+        "requests_per_second": source.rate,
+        "served_us": {str(share): value for share, value in sorted(source.served.items())},
     }
-    return Report("apachebench", [one], figures, [])
+    return Report("apachebench", [result], figures, [])
 
 
 def from_tcpdump(text: str) -> Report:
     """One window of responses, with the mean sizes of requests and responses."""
-    told = packet_sizes.parse_packets(text)
-    request = sum(told.requests) / len(told.requests)
-    response = sum(told.responses) / len(told.responses)
-    times = sorted(told.times)
+    dialog = packet_sizes.parse_packets(text)
+    request = sum(dialog.requests) / len(dialog.requests)
+    response = sum(dialog.responses) / len(dialog.responses)
+    times = sorted(dialog.times)
     windows = []
     if times:
-        one = window(
+        result = window(
             "tcp",
-            told.server,
+            dialog.server,
             "user",
             len(times),
             sum(times) / len(times),
@@ -387,12 +386,12 @@ def from_tcpdump(text: str) -> Report:
             maximum=times[-1],
             p50=median(times),
         )
-        windows.append(one)
+        windows.append(result)
     figures = {
-        "server": told.server,
-        "requests": len(told.requests),
+        "server": dialog.server,
+        "requests": len(dialog.requests),
         "request_bytes": request,
-        "responses": len(told.responses),
+        "responses": len(dialog.responses),
         "response_bytes": response,
     }
     return Report("tcpdump", windows, {"traffic": figures}, [])
@@ -400,11 +399,11 @@ def from_tcpdump(text: str) -> Report:
 
 def from_tcpstat(text: str) -> Report:
     """The mean payload of a packet, from the mean frame; there is no latency in it."""
-    told = packet_sizes.parse_summaries(text)
-    rate = sum(one.per_second for one in told)
-    mean = sum(one.mean * one.per_second for one in told) / rate if rate else 0.0
+    summaries = packet_sizes.parse_summaries(text)
+    rate = sum(summary.per_second for summary in summaries)
+    mean = sum(summary.mean * summary.per_second for summary in summaries) / rate if rate else 0.0
     payload = max(0.0, mean - packet_sizes.HEADERS)
-    figures = {"packets_per_second": rate / len(told), "packet_bytes": payload}
+    figures = {"packets_per_second": rate / len(summaries), "packet_bytes": payload}
     return Report(
         "tcpstat", [], {"traffic": figures}, ["tcpstat tells sizes of packets, and no latency"]
     )

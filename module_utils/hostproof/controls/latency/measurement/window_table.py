@@ -47,17 +47,17 @@ def lines(windows: Sequence[Window]) -> List[str]:
         return []
     rows = [
         (
-            one.subject,
-            one.layer,
-            "-" if one.size is None else str(one.size),
-            str(one.n),
-            _number(one.minimum),
-            _percentile(one, one.p50, 0.5),
-            _percentile(one, one.p99, 0.99),
-            _number(one.maximum),
-            _number(one.mean),
+            window.subject,
+            window.layer,
+            "-" if window.size is None else str(window.size),
+            str(window.n),
+            _number(window.minimum),
+            _percentile(window, window.p50, 0.5),
+            _percentile(window, window.p99, 0.99),
+            _number(window.maximum),
+            _number(window.mean),
         )
-        for one in windows
+        for window in windows
     ]
     return [_ROW.format(*row).rstrip() for row in [_HEAD] + rows]
 

@@ -66,19 +66,21 @@ class Change(NamedTuple):
 
 def figures(report: Report, prefix: str = "") -> Figures:
     """What a report shows of the work done; nothing where it shows none."""
-    found: Figures = {}
+    values: Figures = {}
     for run in list(_runs(report))[:MOST]:
         for name in _KEPT:
             value = getattr(run, name)
             if value is not None:
-                found[f"{prefix}{run.name} {name}"] = float(value)
-    for one in report.figures.get("instances", [])[:MOST]:
-        found["{0}{1}{2} {3}".format(prefix, INSTANCE, one["number"], KNOWN_AS)] = one["name"]
+                values[f"{prefix}{run.name} {name}"] = float(value)
+    for instance in report.figures.get("instances", [])[:MOST]:
+        values["{0}{1}{2} {3}".format(prefix, INSTANCE, instance["number"], KNOWN_AS)] = instance[
+            "name"
+        ]
     for name, value in report.figures.get("traffic", {}).items():
-        found[f"{prefix}{TRAFFIC}{name}"] = value
+        values[f"{prefix}{TRAFFIC}{name}"] = value
     for name, value in _of_tools(report):
-        found[f"{prefix}{TOOL}{name}"] = value
-    return found
+        values[f"{prefix}{TOOL}{name}"] = value
+    return values
 
 
 _KEPT = ("sessions", "logical", "reads", "cpus", "wait_us")
@@ -103,40 +105,40 @@ def _of_tools(report: Report) -> Iterator[Tuple[str, float]]:
                 yield "time per request ms", window.mean / 1000.0
 
 
-def tool_figures(told: Figures, prefix: str = "") -> Dict[str, float]:
+def tool_figures(values: Figures, prefix: str = "") -> Dict[str, float]:
     """The figures of Orion or ApacheBench by name."""
     begin = prefix + TOOL
     return {
         name[len(begin) :]: value
-        for name, value in told.items()
+        for name, value in values.items()
         if name.startswith(begin) and isinstance(value, (int, float))
     }
 
 
 def _runs(report: Report) -> Iterator[Run]:
-    told = report.figures
+    reported = report.figures
     if report.kind == "slob_awr_info":
-        for number, one in enumerate(told["reports"], 1):
-            counted = one["figures"]
-            run = _run(number, one["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
+        for number, entry in enumerate(reported["reports"], 1):
+            counted = entry["figures"]
+            run = _run(number, entry["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
             # DB CPU is a rate of the load profile: seconds of CPU a second.
             yield run._replace(
-                cpus=counted.get("DB CPU"), wait_us=one["latencies_us"].get(_SINGLE_READS[0])
+                cpus=counted.get("DB CPU"), wait_us=entry["latencies_us"].get(_SINGLE_READS[0])
             )
     elif report.kind == "slob_grep":
         waits = [
-            {"file": one.conditions["file"], "name": one.subject, "per_second": one.mean}
-            for one in report.windows
-            if one.subject.startswith(_SINGLE_READS)
+            {"file": window.conditions["file"], "name": window.subject, "per_second": window.mean}
+            for window in report.windows
+            if window.subject.startswith(_SINGLE_READS)
         ]
-        yield from _runs_of_grep(told["rates"], waits)
+        yield from _runs_of_grep(reported["rates"], waits)
     elif report.kind == "awr_global":
-        for name, rates in sorted(told["rates"].items()):
+        for name, rates in sorted(reported["rates"].items()):
             if str(name).isdecimal():
                 logical, reads = rates.get("Logical Reads/s"), rates.get("Physical Reads/s")
                 yield Run(f"{INSTANCE}{name}", None, logical, reads)
     else:
-        loads = told.get("loads_per_second") or [told.get("load_per_second") or {}]
+        loads = reported.get("loads_per_second") or [reported.get("load_per_second") or {}]
         for number, load in enumerate(loads, 1):
             if any(name in load for name in _LOGICAL):
                 yield _run(number, None, _first(load, _LOGICAL), _first(load, _READS))
@@ -148,10 +150,10 @@ def _run(number: int, sessions: Any, logical: Any, reads: Any) -> Run:
 
 def _runs_of_grep(rates: List[Dict[str, Any]], waits: List[Dict[str, Any]]) -> Iterator[Run]:
     by_report: Dict[_Report, Dict[str, Any]] = {}
-    for key, one in _by_report(rates):
-        of_report = by_report.setdefault(key, {"sessions": one["slob_sessions"]})
-        of_report[one["name"]] = one["per_second"]
-    wait_of = {key: one["per_second"] for key, one in _by_report(waits)}
+    for key, rate in _by_report(rates):
+        of_report = by_report.setdefault(key, {"sessions": rate["slob_sessions"]})
+        of_report[rate["name"]] = rate["per_second"]
+    wait_of = {key: wait["per_second"] for key, wait in _by_report(waits)}
     different: List[Tuple[str, Dict[str, Any]]] = []
     for key, of_report in by_report.items():
         if (key[0], of_report) in different:
@@ -172,27 +174,27 @@ def _by_report(lines: List[Dict[str, Any]]) -> Iterator[Tuple[_Report, Dict[str,
     """Each line with its report. Reports of several directories can have the same file name: a
     line that repeats is of the next report."""
     counts: Dict[Tuple[str, str], int] = Counter()
-    for one in lines:
-        place = (str(one["file"]), str(one["name"]))
+    for row in lines:
+        place = (str(row["file"]), str(row["name"]))
         counts[place] += 1
-        yield (place[0], counts[place]), one
+        yield (place[0], counts[place]), row
 
 
 def _first(values: Dict[str, Any], names: Tuple[str, ...]) -> Optional[float]:
     return next((values[name] for name in names if name in values), None)
 
 
-def runs_of(told: Figures, kind: str, prefix: str = "") -> List[Run]:
+def runs_of(values: Figures, kind: str, prefix: str = "") -> List[Run]:
     """The runs, or the instances, that ``figures`` kept, in their order."""
     by_number: Dict[int, Dict[str, float]] = {}
-    for name, value in told.items():
+    for name, value in values.items():
         if name.startswith(prefix + kind) and isinstance(value, (int, float)):
             number, _, what = name[len(prefix + kind) :].partition(" ")
             if number.isdecimal():
                 by_number.setdefault(int(number), {})[what] = value
     return [
-        Run(f"{kind}{number}", *(one.get(name) for name in _KEPT))
-        for number, one in sorted(by_number.items())
+        Run(f"{kind}{number}", *(counts.get(name) for name in _KEPT))
+        for number, counts in sorted(by_number.items())
     ]
 
 
@@ -200,7 +202,7 @@ def change(before: List[float], after: List[float]) -> Change:
     """By Welch's interval, relative to the mean before; both sides have FEWEST_RUNS or more."""
     means = [sum(side) / len(side) for side in (before, after)]
     errors = [
-        sum((one - mean) ** 2 for one in side) / (len(side) - 1) / len(side)
+        sum((value - mean) ** 2 for value in side) / (len(side) - 1) / len(side)
         for side, mean in zip((before, after), means)
     ]
     total = sum(errors)
@@ -208,10 +210,12 @@ def change(before: List[float], after: List[float]) -> Change:
     if total:
         # Welch and Satterthwaite; rounded down, which makes the interval wider.
         sizes = (len(before), len(after))
-        freedom = total**2 / sum(one**2 / (size - 1) for one, size in zip(errors, sizes))
-    quantiles = [float(one) for one in _T.split()]
+        freedom = total**2 / sum(error**2 / (size - 1) for error, size in zip(errors, sizes))
+    quantiles = [float(word) for word in _T.split()]
     t = quantiles[min(int(freedom), len(quantiles)) - 1]
     half = t * math.sqrt(total)
     differs = means[1] - means[0]
-    shares = [round(100.0 * one / means[0], 3) for one in (differs, differs - half, differs + half)]
+    shares = [
+        round(100.0 * value / means[0], 3) for value in (differs, differs - half, differs + half)
+    ]
     return Change(*shares)

@@ -43,7 +43,7 @@ def parse(text: str) -> Requests:
             match = pattern.match(line)
             if match is None:
                 continue
-            values = [decimal_of_line(_WHAT, one, number) for one in match.groups()]
+            values = [decimal_of_line(_WHAT, group, number) for group in match.groups()]
             if pattern is _RATE:
                 rate = values[0]
             elif pattern is _MEAN:

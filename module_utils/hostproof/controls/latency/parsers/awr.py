@@ -103,11 +103,13 @@ def parse(text: str) -> Report:
     generations: List[str] = []
     at = 0
     while at < len(lines):
-        found = _FORM.table_below(lines, at)
-        if found is not None:
-            section, table = found
+        result = _FORM.table_below(lines, at)
+        if result is not None:
+            section, table = result
             if section == awr_layouts.TOP and "Foreground" in lines[at]:
-                events += [one._replace(section=awr_layouts.TOP_FOREGROUND) for one in table.events]
+                events += [
+                    event._replace(section=awr_layouts.TOP_FOREGROUND) for event in table.events
+                ]
             else:
                 events += table.events
             generations.append(table.layout.generation)
@@ -161,7 +163,7 @@ def _statistics(
     lines: Sequence[str],
     at: int,
     spans: List[Tuple[int, int]],
-    found: Dict[str, Statistic],
+    statistics: Dict[str, Statistic],
     overflowed: List[str],
 ) -> int:
     while at < len(lines) and lines[at].strip() and not lines[at].startswith(("\f", "      ")):
@@ -174,6 +176,6 @@ def _statistics(
         elif cells is None or len(values) < 2 or values[0] is None or values[1] is None:
             raise ParseError(_WHAT, f"it is not a row of statistics: {kind_of(lines[at])}", at + 1)
         else:
-            found.setdefault(cells[0], Statistic(values[0].value, values[1].value))
+            statistics.setdefault(cells[0], Statistic(values[0].value, values[1].value))
         at += 1
     return at

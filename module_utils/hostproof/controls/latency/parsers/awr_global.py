@@ -99,16 +99,20 @@ class Report(NamedTuple):
     @property
     def release(self) -> Optional[str]:
         """That of all instances; None where they differ or none is told."""
-        releases = {one.release for one in self.instances}
+        releases = {instance.release for instance in self.instances}
         return releases.pop() if len(releases) == 1 else None
 
     @property
     def seconds(self) -> Optional[float]:
         """The mean of the instances' intervals; None where they differ by more than 1%."""
-        told = [one.seconds for one in self.instances if one.seconds]
-        if not told or len(told) < len(self.instances) or max(told) > 1.01 * min(told):
+        durations = [instance.seconds for instance in self.instances if instance.seconds]
+        if (
+            not durations
+            or len(durations) < len(self.instances)
+            or max(durations) > 1.01 * min(durations)
+        ):
             return None
-        return round(sum(told) / len(told), 3)
+        return round(sum(durations) / len(durations), 3)
 
 
 def parse(text: str) -> Report:
@@ -184,15 +188,15 @@ def _read_instances(lines: Sequence[str], title: int, instances: List[Instance])
 
 def _rule(lines: Sequence[str], title: int) -> int:
     """The lowest of the dashes below a title: there are two above one another for the events."""
-    found: Optional[int] = None
+    rule: Optional[int] = None
     for at in range(title + 1, min(title + 20, len(lines))):
         headings = lines[at - 1].split()
         if dashed_table.columns(lines[at]) and headings[:1] == ["I#"]:
-            found = at
+            rule = at
             break
-    if found is None:
+    if rule is None:
         raise ParseError(_WHAT, "there is no table below this heading", title + 1)
-    return found
+    return rule
 
 
 def _read_events(
@@ -243,7 +247,7 @@ def _event(
     if is_overflow(cells[3]) and column is not None and column.value:
         average = Average(column.value, column.step / 2, "column")
     spread = [_number(cell, line) for cell in cells[8:13]]
-    told = [one.value for one in spread if one is not None]
+    averages = [number.value for number in spread if number is not None]
     name, cut = full_name(cells[2], spans[2][1] - spans[2][0])
     return ClusterEvent(
         instance=instance,
@@ -257,9 +261,13 @@ def _event(
         by=None if average is None else average.by,
         percent=None if percent is None else percent.value,
         instances=InstanceAverages(
-            told[0] * 1000, told[1] * 1000, told[2] * 1000, told[3] * 1000, int(told[4])
+            averages[0] * 1000,
+            averages[1] * 1000,
+            averages[2] * 1000,
+            averages[3] * 1000,
+            int(averages[4]),
         )
-        if len(told) == 5
+        if len(averages) == 5
         else None,
         line=line,
     )

@@ -37,13 +37,13 @@ def cells(line: str, spans: List[Tuple[int, int]]) -> Optional[List[str]]:
     """The cells without the blanks around them; None where text is between two columns."""
     line = line.rstrip()
     end = 0
-    found = []
+    texts = []
     for begin, stop in spans:
         if line[end:begin].strip():
             return None
-        found.append(line[begin:stop].strip())
+        texts.append(line[begin:stop].strip())
         end = stop
-    return None if line[end:].strip() else found
+    return None if line[end:].strip() else texts
 
 
 def number(text: str) -> Optional[Printed]:

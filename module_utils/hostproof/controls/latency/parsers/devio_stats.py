@@ -96,9 +96,9 @@ def parse(text: str) -> List[Device]:
         raise ParseError(_WHAT, "it has no line '[IOSTAT] Dump IO device stats'")
     if not devices:
         raise ParseError(_WHAT, "the dump has no device: it is cut off")
-    for one in devices:
-        if not one.intervals:
-            raise ParseError(_WHAT, "the device has no row", one.line)
+    for entry in devices:
+        if not entry.intervals:
+            raise ParseError(_WHAT, "the device has no row", entry.line)
     return devices
 
 

@@ -70,18 +70,18 @@ def is_title(line: str) -> bool:
 
 def parse(what: str, lines: Sequence[str]) -> List[EventHistogram]:
     """Every event that the tables name, in their order. ParseError for scrambled tables."""
-    found: Dict[str, _Found] = {}
+    by_name: Dict[str, _Found] = {}
     index = 0
     while index < len(lines):
         if is_title(lines[index]):
-            index = _table(what, lines, index, found)
+            index = _table(what, lines, index, by_name)
         else:
             index += 1
-    return [_merged(name, told) for name, told in found.items()]
+    return [_merged(name, entry) for name, entry in by_name.items()]
 
 
-def _table(what: str, lines: Sequence[str], start: int, found: Dict[str, _Found]) -> int:
-    """Reads one table into ``found``; the index after it."""
+def _table(what: str, lines: Sequence[str], start: int, by_name: Dict[str, _Found]) -> int:
+    """Reads one table into ``by_name``; the index after it."""
     index = start + 1
     while index < len(lines):
         if _NO_DATA in lines[index]:
@@ -105,7 +105,7 @@ def _table(what: str, lines: Sequence[str], start: int, found: Dict[str, _Found]
     while index < len(lines):
         line = lines[index]
         if not line.strip() or line.startswith("\f"):
-            ahead = [one for one in lines[index:] if one.strip()][:1]
+            ahead = [text for text in lines[index:] if text.strip()][:1]
             if not ahead or line.startswith("\f") or _values(ahead[0], spans) is None:
                 break
             index += 1
@@ -119,13 +119,13 @@ def _table(what: str, lines: Sequence[str], start: int, found: Dict[str, _Found]
                 f"the row does not match its columns: {kind_of(line.strip())}",
                 index + 1,
             )
-        _add(found, line, spans, values, ranges, counts_all, index + 1)
+        _add(by_name, line, spans, values, ranges, counts_all, index + 1)
         index += 1
     return index
 
 
 def _add(
-    found: Dict[str, _Found],
+    by_name: Dict[str, _Found],
     line: str,
     spans: List[Tuple[int, int]],
     values: List[Optional[float]],
@@ -135,12 +135,12 @@ def _add(
 ) -> None:
     begin, stop = spans[0]
     name, cut = full_name(line[begin:stop].strip(), stop - begin)
-    known = found.get(name) or _Found(None, [], number, cut)
+    known = by_name.get(name) or _Found(None, [], number, cut)
     new = [Share(ends[0], ends[1], values[place + 1]) for place, ends in enumerate(ranges)]
     waits = known.waits
     if counts_all and values[0] is not None:
         waits = int(values[0])
-    found[name] = _Found(waits, known.shares + new, known.line, cut)
+    by_name[name] = _Found(waits, known.shares + new, known.line, cut)
 
 
 def _values(line: str, spans: List[Tuple[int, int]]) -> Optional[List[Optional[float]]]:
@@ -206,32 +206,32 @@ def _is_half(label: str, next_exponent: int) -> bool:
     )
 
 
-def _merged(name: str, told: _Found) -> EventHistogram:
+def _merged(name: str, entry: _Found) -> EventHistogram:
     """Each octave from the table that divides it finest; nothing where two events share a name."""
     counts: Dict[int, int] = {}
     wide: Dict[int, int] = {}
     open_at: Optional[int] = None
-    ends = [share[:2] for share in told.shares]
+    ends = [share[:2] for share in entry.shares]
     if len(set(ends)) < len(ends):
         # Two names that the column cut off alike: their shares is unknown apart.
-        return EventHistogram(name, True, None, {}, {}, None, told.line)
-    edges = sorted({edge for share in told.shares for edge in (share.low or 0, share.high)})
+        return EventHistogram(name, True, None, {}, {}, None, entry.line)
+    edges = sorted({edge for share in entry.shares for edge in (share.low or 0, share.high)})
     taken = set()
     for begin in edges[:-1]:
-        holding = [one for one in told.shares if (one.low or 0) <= begin < one.high]
+        holding = [part for part in entry.shares if (part.low or 0) <= begin < part.high]
         if holding:
-            taken.add(min(holding, key=lambda one: one.high - (one.low or 0)))
-    for share in sorted(taken, key=lambda one: one.high):
-        if share.percent is None or told.waits is None:
+            taken.add(min(holding, key=lambda part: part.high - (part.low or 0)))
+    for share in sorted(taken, key=lambda part: part.high):
+        if share.percent is None or entry.waits is None:
             continue
         exponent = share.high
         if share.high == OPEN:
             # Without an upper end, they are in the first octave that they can be in.
             exponent = open_at = (share.low or 0) + 1
-        count = max(1, int(round(told.waits * share.percent / 100.0)))
+        count = max(1, int(round(entry.waits * share.percent / 100.0)))
         counts[exponent] = counts.get(exponent, 0) + count
         if share.low is None:
             wide[exponent] = 0
         elif share.high != OPEN and share.high - share.low > 1:
             wide[exponent] = share.low + 1
-    return EventHistogram(name, told.cut, told.waits, counts, wide, open_at, told.line)
+    return EventHistogram(name, entry.cut, entry.waits, counts, wide, open_at, entry.line)

@@ -75,8 +75,8 @@ def parse(text: str) -> List[CellDisk]:
         raise ParseError(_WHAT, "it has no line 'Average IO-latency distribution stats for CDisk'")
     if counts is not None:
         raise ParseError(_WHAT, "it ends before the name of the last cell disk", len(lines))
-    for one in disks:
-        _checked(one)
+    for entry in disks:
+        _checked(entry)
     return disks
 
 
@@ -141,12 +141,12 @@ def _checked(disk: CellDisk) -> None:
     for table in disk.latencies:
         place = 0 if table.direction == "read" else 1
         for low, bins in table.bins.items():
-            told = disk.counts.get(low, (0, 0))[place]
-            if sum(bins.values()) != told:
+            count = disk.counts.get(low, (0, 0))[place]
+            if sum(bins.values()) != count:
                 raise ParseError(
                     _WHAT,
                     "{0} of {1} bytes are {2} in the latencies of {3} and {4} in its sizes".format(
-                        table.direction + "s", low, sum(bins.values()), disk.name, told
+                        table.direction + "s", low, sum(bins.values()), disk.name, count
                     ),
                     disk.line,
                 )

@@ -107,11 +107,13 @@ def parse(text: str) -> List[Summary]:
             file = name if line else file
         if line:
             runs[-1].append((number, name, line))
-    found = [_summary(run) for run in runs if run]
-    told = [one for one in found if one is not None]
-    if not any(one.large_mbps or one.small_iops or one.small_latency for one in told):
+    candidates = [_summary(run) for run in runs if run]
+    summaries = [summary for summary in candidates if summary is not None]
+    if not any(
+        summary.large_mbps or summary.small_iops or summary.small_latency for summary in summaries
+    ):
         raise ParseError(_WHAT, "it has no line 'Maximum Large MBPS=' or 'Maximum Small IOPS='")
-    return told
+    return summaries
 
 
 def _summary(run: List[tuple]) -> Optional[Summary]:
@@ -129,15 +131,15 @@ def _summary(run: List[tuple]) -> Optional[Summary]:
             match = pattern.match(line)
             if match:
                 sizes[size] = integer(match.group(1)) * 1024
-        told = _figure(line, number)
-        if told is not None:
-            best[told[0]] = told[1]
+        figure = _figure(line, number)
+        if figure is not None:
+            best[figure[0]] = figure[1]
             continue
         match = _DETAIL.match(line)
         if match:
             new = _detail(match, number)
             # The same point of the matrix is printed as the best of two figures.
-            latencies = [one for one in latencies if _point(one) != _point(new)]
+            latencies = [latency for latency in latencies if _point(latency) != _point(new)]
             latencies.append(new)
             continue
         match = _BINS.match(line)
@@ -204,7 +206,7 @@ def _figure(line: str, number: int) -> Optional[tuple]:
 
 def _detail(match: object, number: int) -> Latency:
     groups = match.groups()  # type: ignore[attr-defined]
-    values = [decimal_of_line(_WHAT, one, number) for one in groups[2:6]]
+    values = [decimal_of_line(_WHAT, group, number) for group in groups[2:6]]
     if not values[1] <= values[0] <= values[2]:
         raise ParseError(_WHAT, "the average is not between minimum and maximum", number)
     return Latency(
@@ -222,7 +224,7 @@ def _detail(match: object, number: int) -> Latency:
 
 def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> None:
     """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)"."""
-    low, high, reads, writes = (integer(one) for one in match.groups())  # type: ignore[attr-defined]
+    low, high, reads, writes = (integer(group) for group in match.groups())  # type: ignore[attr-defined]
     exponent = high.bit_length() - 1
     if high <= low or low & (low - 1):
         raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
@@ -231,8 +233,8 @@ def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int)
         exponent = low.bit_length()
     elif high != 1 << exponent:
         raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
-    for one in latencies:
-        if (one.kind, one.small, one.large) == bins_of:
-            count = reads if one.direction == "read" else writes
+    for latency in latencies:
+        if (latency.kind, latency.small, latency.large) == bins_of:
+            count = reads if latency.direction == "read" else writes
             if count:
-                one.bins[exponent] = one.bins.get(exponent, 0) + count
+                latency.bins[exponent] = latency.bins.get(exponent, 0) + count

@@ -75,7 +75,7 @@ def _server(packets: List[Tuple[str, str, float, int]]) -> str:
 
 
 def _dialog(server: str, packets: List[Tuple[str, str, float, int]]) -> Dialog:
-    found = Dialog(server, [], [], [])
+    dialog = Dialog(server, [], [], [])
     moments = [at for _source, _target, at, _length in packets]
     absolute = moments == sorted(moments) and moments[0] >= 1.0
     before: Optional[Tuple[str, float]] = None
@@ -85,27 +85,27 @@ def _dialog(server: str, packets: List[Tuple[str, str, float, int]]) -> Dialog:
             before = None
             continue
         if source == server:
-            found.responses.append(length)
+            dialog.responses.append(length)
             if before is not None and before[0] != server:
                 taken = at - before[1] if absolute else at
-                found.times.append(taken * 1e6)
+                dialog.times.append(taken * 1e6)
         else:
-            found.requests.append(length)
+            dialog.requests.append(length)
         before = (source, at)
-    if not found.requests or not found.responses:
+    if not dialog.requests or not dialog.responses:
         raise ParseError(_TCPDUMP, "it has packets of one direction only")
-    return found
+    return dialog
 
 
 def parse_summaries(text: str) -> List[Summary]:
     """Each line of tcpstat. ParseError for any other line."""
-    found = []
+    summaries = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             match = _SUMMARY.match(line.strip())
             if match is None:
                 raise ParseError(_TCPSTAT, "it is not a line of packets and sizes", number)
-            found.append(Summary(decimal(match.group(1)), decimal(match.group(3))))
-    if not found:
+            summaries.append(Summary(decimal(match.group(1)), decimal(match.group(3))))
+    if not summaries:
         raise ParseError(_TCPSTAT, "it is empty")
-    return found
+    return summaries

@@ -72,9 +72,9 @@ def parse(lines: Sequence[str]) -> Head:
             snaps.setdefault(match.group(1), match.group(3))
         match = _MINUTES.match(line)
         if match:
-            told = dashed_table.number(match.group(2))
-            if told is not None:
-                minutes.setdefault(match.group(1).lower(), told.value)
+            number = dashed_table.number(match.group(2))
+            if number is not None:
+                minutes.setdefault(match.group(1).lower(), number.value)
     return Head(
         database=values.get("DB Name") or values.get("Database"),
         instance=values.get("Instance"),
@@ -134,9 +134,9 @@ def _load(lines: Sequence[str]) -> Dict[str, float]:
             inside = True
         elif inside:
             match = _LINE.match(line)
-            told = dashed_table.number(match.group(4)) if match else None
-            if match and told is not None:
-                load.setdefault(match.group(1), told.value)
+            number = dashed_table.number(match.group(4)) if match else None
+            if match and number is not None:
+                load.setdefault(match.group(1), number.value)
             elif load and line.strip() and "####" not in line:
                 # A blank line may only be the end of a page; a number may not fit its column.
                 break

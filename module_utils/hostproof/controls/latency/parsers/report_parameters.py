@@ -62,13 +62,13 @@ def parse(lines: Sequence[str]) -> Optional[Dict[str, Parameter]]:
         tables[-1][name] = (before, bool(line[end - 1 : end].strip()))
     if not tables:
         return None
-    found: Dict[str, Parameter] = {}
+    parameters: Dict[str, Parameter] = {}
     for values in tables:
-        for name, (told, cut) in values.items():
+        for name, (pieces, cut) in values.items():
             # The table of lists, which comes last, has all of what others show the first of.
-            if name not in found or len(told) > 1:
-                found[name] = Parameter(re.sub(r"[\s'\"]", "", "".join(told)).lower(), cut)
-    return found
+            if name not in parameters or len(pieces) > 1:
+                parameters[name] = Parameter(re.sub(r"[\s'\"]", "", "".join(pieces)).lower(), cut)
+    return parameters
 
 
 def reclaim_event(parameter: Optional[Parameter]) -> Optional[ReclaimEvent]:

@@ -78,7 +78,7 @@ class Info(NamedTuple):
 
 def parse_db_stats(text: str) -> List[Session]:
     """schema|elapsed|cpu|pct| a line. ParseError for any other line."""
-    found = []
+    sessions = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -86,10 +86,10 @@ def parse_db_stats(text: str) -> List[Session]:
         if match is None:
             raise ParseError(_DB_STATS, f"it is not a line of a schema: {kind_of(line)}", number)
         schema, elapsed, cpu, percent = match.groups()
-        found.append(Session(integer(schema), integer(elapsed), integer(cpu), decimal(percent)))
-    if not found:
+        sessions.append(Session(integer(schema), integer(elapsed), integer(cpu), decimal(percent)))
+    if not sessions:
         raise ParseError(_DB_STATS, "it is empty")
-    return found
+    return sessions
 
 
 def parse_grep(text: str) -> Tuple[List[Line], List[Rate]]:
@@ -107,7 +107,7 @@ def parse_grep(text: str) -> Tuple[List[Line], List[Rate]]:
         sessions = integer(named.group(1)) if named else None
         profile = _PROFILE.match(rest)
         if profile:
-            values = [dashed_table.number(one) for one in profile.groups()[1:]]
+            values = [dashed_table.number(group) for group in profile.groups()[1:]]
             if values[0] is None or values[1] is None:
                 raise ParseError(_GREP, "a rate is not a number", number)
             rates.append(Rate(file, sessions, profile.group(1), values[0].value, values[1].value))
@@ -151,7 +151,7 @@ def parse_info(text: str) -> List[Info]:
     headings = lines[0][1].strip().split("|") if lines else []
     if headings[:2] != ["FILE", "SESSIONS"] or "TOP WAIT" not in headings:
         raise ParseError(_INFO, "it does not begin with FILE|SESSIONS|…|TOP WAIT|", 1)
-    found = []
+    entries = []
     for number, line in lines[1:]:
         cells = line.strip().split("|")
         if len(cells) != len(headings):
@@ -174,9 +174,9 @@ def parse_info(text: str) -> List[Info]:
         }
         for heading in _LATENCIES:
             numbers.pop(heading, None)
-        found.append(
+        entries.append(
             Info(by_name["FILE"], int(sessions) or None, latencies, numbers, by_name["TOP WAIT"])
         )
-    if not found:
+    if not entries:
         raise ParseError(_INFO, "it has headings and no line")
-    return found
+    return entries

@@ -33,14 +33,14 @@ _VALUE = re.compile(r"^[A-Za-z0-9.]{0,20}$")
 
 def parse(text: str) -> Dict[str, str]:
     """Setting to value, as the last line has it. ParseError where none of WORK is set."""
-    found: Dict[str, str] = {}
+    settings: Dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
         match = _LINE.match(line)
         if match:
             name, value = match.group(1), match.group(2).strip("\"'")
             if not _VALUE.match(value):
                 raise ParseError("slob.conf", f"{name} is neither a number nor a word", number)
-            found[name] = value
-    if not any(name in found for name in WORK):
+            settings[name] = value
+    if not any(name in settings for name in WORK):
         raise ParseError("slob.conf", "it sets nothing that SLOB reads")
-    return found
+    return settings

@@ -59,11 +59,11 @@ def parse(text: str) -> Report:
     generation: Optional[str] = None
     at = 0
     while at < len(lines):
-        found = _FORM.table_below(lines, at)
-        if found is None:
+        result = _FORM.table_below(lines, at)
+        if result is None:
             at += 1
             continue
-        section, table = found
+        section, table = result
         events += table.events
         if generation is None or section != awr_layouts.TOP:
             generation = table.layout.generation

@@ -74,25 +74,25 @@ def parse(rows: Iterable[Row]) -> List[Link]:
 def _link(row: Row) -> Link:
     if len(row.fields) != len(COLUMNS):
         raise ParseError("v$wait_chains", "a row that is not whole")
-    told = dict(zip(COLUMNS, row.fields))
-    if told["blocker_is_valid"] not in ("TRUE", "FALSE"):
+    values = dict(zip(COLUMNS, row.fields))
+    if values["blocker_is_valid"] not in ("TRUE", "FALSE"):
         raise ParseError("v$wait_chains", "blocker_is_valid is neither TRUE nor FALSE")
     blocker = None
-    if told["blocker_is_valid"] == "TRUE":
-        blocker = _session(told, "blocker_")
-    seconds = told["in_wait_secs"]
+    if values["blocker_is_valid"] == "TRUE":
+        blocker = _session(values, "blocker_")
+    seconds = values["in_wait_secs"]
     return Link(
-        _session(told, ""),
+        _session(values, ""),
         blocker,
-        _words(told["chain_signature"]),
-        _words(told["wait_event_text"]),
+        _words(values["chain_signature"]),
+        _words(values["wait_event_text"]),
         None if seconds is None else float(_number(seconds)),
     )
 
 
-def _session(told: Dict[str, Optional[str]], prefix: str) -> Session:
+def _session(values: Dict[str, Optional[str]], prefix: str) -> Session:
     names = ("instance", "sid", "sess_serial#")
-    return Session(*(_number(told[prefix + name] or "") for name in names))
+    return Session(*(_number(values[prefix + name] or "") for name in names))
 
 
 def _number(text: str) -> str:
@@ -112,11 +112,11 @@ def blockers(links: Iterable[Link]) -> List[Blocker]:
     for link in by_session.values():
         if link.blocker is not None:
             ends.setdefault(_end(link, by_session), []).append(link)
-    found = []
+    result = []
     for (session, is_cycle), waiting in ends.items():
         own = by_session.get(session)
         longest = max(waiting, key=lambda link: link.seconds or 0.0)
-        found.append(
+        result.append(
             Blocker(
                 session,
                 "" if own is None else own.event,
@@ -126,7 +126,7 @@ def blockers(links: Iterable[Link]) -> List[Blocker]:
                 is_cycle,
             )
         )
-    return sorted(found, key=lambda one: (-one.waiting, one.session))
+    return sorted(result, key=lambda blocker: (-blocker.waiting, blocker.session))
 
 
 def _end(link: Link, by_session: Dict[Session, Link]) -> Tuple[Session, bool]:

@@ -150,8 +150,8 @@ def read_table(
     headings = dashed_table.cells(lines[at - 1], spans) if at else None
     layout = awr_layouts.layout_of(headings or (), layouts)
     if layout is None:
-        told = " | ".join(headings) if headings else "none that fit the columns"
-        raise ParseError(what, f"no release is known to print these headings: {told[:100]}", at)
+        listing = " | ".join(headings) if headings else "none that fit the columns"
+        raise ParseError(what, f"no release is known to print these headings: {listing[:100]}", at)
     rows: List[_Row] = []
     index = at + 1
     while index < len(lines):
@@ -206,12 +206,12 @@ def _is_row(line: str, spans: List[Tuple[int, int]], layout: Layout) -> bool:
 def _row(
     what: str, section: str, line: str, number: int, spans: List[Tuple[int, int]], layout: Layout
 ) -> _Row:
-    found = dashed_table.cells(line, spans)
-    if found is None:
+    cells = dashed_table.cells(line, spans)
+    if cells is None:
         raise ParseError(
             what, f"the row does not match its columns: {kind_of(line.strip())}", number
         )
-    by_column = {column: found[place] for place, column in enumerate(layout.columns)}
+    by_column = {column: cells[place] for place, column in enumerate(layout.columns)}
     printed = by_column[awr_layouts.EVENT]
     if not printed:
         raise ParseError(what, "the row has no name of an event", number)
@@ -322,9 +322,9 @@ def _settled(row: _Row, layout: Layout, share: Optional[float]) -> WaitEvent:
     if not scales:
         return event._replace(problem=CONTRADICTORY)
     if len(scales) > 1 and seconds is not None and share and event.percent:
-        told = seconds.value / share / event.percent
+        ratio = seconds.value / share / event.percent
         # Thousands apart: a share of one digit is enough to tell them from each other.
-        scales = tuple(scale for scale in scales if 1 / 3.0 < told * scale < 3) or scales
+        scales = tuple(scale for scale in scales if 1 / 3.0 < ratio * scale < 3) or scales
     if len(scales) > 1 and seconds is not None:
         seconds = None
         event = event._replace(problem=event.problem or TIME_CUT)

@@ -102,19 +102,19 @@ def _open(path: str) -> int:
 
 def _extents(descriptor: int, size: int) -> List[Tuple[int, int]]:
     """Where a file has data. A file system that does not tell says that all is data."""
-    found: List[Tuple[int, int]] = []
+    extents: List[Tuple[int, int]] = []
     at = 0
     try:
-        while at < size and len(found) < _MOST_EXTENTS:
+        while at < size and len(extents) < _MOST_EXTENTS:
             begin = os.lseek(descriptor, at, os.SEEK_DATA)
             at = os.lseek(descriptor, begin, os.SEEK_HOLE)
-            found.append((begin, at))
+            extents.append((begin, at))
     except OSError as problem:
         if problem.errno == errno.EINVAL:
             return [(0, size)]
         if problem.errno != errno.ENXIO:
             raise
-    return found
+    return extents
 
 
 def _aligned(extents: List[Tuple[int, int]]) -> List[Tuple[int, int]]:

@@ -38,17 +38,17 @@ def read(host: Host) -> List[Running]:
     """Ask each database that runs here, as its owner."""
     running = next_start.running_databases(instances.find_instances(host))
     asking = next_start.Asking(_SECONDS, None)
-    found = []
+    databases = []
     for sid, instance in sorted(running.items()):
         database = next_start.look_at(host, asking, sid, instance)
         links = attempt(_read_links, host, database)
-        found.append(Running(sid, database.asked, links))
-    return found
+        databases.append(Running(sid, database.asked, links))
+    return databases
 
 
 def _read_links(host: Host, database: next_start.Database) -> List[Link]:
-    asked, target = known(database.asked), known(database.target)
-    wanted = sqlplus.rows(
+    instance, target = known(database.asked), known(database.target)
+    query = sqlplus.rows(
         target,
         _CHAINS,
         [
@@ -61,12 +61,12 @@ def _read_links(host: Host, database: next_start.Database) -> List[Link]:
         ],
         _SECONDS,
     )
-    key = "command:" + wanted.name
-    if asked.version < _SINCE:
+    key = "command:" + query.name
+    if instance.version < _SINCE:
         raise Absent(key, "v$wait_chains is there since 11.1")
     fields = {wait_chains.KIND: len(wait_chains.COLUMNS)}
     links: List[Link] = wait_chains.parse(
-        oracle_parameters.rows_of(host, database.sid, wanted, fields)
+        oracle_parameters.rows_of(host, database.sid, query, fields)
     )
     if len(links) > _MOST_ROWS:
         raise Unanswered(key, f"more than {_MOST_ROWS} sessions wait, not read")

@@ -131,17 +131,17 @@ def measure(requested: int, processes: int, share: int) -> Cost:
     kinds = [("4 KiB", SMALL_PAGE)]
     if bound.huge:
         kinds.append(("huge", meminfo.pool(rows).page_size))
-    found: List[Row] = []
+    results: List[Row] = []
     first: Dict[str, float] = {}
     for pages, page_size in kinds:
         segment = Segment(bound.size, pages == "huge")
         try:
             first[pages] = segment.touch(page_size)
             for count in steps(processes):
-                found.append(_measure_step(segment, pages, page_size, count))
+                results.append(_measure_step(segment, pages, page_size, count))
         finally:
             segment.detach()
-    return Cost(requested, bound.size, bound.reasons, first, found)
+    return Cost(requested, bound.size, bound.reasons, first, results)
 
 
 def _meminfo() -> Dict[str, int]:
@@ -344,11 +344,11 @@ def table(cost: Cost) -> List[str]:
             f"{row.attach_max:>12.4f} {human(row.page_tables):>13} {human(row.expected):>13} "
             f"{_difference(row):>8}"
         )
-    found = ratios(cost)
-    if found is not None:
+    factors = ratios(cost)
+    if factors is not None:
         lines.append(
             "4 KiB against huge: {0:.0f} times the time to attach, {1:.0f} times the page "
-            "tables".format(found["attach"], found["page_tables"])
+            "tables".format(factors["attach"], factors["page_tables"])
         )
     if cost.size != cost.requested:
         lines.append(_scaled(cost))

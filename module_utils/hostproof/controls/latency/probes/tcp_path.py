@@ -36,18 +36,18 @@ def of(stream: socket.socket) -> Dict[str, Any]:
     """The conditions of a connection: ``interface``, ``route`` ("on link", "via ADDRESS", "this
     host"), ``source_address``, ``mtu`` (the path MTU that this host knows) and ``mss``, the
     negotiated segment size (bytes). Unknown conditions are omitted."""
-    found: Dict[str, Any] = {}
+    details: Dict[str, Any] = {}
     if not sys.platform.startswith("linux"):
-        return found
+        return details
     try:
-        found["source_address"] = _address(stream.getsockname()[0])
-        found["mss"] = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
-        found["mtu"] = _mtu(stream)
-        found.update(_route(stream))
+        details["source_address"] = _address(stream.getsockname()[0])
+        details["mss"] = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+        details["mtu"] = _mtu(stream)
+        details.update(_route(stream))
     except (OSError, ParseError, ValueError, struct.error):
         # Whatever is in the way, what was told before stays, and the measurement goes on.
         pass
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in details.items() if value}
 
 
 def _address(text: str) -> str:

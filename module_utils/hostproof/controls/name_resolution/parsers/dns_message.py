@@ -50,7 +50,7 @@ def parse(message: bytes, name: str) -> Reply:
         raise ParseError(_WHAT, "it is longer than a datagram")
     if answers > _RECORDS:
         raise ParseError(_WHAT, f"more than {_RECORDS} records")
-    found = []
+    addresses = []
     try:
         for _record in range(answers):
             start = _behind_name(message, start)
@@ -59,10 +59,10 @@ def parse(message: bytes, name: str) -> Reply:
             data = message[start : start + length]
             start += length
             if (kind, family) == (_A, _IN):
-                found.append(str(ipaddress.IPv4Address(data)))
+                addresses.append(str(ipaddress.IPv4Address(data)))
     except (IndexError, struct.error, ValueError) as problem:
         raise ParseError(_WHAT, "a record is cut off") from problem
-    return Reply(flags & 0xF, tuple(found))
+    return Reply(flags & 0xF, tuple(addresses))
 
 
 def _number(name: str) -> int:

@@ -18,7 +18,7 @@ class Entry(NamedTuple):
     line: int
 
     def has(self, name: str) -> bool:
-        return name.lower() in (one.lower() for one in self.names)
+        return name.lower() in (alias.lower() for alias in self.names)
 
 
 class Hosts(NamedTuple):
@@ -29,7 +29,7 @@ class Hosts(NamedTuple):
 
 
 def parse(text: str) -> Hosts:
-    found, passed_over = [], []
+    entries, passed_over = [], []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -39,7 +39,7 @@ def parse(text: str) -> Hosts:
         except ValueError:
             address = ""
         if address and len(words) > 1:
-            found.append(Entry(address, tuple(words[1:]), number))
+            entries.append(Entry(address, tuple(words[1:]), number))
         else:
             passed_over.append(number)
-    return Hosts(found, passed_over)
+    return Hosts(entries, passed_over)

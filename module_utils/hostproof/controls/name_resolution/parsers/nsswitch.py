@@ -36,15 +36,15 @@ def parse_hosts(text: str) -> Optional[List[Source]]:
     if not lines:
         return None
     number, rest = lines[0]
-    found: List[Source] = []
+    sources: List[Source] = []
     for token in _TOKEN.finditer(rest):
         if token.group(2):
-            found.append(Source(token.group(2).lower(), False))
-        elif token.group(1) is not None and found:
-            found[-1] = found[-1]._replace(ends=_ends(token.group(1), number))
+            sources.append(Source(token.group(2).lower(), False))
+        elif token.group(1) is not None and sources:
+            sources[-1] = sources[-1]._replace(ends=_ends(token.group(1), number))
         else:
             raise ParseError(_WHAT, f"not understood: {kind_of(rest.strip())}", number)
-    return found
+    return sources
 
 
 def _ends(actions: str, number: int) -> bool:

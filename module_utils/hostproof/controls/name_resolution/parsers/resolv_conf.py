@@ -59,9 +59,9 @@ def parse(text: str) -> Resolver:
             rotate = rotate or "rotate" in words
             options = [_OPTION.match(word) for word in words[1:]]
             numbers.update(
-                (one.group(1), min(integer(one.group(2)), _MOST[one.group(1)]))
-                for one in options
-                if one
+                (match.group(1), min(integer(match.group(2)), _MOST[match.group(1)]))
+                for match in options
+                if match
             )
     # With 0 seconds the resolver takes one.
     timeout = max(1, numbers["timeout"])

@@ -93,8 +93,8 @@ def _getent(host: Host, database: str, what: str) -> str:
     return output.stdout
 
 
-def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
-    server, name = asked
+def _ask_server(host: Host, query: Tuple[str, str]) -> dns_message.Reply:
+    server, name = query
     if not is_name(name):
         raise ParseError("name", f"{kind_of(name)} is not a name, and no server is queried for it")
     try:
@@ -103,12 +103,12 @@ def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
         raise ParseError("name", str(problem)) from problem
     key = key_of(server, name)
     problems: List[Unanswered] = []
-    for one in (key, key + " again"):
+    for label in (key, key + " again"):
         try:
-            reply = host.ask_udp(one, server, 53, question, PATIENCE)
+            reply = host.ask_udp(label, server, 53, question, PATIENCE)
             return dns_message.parse(reply, name)
         except Unanswered as problem:
             problems.append(problem)
-    if all("timed out" in str(one) for one in problems):
+    if all("timed out" in str(error) for error in problems):
         raise Absent(key, f"no answer in {PATIENCE:g} seconds, queried twice")
     raise problems[0]

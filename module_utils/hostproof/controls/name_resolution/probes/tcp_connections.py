@@ -19,12 +19,12 @@ OPEN = ""
 
 def look(host: Host, addresses: Sequence[str], port: int) -> Dict[str, str]:
     """OPEN by address, or the error of the system."""
-    told = known(attempt(host.windows, _NAME, lambda: _measure(addresses, port)))
-    figures = told.figures or {}
-    missing = [one for one in addresses if _key(one, port) not in figures]
+    result = known(attempt(host.windows, _NAME, lambda: _measure(addresses, port)))
+    figures = result.figures or {}
+    missing = [address for address in addresses if _key(address, port) not in figures]
     if missing:
         raise Unanswered(KEY, f"no connection to {missing[0]} was tried: record it again")
-    return {one: str(figures[_key(one, port)])[:200] for one in addresses}
+    return {address: str(figures[_key(address, port)])[:200] for address in addresses}
 
 
 def _key(address: str, port: int) -> str:

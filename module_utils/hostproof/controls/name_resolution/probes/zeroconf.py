@@ -58,7 +58,7 @@ def read_proxyt(host: Host) -> Proxyt:
 
 def read(host: Host) -> Zeroconf:
     return Zeroconf(
-        enabled=attempt(lambda: tuple(one for one in UNITS if _is_enabled(host, one))),
+        enabled=attempt(lambda: tuple(unit for unit in UNITS if _is_enabled(host, unit))),
         daemons=attempt(lambda: len(host.processes(PROCESSES, _DAEMON, _RUNS_AS))),
         routes=attempt(_read_routes, host),
         script=attempt(_adds_route, host),
@@ -70,10 +70,10 @@ def _is_enabled(host: Host, unit: str) -> bool:
     output = attempt(host.run, argv)
     if isinstance(output, Absent):
         return False  # without systemd, no unit starts
-    state, said = known(output).stdout.strip(), known(output).stderr.strip()
+    state, message = known(output).stdout.strip(), known(output).stderr.strip()
     # systemd 219 of EL7 prints no state for a unit that does not exist.
-    if state not in _STATES and (state or "No such file" not in said):
-        answer = (state or said)[:80]
+    if state not in _STATES and (state or "No such file" not in message):
+        answer = (state or message)[:80]
         raise Unanswered("command:" + " ".join(argv), f"systemctl answered {answer!r}")
     return bool(state == "enabled")
 
@@ -84,11 +84,11 @@ def _read_routes(host: Host) -> Tuple[str, ...]:
     lines: List[List[str]] = [line.split() for line in output.stdout.splitlines() if line.strip()]
     if output.rc != 0 or any("dev" not in words[:-1] for words in lines):
         raise Unanswered("command:" + " ".join(ROUTE), f"ip route ended with {output.rc}")
-    found: Dict[str, None] = {}
+    interfaces: Dict[str, None] = {}
     for words in lines:
         if "kernel" not in words:
-            found[words[words.index("dev") + 1]] = None
-    return tuple(found)
+            interfaces[words[words.index("dev") + 1]] = None
+    return tuple(interfaces)
 
 
 def _adds_route(host: Host) -> bool:
@@ -97,5 +97,5 @@ def _adds_route(host: Host) -> bool:
     known(attempt(host.stat, SCRIPT))
     pattern = r"^[ \t]*(?:export[ \t]+)?NOZEROCONF="
     lines = unless_absent(attempt(host.read_lines, SYSCONFIG, pattern), [])
-    values = [re.sub(r"[ \t]#.*", "", one.partition("=")[2]).strip("\"' \t") for one in lines]
+    values = [re.sub(r"[ \t]#.*", "", line.partition("=")[2]).strip("\"' \t") for line in lines]
     return not (values and values[-1])

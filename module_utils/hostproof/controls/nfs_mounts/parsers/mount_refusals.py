@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
 
     def shown(self) -> str:
         """The names without their values, for a text."""
-        return " and ".join(_shown(one.partition("=")[0]) for one in self.word.split(" and "))
+        return " and ".join(_shown(word.partition("=")[0]) for word in self.word.split(" and "))
 
 
 #: Says what is wrong with a value, "" where nothing is. The release is None where unknown.
@@ -72,12 +72,12 @@ def refused(text: str, fstype: str, release: Optional[Release]) -> List[Refusal]
     """
     words = nfs_options.split(text)
     sloppy = "sloppy" in words
-    found: List[Refusal] = []
+    refusals: List[Refusal] = []
     for word in words:
-        one = _refusal(word, release) if word else None
-        if one is not None:
-            found.append(one._replace(passed_over=sloppy and one.passed_over))
-    return found + _together(words, fstype, release)
+        refusal = _refusal(word, release) if word else None
+        if refusal is not None:
+            refusals.append(refusal._replace(passed_over=sloppy and refusal.passed_over))
+    return refusals + _together(words, fstype, release)
 
 
 def value_read(value: str, release: Optional[Release]) -> str:
@@ -148,7 +148,7 @@ def _meant(name: str) -> str:
 
 def _nearest(name: str) -> str:
     known = sorted(set(_OPTIONS) | _FLAGS | _OF_LIBMOUNT)
-    return next((one for one in known if len(one) > 2 and _is_one_slip(name, one)), "")
+    return next((option for option in known if len(option) > 2 and _is_one_slip(name, option)), "")
 
 
 def _is_one_slip(left: str, right: str) -> bool:
@@ -169,29 +169,29 @@ def _together(words: List[str], fstype: str, release: Optional[Release]) -> List
     """Words each of which is known, and which contradict one another or the type."""
     settings = nfs_options.parse(",".join(words))
     version = settings.get("vers", "")
-    found = []
+    refusals = []
     minor = settings.get("minorversion") or next(
         (word.partition("=")[2] for word in words if word.startswith("minorversion=")), ""
     )
     if minor not in ("", "0") and version in ("2", "3"):
-        found.append(Refusal("minorversion=" + minor, "only NFSv4 has minor versions"))
+        refusals.append(Refusal("minorversion=" + minor, "only NFSv4 has minor versions"))
     if version == "3" and settings.get("mountvers") == "2":
-        found.append(
+        refusals.append(
             Refusal("mountvers=" + settings["mountvers"], "NFSv3 is mounted with mountvers=3")
         )
     versions = [word for word in words if _VERSION_WORD.match(word)]
     if len(versions) > 1:
-        found.append(Refusal(" and ".join(versions), "only one version may be named"))
+        refusals.append(Refusal(" and ".join(versions), "only one version may be named"))
     if settings.get("migration") == "yes" and version not in ("", "4", "4.0"):
-        found.append(Refusal("migration", "only NFSv4.0 has migration"))
+        refusals.append(Refusal("migration", "only NFSv4.0 has migration"))
     is_four = version.startswith("4") or (fstype == NFS4 and not version)
     proto = settings.get("proto", "").rstrip("6")
     if proto == "udp" and is_four:
-        found.append(Refusal("proto=udp", "NFSv4 is not spoken over UDP"))
+        refusals.append(Refusal("proto=udp", "NFSv4 is not spoken over UDP"))
     elif proto == "udp" and (release is None or (release.major, release.minor) >= _FS_PARSER):
         why = "kernels since 5.6 have no NFS over UDP, unless their maker built it in"
-        found.append(Refusal("proto=udp", why, certain=False))
-    return found
+        refusals.append(Refusal("proto=udp", why, certain=False))
+    return refusals
 
 
 # -- values ---------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def _version(value: str, release: Optional[Release]) -> str:
 
 
 def _flavors(value: str, release: Optional[Release]) -> str:
-    wrong = [one for one in value.split(":") if one not in _SECURITY]
+    wrong = [flavor for flavor in value.split(":") if flavor not in _SECURITY]
     if not wrong:
         return ""
     return "{0} is none of {1}".format(kind_of(wrong[0]), ", ".join(sorted(_SECURITY)))

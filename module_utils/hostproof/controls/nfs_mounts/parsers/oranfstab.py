@@ -175,23 +175,23 @@ class _Reader:
         return None
 
     def _take_export(self, pairs: List[Tuple[str, str]], number: int) -> None:
-        given = dict(pairs)
-        others = sorted(set(given) - {"export", "mount", "security"})
-        if others or len(given) < len(pairs):
+        values = dict(pairs)
+        others = sorted(set(values) - {"export", "mount", "security"})
+        if others or len(values) < len(pairs):
             self.wrong(number, "holds more than export:, mount: and security:", False)
-        missing = [key for key in ("export", "mount") if key not in given]
+        missing = [key for key in ("export", "mount") if key not in values]
         if missing:
-            there = "export" if "export" in given else "mount"
+            there = "export" if "export" in values else "mount"
             self.wrong(number, f"{there}: without {missing[0]}: on the same line")
             return
         for key in ("export", "mount"):
-            if not given[key].startswith("/"):
-                self.wrong(number, f"{key}: {kind_of(given[key])} is not an absolute path")
+            if not values[key].startswith("/"):
+                self.wrong(number, f"{key}: {kind_of(values[key])} is not an absolute path")
         server = self._server(number, "export")
         if server is not None:
-            security = given.get("security")
+            security = values.get("security")
             self._one_of(security, SECURITY, "security", number)
-            server.exports.append(Export(given["export"], given["mount"], security, number))
+            server.exports.append(Export(values["export"], values["mount"], security, number))
 
     def _take_pair(self, key: str, value: str, number: int) -> None:
         if key == "server":

@@ -90,14 +90,14 @@ def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
     """Everything about Direct NFS on a host; an error is where something was not read."""
     looked_at = _one_for_each_path([_read_home(host, home) for home in homes])
     files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE, ())}
-    for one in looked_at:
-        order = if_known(one.order, Order((), ()))
-        named_by = (*one.home.named_by, *order.named_by)
+    for entry in looked_at:
+        order = if_known(entry.order, Order((), ()))
+        named_by = (*entry.home.named_by, *order.named_by)
         for path in order.places + order.ignored:
             if path not in files:
                 files[path] = attempt(_read_tab, host, path, named_by)
     tabs = [tab for tab in files.values() if isinstance(tab, oranfstab.Parsed)]
-    paths = [one.path for one in looked_at if not isinstance(one.path, HostproofError)]
+    paths = [entry.path for entry in looked_at if not isinstance(entry.path, HostproofError)]
     return DirectNfs(
         homes=looked_at,
         files=files,
@@ -125,9 +125,9 @@ def tab_key(path: str) -> str:
 
 def network_of(address: str, own: List[ip_addr.Address]) -> Optional[ip_addr.Network]:
     """The attached network that an address is in; None where a router is in between."""
-    for one in own:
-        if ipaddress.ip_address(address) in one.network:
-            return one.network
+    for interface in own:
+        if ipaddress.ip_address(address) in interface.network:
+            return interface.network
     return None
 
 
@@ -147,25 +147,25 @@ def _read_home(host: Host, home: OracleHome) -> HomeDirectNfs:
 def _one_for_each_path(homes: List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]:
     """Homes that are one and the same behind links, as one."""
     merged: Dict[str, HomeDirectNfs] = OrderedDict()
-    for one in homes:
-        path = if_known(one.path, one.home.path)
+    for entry in homes:
+        path = if_known(entry.path, entry.home.path)
         if path in merged:
             first = merged[path].home
             home = first._replace(
-                sids=first.sids + tuple(sid for sid in one.home.sids if sid not in first.sids),
-                places=first.places + one.home.places,
-                clusterware=first.clusterware or one.home.clusterware,
+                sids=first.sids + tuple(sid for sid in entry.home.sids if sid not in first.sids),
+                places=first.places + entry.home.places,
+                clusterware=first.clusterware or entry.home.clusterware,
             )
             merged[path] = merged[path]._replace(home=home)
         else:
-            merged[path] = one
+            merged[path] = entry
     return tuple(merged.values())
 
 
 def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
     directory = home + "/lib"
-    found = {file.name: file for file in nfs_files.list_files(host, directory, named_by)}
-    direct = sorted(name for name in found if DIRECT.match(name))
+    files = {file.name: file for file in nfs_files.list_files(host, directory, named_by)}
+    direct = sorted(name for name in files if DIRECT.match(name))
     if not direct:
         raise Absent(f"command:ls -Lin {directory}/", f"{directory} holds no libnfsodm")
     odm = f"{home}/{_ODM_FOLDER}"
@@ -173,17 +173,17 @@ def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
     for file in loaded:
         if DIRECT.match(file.name) and file.size:
             return Library(True, f"{odm}/{file.name} is there", "")
-    for name in sorted(found):
+    for name in sorted(files):
         plain = PLAIN.match(name)
         other = f"libnfsodm{plain.group(1)}.so" if plain else ""
-        if other not in found:
+        if other not in files:
             continue
-        one, two = f"{directory}/{name}", f"{directory}/{other}"
-        if found[name].inode == found[other].inode:
-            return Library(True, f"{one} leads to {other}", one)
-        is_as_long = found[name].size == found[other].size
-        if is_as_long and nfs_files.same_content(host, one, two, named_by):
-            return Library(True, f"{one} is a copy of {other}", one)
+        path, two = f"{directory}/{name}", f"{directory}/{other}"
+        if files[name].inode == files[other].inode:
+            return Library(True, f"{path} leads to {other}", path)
+        is_as_long = files[name].size == files[other].size
+        if is_as_long and nfs_files.same_content(host, path, two, named_by):
+            return Library(True, f"{path} is a copy of {other}", path)
     return Library(
         False, f"{odm} holds no libnfsodm, and libodm in {directory} is another file", ""
     )

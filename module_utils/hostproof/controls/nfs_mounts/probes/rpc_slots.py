@@ -80,13 +80,14 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
     from_kernel = kernel_cmdline.last(known(slots.boot.cmdline), key)
     if from_kernel is not None:
         parameters.append(Write(from_kernel, "kernel command line " + key))
-    for one in parameters:
-        if sysctl_number.read_parameter(one.value or "", sysctl_number.SLOTS).value is None:
+    for parameter in parameters:
+        if sysctl_number.read_parameter(parameter.value or "", sysctl_number.SLOTS).value is None:
             raise Unanswered(
-                "file:" + one.place.rsplit(":", 1)[0]
-                if one.place.startswith("/")
+                "file:" + parameter.place.rsplit(":", 1)[0]
+                if parameter.place.startswith("/")
                 else "file:/proc/cmdline",
-                f"{one.place} gives {name} the value {kind_of(one.value or '')}, with which the "
+                f"{parameter.place} gives {name} the value {kind_of(parameter.value or '')}, with "
+                "which the "
                 f"kernel does not load {_MODULE}: without it nothing is mounted by NFS",
             )
     writes: List[Write] = []
@@ -102,13 +103,13 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
     target = PROC_SYS + sysctl_d.normalize(key)
     # Whether the module is there by then is unknown: before, its keys do not exist.
     later = later_writes(_without(slots.boot, applied_by), [target])
-    writes.extend(one._replace(certain=False) for one in later)
+    writes.extend(write._replace(certain=False) for write in later)
 
     def read(text: str) -> Tuple[Optional[str], Optional[str]]:
         return read_value(sysctl_d.normalize(key), text)
 
-    found = outcome(_as_numbers(parameters) + writes, key, read, {})
-    return found._replace(losers=found.losers + unused, unknown=unseen(slots.boot))
+    result = outcome(_as_numbers(parameters) + writes, key, read, {})
+    return result._replace(losers=result.losers + unused, unknown=unseen(slots.boot))
 
 
 def _without(boot: Boot, applied_by: Optional[str]) -> Boot:
@@ -116,15 +117,17 @@ def _without(boot: Boot, applied_by: Optional[str]) -> Boot:
     if applied_by is None or isinstance(boot.others, HostproofError):
         return boot
     path = re.sub(":[0-9]+$", "", applied_by)
-    return boot._replace(others=[one for one in boot.others if one.actor != path])
+    return boot._replace(others=[other for other in boot.others if other.actor != path])
 
 
 def _as_numbers(parameters: List[Write]) -> List[Write]:
     """Parameters with the number that the kernel makes of them: it reads + there, unlike sysctl."""
     limits = sysctl_number.SLOTS
     return [
-        one._replace(value=str(sysctl_number.read_parameter(one.value or "", limits).value))
-        for one in parameters
+        parameter._replace(
+            value=str(sysctl_number.read_parameter(parameter.value or "", limits).value)
+        )
+        for parameter in parameters
     ]
 
 
@@ -136,12 +139,12 @@ def with_modprobe_file(slots: Slots, path: str, text: str) -> Slots:
     modprobe = known(slots.modprobe)
     parsed = modprobe_d.parse(text, path)
     masked = _file_name(path)
-    options = [one for one in modprobe.options if _file_name(one.path) != masked]
-    installs = [one for one in modprobe.installs if _file_name(one.path) != masked]
+    options = [option for option in modprobe.options if _file_name(option.path) != masked]
+    installs = [install for install in modprobe.installs if _file_name(install.path) != masked]
     return slots._replace(
         modprobe=Modprobe(
-            sorted(options + parsed.options, key=lambda one: _file_name(one.path)),
-            sorted(installs + parsed.installs, key=lambda one: _file_name(one.path)),
+            sorted(options + parsed.options, key=lambda item: _file_name(item.path)),
+            sorted(installs + parsed.installs, key=lambda item: _file_name(item.path)),
         )
     )
 

@@ -36,17 +36,17 @@ _ATTRIBUTE = re.compile(r'\b([a-z]+)="([^"<>]*)"')
 
 def parse_apt(text: str) -> Transaction:
     """The lines Inst and Remv of apt-get --simulate."""
-    found: List[Tuple[str, str]] = []
+    changes: List[Tuple[str, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith(("Remv ", "Purg ")):
-            found.append(("removed", line[len("Remv ") :].partition(" ")[0]))
+            changes.append(("removed", line[len("Remv ") :].partition(" ")[0]))
         elif line.startswith("Inst "):
             match = _APT.match(line)
             if match is None:
                 raise ParseError("apt-get", f"{kind_of(line)} names no package", number)
             name, old, architecture = match.groups()
-            found.append(("upgraded" if old else "installed", f"{name}:{architecture}"))
-    return _sorted(found)
+            changes.append(("upgraded" if old else "installed", f"{name}:{architecture}"))
+    return _sorted(changes)
 
 
 def parse_dnf(text: str) -> Transaction:
@@ -54,24 +54,24 @@ def parse_dnf(text: str) -> Transaction:
     title = _TITLE.search(text)
     if title is None:
         raise ParseError("dnf", "it shows no transaction")
-    found: List[Tuple[str, str]] = []
+    changes: List[Tuple[str, str]] = []
     kind = ""
     fields: List[str] = []
     for number, line in enumerate(text[title.end() :].splitlines(), 1):
         if line.startswith("Transaction Summary"):
             break
         if line.startswith("  ") and line.split()[:1] == ["replacing"]:
-            found.append(("removed", " ".join(line.split()[1:2])))
+            changes.append(("removed", " ".join(line.split()[1:2])))
         elif line.startswith(" ") and kind:
             fields += line.split()
         elif line.rstrip().endswith(":"):
             kind = _kind_of_section(line.strip()[:-1], number)
         if len(fields) == _FIELDS:
-            found.append((kind, f"{fields[0]}.{fields[1]}"))
+            changes.append((kind, f"{fields[0]}.{fields[1]}"))
             fields = []
         if len(fields) > _FIELDS:
             raise ParseError("dnf", f"{kind_of(line)} does not name a package", number)
-    return _sorted(found)
+    return _sorted(changes)
 
 
 def _kind_of_section(title: str, number: int) -> str:
@@ -84,7 +84,7 @@ def _kind_of_section(title: str, number: int) -> str:
 def parse_zypper(text: str) -> Transaction:
     """The summary of zypper --xmlout install --dry-run."""
     kinds = {"to-install": "installed", "to-remove": "removed"}
-    found: List[Tuple[str, str]] = []
+    changes: List[Tuple[str, str]] = []
     kind = ""
     for tag, rest in _ZYPPER.findall(text):
         if tag != "solvable":
@@ -93,14 +93,14 @@ def parse_zypper(text: str) -> Transaction:
             attributes = dict(_ATTRIBUTE.findall(rest))
             if not attributes.get("name") or not attributes.get("arch"):
                 raise ParseError("zypper", "a solvable has no name or no architecture")
-            found.append((kind, f"{attributes['name']}.{attributes['arch']}"))
+            changes.append((kind, f"{attributes['name']}.{attributes['arch']}"))
     if "<install-summary" not in text:
         raise ParseError("zypper", "it shows no summary")
-    return _sorted(found)
+    return _sorted(changes)
 
 
-def _sorted(found: List[Tuple[str, str]]) -> Transaction:
+def _sorted(changes: List[Tuple[str, str]]) -> Transaction:
     def of(kind: str) -> Tuple[str, ...]:
-        return tuple(sorted({name for one, name in found if one == kind}))
+        return tuple(sorted({name for action, name in changes if action == kind}))
 
     return Transaction(of("installed"), of("upgraded"), of("removed"))

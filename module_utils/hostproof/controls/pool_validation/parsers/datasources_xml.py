@@ -64,28 +64,28 @@ class _Reader:
         self.source: Optional[DataSource] = None
         self.text: Optional[List[str]] = None
 
-    def begin(self, name: str, given: Dict[str, str]) -> None:
+    def begin(self, name: str, attributes: Dict[str, str]) -> None:
         self.path.append(name)
         if name == "profile" and len(self.path) == 3:
-            self.profile = given.get("name")
+            self.profile = attributes.get("name")
         elif name in _SOURCES and self.source is None and "datasources" in self.path[-2:-1]:
             self.source = DataSource(
-                given.get("pool-name") or given.get("jndi-name", ""),
-                given.get("jndi-name", ""),
+                attributes.get("pool-name") or attributes.get("jndi-name", ""),
+                attributes.get("jndi-name", ""),
                 name == "xa-datasource",
-                given.get("enabled", "true") != "false",
+                attributes.get("enabled", "true") != "false",
                 self.profile,
                 {},
             )
-        elif self.source is not None and name in CLASSES and "class-name" in given:
-            self.source.attributes[CLASSES[name]] = given["class-name"]
+        elif self.source is not None and name in CLASSES and "class-name" in attributes:
+            self.source.attributes[CLASSES[name]] = attributes["class-name"]
         elif self.source is not None and name in TEXTS:
             self.text = []
 
     def data(self, text: str) -> None:
         if self.text is not None:
             self.text.append(text)
-            if sum(len(one) for one in self.text) > _LONGEST:
+            if sum(len(part) for part in self.text) > _LONGEST:
                 raise ParseError(_WHAT, f"a value is longer than {_LONGEST} characters")
 
     def end(self, name: str) -> None:
@@ -113,28 +113,28 @@ def parse(text: str) -> List[DataSource]:
 def kept(text: str) -> str:
     """The part of such a file that is recorded as evidence: its data sources as JSON, without
     secrets."""
-    return json.dumps([dict(one._asdict()) for one in parse(text)], sort_keys=True)
+    return json.dumps([dict(source._asdict()) for source in parse(text)], sort_keys=True)
 
 
 def from_kept(text: str) -> List[DataSource]:
     """The data sources of what ``kept`` gave."""
     try:
         read = json.loads(text)
-        told = [DataSource(**one) for one in read]
-        fine = isinstance(read, list) and all(_is_fine(one) for one in told)
+        sources = [DataSource(**fields) for fields in read]
+        fine = isinstance(read, list) and all(_is_fine(source) for source in sources)
     except (RecursionError, TypeError, ValueError):
         raise ParseError(_WHAT, "its record holds no data sources") from None
     if not fine:
         raise ParseError(_WHAT, "its record holds no data sources")
-    return told
+    return sources
 
 
-def _is_fine(one: DataSource) -> bool:
-    texts: Tuple[Any, ...] = (one.name, one.jndi) + tuple(one.attributes.values())
+def _is_fine(source: DataSource) -> bool:
+    texts: Tuple[Any, ...] = (source.name, source.jndi) + tuple(source.attributes.values())
     return (
         all(isinstance(text, str) for text in texts)
-        and set(one.attributes) <= set(ATTRIBUTES)
-        and isinstance(one.xa, bool)
-        and isinstance(one.enabled, bool)
-        and (one.profile is None or isinstance(one.profile, str))
+        and set(source.attributes) <= set(ATTRIBUTES)
+        and isinstance(source.xa, bool)
+        and isinstance(source.enabled, bool)
+        and (source.profile is None or isinstance(source.profile, str))
     )

@@ -59,36 +59,36 @@ def parse(text: str) -> List[PoolSource]:
         own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
         is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
         return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
-    told = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
+    settings = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
     values: Dict[str, Dict[str, str]] = {}
-    for key, value in told.items():
+    for key, value in settings.items():
         kind, name = _attribute(key)
         if name is not None:
             values.setdefault(kind, {})[name] = _value(kind, name, value)
-    if told and any(key.startswith(_ELSEWHERE) for key, _value in spring):
+    if settings and any(key.startswith(_ELSEWHERE) for key, _value in spring):
         return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {}), *others]
-    if "jndiname" in told:
+    if "jndiname" in settings:
         return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {}), *others]
-    if "type" in told:
-        kind = _TYPES.get(told["type"], told["type"])
+    if "type" in settings:
+        kind = _TYPES.get(settings["type"], settings["type"])
         return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {})), *others]
-    if not told:
+    if not settings:
         return others
     return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {}), *others]
 
 
 def _own_prefixes(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
     """What an application binds to a pool by a separate prefix (app.datasource.hikari.*)."""
-    found = []
+    prefixes = []
     for key, _value in pairs:
         parts = _relaxed(key).split(".")
         ends = [place for place, part in enumerate(parts) if place and part in _KINDS]
         if parts[-1] in _ADDRESSES:
             ends.append(len(parts) - 1)
         prefix = ".".join(key.split(".")[: min(ends)]) if ends else ""
-        if prefix and not _relaxed(prefix).startswith(_SPRING[:-1]) and prefix not in found:
-            found.append(prefix)
-    return [PoolSource(one, f"the application's own prefix {one}", {}) for one in found]
+        if prefix and not _relaxed(prefix).startswith(_SPRING[:-1]) and prefix not in prefixes:
+            prefixes.append(prefix)
+    return [PoolSource(prefix, f"the application's own prefix {prefix}", {}) for prefix in prefixes]
 
 
 def _shown(kind: str) -> str:
@@ -118,7 +118,7 @@ def _relaxed(name: str) -> str:
 
 
 def _pairs(text: str) -> List[Tuple[str, str]]:
-    found: List[Tuple[str, str]] = []
+    pairs: List[Tuple[str, str]] = []
     whole = ""
     for line in re.split(r"\r\n|\n|\r", text):
         line = line.lstrip(" \t\f")
@@ -132,11 +132,11 @@ def _pairs(text: str) -> List[Tuple[str, str]]:
             continue
         match = _LINE.match(whole)
         if whole and match is not None:
-            found.append((_plain(match.group(1)), _plain(match.group(2)).strip()[:LONGEST]))
+            pairs.append((_plain(match.group(1)), _plain(match.group(2)).strip()[:LONGEST]))
         whole = ""
-        if len(found) > 10 * MOST:
+        if len(pairs) > 10 * MOST:
             raise ParseError(_WHAT, f"it has more than {10 * MOST} properties")
-    return found
+    return pairs
 
 
 def _plain(text: str) -> str:

@@ -78,27 +78,27 @@ class PoolSource(NamedTuple):
     values: Dict[str, str]
 
 
-def kept(found: List[PoolSource]) -> str:
+def kept(sources: List[PoolSource]) -> str:
     """The part of a file with passwords that is recorded as evidence."""
-    return json.dumps([dict(one._asdict()) for one in found], sort_keys=True)
+    return json.dumps([dict(source._asdict()) for source in sources], sort_keys=True)
 
 
 def from_kept(text: str) -> List[PoolSource]:
     """The pools of what ``kept`` gave."""
-    found: Optional[List[PoolSource]] = None
+    sources: Optional[List[PoolSource]] = None
     try:
-        told = json.loads(text)
-        if isinstance(told, list) and len(told) <= MOST:
-            found = [PoolSource(**one) for one in told]
+        rows = json.loads(text)
+        if isinstance(rows, list) and len(rows) <= MOST:
+            sources = [PoolSource(**fields) for fields in rows]
     except (RecursionError, TypeError, ValueError):
         pass
-    if found is None or not all(_is_fine(one) for one in found):
+    if sources is None or not all(_is_fine(source) for source in sources):
         raise ParseError("pools of a file", "the record holds none")
-    return found
+    return sources
 
 
-def _is_fine(one: Any) -> bool:
-    if not isinstance(one.values, dict):
+def _is_fine(source: Any) -> bool:
+    if not isinstance(source.values, dict):
         return False
-    texts = [one.name, one.kind, *one.values, *one.values.values()]
+    texts = [source.name, source.kind, *source.values, *source.values.values()]
     return all(isinstance(text, str) and len(text) <= LONGEST for text in texts)

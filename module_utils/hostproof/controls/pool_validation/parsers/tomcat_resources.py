@@ -31,25 +31,25 @@ _DATA_SOURCE = "javax.sql.DataSource"
 
 def parse(text: str) -> List[PoolSource]:
     """Every data source, in order; ParseError for what is no XML, or is beyond the bounds."""
-    found: List[PoolSource] = []
+    sources: List[PoolSource] = []
 
-    def begin(name: str, given: Dict[str, str]) -> None:
+    def begin(name: str, attributes: Dict[str, str]) -> None:
         if name in _OF_JBOSS:
             raise ParseError(
                 _WHAT,
                 "it is a file of JBoss or WildFly: name its server in pool_validation_servers",
             )
-        kind, factory = given.get("type", ""), given.get("factory", "")
+        kind, factory = attributes.get("type", ""), attributes.get("factory", "")
         if name != "Resource" or "DataSource" not in kind + factory:
             return
-        if any(len(value) > LONGEST for value in given.values()) or len(found) == MOST:
+        if any(len(value) > LONGEST for value in attributes.values()) or len(sources) == MOST:
             raise ParseError(_WHAT, f"a value is longer than {LONGEST}, or there are over {MOST}")
         # Other factories create OracleDataSource and similar classes, possibly without a pool.
         pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
         known = DEFAULTS.get(pool or "", {})
         # Java trims neither a boolean nor a number: " true " is false.
-        values = {key: value for key, value in given.items() if key in known}
-        found.append(PoolSource(given.get("name", ""), pool or factory or kind, values))
+        values = {key: value for key, value in attributes.items() if key in known}
+        sources.append(PoolSource(attributes.get("name", ""), pool or factory or kind, values))
 
     xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
-    return found
+    return sources

@@ -24,12 +24,12 @@ def read(
     """Calls ``begin`` and ``end`` with names that have no prefix; ParseError names ``what``."""
     depth = 0
 
-    def opened(name: str, given: Dict[str, str]) -> None:
+    def opened(name: str, attributes: Dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         if depth > _DEEPEST:
             raise ParseError(what, f"elements are nested deeper than {_DEEPEST}")
-        begin(name.rpartition(":")[2], given)
+        begin(name.rpartition(":")[2], attributes)
 
     def closed(name: str) -> None:
         nonlocal depth

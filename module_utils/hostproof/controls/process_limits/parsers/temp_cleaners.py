@@ -30,9 +30,9 @@ def deletes(line: str, directory: str) -> Optional[bool]:
     # The splitting takes the \( \) \; of find for those of the shell.
     commands = boot_commands.split(re.sub(r"\\([();])", r"'\1'", line))
     answers = []
-    for at, one in enumerate(commands):
-        then = commands[at + 1].words if at + 1 < len(commands) and one.piped else []
-        answers.append(_of_words(one.words, then, directory))
+    for at, command in enumerate(commands):
+        then = commands[at + 1].words if at + 1 < len(commands) and command.piped else []
+        answers.append(_of_words(command.words, then, directory))
     return True if True in answers else None if None in answers else False
 
 
@@ -53,7 +53,7 @@ def _of_words(words: List[str], then: List[str], directory: str) -> Optional[boo
         if program == "find":
             return _of_find(rest, then, directory)
         if program == "rm":
-            return any(_removes(one, directory) for one in rest)
+            return any(_removes(argument, directory) for argument in rest)
         if program in _TMPWATCH:
             return _of_tmpwatch(rest, directory)
     return False
@@ -69,7 +69,7 @@ def _is_variable(word: str) -> bool:
 
 def _parts(path: str) -> List[str]:
     """The names in a path; /usr/tmp is a link to /var/tmp."""
-    parts = [one for one in path.split("/") if one not in ("", ".")]
+    parts = [part for part in path.split("/") if part not in ("", ".")]
     return ["var", *parts[1:]] if parts[:2] == ["usr", "tmp"] else parts
 
 
@@ -99,17 +99,17 @@ def _of_tmpwatch(words: List[str], directory: str) -> Optional[bool]:
         if not waiting and (word.startswith("/") or _is_variable(word)):
             places.append(word)
         waiting = name if name in _WITH_VALUE and not equals and not waiting else ""
-    if any(_reaches(one, directory) for one in places):
+    if any(_reaches(place, directory) for place in places):
         return True
-    return None if any(_is_variable(one) for one in places) else False
+    return None if any(_is_variable(place) for place in places) else False
 
 
 def _keeps(pattern: str, directory: str) -> bool:
     """tmpwatch has the whole path, tmpreaper also one from the directory that it cleans."""
     name = directory.rpartition("/")[2]
     return any(
-        glob_pattern.fits(one, pattern.rstrip("/"))
-        for one in (directory, name, f"{directory}/{NAMES[0]}", f"{name}/{NAMES[0]}")
+        glob_pattern.fits(path, pattern.rstrip("/"))
+        for path in (directory, name, f"{directory}/{NAMES[0]}", f"{name}/{NAMES[0]}")
         if pattern
     )
 
@@ -117,19 +117,19 @@ def _keeps(pattern: str, directory: str) -> bool:
 def _of_find(words: List[str], then: List[str], directory: str) -> Optional[bool]:
     while words and words[0] in ("-H", "-L", "-P"):
         words = words[1:]
-    begin = next((at for at, one in enumerate(words) if one[:1] in "-!("), len(words))
+    begin = next((at for at, word in enumerate(words) if word[:1] in "-!("), len(words))
     places, tests = words[:begin], words[begin:]
-    programs = [_program(one) for one in [*tests, *then]]
+    programs = [_program(word) for word in [*tests, *then]]
     if not {"-delete", "rm", "unlink"}.intersection(programs):
         return False
     takes_directories = "rm" in programs and any(
-        re.match(r"-\w*[rR]", one) for one in programs[programs.index("rm") + 1 :]
+        re.match(r"-\w*[rR]", word) for word in programs[programs.index("rm") + 1 :]
     )
     if not _can_match(tests, directory, takes_directories):
         return False
-    if any(_reaches(one, directory) for one in places):
+    if any(_reaches(place, directory) for place in places):
         return True
-    is_open = places in ([], ["."]) or any(_is_variable(one) for one in places)
+    is_open = places in ([], ["."]) or any(_is_variable(place) for place in places)
     return None if is_open else False
 
 
@@ -155,5 +155,5 @@ def _can_match(tests: List[str], directory: str, takes_directories: bool) -> boo
             return False
         if word in ("-name", "-iname"):
             names = (*NAMES, own) if takes_directories else NAMES
-            fitting.append(any(glob_pattern.fits(one, value) for one in names))
+            fitting.append(any(glob_pattern.fits(name, value) for name in names))
     return any(fitting or [True]) if "-o" in tests else all(fitting)

@@ -43,19 +43,23 @@ def name_of(groups: Dict[str, str]) -> str:
 def read_room(host: Host, groups: Dict[str, str]) -> Room:
     tasks = _folders(host, groups, "pids")
     memory = _folders(host, groups, "memory")
-    bounds = [_bound(host, one, "pids.max", "pids.current") for one in tasks]
-    sizes = [_bound(host, one, "memory.max", "memory.current") for one in memory]
+    bounds = [_bound(host, folder, "pids.max", "pids.current") for folder in tasks]
+    sizes = [_bound(host, folder, "memory.max", "memory.current") for folder in memory]
     # Above memory.high the kernel slows the processes down instead of killing one.
-    sizes += [_bound(host, one, "memory.high", "memory.current") for one in memory]
-    sizes += [_bound(host, one, "memory.limit_in_bytes", "memory.usage_in_bytes") for one in memory]
-    events = [unless_absent(attempt(host.read_text, one + "/pids.events"), "") for one in tasks]
+    sizes += [_bound(host, folder, "memory.high", "memory.current") for folder in memory]
+    sizes += [
+        _bound(host, folder, "memory.limit_in_bytes", "memory.usage_in_bytes") for folder in memory
+    ]
+    events = [
+        unless_absent(attempt(host.read_text, folder + "/pids.events"), "") for folder in tasks
+    ]
     lines = [line for text in events for line in text.split("\n")]
     refused = [_number(line[4:]) for line in lines if line.startswith("max ")]
     return Room(
         tasks=_tightest(bounds),
         memory=_tightest(sizes),
         refused=sum(refused),
-        evidence=tuple(f"dir:{one}" for one in sorted({*tasks[:1], *memory[:1]})),
+        evidence=tuple(f"dir:{folder}" for folder in sorted({*tasks[:1], *memory[:1]})),
     )
 
 
@@ -65,7 +69,7 @@ def _folders(host: Host, groups: Dict[str, str], controller: str) -> List[str]:
     tree = f"{ROOT}/{controller}" if controller in groups else ROOT
     if path is None:
         return []
-    parts = [one for one in path.split("/") if one]
+    parts = [part for part in path.split("/") if part]
     leaf = "/".join([tree, *parts])
     if ".." in parts or isinstance(attempt(host.list_dir, leaf), Absent):
         raise Unanswered("dir:" + leaf, f"the group {path} cannot be seen from here")
@@ -88,5 +92,9 @@ def _number(text: str) -> int:
 
 
 def _tightest(bounds: List[Optional[Bound]]) -> Optional[Bound]:
-    found = [one for one in bounds if one is not None]
-    return min(found, key=lambda one: (one.limit - (one.used or 0), one.limit)) if found else None
+    limits = [bound for bound in bounds if bound is not None]
+    return (
+        min(limits, key=lambda bound: (bound.limit - (bound.used or 0), bound.limit))
+        if limits
+        else None
+    )

@@ -21,12 +21,12 @@ _DEEPEST = 16
 
 def read_services(host: Host) -> Dict[str, Answer[bool]]:
     """Each installed service, and whether its sessions read limits.d."""
-    found: Dict[str, Answer[bool]] = {}
+    services: Dict[str, Answer[bool]] = {}
     for service in SERVICES:
         answer = attempt(_has, host, service, ())
         if not isinstance(answer, Absent):
-            found[service] = answer
-    return found
+            services[service] = answer
+    return services
 
 
 def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
@@ -46,7 +46,7 @@ def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
             included.append(words[1])
         elif kind == "session" and words[1] in ("include", "substack"):
             included.extend(words[2:3])
-    return any(_has(host, one, (*above, path)) for one in included)
+    return any(_has(host, other, (*above, path)) for other in included)
 
 
 def _reads_limits(words: List[str]) -> bool:

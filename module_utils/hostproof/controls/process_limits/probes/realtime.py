@@ -66,26 +66,26 @@ def _has_option(host: Host) -> bool:
 
 
 def _read_processes(host: Host) -> Dict[str, Answer[Scheduling]]:
-    found: Dict[str, Answer[Scheduling]] = {}
-    for one in host.processes(PROCESSES, _NAMES, identity.ORACLE):
-        name = one.argv0.rpartition("/")[2]
-        if one.runs("oracle" if "_" in name else name) is not False:
-            found[name] = attempt(_scheduling, host, one.pid)
-    return {name: one for name, one in found.items() if not isinstance(one, Absent)}
+    schedules: Dict[str, Answer[Scheduling]] = {}
+    for process in host.processes(PROCESSES, _NAMES, identity.ORACLE):
+        name = process.argv0.rpartition("/")[2]
+        if process.runs("oracle" if "_" in name else name) is not False:
+            schedules[name] = attempt(_scheduling, host, process.pid)
+    return {name: answer for name, answer in schedules.items() if not isinstance(answer, Absent)}
 
 
 def _scheduling(host: Host, pid: int) -> Scheduling:
     return pid_stat.parse(host.read_text(f"/proc/{pid}/stat"))
 
 
-def blocked_by(one: Realtime) -> Optional[str]:
+def blocked_by(realtime: Realtime) -> Optional[str]:
     """Why the kernel rejects real-time priority; None if it allows it."""
-    if not known(one.groups):
+    if not known(realtime.groups):
         return None
-    if not isinstance(one.subtree, Absent):
-        if "cpu" in known(one.subtree).split():
+    if not isinstance(realtime.subtree, Absent):
+        if "cpu" in known(realtime.subtree).split():
             return "cgroup v2 gives groups the cpu controller, which then has no real time for them"
         return None
-    if not isinstance(one.share, Absent) and known(one.share) == 0:
+    if not isinstance(realtime.share, Absent) and known(realtime.share) == 0:
         return f"{SHARE} is 0"
     return None

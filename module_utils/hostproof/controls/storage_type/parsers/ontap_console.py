@@ -53,8 +53,8 @@ def parse(text: str) -> Console:
         if name:
             volumes[name.group(1)] = _options(lines, number)
         elif _DF.match(command):
-            for one in _aggregates(lines, number):
-                aggregates[one.name] = one
+            for aggregate in _aggregates(lines, number):
+                aggregates[aggregate.name] = aggregate
         if len(volumes) + len(aggregates) > MOST:
             raise ParseError(_WHAT, f"more than {MOST} volumes and aggregates", number)
     if not volumes and not aggregates:
@@ -72,7 +72,7 @@ def kept(text: str) -> str:
         if _VOL_OPTIONS.match(command) or _DF.match(command):
             lines[number] = "> " + command
             lines.update(output)
-    return "".join(f"{lines.get(one, '')}\n" for one in range(1, max(lines, default=0) + 1))
+    return "".join(f"{lines.get(number, '')}\n" for number in range(1, max(lines, default=0) + 1))
 
 
 def _outputs(text: str) -> List[Tuple[int, str, Dict[int, str]]]:

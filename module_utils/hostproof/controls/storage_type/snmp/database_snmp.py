@@ -54,7 +54,7 @@ def read_library(host: Host, homes: List[OracleHome]) -> Library:
             places.append(path)
     cached = attempt(_read_cache, host)
     libraries = if_known(cached, [])
-    for path in [one.path for one in libraries if one.name == LIBRARY] + [
+    for path in [library.path for library in libraries if library.name == LIBRARY] + [
         f"{directory}/{LIBRARY}" for directory in FOLDERS
     ]:
         target = attempt(host.real_path, path)
@@ -67,9 +67,9 @@ def read_library(host: Host, homes: List[OracleHome]) -> Library:
     if not places:
         known(cached)
     versions = [
-        one.path
-        for one in libraries
-        if re.match(re.escape(LIBRARY) + r"\.\d+$", one.name) and "64" in one.flags
+        library.path
+        for library in libraries
+        if re.match(re.escape(LIBRARY) + r"\.\d+$", library.name) and "64" in library.flags
     ]
     return Library(
         path=places[0] if places else None,

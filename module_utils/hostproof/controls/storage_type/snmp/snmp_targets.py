@@ -36,7 +36,7 @@ def bare_address(name: str) -> str:
 def credentials_by_name(value: Any) -> Dict[str, Credentials]:
     """Credentials from {name: plain values}. The name DEFAULT is required."""
     check_names_of_credentials(value)
-    return {str(name): credentials_of(str(name), one) for name, one in value.items()}
+    return {str(name): credentials_of(str(name), fields) for name, fields in value.items()}
 
 
 def check_names_of_credentials(value: Any) -> None:

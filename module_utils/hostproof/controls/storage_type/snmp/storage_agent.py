@@ -97,19 +97,19 @@ def look_at(
     except snmp.NoAnswer as problem:
         return _silent(host, target, problem, oracle)
     agent = Agent(host, target, values, set(), [snmp.key_of(target, snmp.FIRST)])
-    found = match.recognise(values, catalogue)
+    result = match.recognise(values, catalogue)
     looked = None
-    if found is None or found[1].sure == rules.WEAK:
+    if result is None or result[1].sure == rules.WEAK:
         looked = _look_further(agent, catalogue)
-        found = match.recognise(values, catalogue)
-        if found is None:
+        result = match.recognise(values, catalogue)
+        if result is None:
             return _other(agent, looked)
-    known = details.read_details(agent, found[0])
+    known = details.read_details(agent, result[0])
     # The details may identify another product of the same vendor.
     again = match.recognise(values, catalogue)
-    if again is not None and again[0] is not found[0]:
-        found, known = again, details.read_details(agent, again[0])
-    rule, way = found
+    if again is not None and again[0] is not result[0]:
+        result, known = again, details.read_details(agent, again[0])
+    rule, way = result
     features = _features(host, target, rule, values, oracle, agent.evidence)
     if looked is None:
         # This request is last, because some agents stop answering after it.
@@ -135,7 +135,7 @@ def look_at(
         serial=known.serial,
         sure=way.sure,
         why=tuple(_say(clue, values) for clue in way.clues)
-        + tuple("and " + one for one in others)
+        + tuple("and " + other for other in others)
         + ("known from: " + rule.source,),
         reason=None,
         features=features,
@@ -178,16 +178,16 @@ def _other(agent: Agent, looked: bool) -> Storage:
     if not looked:
         sure = rules.WEAK
         why += ("it did not answer further requests",)
-    said = {name: _said(name, values) for name in rules.OF_CHASSIS}
+    chassis = {name: _said(name, values) for name in rules.OF_CHASSIS}
     return Storage(
         address=agent.target.name,
         outcome=OTHER,
         role=role,
-        vendor=said["chassis.vendor"] or maker.name or None,
+        vendor=chassis["chassis.vendor"] or maker.name or None,
         product=product,
-        model=said["chassis.model"],
-        version=said["chassis.version"] or said["chassis.firmware"],
-        serial=said["chassis.serial"],
+        model=chassis["chassis.model"],
+        version=chassis["chassis.version"] or chassis["chassis.firmware"],
+        serial=chassis["chassis.serial"],
         sure=sure,
         why=why or ("it answers, but without sysDescr and sysObjectID",),
         reason=None,
@@ -240,14 +240,14 @@ def _own_subtree(agent: Agent, maker: enterprises.Maker) -> Tuple[str, ...]:
         return ()
     root = rules.E + str(maker.number)
     agent.evidence.append(snmp.key_of(agent.target, "own subtree"))
-    found = snmp.what_came(
+    rows = snmp.what_came(
         attempt(snmp.beginning, agent.host, agent.target, "own subtree", root, _KEPT)
     )
-    if not found:
+    if not rows:
         return (f"it answers nothing below {root}",)
-    agent.values.update(found)
-    shown = [_say_value(oid, found) for oid in list(found)[:_TOLD]]
-    return (f"below {root} it has {len(found)} rows or more", *shown)
+    agent.values.update(rows)
+    shown = [_say_value(oid, rows) for oid in list(rows)[:_TOLD]]
+    return (f"below {root} it has {len(rows)} rows or more", *shown)
 
 
 def _features_of_other(role: str, values: Values) -> Features:
@@ -291,7 +291,9 @@ def _is_below(oid: str, root: str) -> bool:
 def _is_vendors_own(oid: str) -> bool:
     """Whether the sysObjectID is a vendor's and not an operating system's (an embedded Linux)."""
     systems = (root for root, _system in rules.OPERATING_SYSTEMS)
-    return _is_below(oid, rules.ENTERPRISES) and not any(_is_below(oid, one) for one in systems)
+    return _is_below(oid, rules.ENTERPRISES) and not any(
+        _is_below(oid, system) for system in systems
+    )
 
 
 def _serves_nfs(oid: str) -> bool:
@@ -308,10 +310,10 @@ def _say(clue: Clue, values: Values) -> str:
 def _say_value(oid: str, values: Values) -> str:
     name = rules.NAMES.get(oid)
     value = match.value_at(oid, values)
-    said = "nothing" if value is None else printable(value.text)[:_LONGEST] or "nothing"
+    text = "nothing" if value is None else printable(value.text)[:_LONGEST] or "nothing"
     columns = dict(rules.OF_CHASSIS, **rules.OF_UNIT)
     place = columns.get(oid, oid).rstrip(".")
-    return "{0} = {1}".format(f"{name} ({place})" if name else place, said)
+    return "{0} = {1}".format(f"{name} ({place})" if name else place, text)
 
 
 # -- Oracle ---------------------------------------------------------------------------------------
@@ -336,14 +338,14 @@ def judge_product(value: Optional[Value]) -> Tuple[str, str]:
     if value is None:
         return NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}"
     text = printable(value.text)
-    said = f"{_PRODUCT_NAME} = {text[:_LONGEST]}"
+    message = f"{_PRODUCT_NAME} = {text[:_LONGEST]}"
     if not re.match(rules.ORACLE_PREFIX, text):
-        return NOT_ELIGIBLE, said + ", which is not a ZFS Storage Appliance"
+        return NOT_ELIGIBLE, message + ", which is not a ZFS Storage Appliance"
     if re.search(rules.ORACLE_SIMULATOR, text):
-        return SIMULATOR, said + ": the simulator, which the database does not accept"
+        return SIMULATOR, message + ": the simulator, which the database does not accept"
     if text not in rules.ORACLE_NAMES:
-        return UNKNOWN, said + ", which is not the name of a known ZFS Storage Appliance"
-    return ELIGIBLE, said
+        return UNKNOWN, message + ", which is not the name of a known ZFS Storage Appliance"
+    return ELIGIBLE, message
 
 
 def _features(
@@ -366,8 +368,8 @@ def _features(
         if rules.ORACLE_PRODUCT not in values:
             return Features(UNKNOWN, "the product's object gave no answer", direct_nfs, UNKNOWN)
         return Features(NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}", direct_nfs, "no")
-    hcc, why, asked = ask_as_oracle(host, target, oracle)
-    evidence.extend(asked)
+    hcc, why, queries = ask_as_oracle(host, target, oracle)
+    evidence.extend(queries)
     oisp = {ELIGIBLE: "yes", NOT_ELIGIBLE: "no"}.get(hcc, UNKNOWN)
     return Features(hcc, why, direct_nfs, oisp)
 
@@ -385,13 +387,13 @@ def _silent(host: Host, target: Target, problem: snmp.NoAnswer, oracle: Credenti
         snmp.SILENT,
     )
     if not in_vain and not (same and target.credentials.version == "1"):
-        hcc, why, asked = ask_as_oracle(host, target, oracle)
+        hcc, why, queries = ask_as_oracle(host, target, oracle)
         features = Features(hcc, why, UNKNOWN, UNKNOWN)
-        evidence += asked
-    said: Tuple[str, ...] = (silence.message,)
+        evidence += queries
+    reasons: Tuple[str, ...] = (silence.message,)
     if silence.engine is not None:
         number = snmp_message.enterprise(silence.engine)
-        said += (f"its SNMPv3 engine ID has enterprise number {number}",)
+        reasons += (f"its SNMPv3 engine ID has enterprise number {number}",)
     return Storage(
         address=target.name,
         outcome=NO_ANSWER,
@@ -402,7 +404,7 @@ def _silent(host: Host, target: Target, problem: snmp.NoAnswer, oracle: Credenti
         version=None,
         serial=None,
         sure=None,
-        why=said,
+        why=reasons,
         reason=silence.reason,
         features=features,
         evidence=evidence,

@@ -134,39 +134,39 @@ _OF_PLACE = ("at", "pattern", "form", "names", "rows", "more")
 
 def read_definitions(values: Any) -> Tuple[Rule, ...]:
     """Rules from definitions, in their order. ValueError names the definition and its defect."""
-    found = []
+    rules = []
     for number, value in enumerate(_list(values, MOST_DEFINITIONS, "definitions"), 1):
         with_name = f"definition {number}"
         if isinstance(value, dict) and isinstance(value.get("product"), str):
             with_name += f" ({value['product'][:40]})"
         try:
-            found.append(_rule(value))
+            rules.append(_rule(value))
         except ValueError as problem:
             raise ValueError(f"{with_name}: {problem}") from problem
-    return tuple(found)
+    return tuple(rules)
 
 
 def _rule(value: Any) -> Rule:
-    given = _fields(value, _NEEDED, (*_DETAILS, "health"))
-    role = given["role"]
+    fields = _fields(value, _NEEDED, (*_DETAILS, "health"))
+    role = fields["role"]
     if role not in _ROLES:
         raise ValueError("role must be one of {0}".format(", ".join(_ROLES)))
-    ways = _list(given["known_by"], MOST_WAYS, "known_by")
+    ways = _list(fields["known_by"], MOST_WAYS, "known_by")
     if not ways:
         raise ValueError("known_by must not be empty")
     model, version, serial = (
-        tuple(_each(given.get(name, []), MOST_PLACES, name, _place)) for name in _DETAILS
+        tuple(_each(fields.get(name, []), MOST_PLACES, name, _place)) for name in _DETAILS
     )
     return Rule(
-        _text(given["vendor"], "vendor"),
-        _text(given["product"], "product"),
+        _text(fields["vendor"], "vendor"),
+        _text(fields["product"], "product"),
         role,
         tuple(_each(ways, MOST_WAYS, "known_by", _way)),
         model,
         version,
         serial,
-        _text(given["source"], "source"),
-        tuple(_each(given.get("health", []), MOST_PARTS, "health", _part)),
+        _text(fields["source"], "source"),
+        tuple(_each(fields.get("health", []), MOST_PARTS, "health", _part)),
     )
 
 
@@ -174,12 +174,12 @@ def _rule(value: Any) -> Rule:
 
 
 def _way(value: Any) -> Way:
-    given = _fields(value, (), _OF_WAY + ("sure",))
-    clues = [_clue(name, given[name]) for name in _OF_WAY if name in given]
+    fields = _fields(value, (), _OF_WAY + ("sure",))
+    clues = [_clue(name, fields[name]) for name in _OF_WAY if name in fields]
     if not clues:
         raise ValueError("must have one of {0}".format(", ".join(_OF_WAY)))
     own = any(clue.kind in (OBJECT_ID, ANSWERS) or _is_own_text(clue) for clue in clues)
-    sure = given.get("sure", CERTAIN if own else LIKELY)
+    sure = fields.get("sure", CERTAIN if own else LIKELY)
     if sure not in SURE:
         raise ValueError("sure must be one of {0}".format(", ".join(SURE)))
     return Way(sure, tuple(clues))
@@ -207,24 +207,24 @@ def _clue(name: str, value: Any) -> Clue:
 
 
 def _place(value: Any) -> Place:
-    given = _fields({"at": value} if isinstance(value, str) else value, ("at",), _OF_PLACE[1:])
-    pattern = given.get("pattern", "(.+)")
+    fields = _fields({"at": value} if isinstance(value, str) else value, ("at",), _OF_PLACE[1:])
+    pattern = fields.get("pattern", "(.+)")
     compiled = re.compile(_checked_pattern(pattern, starts=False))
-    form = _text(given.get("form", "{0}"), "form")
+    form = _text(fields.get("form", "{0}"), "form")
     if re.sub(r"\{[0-9]\}", "", form).strip("{}") != re.sub(r"\{[0-9]\}", "", form):
         raise ValueError("form may contain text and {0}, {1} and so on")
-    asked = [int(number) for number in re.findall(r"\{([0-9])\}", form)]
-    if not asked or max(asked) >= compiled.groups:
+    numbers = [int(number) for number in re.findall(r"\{([0-9])\}", form)]
+    if not numbers or max(numbers) >= compiled.groups:
         raise ValueError("pattern must have a group for each placeholder of form")
-    names = given.get("names", {})
+    names = fields.get("names", {})
     if not isinstance(names, dict) or len(names) > MOST_NAMES:
         raise ValueError(f"names must be a dictionary of {MOST_NAMES} at most")
-    rows = given.get("rows", ALIKE)
+    rows = fields.get("rows", ALIKE)
     if rows not in ROWS:
         raise ValueError("rows must be one of {0}".format(", ".join(ROWS)))
-    more = _each(given.get("more", []), MOST_MORE, "more", lambda oid: _oid(oid, "more"))
+    more = _each(fields.get("more", []), MOST_MORE, "more", lambda oid: _oid(oid, "more"))
     return Place(
-        _oid(given["at"], "at"),
+        _oid(fields["at"], "at"),
         pattern,
         form,
         tuple((_text(key, "names"), _text(name, "names")) for key, name in names.items()),
@@ -237,37 +237,37 @@ def _place(value: Any) -> Place:
 
 
 def _part(value: Any) -> Part:
-    given = _fields(value, ("part", "at", "source"), ("counts", "unless", *STATES))
-    part = given["part"]
+    fields = _fields(value, ("part", "at", "source"), ("counts", "unless", *STATES))
+    part = fields["part"]
     if part not in PARTS:
         raise ValueError("part must be one of {0}".format(", ".join(PARTS)))
     means: Dict[str, Tuple[str, str]] = {}
     for state in STATES:
-        words = given.get(state, {})
+        words = fields.get(state, {})
         if not isinstance(words, dict) or len(words) > MOST_NAMES:
             raise ValueError(f"{state} must be a dictionary of {MOST_NAMES} at most")
         for key, word in words.items():
             if _text(key, state) in means:
                 raise ValueError(f"{state} has {key!r}, which another state has already")
             means[key] = (state, _text(word, state))
-    if "counts" in given and (means or part not in COUNTED):
+    if "counts" in fields and (means or part not in COUNTED):
         raise ValueError("counts is for {0}, without good or bad".format(" or ".join(COUNTED)))
     states = {state for state, _word in means.values()}
-    if "counts" not in given and not (GOOD in states and states & {WORN, BAD}):
+    if "counts" not in fields and not (GOOD in states and states & {WORN, BAD}):
         raise ValueError("must have good values and bad or warn values, or counts")
-    oid = _numeric_oid(given["at"], "at")
-    counts = _text(given["counts"], "counts") if "counts" in given else ""
-    unless = _unless(given["unless"], oid) if "unless" in given else ("", ())
-    return Part(part, oid, means, counts, _text(given["source"], "source"), unless)
+    oid = _numeric_oid(fields["at"], "at")
+    counts = _text(fields["counts"], "counts") if "counts" in fields else ""
+    unless = _unless(fields["unless"], oid) if "unless" in fields else ("", ())
+    return Part(part, oid, means, counts, _text(fields["source"], "source"), unless)
 
 
 def _unless(value: Any, oid: str) -> Tuple[str, Tuple[str, ...]]:
-    given = _fields(value, ("at",), ("is",))
-    other = _numeric_oid(given["at"], "unless: at")
+    fields = _fields(value, ("at",), ("is",))
+    other = _numeric_oid(fields["at"], "unless: at")
     if other.endswith(".") and not oid.endswith("."):
         raise ValueError("unless: at must be an object where at is one")
-    values = _each(given.get("is", []), MOST_NAMES, "unless: is", lambda one: _text(one, "is"))
-    if not values and "is" in given:
+    values = _each(fields.get("is", []), MOST_NAMES, "unless: is", lambda item: _text(item, "is"))
+    if not values and "is" in fields:
         raise ValueError("unless: is must not be empty")
     return other, tuple(values)
 
@@ -383,13 +383,13 @@ def _list(value: Any, most: int, name: str) -> List[Any]:
 
 
 def _each(value: Any, most: int, name: str, read: Callable[[Any], Any]) -> List[Any]:
-    found = []
-    for number, one in enumerate(_list(value, most, name), 1):
+    results = []
+    for number, item in enumerate(_list(value, most, name), 1):
         try:
-            found.append(read(one))
+            results.append(read(item))
         except ValueError as problem:
             raise ValueError(f"{name} {number}: {problem}") from problem
-    return found
+    return results
 
 
 def _text(value: Any, name: str) -> str:

@@ -63,11 +63,11 @@ def read_rows(
     last = {column: before(column) for column in columns}
     for number in range(_MOST_ROWS + 1):
         name = question if not number else f"{question} {number + 1}"
-        found = agent.following(name, list(last.values()))
-        if found is None:
+        answer = agent.following(name, list(last.values()))
+        if answer is None:
             return
         for column in list(last):
-            rows = [oid for oid, value in found.items() if value and oid.startswith(column)]
+            rows = [oid for oid, value in answer.items() if value and oid.startswith(column)]
             if rows and rows[0] != last[column]:
                 last[column] = rows[0]
             else:
@@ -107,7 +107,7 @@ def read_unit(agent: Agent) -> None:
     read_rows(agent, "unit", [rules.UNIT_TYPE])
     types = {row: value.data for row, value in rows_at(rules.UNIT_TYPE, agent.values).items()}
     known = [row for row in types if types[row] in rules.UNIT_TYPES]
-    row = min(known, key=lambda one: rules.UNIT_TYPES.index(types[one]), default=None)
+    row = min(known, key=lambda entry: rules.UNIT_TYPES.index(types[entry]), default=None)
     _name(agent, "unit row", rules.OF_UNIT, row)
 
 
@@ -152,13 +152,13 @@ def read_details(agent: Agent, rule: Rule) -> Details:
 
 def _open(agent: Agent, rule: Rule) -> List[str]:
     """The OIDs of the details that are still missing."""
-    asked: List[str] = []
+    oids: List[str] = []
     for places in (rule.model, rule.version, rule.serial):
         for place in places:
             if _told(place, agent) is not None:
                 break
-            asked += [oid for oid in (place.oid, *place.more) if not _was_asked(oid, agent)]
-    return list(dict.fromkeys(asked))
+            oids += [oid for oid in (place.oid, *place.more) if not _was_asked(oid, agent)]
+    return list(dict.fromkeys(oids))
 
 
 def _was_asked(oid: str, agent: Agent) -> bool:
@@ -203,8 +203,8 @@ def _read(place: Place, value: Value) -> Optional[str]:
     groups = [_normal(group or "") for group in match.groups()]
     if place.names:
         return dict(place.names).get(groups[0])
-    asked = [int(number) for number in re.findall(r"\{([0-9])\}", place.form)]
-    if all(_EMPTY.match(groups[number]) for number in asked):
+    numbers = [int(number) for number in re.findall(r"\{([0-9])\}", place.form)]
+    if all(_EMPTY.match(groups[number]) for number in numbers):
         return None
     return place.form.format(*groups)
 

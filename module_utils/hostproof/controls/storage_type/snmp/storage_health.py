@@ -88,23 +88,23 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
         names = snmp.walk(host, target, question + " name", table.name)
         if not names:
             continue
-        told = table.used or table.free
-        columns = [table.size, told, table.units, table.percent, table.kind, table.form]
+        amount = table.used or table.free
+        columns = [table.size, amount, table.units, table.percent, table.kind, table.form]
         rows = [oid[len(table.name) :] for oid in names]
-        asked = [oid for oid in dict.fromkeys(columns) if oid and oid != table.name]
+        oids = [oid for oid in dict.fromkeys(columns) if oid and oid != table.name]
         values: Values = dict(names)
-        for oid in asked:
+        for oid in oids:
             part = "{0} {1}".format(question, oid.rpartition(".")[2])
             values.update(snmp.walk(host, target, part, oid, rows))
         if table.units and all(_is_text(values.get(table.units + row)) for row in rows):
             # Another MIB uses the same OID: TRUENAS-MIB has the health of pools there.
             continue
-        found = [one for one in (_volume(table, name, values) for name in names) if one]
+        volumes = [volume for volume in (_volume(table, name, values) for name in names) if volume]
         untold = tuple(_text(values[name]) for name in names if _is_untold(table, name, values))
-        if found or untold:
-            parts = ["name"] + [oid.rpartition(".")[2] for oid in asked]
+        if volumes or untold:
+            parts = ["name"] + [oid.rpartition(".")[2] for oid in oids]
             evidence = tuple(snmp.key_of(target, f"{question} {part}") for part in parts)
-            return Volumes(found, table.source, not table.product, evidence, untold)
+            return Volumes(volumes, table.source, not table.product, evidence, untold)
     raise Absent(key, f"{target.name} does not report its volumes")
 
 
@@ -118,15 +118,15 @@ def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
         percent = _number(values.get(table.percent + row))
         return None if percent is None or percent < 0 else Volume(name, percent, None, kind)
     size = _number(values.get(table.size + row))
-    told = _number(values.get((table.used or table.free) + row))
+    amount = _number(values.get((table.used or table.free) + row))
     unit = _number(values.get(table.units + row)) if table.units else table.unit
-    if not size or told is None or not unit:
+    if not size or amount is None or not unit:
         return None
     if table.units:
         # A 32-bit agent shows a size of more than 2^31 units as a negative number (RFC 2790).
-        size, told = (number % _COUNTER32 if number < 0 else number for number in (size, told))
-    used = told if table.used else size - told
-    if size < 0 or told < 0 or used < 0:
+        size, amount = (number % _COUNTER32 if number < 0 else number for number in (size, amount))
+    used = amount if table.used else size - amount
+    if size < 0 or amount < 0 or used < 0:
         return None
     return Volume(name, 100.0 * used / size, size * unit, kind)
 
@@ -207,14 +207,14 @@ def losses(before: Counters, after: Counters) -> List[Loss]:
             after.evidence[0],
             "the second reading does not contain {0}".format(", ".join(missing[:5])),
         )
-    found = []
+    result = []
     for name, (received, sent) in sorted(after.discards.items()):
         if name in before.discards:
             was = before.discards[name]
             loss = Loss(name, _difference(was[0], received), _difference(was[1], sent))
             if loss.received or loss.sent:
-                found.append(loss)
-    return found
+                result.append(loss)
+    return result
 
 
 def seconds_between(before: Counters, after: Counters) -> float:
@@ -246,7 +246,7 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
     """The flow control of every data port. Absent if the agent does not report it."""
     questions = ("ports node", "ports name", "ports flow control")
     columns = (rules.PORT_NODE, rules.PORT_NAME, rules.PORT_FLOW_CONTROL)
-    found = {}
+    ports = {}
     if product in rules.PORT_PRODUCTS:
         names = snmp.walk(host, target, questions[1], columns[1])
         rows = [oid[len(columns[1]) :] for oid in names]
@@ -257,13 +257,13 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
             if _text(name) not in rules.PORTS_WITHOUT_DATA and states:
                 port = f"{_text(nodes.get(columns[0] + row))}:{_text(name)}"
                 state = _number(states.get(columns[2] + row))
-                found[port.lstrip(":")] = rules.FLOW_CONTROL.get(-1 if state is None else state, "")
-    if not found:
+                ports[port.lstrip(":")] = rules.FLOW_CONTROL.get(-1 if state is None else state, "")
+    if not ports:
         raise Absent(
             "snmp:" + target.name,
             f"{target.name} does not report the flow control of its ports",
         )
-    return Ports(found, tuple(snmp.key_of(target, question) for question in questions))
+    return Ports(ports, tuple(snmp.key_of(target, question) for question in questions))
 
 
 class Told(NamedTuple):
@@ -278,12 +278,12 @@ class Told(NamedTuple):
 
 def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told, ...]:
     """Read all objects with one GET, and each column with a walk."""
-    asked = [oid for part in parts for oid in (part.oid, part.unless[0])]
-    objects = list(dict.fromkeys(oid for oid in asked if oid and not oid.endswith(".")))
+    oids = [oid for part in parts for oid in (part.oid, part.unless[0])]
+    objects = list(dict.fromkeys(oid for oid in oids if oid and not oid.endswith(".")))
     answer = attempt(snmp.get, host, target, "health", objects) if objects else {}
     questions = {
         oid: f"health {number}" if oid.endswith(".") else "health"
-        for number, oid in enumerate(dict.fromkeys(filter(None, asked)))
+        for number, oid in enumerate(dict.fromkeys(filter(None, oids)))
     }
     read: Dict[str, Answer[Dict[str, str]]] = {}
     for oid, question in questions.items():
@@ -312,10 +312,10 @@ def _that_count(part: Part, read: Dict[str, Answer[Dict[str, str]]]) -> Answer[D
 
 
 def _column(host: Host, target: Target, question: str, column: str) -> Dict[str, str]:
-    found = snmp.walk(host, target, question, column)
-    if not found:
+    values = snmp.walk(host, target, question, column)
+    if not values:
         raise Absent(snmp.key_of(target, question), f"{target.name} has no row of {column}")
-    return {oid[len(column) + 1 :]: _text(value) for oid, value in found.items()}
+    return {oid[len(column) + 1 :]: _text(value) for oid, value in values.items()}
 
 
 def _object(target: Target, answer: Answer[Values], oid: str) -> Dict[str, str]:

@@ -57,14 +57,14 @@ def health_of(
 
 def _further(ways: Iterable[Way]) -> Tuple[str, ...]:
     columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS] + [rules.UNIT_TYPE]
-    asked = [before(column) for column in columns]
+    oids = [before(column) for column in columns]
     for way in ways:
         for clue in way.clues:
-            wanted = clue.kind in (definitions.TEXT, definitions.ANSWERS)
-            if wanted and clue.oid not in PROBE and clue.oid not in rules.PLACES:
-                asked.append(before(clue.oid))
-    asked += map(before, rules.SAID_BY_ANY)
-    return tuple(dict.fromkeys(asked)) + rules.BEFORE_NFS
+            is_needed = clue.kind in (definitions.TEXT, definitions.ANSWERS)
+            if is_needed and clue.oid not in PROBE and clue.oid not in rules.PLACES:
+                oids.append(before(clue.oid))
+    oids += map(before, rules.SAID_BY_ANY)
+    return tuple(dict.fromkeys(oids)) + rules.BEFORE_NFS
 
 
 def before(oid: str) -> str:
@@ -140,18 +140,22 @@ def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[st
     """
     if rule in catalogue.of_user:
         return ()
-    found: Dict[str, None] = {}
+    conflicts: Dict[str, None] = {}
     for other, way in _holding(values, catalogue):
         if way.sure != rules.WEAK and not _is_kin(rule, other):
-            found[f"{other.vendor} {other.product}"] = None
+            conflicts[f"{other.vendor} {other.product}"] = None
     number = _enterprise_in(object_id(values))
-    makers = {one.vendor for one, _way, _clue in catalogue.ways if number in _known_numbers(one)}
+    makers = {
+        candidate.vendor
+        for candidate, _way, _clue in catalogue.ways
+        if number in _known_numbers(candidate)
+    }
     makers.add(enterprises.maker_of(number).name)
-    if not found and number and not _may_have(rule, number, object_id(values), makers):
+    if not conflicts and number and not _may_have(rule, number, object_id(values), makers):
         maker = " or ".join(sorted(makers - {""}))
         named = f"{maker} (enterprise {number})" if maker else f"enterprise {number}"
-        found[f"its sysObjectID is of {named}"] = None
-    return tuple(found)
+        conflicts[f"its sysObjectID is of {named}"] = None
+    return tuple(conflicts)
 
 
 def _is_kin(rule: Rule, other: Rule) -> bool:
@@ -176,15 +180,15 @@ def _may_have(rule: Rule, number: int, oid: str, makers: Set[str]) -> bool:
         return True
     places = (place.oid for part in (rule.model, rule.version, rule.serial) for place in part)
     objects = [*places, *(part.oid for part in rule.health)]
-    numbers = _known_numbers(rule) | {_enterprise_in(one) for one in objects}
+    numbers = _known_numbers(rule) | {_enterprise_in(item) for item in objects}
     return number in numbers or _short(rule.vendor) in map(_short, makers)
 
 
 def _known_numbers(rule: Rule) -> Set[int]:
     """The enterprise numbers in the clues of a family."""
     clues = [clue for way in rule.by for clue in way.clues]
-    found = {clipped(clue.pattern) for clue in clues if clue.kind == definitions.ENGINE}
-    return (found | {_enterprise_in(clue.oid) for clue in clues}) - {0}
+    numbers = {clipped(clue.pattern) for clue in clues if clue.kind == definitions.ENGINE}
+    return (numbers | {_enterprise_in(clue.oid) for clue in clues}) - {0}
 
 
 def _enterprise_in(oid: str) -> int:
@@ -217,8 +221,8 @@ def _holds(clue: Clue, seen: _Seen) -> bool:
     if clue.kind == definitions.ANSWERS:
         return value is not None
     text = seen.description if clue.oid == rules.DESCRIPTION else text
-    found = bool(re.search(clue.pattern, text[: definitions.LOOKED_AT]))
-    return value is not None and found if clue.kind == definitions.TEXT else not found
+    is_match = bool(re.search(clue.pattern, text[: definitions.LOOKED_AT]))
+    return value is not None and is_match if clue.kind == definitions.TEXT else not is_match
 
 
 _OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)

@@ -387,7 +387,7 @@ VOLUMES = (
 )
 
 #: Tables of a product precede the generic table, and new tables precede old ones.
-VOLUMES_IN_TURN = sorted(enumerate(VOLUMES), key=lambda one: (not one[1].product, -one[0]))
+VOLUMES_IN_TURN = sorted(enumerate(VOLUMES), key=lambda entry: (not entry[1].product, -entry[0]))
 
 #: Interfaces: (name, discarded in, discarded out), the first table that has rows.
 INTERFACES = (

@@ -46,12 +46,12 @@ class MakeStep(NamedTuple):
 
 def parse(text: str, path: str) -> List[Directive]:
     """The directives of one file."""
-    found = []
+    directives = []
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if words and not words[0].startswith(_COMMENT):
-            found.append(Directive(words[0].lower(), tuple(words[1:]), path, number))
-    return found
+            directives.append(Directive(words[0].lower(), tuple(words[1:]), path, number))
+    return directives
 
 
 def kept(text: str) -> str:
@@ -72,37 +72,43 @@ def follow(
         left[0] -= 1
         if level > _LEVELS or left[0] < 0:
             raise ParseError("chrony.conf", f"{path} is included too deep, or by too many files")
-        for one in parse(read_text(path), path):
-            yield one
-            for below in _included(one, list_dir):
+        for directive in parse(read_text(path), path):
+            yield directive
+            for below in _included(directive, list_dir):
                 yield from walk(below, level + 1)
 
     return list(walk(path, 0))
 
 
-def _included(one: Directive, list_dir: Callable[[str], List[str]]) -> List[str]:
-    if one.name == "include" and len(one.words) == 1:
-        folder, _, pattern = one.words[0].rpartition("/")
+def _included(directive: Directive, list_dir: Callable[[str], List[str]]) -> List[str]:
+    if directive.name == "include" and len(directive.words) == 1:
+        folder, _, pattern = directive.words[0].rpartition("/")
         if not re.search(r"[*?\[]", pattern):
-            return [one.words[0]]
+            return [directive.words[0]]
         names = [name for name in list_dir(folder) if glob_pattern.fits(name, pattern)]
         return [f"{folder}/{name}" for name in sorted(names)]
-    if one.name != "confdir":
+    if directive.name != "confdir":
         return []
     # If several directories have a file with the same name, the first one is used.
     paths: Dict[str, str] = {}
-    for folder in one.words:
+    for folder in directive.words:
         for name in list_dir(folder):
             if name.endswith(".conf"):
                 paths.setdefault(name, f"{folder.rstrip('/')}/{name}")
     return [paths[name] for name in sorted(paths)]
 
 
-def makestep(one: Directive) -> MakeStep:
+def makestep(directive: Directive) -> MakeStep:
     """Raises ParseError where chronyd would not start with it."""
-    if len(one.words) == 2 and _NUMBER.match(one.words[0]) and _COUNT.match(one.words[1]):
-        return MakeStep(one.words[0], int(one.words[1]), one.place)
-    text = " ".join(one.words)[:80]
+    if (
+        len(directive.words) == 2
+        and _NUMBER.match(directive.words[0])
+        and _COUNT.match(directive.words[1])
+    ):
+        return MakeStep(directive.words[0], int(directive.words[1]), directive.place)
+    text = " ".join(directive.words)[:80]
     raise ParseError(
-        "chrony.conf", f"makestep {kind_of(text)} in {one.path} is not understood", one.line
+        "chrony.conf",
+        f"makestep {kind_of(text)} in {directive.path} is not understood",
+        directive.line,
     )

@@ -67,12 +67,12 @@ def _lines(text: str, what: str) -> List[Tuple[int, str]]:
 
 def parse_chrony_sources(text: str) -> List[Source]:
     what = "chronyc sources"
-    found = []
+    sources = []
     for number, line in _lines(text, what):
         fields = line.split(",")
         if len(fields) < 10:
             raise ParseError(what, f"has {len(fields)} fields, not 10", number)
-        found.append(
+        sources.append(
             Source(
                 _name(fields[2], what, number),
                 _reached(fields[5], what, number),
@@ -80,7 +80,7 @@ def parse_chrony_sources(text: str) -> List[Source]:
                 _milliseconds(fields[7], what, number),
             )
         )
-    return found
+    return sources
 
 
 def parse_tracking(text: str) -> Tracking:
@@ -88,7 +88,7 @@ def parse_tracking(text: str) -> Tracking:
     fields = text.strip().split(",")
     if len(fields) != 14:
         raise ParseError(what, f"has {len(fields)} fields, not 14", 1)
-    offset, delay, dispersion = (_milliseconds(fields[one], what, 1) for one in (4, 10, 11))
+    offset, delay, dispersion = (_milliseconds(fields[index], what, 1) for index in (4, 10, 11))
     synchronised = fields[13] in ("Normal", "Insert second", "Delete second")
     return Tracking(synchronised, offset, abs(delay) / 2 + dispersion + abs(offset))
 
@@ -96,7 +96,7 @@ def parse_tracking(text: str) -> Tracking:
 def parse_ntpq(text: str) -> List[Source]:
     """The peers of ntpq -pn; the computer's own clock (LOCAL) is not a source."""
     what = "ntpq -pn"
-    found = []
+    sources = []
     for number, line in _lines(text, what):
         if line.split()[0] == "remote" or not line.strip("= "):
             continue
@@ -105,7 +105,7 @@ def parse_ntpq(text: str) -> List[Source]:
             raise ParseError(what, f"has {len(fields)} columns, not 10", number)
         if fields[1] == ".LOCL.":
             continue
-        found.append(
+        sources.append(
             Source(
                 _name(fields[0], what, number),
                 _reached(fields[6], what, number),
@@ -113,4 +113,4 @@ def parse_ntpq(text: str) -> List[Source]:
                 _milliseconds(fields[8], what, number, 1.0),
             )
         )
-    return found
+    return sources

@@ -20,15 +20,15 @@ def parse(text: str) -> List[Dict[str, str]]:
     files, which are joined by line feeds."""
     units: List[Dict[str, str]] = []
     for block in text.split("\n\n"):
-        found: Dict[str, str] = {}
+        properties: Dict[str, str] = {}
         for line in block.split("\n"):
             name, equals, value = line.partition("=")
             if name in ("EnvironmentFile", "EnvironmentFiles") and equals:
-                found["files"] = (found.get("files", "") + "\n" + value).strip()
+                properties["files"] = (properties.get("files", "") + "\n" + value).strip()
             elif equals:
-                found[name] = value
-        if found:
-            units.append(found)
+                properties[name] = value
+        if properties:
+            units.append(properties)
     return units
 
 
@@ -55,8 +55,10 @@ class Variables(NamedTuple):
 
 def variables(words: Tuple[str, ...]) -> Variables:
     """The variables that a command takes from its environment files."""
-    found = [_VARIABLE.match(word) for word in words]
-    return Variables(tuple(sorted({one.group(1) or one.group(2) for one in found if one})))
+    matches = [_VARIABLE.match(word) for word in words]
+    return Variables(
+        tuple(sorted({match.group(1) or match.group(2) for match in matches if match}))
+    )
 
 
 def expanded(words: Tuple[str, ...], files: List[str]) -> Tuple[str, ...]:
@@ -67,11 +69,11 @@ def expanded(words: Tuple[str, ...], files: List[str]) -> Tuple[str, ...]:
     values: Dict[str, str] = {}
     for text in files:
         values.update(_pair(line) for line in text.split("\n"))
-    found: List[str] = []
+    result: List[str] = []
     for word in words:
         match = _VARIABLE.match(word)
-        found += values.get(match.group(1) or match.group(2), "").split() if match else [word]
-    return tuple(found)
+        result += values.get(match.group(1) or match.group(2), "").split() if match else [word]
+    return tuple(result)
 
 
 def _pair(line: str) -> Tuple[str, str]:

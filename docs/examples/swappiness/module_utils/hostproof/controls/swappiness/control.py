@@ -108,9 +108,9 @@ def persisted(facts: Facts, policy: Policy) -> Verdict:
 
 def _at_boot(places: boot.Boot) -> Optional[boot.Setting]:
     """Return the setting that applies after boot; raise an error if it cannot be determined."""
-    found = boot.sysctl_at_boot(places, KEY)
-    found.settled()
-    return found.winner
+    outcome = boot.sysctl_at_boot(places, KEY)
+    outcome.settled()
+    return outcome.winner
 
 
 def _is_low(coming: Optional[boot.Setting], policy: Policy) -> bool:
