@@ -130,6 +130,72 @@ def test_environment_and_what_evidence_keeps():
     assert judged(machine)["environment"].status == "fail"
 
 
+def in_zone(profile, zone="Europe/Berlin"):
+    """A host in a time zone, whose account oracle has this .bash_profile."""
+    machine = host().file("/home/oracle/.bash_profile", profile)
+    machine.file(f"/usr/share/zoneinfo/{zone}", "TZif2")
+    return machine.link("/etc/localtime", f"/usr/share/zoneinfo/{zone}").command(
+        "uname -n", "db1\n"
+    )
+
+
+OTHER = "TZ=UTC (/home/oracle/.bash_profile), and the system has Europe/Berlin."
+
+
+@pytest.mark.parametrize(
+    ("profile", "status", "why"),
+    [
+        ("export TZ=UTC\n", "warn", OTHER),
+        ("TZ='UTC'; export TZ\n", "warn", OTHER),
+        ("if a; then export LANG=C TZ=UTC; fi\n", "warn", OTHER),
+        ("export TZ=Europe/Berlin\n", "pass", ""),
+        ('export TZ=":Europe/Berlin"\n', "pass", ""),
+        ("TZ=/usr/share/zoneinfo/Europe/Berlin LANG=C\n", "pass", ""),
+        ("export TZ=:/etc/localtime\n", "pass", ""),
+        ("export TZ=\n", "warn", "the system has Europe/Berlin"),
+        ("a && TZ=UTC; TZ=Europe/Berlin\n", "warn", "TZ=UTC, Europe/Berlin"),
+        ("TZ=UTC date\nalias now='TZ=UTC date'\n# TZ=UTC\n", "pass", ""),
+        ("export TZ=$(cat /etc/timezone)\n", "error", "only the shell knows"),
+        ("TZ=`cat /etc/timezone`; export TZ\n", "error", "only the shell knows"),
+        ("TZ=UTC\nORA_CRS_HOME=/u01\n", "fail", "ORA_CRS_HOME"),
+    ],
+)
+def test_time_zone_of_start_files(profile, status, why):
+    one = judged(in_zone(profile))["environment"]
+    assert (one.status, why in one.why) == (status, True)
+    kept = shell_profile.kept(profile)
+    assert "timezone" not in kept
+    assert shell_profile.parse(kept) == shell_profile.parse(profile)
+
+
+def test_etc_utc_is_utc_and_the_last_file_decides():
+    machine = in_zone("export TZ=Etc/UTC\n", "UTC")
+    assert judged(machine)["environment"].status == "pass"
+    machine = in_zone("", "UTC").file("/etc/profile.d/zone.sh", "export TZ=Asia/Tokyo\n")
+    assert "Asia/Tokyo (/etc/profile.d/zone.sh)" in judged(machine)["environment"].why
+    machine.file("/home/oracle/.bash_profile", "export TZ=UTC\n").evidence.clear()
+    assert judged(machine)["environment"].status == "pass"
+
+
+def test_a_system_zone_that_is_not_known():
+    machine = in_zone("export TZ=UTC\n").remove("/etc/localtime").file("/etc/localtime", "TZif2")
+    assert judged(machine)["environment"].status == "error"
+
+
+def test_time_zone_of_clusterware():
+    machine = in_zone("export TZ=Europe/Berlin\n")
+    machine.file("/etc/oracle/olr.loc", "crs_home=/u01/grid\n")
+    assert judged(machine)["environment"].status == "pass"
+    path = "/u01/grid/crs/install/s_crsconfig_db1_env.txt"
+    machine.file(path, "NLS_LANG=any\nTZ=America/New_York\n")
+    machine.evidence.clear()
+    one = judged(machine)["environment"]
+    assert one.status == "warn"
+    assert one.why.startswith(
+        "TZ=Europe/Berlin (/home/oracle/.bash_profile), and Clusterware has America/New_York."
+    )
+
+
 @pytest.mark.parametrize(
     ("stat", "group", "status"),
     [

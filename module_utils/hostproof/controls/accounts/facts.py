@@ -12,7 +12,7 @@ from ...parsers.number import integer
 from ...parsers.oracle import oracle_inventory
 from ...parsers.unix import getent
 from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware, oracle_homes, processes
+from ...probes.oracle import clusterware, oracle_homes, processes, time_zones
 from ...probes.unix import accounts as accounts_probe
 from .parsers import shared_uids, shell_profile
 from .policy import Policy, wanted
@@ -66,7 +66,8 @@ class Facts(NamedTuple):
     """An Answer holds the value, or the error of its read.
 
     ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
-    ``recorded`` is False for a recording that was made before this control existed.
+    ``recorded`` is False for a recording that was made before this control existed. ``zones``
+    are read only if a start file sets TZ: of the system, and the one of Clusterware or None.
     """
 
     meminfo: Answer[str]
@@ -79,6 +80,7 @@ class Facts(NamedTuple):
     system: Answer[Dict[str, Answer[shell_profile.Settings]]]
     default_umask: Answer[str]
     inventory: Answer[Inventory]
+    zones: Answer[Tuple[str, Optional[str]]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -86,7 +88,7 @@ def read(host: Host, policy: Policy) -> Facts:
     meminfo = attempt(host.read_text, MEMINFO)
     if isinstance(meminfo, Absent):
         # No command of Linux runs on another system.
-        return Facts(meminfo, True, meminfo, {}, {}, {}, meminfo, meminfo, meminfo, meminfo)
+        return Facts(meminfo, True, meminfo, {}, {}, {}, *[meminfo] * 5)
     owners = attempt(_owners, host, policy)
     shared = attempt(lambda: shared_uids.parse(host.read_text(PASSWD, record=shared_uids.kept)))
     asked = [one.name for one in policy.groups]
@@ -94,6 +96,7 @@ def read(host: Host, policy: Policy) -> Facts:
         asked += [one.group, *one.groups]
     gids = [one.gid for one in policy.groups if one.gid is not None]
     uids = [one.uid for one in policy.accounts or () if one.uid is not None]
+    system = attempt(_system_files, host) if if_known(owners, ()) else {}
     return Facts(
         meminfo=meminfo,
         recorded=host.has("file:" + PASSWD),
@@ -102,9 +105,10 @@ def read(host: Host, policy: Policy) -> Facts:
         group_of_gid={gid: attempt(lambda g=gid: _group(host, str(g)).name) for gid in gids},
         account_of_uid={uid: attempt(accounts_probe.user_name, host, uid) for uid in uids},
         shared=shared,
-        system=attempt(_system_files, host) if if_known(owners, ()) else {},
+        system=system,
         default_umask=attempt(_default_umask, host),
         inventory=attempt(_inventory, host),
+        zones=attempt(_zones, host, owners, system),
     )
 
 
@@ -198,6 +202,20 @@ def _files(texts: Dict[str, Answer[str]]) -> Dict[str, Answer[shell_profile.Sett
         for path, text in texts.items()
         if not isinstance(text, Absent)
     }
+
+
+def _zones(
+    host: Host,
+    owners: Answer[Tuple[Owner, ...]],
+    system: Answer[Dict[str, Answer[shell_profile.Settings]]],
+) -> Tuple[str, Optional[str]]:
+    read_files = list(if_known(system, {}).values())
+    for owner in if_known(owners, ()):
+        read_files += owner.own.values()
+    if not any(one.zones for one in read_files if isinstance(one, shell_profile.Settings)):
+        return "", None
+    node = host.run(["uname", "-n"]).stdout.strip()
+    return time_zones.of_system(host), time_zones.of_clusterware(host, node)
 
 
 def _default_umask(host: Host) -> str:

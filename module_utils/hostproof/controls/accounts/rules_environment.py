@@ -5,11 +5,12 @@
 from typing import Dict, List, Tuple
 
 from ...collect.answer import known
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Verdict, failing, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
+from ...probes.oracle import time_zones
 from .facts import LOGIN_DEFS, Facts, Owner
-from .parsers.shell_profile import Settings
+from .parsers.shell_profile import COMPUTED, Settings
 from .policy import NAME, OINSTALL, Policy, wanted
 from .subjects import OWNERS, entry_of
 
@@ -24,6 +25,10 @@ _LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
 def _octal(text: str) -> int:
     """The mask; -1 for a symbolic one, which is not evaluated."""
     return int(text, 8) if text.isdecimal() else -1
+
+
+def _key(path: str) -> str:
+    return "file:" + path if path.startswith("/etc/") else "command:cat " + path
 
 
 def _own(owner: Owner) -> Dict[str, Settings]:
@@ -89,8 +94,7 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         desired="022",
         persisted=f"{', '.join(masks)} ({source})",
         in_use=in_use or None,
-        evidence=["file:" + source if source.startswith("/etc/") else "command:cat " + source]
-        + ["processes:oracle"],
+        evidence=[_key(source), "processes:oracle"],
         failing_layer=failing(in_use=bool(wrong), persisted=True),
     )
 
@@ -98,11 +102,13 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
 @rules.check(
     "accounts.environment",
     "Start files set no variable that breaks an installation",
-    "Start files set variables of Oracle that can break an installation",
+    "Start files set variables that can break an installation",
     severity="medium",
     takes_effect="login",
-    why="A variable of another home makes the installer and tools use that home's files.",
-    reference=_GUIDE + "unset ORACLE_HOME and others; ORAchk ORA_CRS_HOME",
+    why="A variable of another home makes the installer and tools use that home's files. With "
+    "another TZ, an instance that is started from this account has another local time.",
+    reference=_GUIDE + "unset ORACLE_HOME and others; ORAchk ORA_CRS_HOME, GI/CRS software owner "
+    "time zone",
     each=OWNERS,
 )
 def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
@@ -117,13 +123,46 @@ def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
         status = FAIL
     elif found and ahead:
         status = WARN
+    zone, problem = ("", "") if status == FAIL else _zone(files, facts)
+    why = f"Set: {told}." if found else "None of the variables is set."
     return Verdict(
-        status,
-        f"Set: {told}." if found else "None of the variables is set.",
-        fix="remove ORA_CRS_HOME; unset the others before you start the installer",
-        desired="ORA_CRS_HOME never; no variable of Oracle before an installation",
-        persisted=told or "none",
+        WARN if problem else status,
+        f"{problem} {why}" if problem else why,
+        fix="remove ORA_CRS_HOME, and a TZ that differs; unset the others before you start the "
+        "installer",
+        desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
+        persisted=", ".join(one for one in (told, zone) if one) or "none",
     )
+
+
+def _zone(files: Dict[str, Settings], facts: Facts) -> Tuple[str, str]:
+    """TZ of a login, and its problem. The last file that sets it decides."""
+    path, zones = next(
+        ((path, one.zones) for path, one in reversed(list(files.items())) if one.zones), ("", ())
+    )
+    if not zones:
+        return "", ""
+    if COMPUTED in zones:
+        raise Unanswered(_key(path), f"{path} sets TZ to a value that only the shell knows")
+    system, clusterware = known(facts.zones)
+    expected = {"the system": system}
+    if clusterware not in (None, time_zones.NOT_SET):
+        expected["Clusterware"] = str(clusterware)
+    told = f"TZ={', '.join(dict.fromkeys(zones))} ({path})"
+    names = {_name_of(one, system) for one in zones}
+    others = [
+        f"{who} has {one}" for who, one in expected.items() if names != {_name_of(one, system)}
+    ]
+    return told, f"{told}, and {' and '.join(others)}." if others else ""
+
+
+def _name_of(zone: str, system: str = "") -> str:
+    """The zone by its name in the database (tzset(3)): empty is UTC, a path is allowed."""
+    text = zone.lstrip(":")
+    if text == time_zones.SYSTEM:
+        return _name_of(system)
+    name = text.rpartition("/zoneinfo/")[2]
+    return (name[4:] if name.startswith("Etc/") else name) or "UTC"
 
 
 @rules.check(

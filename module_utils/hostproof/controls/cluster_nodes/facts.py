@@ -17,7 +17,7 @@ from ...parsers.unix import os_release
 from ...probes.kernel import numa
 from ...probes.net import devices
 from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware, monitors, oracle_homes
+from ...probes.oracle import clusterware, monitors, oracle_homes, time_zones
 from ...probes.unix import limits
 from .parsers import cpuinfo
 from .policy import Policy
@@ -30,15 +30,11 @@ OS_RELEASE = "/etc/os-release"
 CPUINFO = "/proc/cpuinfo"
 MEMINFO = "/proc/meminfo"
 CLOCK_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-TIME_ZONE = "/etc/localtime"
 NODE = ["uname", "-n"]
 
 #: Time daemons. octssd.bin is the one of Clusterware (CTSS), active if there is no other daemon.
 TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
 _DAEMON = re.compile(TIME_DAEMONS)
-_ZONES = "/zoneinfo/"
-_NO_ZONE = "not set"
-_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}\Z")
 _PATCH = re.compile(r"^\d+$")
 
 #: root, and the owners of Oracle software with the names from Oracle's installation guides.
@@ -285,7 +281,7 @@ def _read_clock(host: Host, cluster: Answer[Optional[Cluster]]) -> Traits:
     return {
         "clock_source": None if isinstance(source, Absent) else source,
         "time_daemon": attempt(_time_daemons, host),
-        "time_zone": attempt(_time_zone, host),
+        "time_zone": attempt(time_zones.of_system, host),
         "TZ of Clusterware and instances": attempt(_time_zones_of_oracle, host, cluster),
     }
 
@@ -293,22 +289,11 @@ def _read_clock(host: Host, cluster: Answer[Optional[Cluster]]) -> Traits:
 def _time_zones_of_oracle(host: Host, cluster: Answer[Optional[Cluster]]) -> Optional[str]:
     """TZ in the file from which Clusterware starts instances, and of what runs. None without
     both."""
-    zones: Set[str] = set()
-    home = clusterware.read_home(host)
-    node = existing(cluster).node.partition(".")[0]
-    if home is not None and _NODE_NAME.match(node):
-        path = f"{home}/crs/install/s_crsconfig_{node}_env.txt"
-        text = unless_absent(attempt(nfs_files.read_text, host, path, record=_kept), None)
-        if text is not None:
-            zones.add(next((one[3:] for one in _kept(text).split("\n") if one), _NO_ZONE))
+    configured = time_zones.of_clusterware(host, existing(cluster).node)
+    zones = set() if configured is None else {configured}
     for process in clusterware.css_daemons(host) + monitors.monitors(host):
-        zones.add(host.environment(process.pid, ["TZ"]).get("TZ") or _NO_ZONE)
+        zones.add(host.environment(process.pid, ["TZ"]).get("TZ") or time_zones.NOT_SET)
     return ", ".join(sorted(zones)) or None
-
-
-def _kept(text: str) -> str:
-    """Only the line of TZ: the file holds other variables of Clusterware."""
-    return "\n".join(one if one.startswith("TZ=") else "" for one in text.split("\n"))
 
 
 def _time_daemons(host: Host) -> str:
@@ -317,13 +302,3 @@ def _time_daemons(host: Host) -> str:
         for one in host.processes("time", TIME_DAEMONS, identity.TIME_OR_CLUSTERWARE)
     ]
     return ", ".join(sorted({match.group(2) for match in found if match})) or "none"
-
-
-def _time_zone(host: Host) -> str:
-    path = attempt(host.real_path, TIME_ZONE)
-    if isinstance(path, Absent):
-        return "UTC"
-    _, marker, zone = str(known(path)).rpartition(_ZONES)
-    if not marker:
-        raise Unanswered("link:" + TIME_ZONE, f"{TIME_ZONE} is a copy, so it names no zone")
-    return zone

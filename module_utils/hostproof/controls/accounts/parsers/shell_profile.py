@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""umask and Oracle variables in the start files of a login shell (sh(1), umask)."""
+"""umask, TZ and Oracle variables in the start files of a login shell (sh(1), umask)."""
 
 import re
 from typing import List, NamedTuple, Tuple
@@ -12,26 +12,47 @@ _UMASK = re.compile(r"(?:^|[;&|{(]|\b(?:then|else|do)\b)\s*umask\s+(?!-S)([0-7]{
 _VARIABLE = re.compile(r"(?:^|[;&\s])(" + "|".join(VARIABLES) + r")=")
 
 
+_VALUE = r"TZ=(\"[^\"]*\"|'[^']*'|\$\([^)]*\)|`[^`]*`|[^\s;&|}]*)(?=[\s;&|}]|$)"
+#: TZ of the shell. TZ=UTC date is for one command only.
+_ZONE = re.compile(
+    r"\b(?:export|declare -x|typeset -x)\s(?:[^;&|]{0,200}\s)?" + _VALUE + "|"
+    r"(?:^|[;&|{(]|\b(?:then|else|do)\b)\s*" + _VALUE + r"\s*(?=$|[;&|}]|\w+=)"
+)
+_PLAIN = re.compile(r"[A-Za-z0-9_+,./<>:-]{0,64}\Z")
+#: Stands for a zone that only the shell knows.
+COMPUTED = "$"
+
+
 class Settings(NamedTuple):
-    """umasks as written, in order: octal digits or a symbolic mode. variables by name, once."""
+    """umasks as written, in order: octal digits or a symbolic mode. variables by name, once.
+    ``zones`` are the values of TZ, in order."""
 
     umasks: Tuple[str, ...]
     variables: Tuple[str, ...]
+    zones: Tuple[str, ...]
 
 
 def parse(text: str) -> Settings:
     """Settings in a start file, without comments."""
     umasks: List[str] = []
     variables: List[str] = []
+    zones: List[str] = []
     for line in text.split("\n"):
         code = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
         umasks.extend(_UMASK.findall(code))
         variables.extend(one for one in _VARIABLE.findall(code) if one not in variables)
-    return Settings(tuple(umasks), tuple(variables))
+        zones.extend(_zone(first or second) for first, second in _ZONE.findall(code))
+    return Settings(tuple(umasks), tuple(variables), tuple(zones))
+
+
+def _zone(word: str) -> str:
+    text = word.strip("\"'")
+    return text if _PLAIN.match(text) else COMPUTED
 
 
 def kept(text: str) -> str:
     """The settings alone: a start file can hold passwords."""
     found = parse(text)
     lines = ["umask " + one for one in found.umasks] + [one + "=" for one in found.variables]
+    lines += ["TZ=" + one for one in found.zones]
     return "\n".join(lines)
