@@ -67,6 +67,12 @@ def test_a_run_that_judged_too_few_hosts_is_no_figure(bench, tmp_path):
         bench.check_outcome("audit", 0, tmp_path, 2)
 
 
+def test_both_kinds_keep_bytecode_as_an_installation_does(bench, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    for kind in bench.PLAYBOOKS:
+        assert "PYTHONDONTWRITEBYTECODE" not in bench.environment(kind, tmp_path)
+
+
 def test_bytes_to_a_host_keep_their_bounds(bench):
     """The same on every machine, so this is a test and not only a benchmark."""
     every = bench.faraway.sent_by_an_audit("python3")
