@@ -61,6 +61,21 @@ def test_no_field_shows_it(text, is_plain):
         assert told[name] == []
 
 
+@pytest.mark.parametrize("name", ["why", "because_of"])
+def test_of_several_findings_only_the_one_that_shows_it_is_changed(name):
+    def showing(text):
+        return finding(**{name: [text] if name == "because_of" else text})
+
+    found = [finding(why=ADVISED[1]), showing(FOREIGN[0]), finding(why=ADVISED[2])]
+    told = host_findings.taken(found, is_plain=True)
+    assert [one == other for one, other in zip(told, found, strict=True)] == [True, False, True]
+    assert FOREIGN[0] not in str(told)
+
+
+def test_a_host_without_findings_shows_nothing():
+    assert host_findings.taken([], is_plain=True) == []
+
+
 @pytest.mark.parametrize("text", ADVISED)
 def test_what_a_control_says_stays(text):
     (told,) = host_findings.taken([finding(why=text)], is_plain=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.registry import NAMES
@@ -50,12 +51,21 @@ _FOREIGN_CALL = re.compile(
 
 def _has_foreign_call(text: str) -> bool:
     """Whether a reader could copy a call of Hostproof that no control advises from the text."""
-    text = _unquoted(text)
+    return _is_foreign(_unquoted(text))
+
+
+def _is_foreign(unquoted: str) -> bool:
+    if _PROGRAM not in unquoted:
+        return False
     # A shell goes on behind an escaped line end, and a report shows all lines as one.
-    return _PROGRAM in text and _FOREIGN_CALL.search(" ".join(text.split())) is not None
+    line = " ".join(unquoted.split())
+    # Most texts name a variable of ours. The pattern needs one of these, and is slower.
+    return any(call in line for call in _CALLS) and _FOREIGN_CALL.search(line) is not None
 
 
 _PROGRAM = "hostproof"
+#: Every match of _FOREIGN_CALL has one of them.
+_CALLS = (f"{_PROGRAM} ", f"./{_PROGRAM}")
 
 
 def _unquoted(text: str) -> str:
@@ -76,25 +86,33 @@ def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
     ``is_plain``: all their texts are printable, so that only their structure is checked.
     """
     if is_plain and are_sound(findings, MOST_TEXT):
-        return [one if _has_fine_contents(one) else _taken(one) for one in findings]
+        return [
+            one if _has_fine_contents(one) and not is_foreign else _taken(one)
+            for one, is_foreign in zip(findings, _show_foreign_calls(findings), strict=True)
+        ]
     return [_taken(one) for one in findings]
 
 
 def _has_fine_contents(finding: dict[str, Any]) -> bool:
-    """Check the fields that are_sound does not check."""
-    return (
-        (finding["values"] is None or _are_values(finding["values"]))
-        and (not finding["commands"] or _are_commands(finding["commands"]))
-        and not _shows_foreign_call(finding)
+    """Check the fields that are_sound does not check, but for calls in texts."""
+    return (finding["values"] is None or _are_values(finding["values"])) and (
+        not finding["commands"] or _are_commands(finding["commands"])
     )
 
 
-def _shows_foreign_call(finding: dict[str, Any]) -> bool:
-    texts = [finding[name] or "" for name in _SHOWN]
-    for name in _SHOWN_LISTS:
-        texts += finding[name]
-    # Most findings name no program of ours anywhere.
-    return _PROGRAM in _unquoted("\n".join(texts)) and any(map(_has_foreign_call, texts))
+def _show_foreign_calls(findings: Sequence[dict[str, Any]]) -> list[bool]:
+    """For each finding whether any of its texts has such a call.
+
+    All texts are searched at once. No printable text has the characters that separate them here.
+    """
+    shown = (
+        "\1".join([*filter(None, _texts_of(one)), *one["evidence"], *one["because_of"]])
+        for one in findings
+    )
+    return [
+        _PROGRAM in texts and any(map(_is_foreign, texts.split("\1")))
+        for texts in (_unquoted("\0".join(shown)).split("\0") if findings else ())
+    ]
 
 
 def _taken(finding: Any) -> dict[str, Any]:
@@ -204,8 +222,7 @@ def _is_word_of(*words: Any) -> Callable[[Any], bool]:
     return lambda value: value in words
 
 
-_SHOWN = ("title", "problem", "why", *LAYERS, "fix", "reference")
-_SHOWN_LISTS = ("evidence", "because_of")
+_texts_of = itemgetter("title", "problem", "why", *LAYERS, "fix", "reference")
 _FIELDS = {
     "title": _Field(_is_text, ""),
     "status": _Field(_is_word_of(*(one for one in STATUSES if one != WAIVED)), ERROR),
