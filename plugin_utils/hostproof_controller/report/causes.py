@@ -152,9 +152,16 @@ def _severity(finding: Record) -> int:
     return SEVERITIES.index(finding["severity"])
 
 
+_RANKS = {
+    (status, severity): (rank, SEVERITIES.index(severity))
+    for rank, status in enumerate(STATUSES)
+    for severity in SEVERITIES
+}
+
+
 def _urgency(finding: Record) -> tuple[int, int]:
     """The place of a finding by status and severity: the gravest comes first."""
-    return STATUSES.index(finding["status"]), _severity(finding)
+    return _RANKS[finding["status"], finding["severity"]]
 
 
 def _order(group: Group) -> tuple[Any, ...]:

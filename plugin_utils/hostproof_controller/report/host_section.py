@@ -7,6 +7,7 @@ A reading is once, below the findings, and each finding that rests on it links t
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, LAYERS, PASS, SKIP, subject_of
@@ -167,58 +168,60 @@ def _table(rows: Iterable[str]) -> Any:
 def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
     figure = shown.figures.get(id(finding))
     anchor = shown.anchors.get(id(finding))
-    links = _reading_links(finding["evidence"], shown)
-    waiver = finding.get("waiver") or {}
-    said = _Said(
-        finding["status"],
-        heading_of(finding),
-        *({"failing_layer": None, **finding}[name] for name in _Said._fields[2:_OF_FINDING]),
-        *(waiver.get(name) for name in _Said._fields[_OF_FINDING:]),
-    )
-    status = said.status
+    keys = finding["evidence"]
+    status = finding["status"]
     return "".join(
         (
             f"<tbody class={STATUS_CLASSES[status]}",
             f' id="{escape(anchor)}">' if anchor else ">",
-            _words(said, fix_of(finding), figure is not None),
+            _words(
+                _texts_of(finding),
+                finding.get("failing_layer"),
+                tuple(finding["commands"]),
+                tuple(map(finding["waiver"].get, _OF_WAIVER)) if finding["waiver"] else (),
+                figure is not None,
+            ),
             memory_bars(finding),
             "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
             rests,
-            _citations(links) if links else "",
+            _citations(_reading_links(keys, shown)) if keys else "",
         )
     )
 
 
-class _Said(NamedTuple):
-    """The texts of a finding and of its waiver. They are the same on many hosts."""
-
-    status: str
-    title: str
-    check: str
-    severity: str
-    why: str | None
-    desired: str | None
-    persisted: str | None
-    running: str | None
-    in_use: str | None
-    takes_effect: str | None
-    reference: str
-    failing_layer: str | None
-    expires: str | None
-    owner: str | None
-    reason: str | None
-
-
-#: Number of the fields that come from the finding.
-_OF_FINDING = 12
+#: The fields of a finding that hold one text or none, and those of a waiver that are shown.
+_TEXTS = (
+    "status",
+    "check",
+    "severity",
+    "why",
+    *LAYERS,
+    "takes_effect",
+    "reference",
+    "title",
+    "problem",
+    "fix",
+)
+_OF_WAIVER = ("expires", "owner", "reason")
+_texts_of = itemgetter(*_TEXTS)
 
 
 @lru_cache(maxsize=4096)
-def _words(said: _Said, advice: str | None, has_figure: bool) -> str:
+def _words(
+    texts: tuple[str | None, ...],
+    failing_layer: str | None,
+    commands: tuple[str, ...],
+    waiver: tuple[str | None, ...],
+    has_figure: bool,
+) -> str:
     """The markup of these texts. Hosts share them, and rendering them takes most of the time."""
-    bare = said.status == SKIP and not any(getattr(said, layer) for layer in LAYERS)
-    glyph = STATUS_GLYPHS[said.status]
-    return str(parts().finding(said, glyph, advice, bare, has_figure))
+    said: dict[str, Any] = dict(zip(_TEXTS, texts, strict=True))
+    said |= {"failing_layer": failing_layer, "commands": list(commands)}
+    said |= dict(zip(_OF_WAIVER, waiver or (None,) * len(_OF_WAIVER), strict=True))
+    advice = fix_of(said)
+    said["title"] = heading_of(said)
+    bare = said["status"] == SKIP and not any(said[layer] for layer in LAYERS)
+    return str(parts().finding(said, STATUS_GLYPHS[said["status"]], advice, bare, has_figure))
 
 
 def _citations(links: list[tuple[str, str | None]]) -> str:
@@ -239,6 +242,8 @@ def _reading_links(keys: list[str], shown: _Shown) -> list[tuple[str, str | None
     links: list[tuple[str, str | None]] = [
         (key, shown.readings[key]) for key in keys if key in shown.readings
     ]
+    if len(links) == len(keys):
+        return links
     missing = [key for key in keys if key not in shown.readings]
     for words, some in (
         ("in findings.jsonl", [key for key in missing if key in shown.elsewhere]),

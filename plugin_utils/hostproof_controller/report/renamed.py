@@ -68,7 +68,8 @@ def current(check: str) -> str:
 
 def is_old(finding: dict[str, Any]) -> bool:
     """Whether the finding, or a cause of it, has an old id."""
-    return any(current(one) != one for one in (finding["check"], *finding["because_of"]))
+    check, causes = finding["check"], finding["because_of"]
+    return current(check) != check or any(current(one) != one for one in causes)
 
 
 def with_current_ids(finding: dict[str, Any]) -> dict[str, Any]:

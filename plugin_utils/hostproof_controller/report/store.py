@@ -187,6 +187,7 @@ def recorded_apart(state: HostState) -> list[str | None]:
     return sorted(apart, key=str)
 
 
+@lru_cache(maxsize=1024)
 def _seconds(instant: str) -> int:
     return calendar.timegm(time.strptime(instant, "%Y-%m-%dT%H:%M:%SZ"))
 
@@ -772,10 +773,13 @@ def _no_instant(record: dict[str, Any], name: str) -> str | None:
 
 
 def _is_instant(value: Any) -> bool:
-    if not isinstance(value, str) or not _INSTANT.match(value):
-        return False
+    return isinstance(value, str) and _INSTANT.match(value) is not None and _is_time(value)
+
+
+@lru_cache(maxsize=1024)
+def _is_time(text: str) -> bool:
     try:
-        datetime.datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+        datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
         return False
     return True
