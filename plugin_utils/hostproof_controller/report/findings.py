@@ -59,7 +59,8 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
     or finds no problem.
     """
     try:
-        if not all(one.keys() == _KEYS for one in findings):
+        # With as many keys as names, and each name among them, the keys are the names.
+        if not {*map(len, findings)} <= {len(_NAMES)}:
             return False
         rows = [*zip(*map(_all_of, findings), strict=True)] or [()] * len(_NAMES)
         fields = dict(zip(_NAMES, rows, strict=True))
@@ -77,8 +78,8 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
             and set(map(type, fields["waiver"])) <= {type(None)}
             and all(map(is_check_of, fields["check"], fields["control"]))
         )
-    except (AttributeError, TypeError):
-        # No map at all, or a list where a word is to stand.
+    except (AttributeError, KeyError, TypeError):
+        # A key is missing, a finding is not a map, or a list stands in place of a word.
         return False
 
 

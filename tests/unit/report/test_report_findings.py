@@ -42,6 +42,13 @@ def test_what_is_no_finding_is_seen_among_others(one):
     assert not are_sound([finding(), one], 1000)
 
 
+def test_an_unknown_key_in_place_of_one_that_is_missing_is_seen_among_others():
+    one = {**finding(), "extra": 1}
+    del one["because_of"]
+    assert len(one) == len(finding())
+    assert not are_sound([finding(), one], 1000)
+
+
 def test_a_text_that_is_too_long_and_a_waiver_are_seen_among_others():
     one = finding(why="x" * 500, fix="y" * 501)
     assert are_sound([one, finding()], 501)
