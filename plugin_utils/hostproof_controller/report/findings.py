@@ -79,7 +79,7 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
             and all(map(is_check_of, fields["check"], fields["control"]))
         )
     except (AttributeError, KeyError, TypeError):
-        # A key is missing, a finding is not a map, or a list stands in place of a word.
+        # A key is missing, a finding is not a map, or a word is a list.
         return False
 
 
