@@ -7,6 +7,7 @@ import fcntl
 import functools
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,10 +45,16 @@ class Wrong(Exception):
 
 
 @functools.cache
+def release_of(interpreter: Path) -> list[int]:
+    """The numbers of pyenv's folder of an interpreter: 3.11.14 is newer than 3.11.7."""
+    return [int(number) for number in re.findall(r"\d+", interpreter.parents[1].name)]
+
+
 def find_python(version: str) -> str:
     """An interpreter of that release line which really starts."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    candidates = sorted(pyenv.glob(f"versions/{version}.*/bin/python{version}"), reverse=True)
+    found = pyenv.glob(f"versions/{version}.*/bin/python{version}")
+    candidates = sorted(found, key=release_of, reverse=True)
     on_path = [shutil.which(f"python{version}"), f"/usr/bin/python{version}"]
     for candidate in [*map(str, candidates), *filter(None, on_path)]:
         question = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
