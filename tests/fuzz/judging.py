@@ -62,13 +62,18 @@ class _Noting(RecordedHost):
 
 def all_packs(*more: Path) -> list[Pack]:
     """The packs of the examples and of the fixtures, and those of further folders."""
+    return [pack_of(*one) for one in recorded(*more)]
+
+
+def recorded(*more: Path) -> list[tuple[str, Readings, dict[str, Any]]]:
+    """Name, readings and policies of these packs, without what each control reads."""
     found = []
     for folder in (*FOLDERS, *more):
         for path in sorted(folder.glob("*.json")):
             policies = example_packs.policies()
             if folder == seed_packs.FOLDER:
                 policies["hugepages"] = packs.hugepages_policy(**seed_packs.POLICY)
-            found.append(pack_of(path.stem, evidence.load_pack(str(path)), policies))
+            found.append((path.stem, evidence.load_pack(str(path)), policies))
     return found
 
 

@@ -189,6 +189,8 @@ class Copy:
         paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
         settings = {
             "PYTHONPATH": os.pathsep.join(paths),
+            # Bytecode of a change would be used for the next one of the same second and size.
+            "PYTHONDONTWRITEBYTECODE": "1",
             "ANSIBLE_CONFIG": str(self._code.root / "ansible.cfg"),
         }
         process = subprocess.Popen(

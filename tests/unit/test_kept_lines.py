@@ -309,11 +309,11 @@ def test_a_missing_file_stays_an_error(tmp_path):
 # -- every recorded host -------------------------------------------------------------------------
 
 
-def all_packs() -> list[judging.Pack]:
-    found = judging.all_packs()
+def all_packs() -> list[tuple[str, judging.Readings, dict[str, Any]]]:
+    found = judging.recorded()
     if SHARED.is_dir():
         found += [
-            judging.Pack(path.stem, evidence.load_pack(str(path)), found[0].policies, {})
+            (path.stem, evidence.load_pack(str(path)), found[0][2])
             for path in sorted(SHARED.rglob("*.json"))
             if '"readings"' in path.read_text()
         ]
@@ -332,11 +332,11 @@ def test_every_recorded_host_has_the_same_findings_with_the_kept_parts(monkeypat
         field = "text" if "text" in reading else "stdout"
         return dict(reading, **{field: record(reading[field])})
 
-    for pack in all_packs():
-        whole = audit.judge_host(RecordedHost(pack.readings), pack.policies)
+    for name, readings, policies in all_packs():
+        whole = audit.judge_host(RecordedHost(readings), policies)
         with monkeypatch.context() as patch:
             patch.setattr(RecordedHost, "_answer", reduced)
-            part = audit.judge_host(RecordedHost(pack.readings), pack.policies)
-        assert part == whole, pack.name
-        assert not [one for one in whole if one.check.endswith(".audited")], pack.name
+            part = audit.judge_host(RecordedHost(readings), policies)
+        assert part == whole, name
+        assert not [one for one in whole if one.check.endswith(".audited")], name
     assert {"chrony_conf", "fstab", "systemd_unit", "oracle_net", "pfile"} <= used
