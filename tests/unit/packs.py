@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.collect.held import Holders
 from ansible.module_utils.hostproof.collect.host import (
+    AS_ROOT,
+    OF_ACCOUNT,
     SOURCED,
     FoundLines,
     OpenFiles,
@@ -362,6 +364,8 @@ class Machine(RecordedHost):
                 unread.append(path)
                 continue
             told = list(enumerate(answer["text"].splitlines(), 1))
+            if OF_ACCOUNT.search(path):
+                told = [one for one in told if AS_ROOT.search(one[1])]
             if found := [one for one in told if re.search(pattern, one[1])]:
                 lines[path] = found
                 callers.update({path: origin} if origin else {})

@@ -213,3 +213,62 @@ def test_a_broken_reading_is_no_answer(change):
     reading = {"kind": "lines", "lines": {}, "callers": {}, "unread": [], **change}
     with pytest.raises(Unanswered, match="holds no answer"):
         RecordedHost({"lines:x": reading}).find_lines("x", [], "")
+
+
+class TestCrontabsOfAccounts:
+    @staticmethod
+    def crontab(root: Path, *lines: str) -> FoundLines:
+        (root / "spool/cron/crontabs").mkdir(parents=True, exist_ok=True)
+        put(root / "spool/cron/crontabs/oracle", "\n".join([*lines, ""]))
+        return find(root, "spool/cron/crontabs/*")
+
+    def test_lines_with_the_rights_of_root(self, root):
+        found = self.crontab(
+            root,
+            "@reboot sudo sysctl -w a=1",
+            "@reboot sysctl -w a=2",
+            "@reboot echo 1 | sudo -n tee /x # sysctl",
+            "@reboot sudo -u grid sysctl -w a=3",
+            "@reboot sudo -u root sysctl -w a=4",
+        )
+        [lines] = found.lines.values()
+        assert [number for number, _line in lines] == [1, 3, 5]
+
+    def test_of_root_every_line_counts(self, root):
+        self.crontab(root)
+        put(root / "spool/cron/crontabs/root", "@reboot sysctl -w a=2\n")
+        assert len(find(root, "spool/cron/crontabs/root").lines) == 1
+
+    @pytest.mark.parametrize(
+        ("line", "numbers"),
+        [
+            ("{0}/bin/two", [4]),
+            ("sudo {0}/bin/two", [2, 3, 4]),
+            ("{0}/x; sudo {0}/bin/two", [2, 3, 4]),
+        ],
+    )
+    def test_a_script_that_one_calls(self, root, line, numbers):
+        put(root / "bin/two", "#!/bin/sh\n# sysctl\nsysctl -p\nsudo sysctl -p\n")
+        found = self.crontab(root, "@reboot " + line.format(root))
+        assert [number for number, _line in found.lines[f"{root}/bin/two"]] == numbers
+
+    def test_what_may_not_be_read_counts_only_where_root_runs_it(self, root, monkeypatch):
+        read = guarded_read.read
+
+        def refusing(path, *rest, **named):
+            if path.endswith("/two"):
+                raise PermissionError(13, "x", path)
+            return read(path, *rest, **named)
+
+        monkeypatch.setattr(guarded_read, "read", refusing)
+        assert self.crontab(root, f"@reboot {root}/bin/two > {root}/x").unread == []
+        assert self.crontab(root, f"@reboot sudo {root}/bin/two").unread == [f"{root}/bin/two"]
+
+
+@pytest.mark.parametrize(
+    "command", ["/bin/sh data", "/bin/bash -c './data'", "/bin/sh ./data", "sh -c 'cd /; ./data'"]
+)
+def test_a_script_in_the_working_directory_of_a_unit(root, command):
+    text = f"WorkingDirectory=-{root}/bin\nExecStart={command}\n"
+    put(root / "units/b.service", text)
+    assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}

@@ -72,6 +72,14 @@ SOURCED = re.compile(
     r"(?:-\w+[ \t]+)*[\"']?(/[\w.+@/-]*[\w+])",
     re.MULTILINE,
 )
+#: The working directory of a unit, and scripts that its commands run from there.
+_IN_FOLDER = re.compile(r"^[ \t]*WorkingDirectory[ \t]*=[ \t-]*(/[^\s%]*)", re.MULTILINE)
+_RELATIVE = re.compile(r"(?:\bsh[ \t]+|[\s;&|'\"=]\./)(\w[\w.+@/-]*)")
+#: The crontab of an account without root privileges, and the part of a line that runs as root.
+OF_ACCOUNT = re.compile(r"/spool/cron/(?:[^/]+/)?(?!root\Z)[^/]+\Z")
+AS_ROOT = re.compile(
+    r"\b(?:sudo|doas|dzdo|pbrun)\b(?![^|;&<>\n]{0,200}\s-u\s*(?!\s|root))[^|;&<>\n]*"
+)
 #: Functions for scripts of SysV: what one of them sets depends on its call.
 _LIBRARY = re.compile(r"/(?:init-)?functions\Z|/rc\.status\Z")
 
@@ -941,29 +949,43 @@ def _read_file(path: str) -> str:
 
 
 def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
-    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
+    """Breadth first: the files of ``places``, then the scripts that they call, and so on.
+
+    In files that root does not run, only lines with sudo or a similar program count.
+    """
     regex = re.compile(pattern, re.MULTILINE)
     result = FoundLines({}, {}, [])
-    # A path, its callers, and whether it counts without "#!".
-    waiting: List[Tuple[str, Tuple[str, ...], bool]]
-    waiting = [(path, (), True) for path in _files_of(places, result.unread)]
+    # A path, its callers, whether it counts without "#!", and whether root runs it.
+    waiting: List[Tuple[str, Tuple[str, ...], bool, bool]]
+    paths = _files_of(places, result.unread)
+    waiting = [(path, (), True, not OF_ACCOUNT.search(path)) for path in paths]
     remote = _network_mounts()
-    seen: Set[Tuple[int, int]] = set()
+    seen: Dict[bool, Set[Tuple[int, int]]] = {True: set(), False: set()}
     for depth in range(_CALLS):
-        called: List[Tuple[str, Tuple[str, ...], bool]] = []
-        for path, callers, is_script in waiting:
+        called: List[Tuple[str, Tuple[str, ...], bool, bool]] = []
+        for path, callers, is_script, by_root in waiting:
             if (path + "/").startswith(remote):
                 continue
-            text = _text_of(path, callers, is_script, seen, result.unread)
+            unread = result.unread if by_root or not callers else []
+            text = _text_of(path, callers, is_script, seen[by_root], unread)
             names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
             sourced = {name for name in SOURCED.findall(text) if not _LIBRARY.search(name)}
+            for folder in _IN_FOLDER.findall(text):
+                inside = [f"{folder}/{name}" for name in _RELATIVE.findall(text)]
+                names.extend(inside)
+                sourced.update(inside)
+            powerful = text if by_root else "\n".join(AS_ROOT.findall(text))
             called.extend(
-                (name, (*callers, path), name in sourced) for name in dict.fromkeys(names)
+                (name, (*callers, path), name in sourced, by_root or name in powerful)
+                for name in dict.fromkeys(names)
             )
             # Most files have no match: do not split them into lines.
-            if regex.search(text):
-                matching = [line for line in _joined_lines(text) if regex.search(line[1])]
-                result.lines[path] = matching
+            if regex.search(text) and (by_root or path not in result.lines):
+                result.lines[path] = [
+                    (number, line)
+                    for number, line in _joined_lines(text)
+                    if regex.search(line) and (by_root or AS_ROOT.search(line))
+                ]
                 if callers:
                     result.callers[path] = callers[0]
         waiting = called if depth < _CALLS - 1 else []

@@ -384,3 +384,27 @@ class TestGenerators:
 )
 def test_what_runs_when_the_network_starts(path):
     is_unknown(host().file(path, f"#!/bin/sh\nsysctl -w {KEY}=60\n", mode=0o755), f"{path}:2")
+
+
+class TestCrontabsOfAccounts:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            f"@reboot sudo sysctl -w {KEY}=60",
+            f"@reboot echo 60 | sudo tee {PROC}",
+            f"@reboot sudo sh -c 'echo 60 > {PROC}'",
+            f"*/5 * * * * doas sysctl -w {KEY}=60",
+        ],
+    )
+    @pytest.mark.parametrize("folder", ["", "crontabs/", "tabs/"])
+    def test_a_line_with_the_rights_of_root(self, folder, line):
+        path = f"/var/spool/cron/{folder}oracle"
+        is_unknown(host().file(path, line + "\n"), f"{path}:1")
+
+    @pytest.mark.parametrize("line", [f"sysctl -w {KEY}=60", f"sudo -u grid sysctl -w {KEY}=60"])
+    def test_a_line_without_them(self, line):
+        machine = host().file("/var/spool/cron/oracle", f"@reboot {line}\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_one_that_may_not_be_read(self):
+        is_unknown(host().deny("/var/spool/cron/oracle"), "/var/spool/cron/oracle")

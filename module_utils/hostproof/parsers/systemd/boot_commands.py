@@ -102,6 +102,9 @@ _UNREAD_LEFT_OUT = "./left-out"
 _WRAPPERS = frozenset(
     [
         "sudo",
+        "doas",
+        "dzdo",
+        "pbrun",
         "exec",
         "command",
         "nohup",

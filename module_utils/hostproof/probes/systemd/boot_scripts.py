@@ -30,9 +30,9 @@ _CRONTABS = (
     "/etc/crontab",
     "/etc/cron.d/*",
     "/etc/anacrontab",
-    "/var/spool/cron/root",
-    "/var/spool/cron/crontabs/root",
-    "/var/spool/cron/tabs/root",
+    "/var/spool/cron/*",
+    "/var/spool/cron/crontabs/*",
+    "/var/spool/cron/tabs/*",
 )
 _SCRIPTS = (
     "/etc/cron.hourly/*",
@@ -241,7 +241,7 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
         command = boot_commands.of_unit(line)
         found, sure = boot_commands.of_exec(command or "")
         return found, sure and not _STOPS.match(line)
-    if path in _CRONTABS or path.startswith("/etc/cron.d/"):
+    if path in _CRONTABS or path.startswith(("/etc/cron.d/", "/var/spool/cron/")):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
     if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
