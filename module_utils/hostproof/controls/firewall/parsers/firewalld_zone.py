@@ -3,12 +3,10 @@
 """Zones and services of firewalld as their XML files hold them (firewalld.zone(5))."""
 
 from typing import Dict, List, NamedTuple, Tuple
-from xml.parsers import expat
 
 from ....errors import ParseError
+from ....parsers import xml_events
 from .packets import port_ranges
-
-_DEEPEST = 6
 
 
 class Opened(NamedTuple):
@@ -83,24 +81,11 @@ def _root(text: str, name: str) -> _Element:
     open_ones = [top]
 
     def begin(tag: str, given: Dict[str, str]) -> None:
-        if len(open_ones) > _DEEPEST:
-            raise ParseError("firewalld", "elements are nested too deeply")
         element = _Element(tag, given, [])
         open_ones[-1].children.append(element)
         open_ones.append(element)
 
-    def refuse(*_given: object) -> None:
-        raise ParseError("firewalld", "a document type is not accepted")
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = lambda _tag: open_ones.pop()
-    parser.StartDoctypeDeclHandler = refuse
-    try:
-        parser.Parse(text.encode("utf-8", "surrogateescape"), True)
-    # An encoding of the XML declaration that Python does not know is a LookupError.
-    except (expat.ExpatError, LookupError, ValueError):
-        raise ParseError("firewalld", "XML that is not valid", parser.CurrentLineNumber) from None
+    xml_events.read("firewalld", text, begin, lambda _tag: open_ones.pop(), lambda _text: None)
     if len(top.children) != 1 or top.children[0].name != name:
         raise ParseError("firewalld", f"the document is not a {name}")
     return top.children[0]

@@ -11,7 +11,7 @@ import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError
-from . import xml_events
+from ....parsers import xml_events
 
 _WHAT = "XML of data sources"
 

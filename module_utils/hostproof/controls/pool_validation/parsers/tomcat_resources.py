@@ -9,7 +9,7 @@ made by DBCP 2); for the other factories the how-tos of their pools.
 from typing import Dict, List
 
 from ....errors import ParseError
-from . import xml_events
+from ....parsers import xml_events
 from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
 
 _WHAT = "XML of Tomcat's resources"

@@ -9,7 +9,7 @@ any.
 from typing import Any, Callable, Dict
 from xml.parsers import expat
 
-from ....errors import ParseError
+from ..errors import ParseError
 
 _DEEPEST = 64
 
