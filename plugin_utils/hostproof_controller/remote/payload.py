@@ -243,9 +243,15 @@ def _build(
     found = [sources[name] for name in what_travels(sources, module, controls)]
     # No source holds a NUL. From the path the name of the module follows. Sources of one kind are
     # alike: next to each other they take less.
-    found.sort(key=lambda source: (source.path.split("/")[-2], source.path))
+    found.sort(key=lambda source: (_kind(source.path), source.path))
     parts = [bootstrap, *(f"{one.path}\n{one.text}" for one in found)]
     return _compress("\0".join(parts).encode(), compression)
+
+
+def _kind(path: str) -> str:
+    """The folder; for a file of a control the first word of its name, such as rules."""
+    *_folders, control, folder, name = path.split("/")
+    return f"~{name[:-3].split('_')[0]}" if control == "controls" else folder
 
 
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:

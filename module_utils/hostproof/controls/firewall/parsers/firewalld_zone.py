@@ -85,7 +85,10 @@ def _root(text: str, name: str) -> _Element:
         open_ones[-1].children.append(element)
         open_ones.append(element)
 
-    xml_events.read("firewalld", text, begin, lambda _tag: open_ones.pop(), lambda _text: None)
+    def end(_tag: str) -> None:
+        open_ones.pop()
+
+    xml_events.read("firewalld", text, begin, end, lambda _text: None)
     if len(top.children) != 1 or top.children[0].name != name:
         raise ParseError("firewalld", f"the document is not a {name}")
     return top.children[0]
