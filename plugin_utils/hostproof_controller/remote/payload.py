@@ -250,8 +250,8 @@ def _build(
 
 def _kind(path: str) -> str:
     """The folder; for a file of a control the first word of its name, such as rules."""
-    *_folders, control, folder, name = path.split("/")
-    return f"~{name[:-3].split('_')[0]}" if control == "controls" else folder
+    *folders, folder, name = path.split("/")
+    return f"~{name[:-3].split('_')[0]}" if folders[-1:] == ["controls"] else folder
 
 
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
