@@ -23,7 +23,14 @@ BOUND = [sys.executable, str(ROOT / "tests/machines/bound.py"), "--reap", "--own
 
 def environment(stage: str = "") -> dict[str, str]:
     """The caller's environment without variables that would change a result."""
-    unwanted = ("ANSIBLE_", "HOSTPROOF_REPORT", "HOSTPROOF_RECORD", "FORCE_COLOR")
+    unwanted = (
+        "ANSIBLE_",
+        "HOSTPROOF_REPORT",
+        "HOSTPROOF_RECORD",
+        "FORCE_COLOR",
+        # Without bytecode, each of thousands of processes compiles the project again.
+        "PYTHONDONTWRITEBYTECODE",
+    )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     return {
         **kept,
