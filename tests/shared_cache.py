@@ -21,24 +21,24 @@ def folder() -> Path:
     to this account and nobody else may write to it; Refused says so in one sentence."""
     named = os.environ.get("HOSTPROOF_CACHE")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    found = Path(named) if named else home / "hostproof-tests"
-    if not found.is_absolute():
-        raise Refused(f"the cache {found} is not an absolute path; set HOSTPROOF_CACHE to one")
+    path = Path(named) if named else home / "hostproof-tests"
+    if not path.is_absolute():
+        raise Refused(f"the cache {path} is not an absolute path; set HOSTPROOF_CACHE to one")
     try:
-        found.mkdir(mode=0o700, parents=True, exist_ok=True)
-        held = found.lstat() if not named else found.stat()
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        held = path.lstat() if not named else path.stat()
     except OSError as problem:
         raise Refused(
-            f"the cache {found} cannot be made ({problem.strerror}); "
+            f"the cache {path} cannot be made ({problem.strerror}); "
             "set HOSTPROOF_CACHE to a folder of yours"
         ) from problem
     if not stat.S_ISDIR(held.st_mode):
-        raise Refused(f"the cache {found} is a link or a file; set HOSTPROOF_CACHE to a folder")
+        raise Refused(f"the cache {path} is a link or a file; set HOSTPROOF_CACHE to a folder")
     if held.st_uid != os.geteuid():
         raise Refused(
-            f"the cache {found} belongs to user {held.st_uid}, not to user {os.geteuid()}; "
+            f"the cache {path} belongs to user {held.st_uid}, not to user {os.geteuid()}; "
             "set HOSTPROOF_CACHE to a folder of yours"
         )
     if held.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise Refused(f"other accounts may write to the cache {found}; run chmod go-w {found}")
-    return found
+        raise Refused(f"other accounts may write to the cache {path}; run chmod go-w {path}")
+    return path

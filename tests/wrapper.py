@@ -19,8 +19,8 @@ def environment(folder: Path) -> dict[str, str]:
         (programs / name).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
         (programs / name).chmod(0o755)
     command = "cat requirements*.txt | cksum"
-    wanted = subprocess.check_output(command, shell=True, cwd=ROOT, text=True).strip()
-    (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {ROOT} {wanted}\n")
+    stamp = subprocess.check_output(command, shell=True, cwd=ROOT, text=True).strip()
+    (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {ROOT} {stamp}\n")
     unwanted = ("ANSIBLE_", "HOSTPROOF_", "MOLECULE_", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     return {

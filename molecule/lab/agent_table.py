@@ -32,8 +32,8 @@ class Table:
         text = self._path.read_text()
         if text != self._text:
             self._text, self._read = text, {}
-            given = json.loads(text)
-            self._objects = {arcs(oid): (*one, 0)[:3] for oid, one in given.items()}
+            table = json.loads(text)
+            self._objects = {arcs(oid): (*entry, 0)[:3] for oid, entry in table.items()}
 
     def get(self, oid: tuple[int, ...]) -> list[str]:
         """The three lines of an answer, or that there is none."""
@@ -46,7 +46,7 @@ class Table:
         return ["." + ".".join(map(str, oid)), kind, str(value)]
 
     def following(self, oid: tuple[int, ...]) -> list[str]:
-        behind = [one for one in self._objects if one > oid]
+        behind = [key for key in self._objects if key > oid]
         return self.get(min(behind)) if behind else ["NONE"]
 
 

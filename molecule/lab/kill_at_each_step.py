@@ -114,14 +114,14 @@ class Story:
     def __init__(self, name):
         self._name = name
         control = CONTROLS[name]
-        given = json.loads(Path(__file__).with_name("policy.json").read_text())
-        policy = control.policy_from(given)
+        settings = json.loads(Path(__file__).with_name("policy.json").read_text())
+        policy = control.policy_from(settings)
         self._plan = planner(name)(control.read(LiveHost(), policy), policy)
         apply.refuse(self._plan, name)
         changes = self._plan.changes + self._plan.at_boot
         self._contents = {}
-        self._values = [one.path for one in changes if isinstance(one, ValueChange)]
-        self._mounts = [one.path for one in changes if isinstance(one, MountChange)]
+        self._values = [change.path for change in changes if isinstance(change, ValueChange)]
+        self._mounts = [change.path for change in changes if isinstance(change, MountChange)]
 
     def apply_once(self):
         """What library/apply_control.py does with its plan."""
@@ -141,8 +141,13 @@ class Story:
         seen = {}
         for folder, _names, files in os.walk("/etc"):
             for path in [folder] + [os.path.join(folder, name) for name in files]:
-                found = os.lstat(path)
-                seen[path] = (found.st_mode, found.st_uid, found.st_gid, self._content(path, found))
+                status = os.lstat(path)
+                seen[path] = (
+                    status.st_mode,
+                    status.st_uid,
+                    status.st_gid,
+                    self._content(path, status),
+                )
         for path in self._values:
             seen[path] = Path(path).read_text()
         for path, mounted in mounting.mounted_now().items():
@@ -238,7 +243,7 @@ def kill_revert(story, kernel):
 
 def cut_power_before_renaming_to(story, path):
     target = os.path.basename(path)
-    kill_at(Steps(None, lambda name, given: name == "rename" and given[1] == target))
+    kill_at(Steps(None, lambda name, arguments: name == "rename" and arguments[1] == target))
     story.apply_once()
     sys.exit(f"apply ended without putting {path} in place")
 

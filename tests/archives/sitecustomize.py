@@ -77,9 +77,9 @@ def folder_of_this_state():
                 with open(os.path.join(base, name), "rb") as source:
                     state.update(os.path.relpath(source.name, folder).encode() + b"\0")
                     state.update(source.read())
-    found = os.path.join(root, ".cache", "archives", state.hexdigest()[:32])
-    os.makedirs(found, exist_ok=True)
-    return found
+    cache = os.path.join(root, ".cache", "archives", state.hexdigest()[:32])
+    os.makedirs(cache, exist_ok=True)
+    return cache
 
 
 def note_run(words):

@@ -68,9 +68,9 @@ class Counts:
         self.counts: dict[str, list[int]] = {}
 
     def add(self, attack: str, tries: int, wins: int) -> None:
-        one = self.counts.setdefault(attack, [0, 0])
-        one[0] += tries
-        one[1] += wins
+        count = self.counts.setdefault(attack, [0, 0])
+        count[0] += tries
+        count[1] += wins
 
     def told(self) -> int:
         for attack, (tries, wins) in self.counts.items():
@@ -140,10 +140,12 @@ def ansible(folder: Path, arguments: list[str], **more: str) -> str:
 
 def outcomes(folder: Path) -> dict[str, str]:
     """What the report says of each host; nothing if there is none."""
-    found = {}
+    by_host = {}
     for path in folder.glob("reports/*/report.json"):
-        found.update({one["host"]: one["outcome"] for one in json.loads(path.read_text())["hosts"]})
-    return found
+        by_host.update(
+            {host["host"]: host["outcome"] for host in json.loads(path.read_text())["hosts"]}
+        )
+    return by_host
 
 
 REPORT = {"render_report": {"hosts": "{{ ansible_play_hosts_all }}"}, "run_once": True}
@@ -174,9 +176,9 @@ def judge(
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         output = play(folder, JUDGE, {**bad, **sound}, common)
-        found = outcomes(folder)
-        passed = sum(found.get(host) != "failed" for host in bad)
-        lost = sum(found.get(host) != "judged" for host in sound)
+        by_host = outcomes(folder)
+        passed = sum(by_host.get(host) != "failed" for host in bad)
+        lost = sum(by_host.get(host) != "judged" for host in sound)
         ran = (folder / "proof").exists() + ("\x1b" in output) + ("evil" in output)
         counts.add(f"an answer passes that is none{how}", len(bad), passed)
         counts.add(f"a report is lost for another's answer{how}", len(sound), lost)
@@ -193,13 +195,13 @@ def floods(counts: Counts) -> None:
             began = time.monotonic()
             play(folder, JUDGE, {**names, "sound": "noise"})
             late = time.monotonic() - began > FLOODED
-            found = outcomes(folder)
-            passed = sum(found.get(host) != "failed" for host in names)
+            by_host = outcomes(folder)
+            passed = sum(by_host.get(host) != "failed" for host in names)
             full = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 > MOST_MEMORY
             counts.add("a host prints or waits without end, and passes", len(names), passed)
             counts.add("one that does fills the memory", len(names), int(full))
             counts.add("one that does holds up the play", len(names), int(late))
-            lost = int(found.get("sound") != "judged")
+            lost = int(by_host.get("sound") != "judged")
             counts.add("one that does costs another its verdict", 1, lost)
 
 
@@ -237,12 +239,12 @@ def file_names(counts: Counts) -> None:
             ],
             HOSTPROOF_EVIDENCE=str(packs),
         )
-        found = outcomes(folder)
+        by_host = outcomes(folder)
         ran = len([*folder.rglob("proof"), *(ROOT / "playbooks").rglob("proof")])
-        lost = abs(sum(one == "failed" for one in found.values()) - len(names))
+        lost = abs(sum(outcome == "failed" for outcome in by_host.values()) - len(names))
         counts.add("a file name is a template that runs", len(names), ran)
         counts.add("a pack is lost for its name", len(names), lost)
-        counts.add("a pack is lost for another's name", 1, int(found.get("sound") != "judged"))
+        counts.add("a pack is lost for another's name", 1, int(by_host.get("sound") != "judged"))
 
 
 def main() -> int:

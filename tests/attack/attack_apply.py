@@ -45,12 +45,12 @@ def prepare() -> None:
 
 def prize() -> dict[str, object]:
     """Everything of root's: what is where, whose, and what is in it."""
-    found: dict[str, object] = {}
+    files: dict[str, object] = {}
     for path in sorted((BASE / "root").rglob("*")):
         look = path.lstat()
         text = path.read_text() if path.is_file() else None
-        found[str(path)] = (look.st_mode, look.st_uid, look.st_gid, text)
-    return found
+        files[str(path)] = (look.st_mode, look.st_uid, look.st_gid, text)
+    return files
 
 
 def swap_folder() -> None:

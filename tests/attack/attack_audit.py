@@ -103,9 +103,9 @@ def run_through(place: Any, arrange: Callable[[], None]) -> Callable[[int], bool
         (MARK / "ran").unlink(missing_ok=True)
         host = LiveHost()
         for owner in (lambda: oracle_parameters.owner_of(host, str(place)), lambda: "oracle"):
-            wanted = Command("attack", (f"{place}/bin/sqlplus",), user="oracle", timeout=10.0)
+            request = Command("attack", (f"{place}/bin/sqlplus",), user="oracle", timeout=10.0)
             with contextlib.suppress(*REFUSED):
-                command.run(wanted._replace(user=owner()))
+                command.run(request._replace(user=owner()))
         return (MARK / "ran").exists()
 
     return attempt
@@ -126,9 +126,9 @@ def run_swapped(_number: int) -> bool:
     sandbox.file(HERS / "bin/sqlplus", f"#!/bin/sh\nid -u > {MARK}/ran\n", MALLORY, 0o755)
     with sandbox.attacker(swap_program):
         for user in ("mallory", "oracle"):
-            wanted = Command("attack", (f"{HERS}/bin/sqlplus",), user=user, timeout=10.0)
+            request = Command("attack", (f"{HERS}/bin/sqlplus",), user=user, timeout=10.0)
             with contextlib.suppress(*REFUSED):
-                command.run(wanted)
+                command.run(request)
     return (MARK / "ran").exists() and (MARK / "ran").read_text() != f"{MALLORY}\n"
 
 
@@ -187,8 +187,8 @@ def wait_for(make: Callable[[], str]) -> Callable[[int], bool]:
             "other": lambda host, policy: host.read_text("/proc/sys/kernel/ostype"),
         }
         audit.CONTROLS = {
-            name: SimpleNamespace(policy_from=dict, read=one, judge=lambda facts, policy: [])
-            for name, one in read.items()
+            name: SimpleNamespace(policy_from=dict, read=reader, judge=lambda facts, policy: [])
+            for name, reader in read.items()
         }
         host = LiveHost()
         started = time.monotonic()

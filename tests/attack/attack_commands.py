@@ -80,9 +80,9 @@ def strike(rng: Random, line: str) -> str:
     """Whether the line arrives, as the command of a finding."""
     before = ["umount /u01"] if rng.random() < 0.3 else []
     answer = {"findings": [{**FINDING, "commands": [*before, line]}]}
-    (found,) = response_validation.checked("verify_controls", answer)["findings"]
-    if not found["commands"]:
-        return family.REFUSED if "commands" in found["why"] else family.WON
+    (finding,) = response_validation.checked("verify_controls", answer)["findings"]
+    if not finding["commands"]:
+        return family.REFUSED if "commands" in finding["why"] else family.WON
     return family.CONTAINED if is_one_command(line) else family.WON
 
 
@@ -90,10 +90,10 @@ def strike_prose(line: str) -> str:
     """Whether a call of ./hostproof with options arrives as advice."""
     advice = f"as root: ./hostproof {line}"
     answer = {"findings": [{**FINDING, "fix": advice}]}
-    (found,) = response_validation.checked("verify_controls", answer)["findings"]
-    if found["fix"] is None:
+    (finding,) = response_validation.checked("verify_controls", answer)["findings"]
+    if finding["fix"] is None:
         return family.REFUSED
-    shown = found["fix"].partition("./hostproof ")[2]
+    shown = finding["fix"].partition("./hostproof ")[2]
     has_option = any(word.startswith("-") and word != "--tags" for word in shown.split())
     return family.WON if has_option or shown.split()[0] == "revert" else family.CONTAINED
 

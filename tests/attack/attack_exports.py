@@ -66,8 +66,8 @@ def strike(form: str, evil: str) -> bool:
         messages = [run["results"][0]["message"]["text"]]
         messages.append(run["tool"]["driver"]["rules"][0]["shortDescription"]["text"])
         return any(
-            has_link(one, may_have_angles=False) or re.search(r"(?<!\{)\{\d+\}", one)
-            for one in messages
+            has_link(message, may_have_angles=False) or re.search(r"(?<!\{)\{\d+\}", message)
+            for message in messages
         )
     cells = text.replace("| --- |", "").replace(" --- |", "")
     return has_link(cells, may_have_angles=False) or "https://evil" in cells

@@ -135,8 +135,8 @@ class Kernel:
     def show(self) -> dict[str, Mounted]:
         table = json.loads(self.TABLE.read_text())
         return {
-            path: Mounted(path, one[0], one[1], one[2], None, "/", ())
-            for path, one in table.items()
+            path: Mounted(path, mount[0], mount[1], mount[2], None, "/", ())
+            for path, mount in table.items()
         }
 
     def change(self, path: str, state: MountState | None) -> None:
@@ -187,7 +187,8 @@ class Host:
         etc = self.etc
         look = Command("look", ("cat", str(self.state_file)), expected="^(.*)$")
         set_on, set_off = (
-            Command(one, ("sh", "-c", f"echo {one} > {self.state_file}")) for one in ("on", "off")
+            Command(state, ("sh", "-c", f"echo {state} > {self.state_file}"))
+            for state in ("on", "off")
         )
         point = str(self.point)
         every: dict[str, list[Change]] = {
@@ -206,7 +207,7 @@ class Host:
         }
         if kind != "all":
             return every[kind]
-        return [one for name, some in every.items() if name != "removed" for one in some]
+        return [change for name, some in every.items() if name != "removed" for change in some]
 
     def journal(self, hand: writer.Writer) -> Journal:
         return Journal(hand, str(DISK / "hostproof"))
@@ -227,18 +228,18 @@ class Host:
             raise AssertionError("the journal still shows the apply")
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"mounts": json.loads(Kernel.TABLE.read_text())}
+        state: dict[str, Any] = {"mounts": json.loads(Kernel.TABLE.read_text())}
         for top in (self.root, ROOMY):
             for path in sorted(top.rglob("*")):
                 look = path.lstat()
-                found[str(path)] = [stat.filemode(look.st_mode), look.st_uid, look.st_gid]
+                state[str(path)] = [stat.filemode(look.st_mode), look.st_uid, look.st_gid]
                 if path.is_symlink():
-                    found[str(path)].append(os.readlink(path))
+                    state[str(path)].append(os.readlink(path))
                 elif path.is_file():
                     attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)}
                     content = base64.b64encode(path.read_bytes())
-                    found[str(path)] += [look.st_nlink, content, attributes]
-        return found
+                    state[str(path)] += [look.st_nlink, content, attributes]
+        return state
 
 
 class Killing:

@@ -35,8 +35,8 @@ UNITS = HostproofError("no units")
 
 
 def cluster(host: LiveHost) -> bool:
-    found = rate_limit._read_clusterware(host)
-    return found.runs or found.cluster
+    grid = rate_limit._read_clusterware(host)
+    return grid.runs or grid.cluster
 
 
 def writers(host: LiveHost) -> Any:

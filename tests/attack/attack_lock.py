@@ -45,12 +45,12 @@ def at_once(_number: int) -> bool:
     JOURNAL.mkdir(0o700)
     answers = FORK.Queue()
     pair = [FORK.Process(target=work, args=(answers,)) for _ in range(2)]
-    for one in pair:
-        one.start()
-    said = [answers.get(timeout=600) for _ in pair]
-    for one in pair:
-        one.join()
-    return "both" in said or "one" not in said
+    for process in pair:
+        process.start()
+    replies = [answers.get(timeout=600) for _ in pair]
+    for process in pair:
+        process.join()
+    return "both" in replies or "one" not in replies
 
 
 def hold(ready: Any) -> None:
@@ -68,11 +68,11 @@ def killed(_number: int) -> bool:
     holder.start()
     pid = ready.get(timeout=600)
     work(answers)
-    told = answers.get(timeout=600)
+    reply = answers.get(timeout=600)
     holder.kill()
     holder.join()
     work(answers)
-    named = "apply of nfs_mounts" in told and f"process {pid}" in told
+    named = "apply of nfs_mounts" in reply and f"process {pid}" in reply
     return not named or answers.get(timeout=600) != "one"
 
 

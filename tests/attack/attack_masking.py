@@ -73,20 +73,20 @@ def leaves(path: str, text: str, secret: str, is_command: bool) -> bool:
     numbered = [[number, line] for number, line in enumerate(text.split("\n"), 1)]
     # A line alone, as a key or a message, does not tell of which file it is.
     only_file = path != SCRIPT
-    told = [evidence.decode(evidence.encode({f"file:{path}": {"kind": "file", "text": text}}))]
-    told.append(as_diff(path, text, text + "\nx\n"))
+    outputs = [evidence.decode(evidence.encode({f"file:{path}": {"kind": "file", "text": text}}))]
+    outputs.append(as_diff(path, text, text + "\nx\n"))
     if not only_file:
-        told.append(evidence.decode(evidence.encode(readings(path, text, numbered))))
+        outputs.append(evidence.decode(evidence.encode(readings(path, text, numbered))))
         finding = found(
             CHECK, "fail", why=text, fix=text, title=text, running=text, evidence=[text],
             commands=[text], values={"value": text},
         )  # fmt: skip
-        told.append(audit._without_secrets(finding).as_dict())
+        outputs.append(audit._without_secrets(finding).as_dict())
     if is_command:
         argv = {"kind": "command", "argv": shlex.split(text)}
         cmdline = {"kind": "file", "text": "\0".join(shlex.split(text)) + "\0"}
-        told.append(evidence.decode(evidence.encode({"a": argv, "b": cmdline})))
-    return secret.lower() in json.dumps(told).lower()
+        outputs.append(evidence.decode(evidence.encode({"a": argv, "b": cmdline})))
+    return secret.lower() in json.dumps(outputs).lower()
 
 
 def attempts(rng: random.Random, _number: int) -> Iterator[Outcome]:

@@ -72,15 +72,15 @@ Loader.add_constructor("!unsafe", lambda loader, node: ["unsafe", str(node.value
 def of_results(name: str, folder: Path) -> str:
     """A shard with that name, and the fixes that are made of it."""
     (folder / "findings.jsonl").write_text(json.dumps(line_of(name)) + "\n")
-    said = io.StringIO()
+    output = io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(said):
+        with redirect_stdout(output), redirect_stderr(output):
             results = merge(read_entries([str(folder)]))
             fixes.write(results, str(folder / "fixes"))
     except (HostproofError, ValueError):
         # A name leads out of the folder, or is none of a file.
         return family.WON
-    if not said.getvalue().replace("\n", "").isprintable():
+    if not output.getvalue().replace("\n", "").isprintable():
         return family.WON
     if not results.hosts:
         return family.REFUSED
@@ -95,7 +95,7 @@ def of_results(name: str, folder: Path) -> str:
 
 def script_is_fine(path: Path, name: str) -> bool:
     """It only lists its steps, and has the name as one word."""
-    told = subprocess.run(
+    result = subprocess.run(
         [BASH, "-c", f'. "./{path.name}" >/dev/null; printf %s "$host"'],
         cwd=path.parent,
         env={"PATH": ""},
@@ -103,7 +103,7 @@ def script_is_fine(path: Path, name: str) -> bool:
         text=True,
     )
     lines = [line for line in path.read_text().splitlines() if name in line and len(name) > 4]
-    return told.stdout == name and all(line.startswith("host=") for line in lines)
+    return result.stdout == name and all(line.startswith("host=") for line in lines)
 
 
 def playbook_is_fine(path: Path, name: str) -> bool:
@@ -117,10 +117,10 @@ def of_pack(name: str, folder: Path) -> str:
     """A pack with that name, from which init would make an inventory."""
     try:
         (folder / f"{name}.json").write_text('{"schema": 1, "readings": {}}')
-        found, _ = init._the_host(str(folder))
+        host, _ = init._the_host(str(folder))
     except (Refused, OSError, ValueError):
         return family.REFUSED
-    return family.CONTAINED if found == name and PLAIN.fullmatch(name) else family.WON
+    return family.CONTAINED if host == name and PLAIN.fullmatch(name) else family.WON
 
 
 def of_inventory(name: str, folder: Path) -> str:
@@ -129,14 +129,14 @@ def of_inventory(name: str, folder: Path) -> str:
         (folder / f"{name}.json").write_text("{}")
     except (OSError, ValueError):
         return family.REFUSED
-    said = io.StringIO()
-    with redirect_stderr(said):
-        found = EVIDENCE.inventory(folder)["hostproof_evidence"]["hosts"]
-    if not said.getvalue().replace("\n", "").isprintable():
+    output = io.StringIO()
+    with redirect_stderr(output):
+        hosts = EVIDENCE.inventory(folder)["hostproof_evidence"]["hosts"]
+    if not output.getvalue().replace("\n", "").isprintable():
         return family.WON
-    if not found:
+    if not hosts:
         return family.REFUSED
-    return family.CONTAINED if all(map(PLAIN.fullmatch, found)) else family.WON
+    return family.CONTAINED if all(map(PLAIN.fullmatch, hosts)) else family.WON
 
 
 def evidence_inventory() -> Any:

@@ -47,8 +47,8 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def socket_at(path: str) -> None:
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
 
 
 def sparse(path: str) -> None:

@@ -42,7 +42,7 @@ def prepare(rng: Random) -> None:
     sandbox.folder(OPEN, 0, rng.choice((0o777, 0o1777)))
     sandbox.folder(LISTED, 0)
     entries = (1, 7, 2**32 - 1), (2, 7, MALLORY), (4, 5, 2**32 - 1), (16, 7, 2**32 - 1)
-    packed = b"".join(struct.pack("<HHI", *one) for one in (*entries, (32, 5, 2**32 - 1)))
+    packed = b"".join(struct.pack("<HHI", *entry) for entry in (*entries, (32, 5, 2**32 - 1)))
     os.setxattr(LISTED, "system.posix_acl_access", struct.pack("<I", 2) + packed)
     sandbox.folder(PRIVATE, 0, 0o700)
     sandbox.file(PRIVATE / "secret", TEXT, mode=0o600)

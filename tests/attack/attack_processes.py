@@ -110,9 +110,9 @@ def strike(rng: Random) -> Outcome:
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    found = repr(host.evidence)
-    shown = f"'pid': {pid}," in found or f"'pid': {pid}}}" in found
-    return Outcome(kind_name, WON if shown or WORD in found else result, argv)
+    text = repr(host.evidence)
+    shown = f"'pid': {pid}," in text or f"'pid': {pid}}}" in text
+    return Outcome(kind_name, WON if shown or WORD in text else result, argv)
 
 
 def attempts(rng: Random, number: int) -> Iterator[Outcome]:

@@ -47,11 +47,11 @@ def access_list(rng: Random) -> bytes:
     def some() -> int:
         return rng.randint(0, 7)
 
-    entries = [(0x01, some(), NO_ID), *((0x02, some(), one) for one in users)]
-    entries += [(0x04, some(), NO_ID), *((0x08, some(), one) for one in groups)]
+    entries = [(0x01, some(), NO_ID), *((0x02, some(), user) for user in users)]
+    entries += [(0x04, some(), NO_ID), *((0x08, some(), group) for group in groups)]
     entries += [(0x10, some(), NO_ID)] if users or groups else []
     entries += [(0x20, some(), NO_ID)]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
 def prepare(rng: Random) -> dict[str, Any]:
@@ -61,29 +61,29 @@ def prepare(rng: Random) -> dict[str, Any]:
     theirs = rng.random() < 0.25
     sandbox.folder(ETC, ORACLE if theirs else 0)
     owner = rng.choice((0, MALLORY, ORACLE)), rng.choice((0, *sandbox.GIDS.values()))
-    given: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "folder of": "oracle" if theirs else "root",
         "owner": (ORACLE, sandbox.GIDS[ORACLE]) if theirs else owner,
         "mode": rng.choice((0o600, 0o640, 0o644, 0o604, 0o660, rng.randrange(0o10000))),
     }
     TARGET.write_text(OLD)
-    os.chown(TARGET, *given["owner"])
+    os.chown(TARGET, *attributes["owner"])
     if rng.random() < 0.6:
-        given["access list"] = access_list(rng)
-        os.setxattr(TARGET, "system.posix_acl_access", given["access list"])
+        attributes["access list"] = access_list(rng)
+        os.setxattr(TARGET, "system.posix_acl_access", attributes["access list"])
     else:
-        TARGET.chmod(given["mode"])
+        TARGET.chmod(attributes["mode"])
     for number in range(rng.choice((0, 0, 1, 3))):
         name = f"{rng.choice(('user', 'user' if theirs else 'trusted'))}.note{number}"
-        given[name] = rng.randbytes(rng.randint(0, 40))
-        os.setxattr(TARGET, name, given[name])
+        attributes[name] = rng.randbytes(rng.randint(0, 40))
+        os.setxattr(TARGET, name, attributes[name])
     if rng.random() < 0.3:
-        given["capability"] = struct.pack("<5I", 0x02000001, rng.getrandbits(20), 0, 0, 0)
-        os.setxattr(TARGET, "security.capability", given["capability"])
+        attributes["capability"] = struct.pack("<5I", 0x02000001, rng.getrandbits(20), 0, 0, 0)
+        os.setxattr(TARGET, "security.capability", attributes["capability"])
     if rng.random() < 0.5:
-        given["default access list"] = access_list(rng)
-        os.setxattr(ETC, "system.posix_acl_default", given["default access list"])
-    return given
+        attributes["default access list"] = access_list(rng)
+        os.setxattr(ETC, "system.posix_acl_default", attributes["default access list"])
+    return attributes
 
 
 def all_of_it() -> tuple[Any, ...]:
@@ -94,15 +94,15 @@ def all_of_it() -> tuple[Any, ...]:
 
 def rights() -> list[tuple[int, int, bool]]:
     """Account, how it opens the file, and whether the kernel lets it."""
-    found = []
+    access = []
     for uid in ACCOUNTS:
         pid = os.fork()
         if pid == 0:
             become(uid)
             os._exit(sum(1 << flag for flag in (os.O_RDONLY, os.O_WRONLY) if opens(flag)))
         answer = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        found += [(uid, flag, bool(answer & 1 << flag)) for flag in (os.O_RDONLY, os.O_WRONLY)]
-    return found
+        access += [(uid, flag, bool(answer & 1 << flag)) for flag in (os.O_RDONLY, os.O_WRONLY)]
+    return access
 
 
 def become(uid: int) -> None:
@@ -157,8 +157,8 @@ def strike(rng: Random, given: dict[str, Any]) -> Outcome:
 
 def attempts(rng: Random, number: int) -> Iterator[Outcome]:
     for _ in range(number):
-        given = prepare(rng)
-        yield strike(rng, given)
+        attributes = prepare(rng)
+        yield strike(rng, attributes)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ def main(attempts: Attempts) -> NoReturn:
 
 def line(attack: str, count: Count) -> str:
     """The line that tests/attack/run reads."""
-    told = f"{attack}: {count.attempts} tries, {count.won} wins"
-    return f"{told}, {count.refused} refused" if count.refused else told
+    text = f"{attack}: {count.attempts} tries, {count.won} wins"
+    return f"{text}, {count.refused} refused" if count.refused else text
 
 
 def skip(reason: str) -> NoReturn:

@@ -47,8 +47,8 @@ sys.stdin.read()
 
 
 def main() -> None:
-    given = [int(argument) for argument in sys.argv[1:3]]
-    instances, descriptors = given + [50, 2000][len(given) :]
+    arguments = [int(argument) for argument in sys.argv[1:3]]
+    instances, descriptors = arguments + [50, 2000][len(arguments) :]
     resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors + 1000,) * 2)
     print(f"{instances} instances, DBWR of each with {descriptors} files open")
     with tempfile.TemporaryDirectory() as folder:
@@ -105,16 +105,18 @@ def measure() -> tuple[float, float, int]:
     wall = time.monotonic() - began
     # The child that looks is waited for, and counted, when it is closed.
     host._reader.close()
-    told = [
-        one for one in findings if one.check == "async_io.direct_files" and one.status == "fail"
+    failures = [
+        finding
+        for finding in findings
+        if finding.check == "async_io.direct_files" and finding.status == "fail"
     ]
-    assert told, "the instances were not seen"
+    assert failures, "the instances were not seen"
     return seconds() - before, wall, len(findings)
 
 
 def seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def watched(folder: Path) -> int:

@@ -36,20 +36,20 @@ def sent_by_an_audit(interpreter: str, names: Sequence[str] = (), window: float 
     ``window``: seconds in which rates are measured; None: each control's own.
     """
     names = names or controls()
-    given = {} if window is None else {"hostproof_window_seconds": window}
-    found = policies.policies_of(names, given, _no_template)
+    variables = {} if window is None else {"hostproof_window_seconds": window}
+    result = policies.policies_of(names, variables, _no_template)
     params = {
-        "controls": found.shown,
-        "secrets": found.secret,
+        "controls": result.shown,
+        "secrets": result.secret,
         "evidence": "cited",
         "evidence_pack": None,
         "result": "counts",
         "fail_on": "never",
     }
     code = payload.payload_for("verify_controls", names)
-    asked, mark = payload.request("verify_controls", params, check_mode=False, diff=False)
+    request, mark = payload.request("verify_controls", params, check_mode=False, diff=False)
     command = payload.command(interpreter, code, payload.COMPRESSIONS[0])
-    return Sent(command, code + asked, mark)
+    return Sent(command, code + request, mark)
 
 
 def controls() -> list[str]:
@@ -79,16 +79,16 @@ class FarAway:
 
     def _answer_of_this_machine(self, python: str) -> str:
         sent = sent_by_an_audit(python)
-        told = subprocess.run(
+        output = subprocess.run(
             ["/bin/sh", "-c", sent.command],
             input=sent.text,
             stdout=subprocess.PIPE,
             check=True,
         ).stdout.decode("ascii")
-        answer = payload.answer_in(told, sent.mark)
+        answer = payload.answer_in(output, sent.mark)
         if not answer.get("findings"):
             raise SystemExit(f"this machine cannot be judged: {answer}")
-        return told.split(sent.mark)[1]
+        return output.split(sent.mark)[1]
 
     def host_variables(self) -> dict[str, object]:
         return {
@@ -103,6 +103,6 @@ class FarAway:
     def end_counting(self) -> list[int]:
         """How many bytes each of its runs got since."""
         folder = self.folder / "bytes"
-        found = [int(one.read_text()) for one in folder.iterdir()]
+        sizes = [int(path.read_text()) for path in folder.iterdir()]
         shutil.rmtree(folder)
-        return found
+        return sizes

@@ -169,19 +169,21 @@ def compare_size(
         p50s = [job.percentiles[50.0] / 1e3 for job in (first, second)]
         ours = measured.windows[0].p50
         assert ours is not None
-        device = [one.mean for one in measured.windows if one.layer == "device" and one.mean]
+        device = [
+            window.mean for window in measured.windows if window.layer == "device" and window.mean
+        ]
         rows.append([statistics.mean(p50s), first.mean / 1e3, ours, *(device or [math.nan])])
         again.append(p50s[1] / p50s[0])
         return ours / statistics.mean(p50s)
 
     judge = functools.partial(within, share=MOST_RATIO)
-    found, number, word = rounds(one_round, judge, least, SECONDS)
+    interval, number, word = rounds(one_round, judge, least, SECONDS)
     medians = []
     for column in [*zip(*rows, strict=True), awaits]:
         known = [value for value in column if not math.isnan(value)]
         medians.append(f"{statistics.median(known):.1f}" if known else "-")
     twice = shown(signed_rank_interval(again))
-    print(ROW.format(size, *medians, number, shown(found), twice), flush=True)
+    print(ROW.format(size, *medians, number, shown(interval), twice), flush=True)
     return counts, word
 
 
@@ -195,7 +197,7 @@ def tell_counts(
     lowest = min(seen / made for made, seen in counts)
     pieces = disk_latency._pieces(file, size, lowest)
     extra = [seen - made * pieces for made, seen in counts]
-    equal, fewer = extra.count(0), sum(one < 0 for one in extra)
+    equal, fewer = extra.count(0), sum(difference < 0 for difference in extra)
     print(
         f"  counted by the kernel during {len(counts)} runs of fio, {pieces} a read: equal in "
         f"{equal}, more in {len(counts) - equal - fewer} (others read too), fewer in {fewer}"
@@ -223,10 +225,10 @@ def passive_load(score: Score) -> None:
     command = [sys.executable, "-c", text]
     alone = ["unshare", "--net"]
     apart = subprocess.run([*alone, "true"], capture_output=True).returncode == 0
-    told = subprocess.run(
+    result = subprocess.run(
         [*(alone if apart else []), *command], capture_output=True, text=True, check=True
     )
-    cpu, seconds, read, packets, blocks = map(float, told.stdout.split())
+    cpu, seconds, read, packets, blocks = map(float, result.stdout.split())
     print(f"\nThe default probes (disk and nfs, passive), {PASSIVE_INTERVALS} windows of 3 s")
     print(f"  CPU      {cpu * 1e3:.1f} ms in {seconds:.1f} s: {cpu / seconds:.3%} of one core")
     print(f"  counters {read / seconds:.0f} bytes a second, {blocks:.0f} blocks of any disk")

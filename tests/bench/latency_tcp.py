@@ -166,23 +166,25 @@ def servers(peer: str, address: str, namespace: int | None) -> Iterator[None]:
     started = []
     for port, delay in ((IN_C, 0), (SLOW, WORK_NS)):
         words = ["server", address, port, cpu, delay]
-        one = subprocess.Popen([*inside, peer, *map(str, words)], stdout=subprocess.PIPE)
-        started.append(one)
-        assert one.stdout is not None
-        if one.stdout.readline() != b"ready\n":
+        server = subprocess.Popen([*inside, peer, *map(str, words)], stdout=subprocess.PIPE)
+        started.append(server)
+        assert server.stdout is not None
+        if server.stdout.readline() != b"ready\n":
             raise Skip("the server in C does not start")
     network = "127.0.0.0/8" if namespace is None else f"{CLIENT}/32"
     text = RESPONDER.format(
         path=str(ROOT / "module_utils"), address=address, port=OURS, network=network, cpu=cpu
     )
-    told = subprocess.run([*inside, sys.executable, "-c", text], capture_output=True, check=True)
+    responder = subprocess.run(
+        [*inside, sys.executable, "-c", text], capture_output=True, check=True
+    )
     try:
         yield
     finally:
-        os.kill(int(told.stdout), 15)
-        for one in started:
-            one.terminate()
-            one.wait()
+        os.kill(int(responder.stdout), 15)
+        for server in started:
+            server.terminate()
+            server.wait()
 
 
 def address_of(path: str) -> str:
@@ -192,10 +194,10 @@ def address_of(path: str) -> str:
 def in_c(peer: str, path: str, port: int) -> tuple[float, float]:
     """p50 and p99 of the client in C, back to back; microseconds."""
     words = [address_of(path), port, CPUS[0], 12, 4, SAMPLES, 0]
-    told = subprocess.run(
+    result = subprocess.run(
         [peer, "client", *map(str, words)], capture_output=True, check=True, text=True
     )
-    p50, p99 = map(int, told.stdout.split())
+    p50, p99 = map(int, result.stdout.split())
     return p50 / 1e3, p99 / 1e3
 
 
@@ -258,7 +260,7 @@ def compare_with(peer: str, path: str, server: int, least: int) -> str:
         return ours["user"][0] / limit
 
     judge = functools.partial(at_most, limit=MOST_RATIO[path])
-    found, count, word = rounds(one_round, judge, least, SECONDS)
+    interval, count, word = rounds(one_round, judge, least, SECONDS)
     numbers = []
     for column in zip(*rows, strict=True):
         # A round in which the kernel took no stamps has no layer of its own.
@@ -266,7 +268,7 @@ def compare_with(peer: str, path: str, server: int, least: int) -> str:
         numbers.append(f"{statistics.median(known):.1f}" if known else "-")
     name = {IN_C: "C", OURS: "ours", SLOW: "C slow"}[server]
     twice = signed_rank_interval(again)
-    print(ROW.format(path, name, *numbers, count, shown(found), shown(twice)), flush=True)
+    print(ROW.format(path, name, *numbers, count, shown(interval), shown(twice)), flush=True)
     return word
 
 
@@ -293,7 +295,7 @@ def busy(path: str, least: int, score: Score) -> None:
         return worked["kernel"][0] / quiet["kernel"][0]
 
     try:
-        found, count, word = rounds(
+        interval, count, word = rounds(
             one_round, functools.partial(within, share=MOST_MOVED), least, SECONDS
         )
     except Skip as reason:
@@ -308,7 +310,7 @@ def busy(path: str, least: int, score: Score) -> None:
             statistics.median(pair[side][layer][0] for pair in pairs) for side in (0, 1)
         )
         print(f"  {layer:<7} {before:8.1f} -> {after:8.1f}  {after - before:+8.1f} us")
-    print(f"  kernel  {shown(found)}")
+    print(f"  kernel  {shown(interval)}")
     score.expect(f"busy waiting moves the kernel's p50 by less than {MOST_MOVED:.0%}", word)
 
 
@@ -332,16 +334,16 @@ def hogs(path: str, least: int, score: Score) -> None:
             time.sleep(0.3)
             hogged = probe(path, IN_C, INTERVAL, samples=PACED_TAIL)
         finally:
-            for one in beside:
-                one.kill()
-                one.wait()
+            for hog in beside:
+                hog.kill()
+                hog.wait()
         if "kernel" not in quiet or "kernel" not in hogged:
             raise Skip("this kernel gives no stamps, so there is no kernel layer")
         pairs.append((quiet, hogged))
         return hogged["kernel"][1] / quiet["kernel"][1]
 
     try:
-        found, count, word = rounds(
+        interval, count, word = rounds(
             one_round, functools.partial(at_most, limit=MOST_HOGGED), least, SECONDS
         )
     except Skip as reason:
@@ -381,11 +383,11 @@ def netem(namespace: int, score: Score) -> None:
         return
     after = probe("veth", IN_C, 0.02), handshakes()
     print("\nnetem's 6 ms; p50 in us, less that without netem")
-    found = {layer: after[0][layer][0] - before[0][layer][0] for layer in ("user", "kernel")}
-    found["net"] = after[1] - before[1]
-    for layer, extra in found.items():
+    delays = {layer: after[0][layer][0] - before[0][layer][0] for layer in ("user", "kernel")}
+    delays["net"] = after[1] - before[1]
+    for layer, extra in delays.items():
         print(f"  {layer:<7} {extra:8.1f}  {extra / 6000 - 1:+7.2%}")
-    met = all(abs(extra / 6000 - 1) <= MOST_OFF for extra in found.values())
+    met = all(abs(extra / 6000 - 1) <= MOST_OFF for extra in delays.values())
     score.expect(f"netem's 6 ms are found within {MOST_OFF:.0%}", MET if met else NOT_MET)
 
 

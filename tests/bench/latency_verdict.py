@@ -135,8 +135,8 @@ def main() -> int:
         PAGE.write_text(with_tables(PAGE.read_text(), text))
     elif text not in (PAGE.read_text() if PAGE.exists() else ""):
         tables.wrong.append(f"{PAGE.relative_to(ROOT)} has other rates: run this with --page")
-    for one in tables.wrong:
-        print(f"OUT OF BOUNDS: {one}")
+    for problem in tables.wrong:
+        print(f"OUT OF BOUNDS: {problem}")
     print(f"Expected: all rates within their bounds: {'NOT MET' if tables.wrong else 'met'}")
     return 1 if tables.wrong else 0
 
@@ -161,11 +161,11 @@ def windows(number: int, spread: float, neighbours: float, seed: int) -> list[fl
     chance = random.Random(seed)
     own = spread * math.sqrt(1 - neighbours**2)
     value = chance.gauss(0, spread)
-    found = []
+    values = []
     for _ in range(number):
-        found.append(400 * math.exp(value))
+        values.append(400 * math.exp(value))
         value = neighbours * value + chance.gauss(0, own)
-    return found
+    return values
 
 
 def recorded() -> list[Group]:
@@ -199,14 +199,14 @@ def blocks(first: Sequence[float | None], second: Sequence[float | None]) -> lis
 
     Blocks in which a window is missing are left out.
     """
-    found = []
+    pairs = []
     for begin in range(0, len(first) - 2 * WINDOWS + 1, 2 * WINDOWS):
         middle, end = begin + WINDOWS, begin + 2 * WINDOWS
         before = [value for value in first[begin:middle] if value]
         after = [value for value in second[middle:end] if value]
         if len(before) == len(after) == WINDOWS:
-            found.append((before, after))
-    return found
+            pairs.append((before, after))
+    return pairs
 
 
 # -- how often the verdict is what -----------------------------------------------------------------
@@ -222,9 +222,9 @@ def hosts(tables: Tables, groups: list[Group]) -> None:
     tables.head(*titles, *found_titles())
     totals: dict[str, list[int]] = {}
     for group in groups:
-        found = [compare(before, after, group.margin) for before, after in group.pairs]
-        number = len(found)
-        false = sum(one.verdict in (SLOWER, FASTER) for one in found)
+        comparisons = [compare(before, after, group.margin) for before, after in group.pairs]
+        number = len(comparisons)
+        false = sum(comparison.verdict in (SLOWER, FASTER) for comparison in comparisons)
         shares = found_shares([(*pair, group.margin) for pair in group.pairs])
         name = f"{group.source}: {group.name}"
         tables.row(
@@ -232,9 +232,9 @@ def hosts(tables: Tables, groups: list[Group]) -> None:
             str(number),
             percent(statistics.median(spread_of(side) for pair in group.pairs for side in pair)),
             percent(false / number),
-            percent(sum(one.suspect for one in found) / number),
-            percent(sum(one.verdict == UNCHANGED for one in found) / number),
-            percent(sum(one.stable is False for one in found) / number),
+            percent(sum(comparison.suspect for comparison in comparisons) / number),
+            percent(sum(comparison.verdict == UNCHANGED for comparison in comparisons) / number),
+            percent(sum(comparison.stable is False for comparison in comparisons) / number),
             *map(percent, shares),
         )
         total = totals.setdefault(group.source, [0, 0])
@@ -254,19 +254,19 @@ def hosts(tables: Tables, groups: list[Group]) -> None:
 
 
 def found_titles() -> list[str]:
-    told = [f"{change - 1:+.0%} found" for change in CHANGES]
-    return [*told, f"{CHANGES[1] - 1:+.0%} among {AMONG}"]
+    titles = [f"{change - 1:+.0%} found" for change in CHANGES]
+    return [*titles, f"{CHANGES[1] - 1:+.0%} among {AMONG}"]
 
 
 def found_shares(pairs: Sequence[tuple[list[float], list[float], float]]) -> list[float]:
     """Of each change the share that was called slower; the last is judged among other figures."""
     shares = []
     for change, comparisons in [*((change, 1) for change in CHANGES), (CHANGES[1], AMONG)]:
-        found = [
+        verdicts = [
             compare(before, [value * change for value in after], margin, comparisons).verdict
             for before, after, margin in pairs
         ]
-        shares.append(found.count(SLOWER) / len(found))
+        shares.append(verdicts.count(SLOWER) / len(verdicts))
     return shares
 
 
@@ -286,13 +286,13 @@ def by_spread(tables: Tables, groups: list[Group]) -> None:
     ]
     low = 0.0
     for high in BUCKETS:
-        pairs = [one for one in real if low <= spread_of(one[0]) < high]
+        pairs = [pair for pair in real if low <= spread_of(pair[0]) < high]
         name = f"{low:.0%} to {high:.0%}" if high < math.inf else f"{low:.0%} and more"
         low = high
         if not pairs:
             tables.row(name, "0", *["-"] * (len(CHANGES) + 2))
             continue
-        words = [compare(*one).verdict for one in pairs]
+        words = [compare(*pair).verdict for pair in pairs]
         shares = found_shares(pairs)
         false = sum(word in (SLOWER, FASTER) for word in words)
         tables.row(name, str(len(pairs)), percent(false / len(pairs)), *map(percent, shares))
@@ -318,15 +318,15 @@ def really_changed(tables: Tables) -> None:
             both = [(a, b) for a, b in zip(series[other], series[name], strict=True) if a and b]
             change = statistics.median(after / before for before, after in both)
             pairs = blocks(series[other], series[name])
-            found = [compare(before, after, MARGINS["p50"]) for before, after in pairs]
-            words = [one.verdict for one in found]
+            comparisons = [compare(before, after, MARGINS["p50"]) for before, after in pairs]
+            words = [comparison.verdict for comparison in comparisons]
             tables.row(
                 f"requests {HOW[how]}, {probe}, {rest[0]} {rest[1]}",
                 f"{change - 1:+.0%}",
-                str(len(found)),
-                percent(words.count(SLOWER) / len(found)),
-                percent(words.count(FASTER) / len(found)),
-                percent(sum(one.suspect for one in found) / len(found)),
+                str(len(comparisons)),
+                percent(words.count(SLOWER) / len(comparisons)),
+                percent(words.count(FASTER) / len(comparisons)),
+                percent(sum(comparison.suspect for comparison in comparisons) / len(comparisons)),
             )
             tables.bound(f"{name}: called faster though slower", FASTER not in words)
 

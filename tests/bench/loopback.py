@@ -156,7 +156,7 @@ def free_port() -> int:
 
 
 def list_children(pid: int) -> list[int]:
-    found = []
+    children = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [int(child) for child in task.read_text().split()]
-    return found
+        children += [int(child) for child in task.read_text().split()]
+    return children

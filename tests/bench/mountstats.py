@@ -25,8 +25,8 @@ ROW = "{:<16} {:>8} {:>8} {:>8} {:>8} {:>9}"
 
 
 def main() -> None:
-    given = [int(argument) for argument in sys.argv[1:3]]
-    mounts, connections = given + [500, 4][len(given) :]
+    arguments = [int(argument) for argument in sys.argv[1:3]]
+    mounts, connections = arguments + [500, 4][len(arguments) :]
     print(f"{mounts} NFS mounts with {connections} connections each, two samples")
     print(ROW.format("case", "MB text", "wall s", "CPU s", "peak MB", "findings"))
     met = True
@@ -112,7 +112,7 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     )
     rules: Any = (rules_wire.latency, rules_wire.client_queue, rules_wire.retransmissions)
     unread = Unanswered("bench", "not part of the benchmark")
-    wanted = policy_of(policy)
+    settings = policy_of(policy)
     started, used = time.perf_counter(), time.process_time()
     traffic = nfs_traffic.read_traffic(host, SECONDS)
     mounted = nfs_mounted.read_mounted(host, nfs_mounted.LINUX)
@@ -121,8 +121,8 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     seen = facts.Facts(**(rest | known))
     wire = rules_wire.diagnosis.wire_of(traffic)
     verdicts = [
-        judged(rule, rules_wire.Watched(one.path, True, wire), seen, wanted)
-        for one in mounted
+        judged(rule, rules_wire.Watched(mount.path, True, wire), seen, settings)
+        for mount in mounted
         for rule in rules
     ]
     cpu, wall = time.process_time() - used, time.perf_counter() - started

@@ -42,8 +42,8 @@ ROW = "{:<12} {:>8} {:>8} {:>8} {:>10} {:>12}"
 
 
 def main() -> int:
-    given = [int(argument) for argument in sys.argv[1:3]]
-    inputs, seed = given + [100000, 1][len(given) :]
+    arguments = [int(argument) for argument in sys.argv[1:3]]
+    inputs, seed = arguments + [100000, 1][len(arguments) :]
     chance = random.Random(seed)
     texts = [path.read_bytes().decode("utf-8", "surrogateescape") for path in FIXTURES]
     kinds: dict[str, Callable[[], str]] = {
@@ -109,8 +109,8 @@ def check_edit(net: Any) -> None:
     new = oracle_net.edited(
         net, [oracle_net.add_parameter(net, "HOSTPROOF", "1", net.parameters[0])]
     )
-    names = [one.name for one in net.parameters]
-    if [one.name for one in new.parameters] != [names[0], "HOSTPROOF", *names[1:]]:
+    names = [parameter.name for parameter in net.parameters]
+    if [parameter.name for parameter in new.parameters] != [names[0], "HOSTPROOF", *names[1:]]:
         raise SystemExit(f"an edit that did something else: {net.text!r}")
 
 
@@ -148,7 +148,7 @@ def check_growth() -> int:
         growth = seconds[1] / max(seconds[0], 0.02)
         met = met and growth < 3.5
         sizes = [f"{len(text) / 1e6:.1f}" for text in (half, whole)]
-        times = [f"{one:.3f}" for one in seconds]
+        times = [f"{duration:.3f}" for duration in seconds]
         print(ROW.format(kind, sizes[0], times[0], sizes[1], times[1], f"{growth:.1f}"))
     print(f"Expected: time grows as the length does: {'met' if met else 'NOT MET'}")
     return 0 if met else 1

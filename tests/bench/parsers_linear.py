@@ -67,11 +67,11 @@ class Growth(NamedTuple):
 
 
 def main() -> int:
-    wanted = sys.argv[1:]
+    parts = sys.argv[1:]
     worst: dict[str, Growth] = {}
     tried: dict[str, int] = {}
     longest: dict[str, float] = {}
-    names = [name for name, _, _ in subjects() if not wanted or any(one in name for one in wanted)]
+    names = [name for name, _, _ in subjects() if not parts or any(part in name for part in parts)]
     # What is measured is processor time: another process costs the caches only.
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         for name, count, seconds, growth in pool.imap_unordered(measured, names):
@@ -79,11 +79,13 @@ def main() -> int:
             if growth.times > MOST_GROWTH:
                 print(f"{name}: x {growth.times:.1f} of {growth.what}", flush=True)
     print(f"{'inputs':>6} {'longest':>9} {'growth':>7} {'at characters':>13}  parser, input")
-    for name, one in sorted(worst.items(), key=lambda pair: -pair[1].times):
-        steepest = f"x {one.times:5.2f} {one.length:13}" if one.times else f"{'-':>7} {'-':>13}"
-        what = f": {one.what}" if one.times else ", too fast to measure"
+    for name, result in sorted(worst.items(), key=lambda pair: -pair[1].times):
+        steepest = (
+            f"x {result.times:5.2f} {result.length:13}" if result.times else f"{'-':>7} {'-':>13}"
+        )
+        what = f": {result.what}" if result.times else ", too fast to measure"
         print(f"{tried[name]:6} {longest[name]:7.3f} s {steepest}  {name}{what}")
-    over = [name for name, one in worst.items() if one.times > MOST_GROWTH]
+    over = [name for name, result in worst.items() if result.times > MOST_GROWTH]
     print(f"{sum(tried.values())} kinds of input to {len(tried)} parsers")
     word = f"NOT MET: {', '.join(sorted(over))}" if over else "met"
     print(f"Expected: no doubling costs more than x {MOST_GROWTH:g}: {word}")
@@ -102,7 +104,7 @@ def measured(name: str) -> tuple[str, int, float, Growth]:
 
 def subjects() -> list[tuple[str, Callable[[str], Any], str]]:
     """Every parser, and the masking, with a text that it takes."""
-    every = [(one.name, one.parse, one.good) for one in targets()]
+    every = [(target.name, target.parse, target.good) for target in targets()]
     net = "LISTENER = (ADDRESS = (HOST = a))\nPASSWORDS_LISTENER = (a,\n b)\n# PASSWORD x\n"
     every.append(("masking.masked:listener.ora", lambda text: masked("listener.ora", text), net))
     options = "//a:b@n/a /a cifs username=a%b,password=c 0 0\nsqlplus a/b@c\ncurl -u a:b x\n"
@@ -134,13 +136,13 @@ def many(good: str, length: int) -> str:
 
 def lines_of(good: str) -> list[tuple[int, str]]:
     """Lines and where they begin, spread over the text."""
-    found = []
+    lines = []
     at = 0
     for line in good.splitlines(keepends=True):
         if line.strip():
-            found.append((at, line if line.endswith("\n") else line + "\n"))
+            lines.append((at, line if line.endswith("\n") else line + "\n"))
         at += len(line)
-    return found[:: max(1, len(found) // LINES)]
+    return lines[:: max(1, len(lines) // LINES)]
 
 
 def lines_at(good: str, at: int, line: str, *, same: bool) -> Callable[[int], str]:
@@ -166,11 +168,13 @@ def run_at(good: str, place: int, piece: str) -> Callable[[int], str]:
 
 def places(text: str) -> list[int]:
     """Ends and beginnings of words of different lines, spread over the text."""
-    found = [0, len(text)]
-    found += [match.start() for match in re.finditer(r"(?<=\w)\b|\b(?=\w)|$|^", text, re.MULTILINE)]
-    found = sorted(set(found))
-    step = max(1, len(found) // PLACES)
-    return found[::step]
+    positions = [0, len(text)]
+    positions += [
+        match.start() for match in re.finditer(r"(?<=\w)\b|\b(?=\w)|$|^", text, re.MULTILINE)
+    ]
+    positions = sorted(set(positions))
+    step = max(1, len(positions) // PLACES)
+    return positions[::step]
 
 
 def grown(case: Case) -> tuple[Growth, float]:
@@ -206,7 +210,8 @@ def growth(case: Case, doubling: int, before: float, after: float) -> Growth:
         # Twice more, both: a busy machine must not be a verdict.
         for _ in range(2):
             seconds = [
-                seconds_for(case.parse, case.make(FIRST << one)) for one in (doubling - 1, doubling)
+                seconds_for(case.parse, case.make(FIRST << shift))
+                for shift in (doubling - 1, doubling)
             ]
             times = min(times, (seconds[1] / max(seconds[0], MEASURABLE)) ** (1 / doublings))
     return Growth(times, after, length, case.what)

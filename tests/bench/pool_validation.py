@@ -74,14 +74,14 @@ def main() -> int:
         server.add(UNSET, port)
         server.add(BEHIND, port, background_validation=True, background_validation_millis=SELDOM)
         server.add("changed", port, validate_on_match=True)
-        found = measure(server, [FRONT, BEHIND, UNSET], number)
+        timings = measure(server, [FRONT, BEHIND, UNSET], number)
         with changed(server):
-            found["applied"] = measure(server, ["changed"], number)["changed"]
-        found["reverted"] = measure(server, ["changed"], number)["changed"]
-        print_table(found)
+            timings["applied"] = measure(server, ["changed"], number)["changed"]
+        timings["reverted"] = measure(server, ["changed"], number)["changed"]
+        print_table(timings)
         score = Score()
-        judge(found, score)
-        judge_outside(server, found, score)
+        judge(timings, score)
+        judge_outside(server, timings, score)
         killed(server, database, score)
     print(score.summary())
     return score.exit_code()
@@ -89,16 +89,16 @@ def main() -> int:
 
 def measure(server: parts.WildFly, pools: list[str], number: int) -> Timings:
     """Milliseconds of the checkout and of the statement by pool, of all rounds but the first."""
-    found: Timings = {pool: [] for pool in pools}
+    timings: Timings = {pool: [] for pool in pools}
     for turn in range(ROUNDS + 1):
         for pool in pools:
             answers = server.checkouts(f"java:/{pool}", number, SQL)
-            failed = [one for one in answers if isinstance(one, str)]
+            failed = [answer for answer in answers if isinstance(answer, str)]
             if failed:
                 raise RuntimeError(f"{pool}: {failed[0]}")
             if turn:
-                found[pool] += [one for one in answers if not isinstance(one, str)]
-    return found
+                timings[pool] += [answer for answer in answers if not isinstance(answer, str)]
+    return timings
 
 
 class changed:  # noqa: N801 - reads as the statement that it is
@@ -111,10 +111,10 @@ class changed:  # noqa: N801 - reads as the statement that it is
         self._journal = Journal(self._writer, str(Path(self._folder.name, "state")))
 
     def __enter__(self) -> None:
-        wanted = {"pool": "changed", "server": "shop", "validation": BEHIND, "millis": SELDOM}
+        pool = {"pool": "changed", "server": "shop", "validation": BEHIND, "millis": SELDOM}
         policy = default_policy(NAME) | {
             "servers": [self._server.policy()],
-            "pools": [{**wanted, "sorter": SORTER}],
+            "pools": [{**pool, "sorter": SORTER}],
             "allow_reload": True,
             "allow_stale_connections": True,
         }
@@ -135,8 +135,8 @@ def print_table(found: Timings) -> None:
     print(form.format("", *("p50", "p99") * 3))
     for name, rows in found.items():
         columns = ([row[0] for row in rows], [row[1] for row in rows], [sum(row) for row in rows])
-        cells = [each for one in columns for each in (median(one), high(one))]
-        print(form.format(name, *(f"{one:.2f}" for one in cells)))
+        cells = [each for column in columns for each in (median(column), high(column))]
+        print(form.format(name, *(f"{cell:.2f}" for cell in cells)))
 
 
 def high(values: list[float]) -> float:
@@ -166,29 +166,33 @@ def outside(server: parts.WildFly, pool: str) -> float:
 
 def judge_outside(server: parts.WildFly, found: Timings, score: Score) -> None:
     print(f"The checkout as jboss-cli sees it, {TESTED} of each pool (p50, ms):")
-    told = {pool: outside(server, pool) for pool in (FRONT, UNSET, BEHIND)}
-    for pool, checkout in told.items():
+    checkouts = {pool: outside(server, pool) for pool in (FRONT, UNSET, BEHIND)}
+    for pool, checkout in checkouts.items():
         print(f"  {pool:<12} {checkout:>10.2f}")
     trip = median(row[1] for row in found[BEHIND])
     for pool in (FRONT, UNSET):
         seen = median(row[0] for row in found[pool])
-        near = abs(told[pool] - seen) < seen / 3
+        near = abs(checkouts[pool] - seen) < seen / 3
         expect(score, f"jboss-cli sees the checkout of {pool} as the application does", near)
-    expect(score, "it sees no round trip in the background", told[BEHIND] < trip / 3)
+    expect(score, "it sees no round trip in the background", checkouts[BEHIND] < trip / 3)
 
 
 def killed(server: parts.WildFly, database: parts.Database, score: Score) -> None:
     """Kills all sessions, and sees what requests get that come one after the other."""
     print(f"Requests that failed of {AFTER}, after every session was killed:")
-    told = {}
+    failures = {}
     for pool in (FRONT, UNSET, BEHIND):
         server.checkouts(f"java:/{pool}", 1, SQL)
         sessions = database.kill_sessions()
         answers = server.checkouts(f"java:/{pool}", AFTER, SQL)
-        told[pool] = sum(isinstance(one, str) for one in answers)
-        print(f"  {pool:<12} {told[pool]:>3}  ({sessions} sessions of all pools were killed)")
-    expect(score, "the foreground hands out no dead connection", told[FRONT] == told[UNSET] == 0)
-    expect(score, "the background does", told[BEHIND] > 0)
+        failures[pool] = sum(isinstance(answer, str) for answer in answers)
+        print(f"  {pool:<12} {failures[pool]:>3}  ({sessions} sessions of all pools were killed)")
+    expect(
+        score,
+        "the foreground hands out no dead connection",
+        failures[FRONT] == failures[UNSET] == 0,
+    )
+    expect(score, "the background does", failures[BEHIND] > 0)
 
 
 def expect(score: Score, what: str, met: bool) -> None:

@@ -85,16 +85,16 @@ class Servers:
         subprocess.run(["cc", "-O2", "-Wall", "-o", self._peer, str(SOURCE)], check=True)
         for port, delay in SERVERS.values():
             words = [self._peer, "server", "127.0.0.1", str(port), str(CPUS[-1]), str(delay)]
-            one = subprocess.Popen(words, stdout=subprocess.PIPE)
-            self._started.append(one)
-            assert one.stdout is not None
-            if one.stdout.readline() != b"ready\n":
+            server = subprocess.Popen(words, stdout=subprocess.PIPE)
+            self._started.append(server)
+            assert server.stdout is not None
+            if server.stdout.readline() != b"ready\n":
                 raise Skip("the server in C does not start")
 
     def __exit__(self, *_: object) -> None:
-        for one in self._started:
-            one.terminate()
-            one.wait()
+        for server in self._started:
+            server.terminate()
+            server.wait()
 
 
 def record(target: Path, path: str, end: float) -> None:
@@ -105,12 +105,12 @@ def record(target: Path, path: str, end: float) -> None:
     rounds = 0
     while time.monotonic() < end:
         time.sleep(max(0.0, started + rounds * PERIOD - time.monotonic()))
-        found: Found = {}
+        figures: Found = {}
         order(os.SCHED_FIFO, PRIORITY)
-        measure(file, "first", found)
+        measure(file, "first", figures)
         order(os.SCHED_OTHER, 0)
-        measure(file, "beside", found)
-        add(series, rounds, found)
+        measure(file, "beside", figures)
+        add(series, rounds, figures)
         rounds += 1
         if time.monotonic() - saved > 60:
             save(target, begun, series)
@@ -132,11 +132,11 @@ def measure(file: direct_file.DirectFile, how: str, found: Found) -> None:
         pace = tcp_latency.Pace(samples, interval, 5.0, time.monotonic() + 30)
         where = tcp_latency.resolve("127.0.0.1", SERVERS[name][0])
         series = tcp_latency.request_response(where, 12, 4, pace, CPUS[0])
-        windows += [(name, one) for one in tcp_latency.windows(where, series)]
+        windows += [(name, window) for window in tcp_latency.windows(where, series)]
     for size, reads, interval in READS[how]:
         reading = disk_latency.Pace(reads, interval, time.monotonic() + 30)
         measured = disk_latency.one_at_a_time(file, size, reading, 1, CPUS[0])
-        windows += [(f"disk {size}", one) for one in measured.windows]
+        windows += [(f"disk {size}", window) for window in measured.windows]
     for name, window in windows:
         for figure in ("p50", "p99") if window.bins else ("mean",):
             value = getattr(window, figure)

@@ -133,7 +133,7 @@ def bench(hosts, checks):
         report = write_folder(Path(above) / "report", fleet(hosts, checks, evidence=True))
         seconds, memory, cpu = rendered(report)
         size = first_page(report).stat().st_size / 1e6
-        pages = [one.stat().st_size for one in report.glob("hosts/*")]
+        pages = [path.stat().st_size for path in report.glob("hosts/*")]
         cost = f"{seconds:.1f} s ({cpu:.1f} s of a processor), {memory:.0f} MB"
         print(f"{hosts} hosts, {checks} checks each: rendered in {cost}")
         print(f"page {size:.2f} MB, {len(pages)} pages of hosts {sum(pages) / 1e6:.2f} MB")
@@ -145,12 +145,12 @@ def bench(hosts, checks):
     limits = next((limits for most, limits in LIMITS.items() if hosts <= most), {})
     met = True
     for name in ("render", "open", *FILTERS):
-        best = seconds * 1000 if name == "render" else min(one[name] for one in rounds)
-        said = ""
+        best = seconds * 1000 if name == "render" else min(turn[name] for turn in rounds)
+        verdict = ""
         if name in limits:
             met = met and best < limits[name]
-            said = f", less than {limits[name]}: {'met' if best < limits[name] else 'MISSED'}"
-        print(f"{name:<10} {best:>8.0f} ms{said}", flush=True)
+            verdict = f", less than {limits[name]}: {'met' if best < limits[name] else 'MISSED'}"
+        print(f"{name:<10} {best:>8.0f} ms{verdict}", flush=True)
     return met
 
 

@@ -55,8 +55,8 @@ def measure(case, lines):
 
 
 def main():
-    given = [int(argument) for argument in sys.argv[1:3]]
-    hosts, checks = given + [1000, 30][len(given) :]
+    arguments = [int(argument) for argument in sys.argv[1:3]]
+    hosts, checks = arguments + [1000, 30][len(arguments) :]
     print(f"{hosts} hosts, {checks} checks each, with evidence")
     print(ROW.format("case", "form", "s", "ratio", "MB"))
     measure("mixed", fleet(hosts, checks, evidence=True))

@@ -58,11 +58,11 @@ def ask(asked: list[snmp.Target]) -> tuple[float, int]:
     """Seconds, and how many agents answered, as the module does it."""
     host = LiveHost()
     began = time.monotonic()
-    found = storage_agent.in_parallel(
+    results = storage_agent.in_parallel(
         lambda target: storage_agent.look_at(host, target), asked, AT_ONCE
     )
     seconds = time.monotonic() - began
-    return seconds, sum(one.outcome != storage_agent.NO_ANSWER for one in found)
+    return seconds, sum(storage.outcome != storage_agent.NO_ANSWER for storage in results)
 
 
 def requests_of_one(target: snmp.Target) -> list[list[str]]:
@@ -74,13 +74,13 @@ def requests_of_one(target: snmp.Target) -> list[list[str]]:
 
 def one_by_one(requests: list[list[str]]) -> list[list[str]]:
     """The same with each GET of several objects as several of one."""
-    found = []
+    commands = []
     for argv in requests:
         objects = next(at for at, word in enumerate(argv) if word.startswith("udp:")) + 1
         alone = argv[0] == "snmpget"
-        parts = [[one] for one in argv[objects:]] if alone else [argv[objects:]]
-        found += [[*argv[:objects], *part] for part in parts]
-    return found
+        parts = [[oid] for oid in argv[objects:]] if alone else [argv[objects:]]
+        commands += [[*argv[:objects], *part] for part in parts]
+    return commands
 
 
 def bare_loop(asked: list[snmp.Target], requests: list[list[str]]) -> float:
@@ -105,15 +105,15 @@ def with_silent_ones(everybody: list[snmp.Target], silent: int) -> tuple[list[fl
     host = LiveHost()
     done, took = {}, {}
     with agents.relay(change=lambda _reply: None) as dead:
-        asked = list(everybody)
+        queried = list(everybody)
         places = range(0, AGENTS, AGENTS // silent)[:silent]
         for place in places:
-            asked[place] = asked[place]._replace(port=dead.port, address="127.0.0.1")
+            queried[place] = queried[place]._replace(port=dead.port, address="127.0.0.1")
         began = time.monotonic()
 
         def look(number: int) -> bool:
             started = time.monotonic()
-            storage = storage_agent.look_at(host, asked[number])
+            storage = storage_agent.look_at(host, queried[number])
             done[number] = time.monotonic() - began
             took[number] = time.monotonic() - started
             return storage.outcome != storage_agent.NO_ANSWER
@@ -151,16 +151,16 @@ def measure(everybody: list[snmp.Target]) -> int:
     )
     seconds, answered = ask(everybody)
     print(f"all at once: {answered} of {AGENTS} answered, {seconds:5.2f} s")
-    _others, one, alone = with_silent_ones(everybody, 1)
+    _others, delay, alone = with_silent_ones(everybody, 1)
     others, all_of_them, slowest = with_silent_ones(everybody, SILENT)
     print(
         f"{SILENT} silent ones among them: the {len(others)} others had answered after "
         f"{others[-1]:4.2f} s, the last silent one was given up after {all_of_them:4.2f} s; where "
-        f"one is silent it was after {one:4.2f} s. By itself the slowest took {slowest:4.2f} s, "
+        f"one is silent it was after {delay:4.2f} s. By itself the slowest took {slowest:4.2f} s, "
         f"one alone {alone:4.2f} s: the rest is its turn in the queue"
     )
     # A try is a second long: half of one is what a loaded machine may add.
-    beside = all_of_them <= one + seconds and slowest <= alone + 0.5
+    beside = all_of_them <= delay + seconds and slowest <= alone + 0.5
     ahead = ratio <= LIMIT and of_single <= OF_ONE_BY_ONE
     return 0 if ahead and answered == AGENTS and beside else 1
 

@@ -37,14 +37,16 @@ LIMITS = {key.replace(".", "/"): sysctl_number.INT for key in stories.KEYS}
 
 
 def compare(seeds: list[int]) -> list[Row]:
-    told = {seed: stories.story(seed) for seed in seeds}
+    by_seed = {seed: stories.story(seed) for seed in seeds}
     rows = []
-    for (seed, one), real in zip(told.items(), carried_out(list(told.values())), strict=True):
-        found = boot_probe.read_boot(machine(one))
+    for (seed, story), real in zip(
+        by_seed.items(), carried_out(list(by_seed.values())), strict=True
+    ):
+        boot = boot_probe.read_boot(machine(story))
         for key, value in real.items():
             try:
                 with mock.patch.dict(sysctl_number.LIMITS, LIMITS):
-                    predicted, verdict = predicted_value(found, key), ""
+                    predicted, verdict = predicted_value(boot, key), ""
             except HostproofError as problem:
                 predicted, verdict = str(problem), UNKNOWN
             verdict = verdict or (CORRECT if predicted == value else WRONG)
@@ -73,12 +75,12 @@ def machine(story: stories.Story) -> packs.Machine:
 
 
 def carried_out(told: list[stories.Story]) -> list[dict[str, str]]:
-    given = {"defaults": DEFAULTS, "stories": [one._asdict() for one in told]}
+    request = {"defaults": DEFAULTS, "stories": [story._asdict() for story in told]}
     spaces = ["unshare", "--user", "--map-root-user", "--net", "--mount"]
     try:
         done = subprocess.run(
             [*spaces, "/usr/bin/python3", str(REAL)],
-            input=json.dumps(given),
+            input=json.dumps(request),
             capture_output=True,
             text=True,
             check=False,
@@ -87,5 +89,5 @@ def carried_out(told: list[stories.Story]) -> list[dict[str, str]]:
         raise Unavailable(str(problem)) from problem
     if done.returncode:
         raise Unavailable(done.stderr.strip()[-300:])
-    found: list[dict[str, str]] = json.loads(done.stdout)
-    return found
+    results: list[dict[str, str]] = json.loads(done.stdout)
+    return results

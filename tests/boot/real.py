@@ -22,10 +22,10 @@ RC_LOCAL = "/etc/rc.local"
 
 
 def main() -> int:
-    given = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     for tree in TREES:
         subprocess.run(["mount", "-t", "tmpfs", "boot", tree], check=True)
-    results = [carried_out(one, given["defaults"]) for one in given["stories"]]
+    results = [carried_out(story, request["defaults"]) for story in request["stories"]]
     json.dump(results, sys.stdout)
     return 0
 

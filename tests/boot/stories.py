@@ -37,29 +37,29 @@ class Story(NamedTuple):
 
 def story(seed: int) -> Story:
     chance = random.Random(seed)
-    told = Story({}, {}, [])
+    draft = Story({}, {}, [])
     for _ in range(chance.choice((1, 2, 3, 4, 6))):
         path = f"{chance.choice(SYSCTL_FOLDERS)}/{chance.choice(NAMES)}"
-        told.files[path] = _lines(chance, _sysctl_line)
+        draft.files[path] = _lines(chance, _sysctl_line)
     for _ in range(chance.choice((0, 0, 1, 2))):
         path = f"{chance.choice(TMPFILES_FOLDERS)}/{chance.choice(NAMES)}"
-        told.files[path] = _lines(chance, _tmpfiles_line)
-    _mask_a_file(chance, told)
+        draft.files[path] = _lines(chance, _tmpfiles_line)
+    _mask_a_file(chance, draft)
     for service in (SYSCTL, TMPFILES):
-        _change_service(chance, told, service)
+        _change_service(chance, draft, service)
     if chance.random() < 0.3:
-        told.files["/etc/sysctl.conf"] = _lines(chance, _sysctl_line)
+        draft.files["/etc/sysctl.conf"] = _lines(chance, _sysctl_line)
         if chance.random() < 0.5:
-            told.links["/etc/sysctl.d/99-sysctl.conf"] = "/etc/sysctl.conf"
+            draft.links["/etc/sysctl.d/99-sysctl.conf"] = "/etc/sysctl.conf"
     if chance.random() < 0.3:
-        told.files[LOADED] = _lines(chance, _plain_line)
+        draft.files[LOADED] = _lines(chance, _plain_line)
         commands = [_command(chance) for _ in range(chance.choice((1, 1, 2, 3)))]
-        told.files[RC_LOCAL] = "\n".join(["#!/bin/sh", *commands, ""])
+        draft.files[RC_LOCAL] = "\n".join(["#!/bin/sh", *commands, ""])
         if chance.random() < 0.8:
-            told.executable.append(RC_LOCAL)
-    for path in told.links:
-        told.files.pop(path, None)
-    return told
+            draft.executable.append(RC_LOCAL)
+    for path in draft.links:
+        draft.files.pop(path, None)
+    return draft
 
 
 def _lines(chance: random.Random, line: Callable[[random.Random], str]) -> str:

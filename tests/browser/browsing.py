@@ -72,7 +72,7 @@ def ask(tmp_path, page, script, *options, address=""):
     done = browse(
         tmp_path, _let_in(page, probe) + probe, PATIENCE, "--dump-dom", *options, address=address
     )
-    found = re.search(r'<p id="said">(.*?)</p>', done.stdout)
-    assert found, done.stderr
+    match = re.search(r'<p id="said">(.*?)</p>', done.stdout)
+    assert match, done.stderr
     assert "CONSOLE" not in done.stderr, done.stderr
-    return json.loads(unquote(found.group(1)))
+    return json.loads(unquote(match.group(1)))

@@ -31,7 +31,7 @@ def examples():
     lines = []
     for path in sorted(example_packs.FOLDER.glob("*.json")):
         host = RecordedHost(evidence.load_pack(str(path)))
-        findings = [one.as_dict() for one in audit.judge_host(host, policies)]
+        findings = [entry.as_dict() for entry in audit.judge_host(host, policies)]
         lines.append(make_line(path.stem, findings, evidence=pack(host.evidence)))
     return render_html(merge(lines), NOW)
 
@@ -143,9 +143,9 @@ def test_what_rests_on_a_cause_unfolds_where_the_filter_or_a_link_leads_to_it(pa
       while (!section.querySelector('.k')) await rest(50);
       return [section.querySelector('.k').open, section.querySelector('.k summary').textContent];"""
     folded = ask(tmp_path, page, script)
-    said = "Also resolves 1 finding hugepages.sga_in_huge_pages ORCL"
-    assert folded == [False, said]
-    assert ask(tmp_path, page, script, address="?text=needle") == [True, said]
+    text = "Also resolves 1 finding hugepages.sga_in_huge_pages ORCL"
+    assert folded == [False, text]
+    assert ask(tmp_path, page, script, address="?text=needle") == [True, text]
 
 
 def test_the_ids_are_the_same_in_another_report(tmp_path):
@@ -199,11 +199,11 @@ def test_the_first_thing_to_do_is_on_the_first_screen_of_a_phone(tmp_path):
         hint: hint.checkVisibility() && hint.textContent,
         hidden: document.querySelector('.sideways'),
       };"""
-    said = on_a_phone(tmp_path, examples(), script)
-    assert said["width"] == 390
-    assert 200 < said["bottom"] < 844
-    assert said["beyond"] == 0
-    assert "all columns" in said["hint"]
+    result = on_a_phone(tmp_path, examples(), script)
+    assert result["width"] == 390
+    assert 200 < result["bottom"] < 844
+    assert result["beyond"] == 0
+    assert "all columns" in result["hint"]
 
 
 def test_a_wide_screen_says_nothing_of_scrolling(tmp_path):
@@ -250,14 +250,14 @@ def test_the_matrix_and_the_actions_follow_the_filters(tmp_path):
       said.first = await look(() => { form.elements.first.value = '1'; });
       return said;
     """
-    said = ask(tmp_path, examples(), script)
-    assert said["again"] == said["all"]
-    assert said["all"]["causes"] and not said["warn"]["causes"]
-    assert said["warn"]["kinds"] == "W"
-    assert all("warn" in text for text in said["warn"]["texts"] if text)
-    assert said["warn"]["heads"] < said["all"]["heads"]
-    assert said["href"] == "?first=1#matrix"
-    assert said["first"]["rows"] == said["number"] < said["all"]["rows"]
+    result = ask(tmp_path, examples(), script)
+    assert result["again"] == result["all"]
+    assert result["all"]["causes"] and not result["warn"]["causes"]
+    assert result["warn"]["kinds"] == "W"
+    assert all("warn" in text for text in result["warn"]["texts"] if text)
+    assert result["warn"]["heads"] < result["all"]["heads"]
+    assert result["href"] == "?first=1#matrix"
+    assert result["first"]["rows"] == result["number"] < result["all"]["rows"]
 
 
 def test_paper_holds_every_column_of_the_matrix(tmp_path):
@@ -276,11 +276,11 @@ def test_paper_holds_every_column_of_the_matrix(tmp_path):
               overflow: document.documentElement.scrollWidth};
     """
     # 11 inches less the margins of 12 mm on both sides.
-    said = ask(tmp_path, page, script, "--window-size=965,700", "--hide-scrollbars")
-    assert said["columns"] == 27
-    assert said["sheet"] == 965
-    assert said["right"] <= 965
-    assert said["overflow"] <= 965
+    result = ask(tmp_path, page, script, "--window-size=965,700", "--hide-scrollbars")
+    assert result["columns"] == 27
+    assert result["sheet"] == 965
+    assert result["right"] <= 965
+    assert result["overflow"] <= 965
 
 
 @pytest.fixture(scope="session")

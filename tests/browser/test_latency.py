@@ -24,8 +24,8 @@ def lines():
     """Every kind of drawing, with names and numbers as long as they come."""
     long = "/dev/mapper/" + "very_long_name_of_a_volume_" * 4
     slow = {"log2": {str(octave): 10 ** (octave // 3) for octave in range(0, 33, 2)}, "open": 32}
-    cells = [one._replace(bins=slow, size=1 << 30) for one in active(9, subject=long)[:1]]
-    cells += [one._replace(bins=slow, size=4 << 40) for one in active(9, subject=long)[:1]]
+    cells = [window._replace(bins=slow, size=1 << 30) for window in active(9, subject=long)[:1]]
+    cells += [window._replace(bins=slow, size=4 << 40) for window in active(9, subject=long)[:1]]
     odd = latency_line(
         "db02",
         {
@@ -65,14 +65,14 @@ def test_drawings_unfold_and_their_tables_are_no_findings(page, tmp_path):
   said.rows = all('.lt tbody tr').filter((row) => row.checkVisibility()).length;
   return said;"""
     )
-    said = ask(tmp_path, page, script)
-    assert said["first"] == "8 findings on 2 of 2 hosts shown"
-    assert [one for one in said["drawn"] if one] == [2, 1]
-    assert said["tables"] == [1] * 8
-    assert said["seen"] is True
-    assert said["fail"] == "3 findings on 1 of 2 hosts shown"
-    assert said["shown"] == 3
-    assert said["rows"] == 6 + 4 + 2
+    result = ask(tmp_path, page, script)
+    assert result["first"] == "8 findings on 2 of 2 hosts shown"
+    assert [count for count in result["drawn"] if count] == [2, 1]
+    assert result["tables"] == [1] * 8
+    assert result["seen"] is True
+    assert result["fail"] == "3 findings on 1 of 2 hosts shown"
+    assert result["shown"] == 3
+    assert result["rows"] == 6 + 4 + 2
 
 
 def test_no_label_is_cut_off_or_lies_over_its_neighbour(page, tmp_path):
@@ -101,9 +101,9 @@ def test_no_label_is_cut_off_or_lies_over_its_neighbour(page, tmp_path):
   }
   return {texts, wrong};"""
     )
-    said = ask(tmp_path, page, script)
-    assert said["texts"] > 40
-    assert said["wrong"] == []
+    result = ask(tmp_path, page, script)
+    assert result["texts"] > 40
+    assert result["wrong"] == []
 
 
 CONTRAST = (
@@ -136,14 +136,14 @@ CONTRAST = (
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_can_be_read_on_light_and_dark_screens(page, tmp_path, scheme):
-    said = ask(tmp_path, page, CONTRAST, *([DARK] if scheme == "dark" else []))
-    red = int(re.search(r"\d+", said["panel"]).group())
+    result = ask(tmp_path, page, CONTRAST, *([DARK] if scheme == "dark" else []))
+    red = int(re.search(r"\d+", result["panel"]).group())
     assert (red < 60) if scheme == "dark" else (red > 240)
-    assert set(said["cells"]) == {"q1", "q2", "q3", "q4", "q5", "q6"}
-    assert min(said["cells"].values()) >= 4.5, said["cells"]
-    assert {"lb", "tA", "tB"} <= set(said["texts"])
-    assert min(said["texts"].values()) >= 4.5, said["texts"]
-    assert min(said["lines"].values()) >= 3, said["lines"]
+    assert set(result["cells"]) == {"q1", "q2", "q3", "q4", "q5", "q6"}
+    assert min(result["cells"].values()) >= 4.5, result["cells"]
+    assert {"lb", "tA", "tB"} <= set(result["texts"])
+    assert min(result["texts"].values()) >= 4.5, result["texts"]
+    assert min(result["lines"].values()) >= 3, result["lines"]
 
 
 def test_names_of_any_length_keep_to_their_cells(page, tmp_path):
@@ -171,12 +171,12 @@ def test_a_narrow_screen_scrolls_the_drawing_and_not_the_page(page, tmp_path):
     prose: all('.g .d').map((cell) => getComputedStyle(cell, '::before').content),
   };"""
     )
-    said = ask(tmp_path, page, script, "--window-size=520,900")
-    assert said["width"] <= 600
-    assert said["beyond"] == 0
-    assert said["fits"] is True
-    assert said["scrolls"] > 5
-    assert set(said["prose"]) == {"none"}
+    result = ask(tmp_path, page, script, "--window-size=520,900")
+    assert result["width"] <= 600
+    assert result["beyond"] == 0
+    assert result["fits"] is True
+    assert result["scrolls"] > 5
+    assert set(result["prose"]) == {"none"}
 
 
 def test_paper_shows_drawings_and_tables_of_what_is_folded(page, tmp_path):
@@ -201,10 +201,10 @@ def test_paper_shows_drawings_and_tables_of_what_is_folded(page, tmp_path):
     beyond: all('svg').filter((svg) => svg.getBoundingClientRect().width
       > svg.closest('td').getBoundingClientRect().width).length,
   };"""
-    said = ask(tmp_path, on_paper, script, "--window-size=1000,700")
-    assert said["brief"] is False  # unless all details are wanted
-    assert said["folded"] == 5
-    assert said["drawings"] == [True] * 3
-    assert said["tables"] == [True] * 8
-    assert said["evidence"] is False
-    assert said["beyond"] == 0
+    result = ask(tmp_path, on_paper, script, "--window-size=1000,700")
+    assert result["brief"] is False  # unless all details are wanted
+    assert result["folded"] == 5
+    assert result["drawings"] == [True] * 3
+    assert result["tables"] == [True] * 8
+    assert result["evidence"] is False
+    assert result["beyond"] == 0

@@ -28,7 +28,7 @@ def report(tmp_path_factory):
     line = lines[431]
     assert line["host"] == HOST
     line["findings"] = [
-        *(dict(one, status="pass", fix=None, waiver=None) for one in line["findings"]),
+        *(dict(entry, status="pass", fix=None, waiver=None) for entry in line["findings"]),
         finding(check="hugepages.odd_one", title=NASTY, status="warn", running=NASTY),
     ]
     lines.append(make_line("fe80::1%eth0", [finding(check="hugepages.odd_one", status="warn")]))
@@ -69,10 +69,10 @@ def test_the_index_lays_out_the_worst_hosts_and_more_when_asked(tmp_path, index)
       await rest(300);
       said.rows.push(rows());
       return said;"""
-    said = ask(tmp_path, index, script)
-    assert said["output"].endswith(" findings on 601 of 601 hosts shown")
-    assert said["rows"] == [200, 400, 600]
-    assert said["more"] == ["Show 200 more of 401 hosts", "Show 200 more of 201 hosts"]
+    result = ask(tmp_path, index, script)
+    assert result["output"].endswith(" findings on 601 of 601 hosts shown")
+    assert result["rows"] == [200, 400, 600]
+    assert result["more"] == ["Show 200 more of 401 hosts", "Show 200 more of 201 hosts"]
 
 
 FOUND = """
@@ -101,13 +101,13 @@ FOUND = """
     ],
 )
 def test_the_index_is_filtered_by_cause_and_by_host(tmp_path, index, address, output, rows):
-    said = ask(tmp_path, index, FOUND, address=address)
-    assert said["output"] == output
-    assert sorted(said["rows"]) == sorted(rows)
-    assert said["links"] == int(output.split()[0])
-    assert said["images"] == 0 and "owned" not in said["title"]
+    result = ask(tmp_path, index, FOUND, address=address)
+    assert result["output"] == output
+    assert sorted(result["rows"]) == sorted(rows)
+    assert result["links"] == int(output.split()[0])
+    assert result["images"] == 0 and "owned" not in result["title"]
     if address == "?text=clip":
-        assert said["first"].startswith(f"hosts/{HOST}.html#h:{HOST}/hugepages.odd_one")
+        assert result["first"].startswith(f"hosts/{HOST}.html#h:{HOST}/hugepages.odd_one")
 
 
 def test_a_filter_that_is_taken_back_shows_everything_again(tmp_path, index):

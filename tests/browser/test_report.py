@@ -65,20 +65,20 @@ def page():
 def test_the_script_does_what_it_says(page, tmp_path):
     open_policy = re.sub(r"script-src '[^']*'", "script-src 'unsafe-inline'", page)
     done = browse(tmp_path, open_policy + PROBE, PATIENCE, "--dump-dom")
-    said = json.loads(re.search(r'<p id="said">(.*?)</p>', done.stdout).group(1))
-    assert said["hidden"] is False
-    assert said["all"] == "122 findings on 12 of 12 hosts shown"
-    assert said["unfolded"] == 0 < said["folded"]
-    assert said["copy"] == 17
-    assert said["evidence"].startswith("MemTotal:       131915804 kB\n")
+    result = json.loads(re.search(r'<p id="said">(.*?)</p>', done.stdout).group(1))
+    assert result["hidden"] is False
+    assert result["all"] == "122 findings on 12 of 12 hosts shown"
+    assert result["unfolded"] == 0 < result["folded"]
+    assert result["copy"] == 17
+    assert result["evidence"].startswith("MemTotal:       131915804 kB\n")
     for text in ("✗ fail", "No instance uses automatic memory management", "MOS 749851.1"):
-        assert said["finding"].count(text) == 1
-    assert said["host"] == "11 findings on 1 of 12 hosts shown"
-    assert said["none"] == "0 findings on 0 of 12 hosts shown"
-    assert said["fail"] == "6 findings on 3 of 12 hosts shown"
-    assert said["failing"] == "FFFFFF"
-    assert said["control"] == "1 findings on 1 of 12 hosts shown"
-    assert said["columns"] == 3
+        assert result["finding"].count(text) == 1
+    assert result["host"] == "11 findings on 1 of 12 hosts shown"
+    assert result["none"] == "0 findings on 0 of 12 hosts shown"
+    assert result["fail"] == "6 findings on 3 of 12 hosts shown"
+    assert result["failing"] == "FFFFFF"
+    assert result["control"] == "1 findings on 1 of 12 hosts shown"
+    assert result["columns"] == 3
 
 
 def test_the_page_keeps_to_its_own_policy(page, tmp_path):

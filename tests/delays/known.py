@@ -57,25 +57,25 @@ Layers = dict[str, dict[str, float]]
 
 def main() -> None:
     way.start()
-    found = {"network": network(), "burden": burden(), "disks": disks()}
+    results = {"network": network(), "burden": burden(), "disks": disks()}
     way.stop()
-    print(json.dumps(found))
+    print(json.dumps(results))
 
 
 # -- the way --------------------------------------------------------------------------------------
 
 
 def network() -> dict[str, Layers]:
-    found = {}
+    results = {}
     for words, (samples, interval) in WAYS.items():
         way.delay(words)
-        found[words] = by_probe(samples, interval)
-        found[words]["net"] = figures(handshakes())
+        results[words] = by_probe(samples, interval)
+        results[words]["net"] = figures(handshakes())
         # What is lost or spread makes the one after it late on a schedule.
         if " " not in words:
-            found[words]["C"] = by_peer(samples, interval)
+            results[words]["C"] = by_peer(samples, interval)
     way.delay("0")
-    return found
+    return results
 
 
 def by_probe(samples: int, interval: float, clock: Callable[[], int] = pacing.now_ns) -> Layers:
@@ -94,22 +94,22 @@ def handshakes() -> list[int]:
 
 def by_peer(samples: int, interval: float) -> dict[str, float]:
     words = [way.FAR, way.PORT, way.CPUS[0], way.REQUEST, way.REPLY, samples, int(interval * 1e9)]
-    told = way.run("./latency_peer", "client", *map(str, words))
-    p50, p99 = map(int, told.split())
+    output = way.run("./latency_peer", "client", *map(str, words))
+    p50, p99 = map(int, output.split())
     return {"p50": p50 / 1e3, "p99": p99 / 1e3}
 
 
 def figures(times: list[int]) -> dict[str, float]:
     ordered = sorted(times)
     shares = {"p10": 0.1, "p50": 0.5, "p90": 0.9, "p99": 0.99}
-    found = {name: ordered[int(len(ordered) * share)] / 1e3 for name, share in shares.items()}
-    return {**found, "longest": ordered[-1] / 1e3}
+    quantiles = {name: ordered[int(len(ordered) * share)] / 1e3 for name, share in shares.items()}
+    return {**quantiles, "longest": ordered[-1] / 1e3}
 
 
 def burden() -> dict[str, Layers]:
     """The same way with a client that works, and beside a process that goes before it."""
     way.delay("1ms")
-    found = {"quiet": by_probe(*BURDENED)}
+    results = {"quiet": by_probe(*BURDENED)}
     schedule = pacing.Schedule
 
     def slow() -> int:
@@ -120,15 +120,15 @@ def burden() -> dict[str, Layers]:
 
     # The schedule keeps the real clock: the work comes between the answer and the last look.
     pacing.Schedule = lambda every, _clock: schedule(every)
-    found["busy"] = by_probe(*BURDENED, slow)
+    results["busy"] = by_probe(*BURDENED, slow)
     pacing.Schedule = schedule
     hog = subprocess.Popen([sys.executable, "-c", HOG])
     time.sleep(0.5)
-    found["hog"] = by_probe(*BURDENED)
+    results["hog"] = by_probe(*BURDENED)
     hog.kill()
     hog.wait()
     way.delay("0")
-    return found
+    return results
 
 
 # -- the disks ------------------------------------------------------------------------------------
@@ -137,13 +137,13 @@ def burden() -> dict[str, Layers]:
 def disks() -> dict[str, dict[str, float]]:
     with scsi_debug() as (path, change):
         change(0)
-        found = {"scsi_debug 0": read_round(path, READ_INTERVAL)}
+        results = {"scsi_debug 0": read_round(path, READ_INTERVAL)}
         change(5)
-        found["scsi_debug 5"] = read_round(path, READ_INTERVAL)
+        results["scsi_debug 5"] = read_round(path, READ_INTERVAL)
     with dm_delay(5) as path:
         # Each read begins where the one before ended, at a tick.
-        found["dm-delay 5"] = read_round(path, 0)
-    return found
+        results["dm-delay 5"] = read_round(path, 0)
+    return results
 
 
 @contextmanager
@@ -188,15 +188,17 @@ def read_round(path: str, interval: float) -> dict[str, Any]:
     looked = measuring.measure_here(probes, max(1.0, READS * interval))
     # It reads until its input ends, so that all of the interval has reads in it.
     by_hand = json.loads(reader.communicate()[0])
-    seen = [one for one in looked.windows if one.p50 is not None and one.layer == "read"]
+    seen = [
+        window for window in looked.windows if window.p50 is not None and window.layer == "read"
+    ]
     if len(seen) != 1:
-        sys.exit(f"the passive probe saw {[one.layer for one in seen]}: {looked.remarks}")
+        sys.exit(f"the passive probe saw {[window.layer for window in seen]}: {looked.remarks}")
     file = direct_file.open_file(path)
     pace = disk_latency.Pace(READS, interval, time.monotonic() + 600)
-    asked = disk_latency.one_at_a_time(file, BLOCK, pace, 1)
+    active = disk_latency.one_at_a_time(file, BLOCK, pace, 1)
     os.close(file.descriptor)
-    [user] = [one.p50 for one in asked.windows if one.layer == "user"]
-    return {**by_hand, "passive": seen[0].mean, "active": user, "remarks": asked.remarks}
+    [user] = [window.p50 for window in active.windows if window.layer == "user"]
+    return {**by_hand, "passive": seen[0].mean, "active": user, "remarks": active.remarks}
 
 
 def read(path: str, interval: float) -> None:

@@ -46,8 +46,8 @@ def respond() -> None:
     os.sched_setaffinity(0, {CPUS[-1]})
     # The far side is another machine: nothing that runs here makes it wait.
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(30))
-    wanted = latency_responder.Settings(FAR, PORT, [f"{NEAR}/32"], 3600, 8, 1 << 30)
-    latency_responder.start(wanted)
+    settings = latency_responder.Settings(FAR, PORT, [f"{NEAR}/32"], 3600, 8, 1 << 30)
+    latency_responder.start(settings)
 
 
 def delay(*words: str) -> None:
@@ -61,8 +61,8 @@ def delay(*words: str) -> None:
 
 
 def stop() -> None:
-    for one in latency_responder.running(PORT):
-        latency_responder.stop(one)
+    for responder in latency_responder.running(PORT):
+        latency_responder.stop(responder)
     run("ip", "link", "del", LINK)
     run("ip", "netns", "del", SPACE)
 

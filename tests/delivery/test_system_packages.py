@@ -38,7 +38,7 @@ exec chroot "$1" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root sh -c "cd /root &
 
 def needs():
     programs = ["unshare", "chroot", "dpkg-query"]
-    missing = [one for one in programs if shutil.which(one) is None]
+    missing = [program for program in programs if shutil.which(program) is None]
     if not Path(f"/usr/bin/{PYTHON}").exists():
         missing.append(f"/usr/bin/{PYTHON}")
     if os.geteuid() != 0:
@@ -58,8 +58,8 @@ def wheel(tmp_path_factory):
     build = [sys.executable, "-m", "pip", *words, "--wheel-dir", str(folder), str(ROOT)]
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run(build, check=True, env=environment)
-    (found,) = folder.glob("*.whl")
-    return found
+    (path,) = folder.glob("*.whl")
+    return path
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def bare(tmp_path):
     database = root / "var/lib/dpkg"
     (database / "info").mkdir(parents=True)
     (database / "updates").mkdir()
-    told = subprocess.run(["dpkg-query", "--status", PYTHON], capture_output=True, text=True)
-    (database / "status").write_text(told.stdout)
+    result = subprocess.run(["dpkg-query", "--status", PYTHON], capture_output=True, text=True)
+    (database / "status").write_text(result.stdout)
     return root
 
 
@@ -128,5 +128,5 @@ def check_audit(bare):
 def test_what_is_no_wheel_is_one_sentence(tmp_path, name):
     words = [sys.executable, ROOT / "packaging/build", "deb", tmp_path / name]
     done = subprocess.run(words, capture_output=True, text=True)
-    said = f"build: {tmp_path / name} is not a wheel of Hostproof\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    message = f"build: {tmp_path / name} is not a wheel of Hostproof\n"
+    assert (done.returncode, done.stderr) == (1, message)

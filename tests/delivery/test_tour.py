@@ -28,18 +28,18 @@ class Stop(NamedTuple):
 
     @property
     def code(self) -> int:
-        found = re.findall(r"# exits with (\d+)", self.commands)
-        return int(found[-1]) if found else 0
+        codes = re.findall(r"# exits with (\d+)", self.commands)
+        return int(codes[-1]) if codes else 0
 
 
 def stops() -> list[Stop]:
-    found: list[Stop] = []
+    result: list[Stop] = []
     for kind, text in FENCE.findall(TOUR):
         if kind == "sh":
-            found.append(Stop(text, []))
+            result.append(Stop(text, []))
         else:
-            found[-1].shown.extend(text.splitlines())
-    return found
+            result[-1].shown.extend(text.splitlines())
+    return result
 
 
 def is_shown(shown: list[str], printed: list[str]) -> str | None:
@@ -49,7 +49,7 @@ def is_shown(shown: list[str], printed: list[str]) -> str | None:
     """
     there = [" ".join(line.split()) for line in printed]
     place = 0
-    for line in (" ".join(one.split()) for one in shown):
+    for line in (" ".join(text.split()) for text in shown):
         if line in ("", "…"):
             continue
         start = line.removesuffix("…").rstrip()

@@ -86,17 +86,19 @@ def test_every_playbook_and_plugin_is_in_it(package):
 
 def test_the_builder_is_the_pinned_one():
     pinned = (ROOT / "requirements-dev.txt").read_text()
-    assert all(f"\n{one}\n" in pinned for one in PROJECT["build-system"]["requires"])
+    assert all(
+        f"\n{requirement}\n" in pinned for requirement in PROJECT["build-system"]["requires"]
+    )
 
 
 def test_the_pinned_versions_are_allowed():
     from packaging.requirements import Requirement
 
     listed = map(Requirement, PROJECT["project"]["dependencies"])
-    allowed = {one.name: one for one in listed}
+    allowed = {requirement.name: requirement for requirement in listed}
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     pinned = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    assert {one.name for one in pinned} == set(allowed)
-    for one in pinned:
-        (version,) = one.specifier
-        assert version.version in allowed[one.name].specifier
+    assert {pin.name for pin in pinned} == set(allowed)
+    for pin in pinned:
+        (version,) = pin.specifier
+        assert version.version in allowed[pin.name].specifier

@@ -131,7 +131,7 @@ def changed_reading(reading: dict[str, Any], chance: random.Random) -> dict[str,
 
 def tried(pack: Pack, controls: list[str], changed: Readings, removed: list[str]) -> Fault | None:
     """What is wrong with the judgement of the changed pack."""
-    readings = {key: one for key, one in pack.readings.items() if key not in removed}
+    readings = {key: reading for key, reading in pack.readings.items() if key not in removed}
     readings.update(changed)
     host = RecordedHost(readings)
     policies = {name: pack.policies[name] for name in controls}
@@ -139,10 +139,12 @@ def tried(pack: Pack, controls: list[str], changed: Readings, removed: list[str]
     why = ""
     try:
         with cut_off():
-            found = audit.judge_host(host, policies)
-        json.dumps([one.as_dict() for one in found], allow_nan=False)
-        crashed = [one for one in found if one.check.endswith(".audited")]
-        why = "; ".join(f"{one.why} {host.evidence[one.evidence[0]]['text']}" for one in crashed)
+            findings = audit.judge_host(host, policies)
+        json.dumps([finding.as_dict() for finding in findings], allow_nan=False)
+        crashed = [finding for finding in findings if finding.check.endswith(".audited")]
+        why = "; ".join(
+            f"{finding.why} {host.evidence[finding.evidence[0]]['text']}" for finding in crashed
+        )
     except HostproofError:
         pass
     except (Exception, Hung) as problem:

@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
 def targets() -> list[Target]:
     """Every parser by a name that does not change when others are added."""
-    found = []
+    parsers = []
     counts: dict[str, int] = {}
     for parse, good in PARSERS:
         path = FIXTURES / good.strip()
@@ -39,8 +39,8 @@ def targets() -> list[Target]:
         name = name_of(parse, good if is_file else "")
         counts[name] = counts.get(name, 0) + 1
         name += f"#{counts[name]}" if counts[name] > 1 else ""
-        found.append(Target(name, parse, path.read_text() if is_file else good))
-    return found
+        parsers.append(Target(name, parse, path.read_text() if is_file else good))
+    return parsers
 
 
 def name_of(parse: Any, fixture: str) -> str:

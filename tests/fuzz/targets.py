@@ -319,7 +319,9 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (getent.parse_passwd, "oracle:x:54321:54322::/home/oracle:/bin/bash\n"),
     (lambda text: chrony_conf.parse(text, "x"), "chrony/debian-12-chrony.conf"),
     (
-        lambda text: [chrony_conf.makestep(one) for one in chrony_conf.parse(text, "x")],
+        lambda text: [
+            chrony_conf.makestep(directive) for directive in chrony_conf.parse(text, "x")
+        ],
         "makestep 1.0 3\n",
     ),
     (
@@ -340,8 +342,8 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (time_sources.parse_ntpq, "chrony/ntpq-made-up.txt"),
     (
         lambda text: [
-            unit_properties.expanded(unit_properties.argv(one), [text])
-            for one in unit_properties.parse(text)
+            unit_properties.expanded(unit_properties.argv(unit), [text])
+            for unit in unit_properties.parse(text)
         ],
         "Id=a\nExecStart={ path=/a ; argv[]=/a $B ; x }\nB=-x\nEnvironmentFiles=/b (x)\n\nId=c\n",
     ),

@@ -133,10 +133,10 @@ def descendants() -> list[int]:
             state, parent = path.read_text().rpartition(")")[2].split()[:2]
             if state not in "ZX":
                 children[int(parent)].append(int(path.parent.name))
-    found = list(children[os.getpid()])
-    for pid in found:
-        found += children[pid]
-    return found
+    pids = list(children[os.getpid()])
+    for pid in pids:
+        pids += children[pid]
+    return pids
 
 
 if __name__ == "__main__":

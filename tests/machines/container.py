@@ -74,10 +74,10 @@ class Engine(NamedTuple):
 
 def find_engine() -> Engine:
     """The first engine that runs the image, with the image in its store; Skip if there is none."""
-    wanted = os.environ.get("HOSTPROOF_CONTAINER_ENGINE")
-    if wanted not in (None, *CONNECTIONS):
-        raise RuntimeError(f"HOSTPROOF_CONTAINER_ENGINE is {wanted}, not podman or docker")
-    names = [wanted] if wanted else [name for name in CONNECTIONS if answers(name)]
+    requested = os.environ.get("HOSTPROOF_CONTAINER_ENGINE")
+    if requested not in (None, *CONNECTIONS):
+        raise RuntimeError(f"HOSTPROOF_CONTAINER_ENGINE is {requested}, not podman or docker")
+    names = [requested] if requested else [name for name in CONNECTIONS if answers(name)]
     if not names or "podman" in names:
         install(PODMAN, "the container scenario")
     reasons = []
@@ -311,10 +311,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The containers of the file tests.")
     actions = parser.add_subparsers(dest="action", required=True)
     for action in ("start", "prepare", "stop", "login"):
-        one = actions.add_parser(action)
-        one.add_argument("name", type=name)
+        subparser = actions.add_parser(action)
+        subparser.add_argument("name", type=name)
         if action in ("start", "prepare"):
-            one.add_argument("folder", type=Path, help="the scenario's folder")
+            subparser.add_argument("folder", type=Path, help="the scenario's folder")
     options = parser.parse_args()
     if options.action == "start":
         start(options.name, options.folder)

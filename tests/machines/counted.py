@@ -64,11 +64,11 @@ def run(files: Mapping[str, Path], argv: list[str], seconds: int) -> str:
             ended = f"QEMU ended with {done.returncode} {done.stderr.strip()}"
         except subprocess.TimeoutExpired:
             ended = f"it was not done after {seconds} s"
-        told = (folder / "answer").read_bytes().rstrip(b"\0").decode()
-        if not told:
+        output = (folder / "answer").read_bytes().rstrip(b"\0").decode()
+        if not output:
             console = vm.tail(folder / "console.log")
             raise RuntimeError(f"{shlex.join(argv)} in a counted machine: {ended}\n{console}")
-        return told
+        return output
 
 
 def pack(archive: Path, files: Mapping[str, Path]) -> None:

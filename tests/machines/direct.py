@@ -58,11 +58,11 @@ def sources_only(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 def policy(control: str, inventory: Path, **variables: Any) -> dict[str, Any]:
     """A control's policy from its role's defaults, the inventory's variables and these."""
     role = policies.controls()[control]
-    given = {role.variable(field): value for field, value in role.defaults.items()}
+    values = {role.variable(field): value for field, value in role.defaults.items()}
     for path in sorted(inventory.glob("group_vars/*/*.yml")):
-        given.update(yaml.safe_load(path.read_text()) or {})
-    given.update(variables)
-    return {field: given[role.variable(field)] for field in role.fields}
+        values.update(yaml.safe_load(path.read_text()) or {})
+    values.update(variables)
+    return {field: values[role.variable(field)] for field in role.fields}
 
 
 def request(**arguments: Any) -> bytes:

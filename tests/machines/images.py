@@ -89,10 +89,10 @@ FORMAT = 1
 def pack_disk(tree: Path, folder: Path) -> None:
     """Make ``disk.img``, ``vmlinuz`` and ``initrd`` from a tree that holds a kernel."""
     for kind, name in (("vmlinuz-*", "vmlinuz"), ("initrd.img-*", "initrd")):
-        found = sorted((tree / "boot").glob(kind))
-        if len(found) != 1:
-            raise RuntimeError(f"one boot/{kind} expected, found {[file.name for file in found]}")
-        shutil.copyfile(found[0], folder / name)
+        files = sorted((tree / "boot").glob(kind))
+        if len(files) != 1:
+            raise RuntimeError(f"one boot/{kind} expected, found {[file.name for file in files]}")
+        shutil.copyfile(files[0], folder / name)
     environment = dict(os.environ, PATH=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     command = ["mke2fs", "-q", "-t", "ext4", "-d", str(tree), str(folder / "disk.img"), "3G"]
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
@@ -115,11 +115,11 @@ def kernel(folder: Path) -> Path:
     """
     plain = folder / "vmlinux"
     if not plain.exists():
-        found = unpacked((folder / "vmlinuz").read_bytes())
-        if found is None:
+        content = unpacked((folder / "vmlinuz").read_bytes())
+        if content is None:
             return folder / "vmlinuz"
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as partial:
-            partial.write(found)
+            partial.write(content)
         Path(partial.name).rename(plain)
     return plain
 
@@ -131,9 +131,9 @@ def unpacked(vmlinuz: bytes) -> bytes | None:
         while place != -1:
             # The same bytes occur by chance, and something follows the compressed kernel.
             with contextlib.suppress(lzma.LZMAError, zlib.error, OSError, EOFError):
-                found = decompressor().decompress(vmlinuz[place:])
-                if found.startswith(b"\x7fELF"):
-                    return found
+                content = decompressor().decompress(vmlinuz[place:])
+                if content.startswith(b"\x7fELF"):
+                    return content
             place = vmlinuz.find(magic, place + 1)
     return None
 

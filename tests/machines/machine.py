@@ -97,7 +97,7 @@ def play(inventories: list[Path], playbook: str, *options: str, **variables: Any
         text = lines.read_text() if lines.exists() else ""
     print(done.stdout)
     results = [json.loads(line) for line in text.splitlines()]
-    return Run(done.returncode, done.stdout, [f for one in results for f in one["findings"]])
+    return Run(done.returncode, done.stdout, [f for result in results for f in result["findings"]])
 
 
 class Machine:
@@ -183,16 +183,16 @@ class Machine:
         finally:
             too_late.cancel()
         assert answer, f"the preloaded Python ended while it ran {name}"
-        told = json.loads(answer)
-        return told["out"], told["err"]
+        reply = json.loads(answer)
+        return reply["out"], reply["err"]
 
     def verify(self, **variables: Any) -> Run:
         """What the module judges with the control's policy, changed by these variables."""
         policy = direct.policy(self.control, self._inventory, **variables)
         answer = self.module("verify_controls", controls={self.control: policy})
-        found = answer["findings"]
-        bad = any(one["status"] in ("fail", "error") for one in found)
-        return Run(2 if bad else 0, json.dumps(answer), found)
+        findings = answer["findings"]
+        bad = any(finding["status"] in ("fail", "error") for finding in findings)
+        return Run(2 if bad else 0, json.dumps(answer), findings)
 
     def apply(self, *, check: bool = False, **variables: Any) -> Run:
         """What the module changes or refuses, and its verify after that, unless it only checks."""
@@ -234,7 +234,7 @@ class Machine:
         for line in contents.splitlines():
             digest, _, path = line.partition("  ")
             seen[path] += digest
-        return {f"/{path}": found for path, found in seen.items()}
+        return {f"/{path}": state for path, state in seen.items()}
 
     def send(self, *sources: Path) -> None:
         """Put files and folders into TOOLS, in one stream."""
@@ -257,11 +257,11 @@ class Machine:
         """Start a stand-in of one of an instance's processes (tests/standins/instance.py)."""
         start = f"setsid -f {TOOLS}/instance.py --sid {sid} {arguments}"
         self.run(f"{login} '{start} >/tmp/{sid}.log 2>&1'")
-        said = self.run(
+        output = self.run(
             f"for i in $(seq 60); do grep -q . /tmp/{sid}.log && break; sleep 0.5; done; "
             f"cat /tmp/{sid}.log"
         )
-        assert said.startswith("ready"), said
+        assert output.startswith("ready"), output
 
     def stop_instance(self, sid: str) -> None:
         """Stop a stand-in and wait until it is gone, with its segment and what it held."""

@@ -41,9 +41,9 @@ def answer(module, input):  # noqa: A002 - the name in the request
         if child == 0:
             run(code, files)
         status = os.waitpid(child, 0)[1]
-        for one in files:
-            one.seek(0)
-        out, err, loaded = (one.read().decode() for one in files[1:])
+        for stream in files:
+            stream.seek(0)
+        out, err, loaded = (stream.read().decode() for stream in files[1:])
     # What a module imports while it runs is there before the next fork.
     for name in loaded.split():
         importlib.import_module(name)

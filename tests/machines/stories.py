@@ -42,5 +42,5 @@ def write_open(paths: Iterable[Path]) -> None:
 
 def read_open() -> list[str]:
     """The stories of a second try: none if all passed, all if the last run did not get that far."""
-    found: list[str] = json.loads(OPEN.read_text()) if OPEN.exists() else names()
-    return found
+    stories: list[str] = json.loads(OPEN.read_text()) if OPEN.exists() else names()
+    return stories

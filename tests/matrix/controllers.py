@@ -74,10 +74,10 @@ def virtualenv(controller: Controller) -> Path | Wrong:
     What went wrong is returned, not raised, so that it is not tried again for the next row.
     """
     python = find_python(controller.python)
-    wanted = pins(ROOT / controller.requirements)
+    packages = pins(ROOT / controller.requirements)
     if controller is not PINNED:
-        wanted += test_pins()
-    content = hashlib.sha256("\n".join([python, *wanted]).encode()).hexdigest()
+        packages += test_pins()
+    content = hashlib.sha256("\n".join([python, *packages]).encode()).hexdigest()
     kept = shared_cache.folder() / "matrix"
     home = kept / f"core-{controller.core}-{content[:16]}"
     kept.mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ def virtualenv(controller: Controller) -> Path | Wrong:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (home / "stamp").exists():
             shutil.rmtree(home, ignore_errors=True)
-            for command in installation(python, home, wanted):
+            for command in installation(python, home, packages):
                 answer = subprocess.run(
                     command, capture_output=True, text=True, stdin=subprocess.DEVNULL
                 )
@@ -111,10 +111,10 @@ def pins(requirements: Path) -> list[str]:
 
 
 def test_pins() -> list[str]:
-    found = [
+    packages = [
         pin
         for pin in pins(ROOT / "requirements-dev.txt")
         if pin.partition("==")[0] in TEST_PACKAGES
     ]
-    assert len(found) == len(TEST_PACKAGES)
-    return found
+    assert len(packages) == len(TEST_PACKAGES)
+    return packages

@@ -131,14 +131,14 @@ def judge_packs(packs, policies):
 
 
 def main():
-    asked = json.loads(sys.stdin.read())
+    request = json.loads(sys.stdin.read())
     modules = import_all()
-    if asked["record"]:
-        record_pack(asked["record"], asked["policies"])
+    if request["record"]:
+        record_pack(request["record"], request["policies"])
     answer = {
         "modules": modules,
         "parsed": parse_fixtures(),
-        "judged": judge_packs(asked["packs"], asked["policies"]),
+        "judged": judge_packs(request["packs"], request["policies"]),
     }
     json.dump(answer, sys.stdout, indent=1, sort_keys=True)
 

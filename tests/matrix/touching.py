@@ -85,10 +85,10 @@ def imported(node: ast.AST) -> list[str]:
 def helpers_of(path: Path, nodes: list[ast.AST]) -> list[Path]:
     """The modules of the tests, and of what stays on the controller, that the file imports."""
     names = {name for node in nodes for name in imported(node)}
-    found = {
+    candidates = {
         folder / f"{part}.py"
         for folder in (path.parent, UNIT, TESTS, CONTROLLER)
         for name in names
         for part in (name.split(".")[0], "/".join(name.split(".")[:2]), name.replace(".", "/"))
     }
-    return sorted(helper for helper in found - {path} if helper.is_file())
+    return sorted(helper for helper in candidates - {path} if helper.is_file())

@@ -22,30 +22,30 @@ NOW = "2026-11-21T04:00:00Z"
 
 def lines():
     run = {"id": "20261121T031500Z-1a2b", "started": "2026-11-21T03:15:00Z", "hosts": 4}
-    told = {
+    by_host = {
         "db01": [finding()],
         "db02": [finding(status="error")],
         "db03": [finding(status="pass")],
     }
-    return [make_line(host, findings, run=run) for host, findings in told.items()]
+    return [make_line(host, findings, run=run) for host, findings in by_host.items()]
 
 
 def series():
     """The report's own series, as promtool's tests take them: the same value for four days."""
     text = render_prometheus(merge(lines()), NOW)
-    found = []
+    rows = []
     for line in text.splitlines():
         if not line.startswith("#"):
             name, value = line.rsplit(" ", 1)
             # Promtool's clock begins at 0: what has a time was just now.
-            found.append({"series": name, "values": f"{0 if 'timestamp' in name else value}x5760"})
-    return found
+            rows.append({"series": name, "values": f"{0 if 'timestamp' in name else value}x5760"})
+    return rows
 
 
 def promtool(tmp_path, **tests):
     path = tmp_path / "test.yml"
-    one = {"interval": "1m", "input_series": series(), **tests}
-    path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "tests": [one]}))
+    case = {"interval": "1m", "input_series": series(), **tests}
+    path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "tests": [case]}))
     done = subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -81,15 +81,19 @@ ALERTS = {
 @pytest.mark.parametrize("name", sorted(ALERTS))
 def test_each_alert_rises_for_what_it_says_and_for_nothing_else(tmp_path, name):
     when, labels = ALERTS[name]
-    rules = {one["alert"]: one for one in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]}
+    rules = {
+        rule["alert"]: rule for rule in yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
+    }
     assert set(rules) == set(ALERTS)
     alerts = []
-    for one in labels:
-        told = {
-            key: re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda match, one=one: one[match[1]], text)
+    for label_set in labels:
+        annotations = {
+            key: re.sub(
+                r"\{\{ \$labels\.(\w+) \}\}", lambda match, values=label_set: values[match[1]], text
+            )
             for key, text in rules[name]["annotations"].items()
         }
-        alerts.append({"exp_labels": one, "exp_annotations": told})
+        alerts.append({"exp_labels": label_set, "exp_annotations": annotations})
     promtool(
         tmp_path, alert_rule_test=[{"eval_time": when, "alertname": name, "exp_alerts": alerts}]
     )

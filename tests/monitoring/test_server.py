@@ -69,8 +69,8 @@ def until(asked: Callable[[], Any]) -> Any:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with contextlib.suppress(OSError, AssertionError):
-            if found := asked():
-                return found
+            if answer := asked():
+                return answer
         time.sleep(0.2)
     raise AssertionError("nothing came in time")
 
@@ -92,8 +92,8 @@ class Server:
 
 
 def write(reports: Path, prom: Path, *more: str) -> None:
-    given = ["report", str(reports), "--format", "prometheus", "--out", str(prom), *more]
-    assert command.main(given) == 2
+    arguments = ["report", str(reports), "--format", "prometheus", "--out", str(prom), *more]
+    assert command.main(arguments) == 2
 
 
 @pytest.fixture(scope="module")
@@ -128,25 +128,25 @@ def server() -> Iterator[Server]:
 
 
 def samples(text: str) -> set[tuple[str, frozenset[tuple[str, str]], float]]:
-    found = set()
+    result = set()
     for line in text.splitlines():
         if match := SAMPLE.fullmatch(line):
             name, labels, value = match.groups()
             pairs = frozenset(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels or ""))
-            found.add((name, pairs, float(value)))
-    return found
+            result.add((name, pairs, float(value)))
+    return result
 
 
 def test_the_server_has_each_sample_of_the_file_and_no_other(server: Server) -> None:
     had = set()
-    for one in server.series('{__name__=~"hostproof_.+"}'):
+    for sample in server.series('{__name__=~"hostproof_.+"}'):
         labels = {
-            key: text for key, text in one["metric"].items() if key not in ("instance", "job")
+            key: text for key, text in sample["metric"].items() if key not in ("instance", "job")
         }
-        had.add((labels.pop("__name__"), frozenset(labels.items()), float(one["value"][1])))
-    wanted = samples(server.prom.read_text())
-    assert len(wanted) > 20
-    assert had == wanted
+        had.add((labels.pop("__name__"), frozenset(labels.items()), float(sample["value"][1])))
+    expected = samples(server.prom.read_text())
+    assert len(expected) > 20
+    assert had == expected
     (error,) = server.series("node_textfile_scrape_error")
     assert error["value"][1] == "0"
 
@@ -161,40 +161,40 @@ def panels() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)
-@pytest.mark.parametrize(("title", "kind", "query"), panels(), ids=[one[0] for one in panels()])
+@pytest.mark.parametrize(("title", "kind", "query"), panels(), ids=[panel[0] for panel in panels()])
 def test_each_panel_has_data(
     server: Server, title: str, kind: str, query: str, chosen: str
 ) -> None:
-    asked = query.replace("$host", chosen)
+    expression = query.replace("$host", chosen)
     if kind in ("timeseries", "state-timeline"):
         now = time.time()
         span = {"start": str(now - 300), "end": str(now), "step": "1"}
-        found = server.data("query_range", query=asked, **span)["result"]
-        assert any(one["values"] for one in found)
+        rows = server.data("query_range", query=expression, **span)["result"]
+        assert any(row["values"] for row in rows)
     else:
-        assert server.series(asked)
+        assert server.series(expression)
 
 
 def test_the_choice_of_hosts_is_the_hosts(server: Server) -> None:
     dashboard = json.loads((FOLDER / "hostproof.dashboard.json").read_text())
-    (variable,) = [one for one in dashboard["templating"]["list"] if one["type"] == "query"]
+    (variable,) = [entry for entry in dashboard["templating"]["list"] if entry["type"] == "query"]
     match = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"])
     assert match is not None
     # Grafana asks a server of this age so.
-    found = server.data(f"label/{match[2]}/values", **{"match[]": match[1]})
-    assert found == ["db01", "db02", "db03"]
+    hosts = server.data(f"label/{match[2]}/values", **{"match[]": match[1]})
+    assert hosts == ["db01", "db02", "db03"]
 
 
 def test_the_server_takes_the_rules_and_raises_what_is_wrong(server: Server) -> None:
     def judged() -> Any:
         (group,) = server.data("rules")["groups"]
         # All of them are judged after the samples have come.
-        raised = {one["name"] for one in group["rules"] if one["alerts"]}
+        raised = {rule["name"] for rule in group["rules"] if rule["alerts"]}
         return group["rules"] if "HostproofHostNotReady" in raised else None
 
     rules = until(judged)
-    assert {one["name"]: one["health"] for one in rules} == dict.fromkeys(ALERTS, "ok")
-    assert {one["name"]: [alert["state"] for alert in one["alerts"]] for one in rules} == {
+    assert {rule["name"]: rule["health"] for rule in rules} == dict.fromkeys(ALERTS, "ok")
+    assert {rule["name"]: [alert["state"] for alert in rule["alerts"]] for rule in rules} == {
         "HostproofHostNotReady": ["firing"],
         "HostproofHostUnknown": ["pending"],
         "HostproofCriticalFinding": ["firing"],
@@ -208,9 +208,9 @@ def test_the_server_takes_the_rules_and_raises_what_is_wrong(server: Server) -> 
 def more_than_a_week_old(text: str) -> int:
     """How many hosts: the samples are of a day that stays, and the server's clock goes on."""
     recorded = "hostproof_host_recorded_timestamp_seconds"
-    told = [value for name, _, value in samples(text) if name == recorded]
-    assert len(told) == 3
-    return sum(time.time() - value > 7 * 86400 for value in told)
+    times = [value for name, _, value in samples(text) if name == recorded]
+    assert len(times) == 3
+    return sum(time.time() - value > 7 * 86400 for value in times)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can write a file that others may not read")

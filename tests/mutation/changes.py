@@ -132,7 +132,7 @@ class _Reader:
 
     def _operands(self, node: ast.BoolOp) -> Iterator[Change]:
         old, new = (b" and ", b" or ") if isinstance(node.op, ast.And) else (b" or ", b" and ")
-        values = [b"(%s)" % self._text(one) for one in node.values]
+        values = [b"(%s)" % self._text(operand) for operand in node.values]
         yield self._replaced(node, "and-or", new.join(values))
         for number in range(len(values)):
             left = old.join(values[:number] + values[number + 1 :])
@@ -187,9 +187,9 @@ class _Reader:
 def _assigned(function: ast.AST) -> Counter[str]:
     nodes = list(ast.walk(function))
     names = [
-        one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
-    return Counter(names + [one.arg for one in nodes if isinstance(one, ast.arg)])
+    return Counter(names + [node.arg for node in nodes if isinstance(node, ast.arg)])
 
 
 def _is_import_or_text(node: ast.AST) -> bool:

@@ -18,7 +18,7 @@ import pytest
 
 RECORD = os.environ.get("MUTATION_RECORD")
 TESTS = os.environ.get("MUTATION_TESTS")
-ROOTS = tuple(one for one in os.environ.get("MUTATION_ROOTS", "").split(":") if one)
+ROOTS = tuple(root for root in os.environ.get("MUTATION_ROOTS", "").split(":") if root)
 
 
 class _Recorder:
@@ -74,9 +74,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if TESTS:
-        wanted = set(Path(TESTS).read_text().splitlines())
-        config.hook.pytest_deselected(items=[one for one in items if one.nodeid not in wanted])
-        items[:] = [one for one in items if one.nodeid in wanted]
+        selected = set(Path(TESTS).read_text().splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in selected])
+        items[:] = [item for item in items if item.nodeid in selected]
 
 
 def pytest_sessionfinish() -> None:

@@ -38,7 +38,9 @@ class Mutant(NamedTuple):
 
     def diff(self, root: Path) -> str:
         old = (root / self.path).read_bytes()
-        before, after = [one.decode().splitlines() for one in (old, self.change.applied(old))]
+        before, after = [
+            content.decode().splitlines() for content in (old, self.change.applied(old))
+        ]
         names = f"a/{self.path}", f"b/{self.path}"
         return "\n".join(unified_diff(before, after, *names, n=1, lineterm=""))
 
@@ -62,12 +64,14 @@ class Result(NamedTuple):
 
 def draw(code: Code, paths: Iterable[str], sample: int, seed: int) -> list[Mutant]:
     """Random lines of the files below PATHS (default: all code), with one random change each."""
-    places = [code.root / one for one in paths] or [code.root / one for one in code.folders]
+    places = [code.root / name for name in paths] or [code.root / folder for folder in code.folders]
     lines: dict[tuple[Path, int], list[Change]] = {}
     for place in places:
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            for one in changes(path.read_bytes()):
-                lines.setdefault((path.relative_to(code.root), one.line), []).append(one)
+            for candidate in changes(path.read_bytes()):
+                lines.setdefault((path.relative_to(code.root), candidate.line), []).append(
+                    candidate
+                )
     chance = random.Random(seed)
     order = sorted(lines)
     chance.shuffle(order)
@@ -129,17 +133,17 @@ class Copy:
     def _outcome(self, mutant: Mutant) -> tuple[str, int]:
         path = self._code.root / mutant.path
         records = [self._record(file) for file in self._selection.test_files(path, self._limit)]
-        tests = {one.file: _tests_of(one, mutant) for one in records}
+        tests = {record.file: _tests_of(record, mutant) for record in records}
         if not any(tests.values()):
             return UNTESTED, 0
         source = path.read_bytes()
         self._write(path, mutant.change.applied(source))
         try:
-            ran = [one for one in records if tests[one.file]]
-            outcome = self._run(ran, [test for one in ran for test in tests[one.file]])
+            ran = [record for record in records if tests[record.file]]
+            outcome = self._run(ran, [test for record in ran for test in tests[record.file]])
             # A fixture of several tests runs its lines in the first one alone.
             if outcome == SURVIVED:
-                outcome = self._run(ran, [test for one in ran for test in one.passed])
+                outcome = self._run(ran, [test for record in ran for test in record.passed])
             return outcome, sum(map(len, tests.values()))
         finally:
             self._write(path, source)
@@ -152,8 +156,8 @@ class Copy:
     def _run(self, records: list[Record], tests: list[str]) -> str:
         listed = self._folder / "tests"
         listed.write_text("\n".join(tests))
-        seconds = GRACE + 3 * sum(one.seconds for one in records)
-        names = [one.file for one in records]
+        seconds = GRACE + 3 * sum(record.seconds for record in records)
+        names = [record.file for record in records]
         status = self._pytest([*names, "-x"], {"MUTATION_TESTS": str(listed)}, seconds)
         if status is None:
             return TIMEOUT
@@ -171,16 +175,16 @@ class Copy:
     def _measured(self, name: str) -> Record:
         written = self._folder / "lines.json"
         written.write_text(json.dumps({"passed": [], "lines": {}}))
-        roots = ":".join(str(self._code.root / one) + "/" for one in self._code.folders)
+        roots = ":".join(str(self._code.root / folder) + "/" for folder in self._code.folders)
         started = time.monotonic()
         variables = {"MUTATION_RECORD": str(written), "MUTATION_ROOTS": roots}
         self._pytest([name], variables, LONGEST)
-        found = json.loads(written.read_text())
+        result = json.loads(written.read_text())
         lines = {
-            str(Path(one).relative_to(self._code.root)): lines
-            for one, lines in found["lines"].items()
+            str(Path(path).relative_to(self._code.root)): lines
+            for path, lines in result["lines"].items()
         }
-        return Record(name, found["passed"], lines, time.monotonic() - started)
+        return Record(name, result["passed"], lines, time.monotonic() - started)
 
     def _pytest(
         self, arguments: list[str], variables: dict[str, str], seconds: float
@@ -215,7 +219,7 @@ class Copy:
 def _tests_of(record: Record, mutant: Mutant) -> list[str]:
     lines = record.lines.get(str(mutant.path), {})
     if not mutant.change.statement:
-        return sorted({one for tests in lines.values() for one in tests})
+        return sorted({test for tests in lines.values() for test in tests})
     for line in (mutant.change.line, mutant.change.statement):
         if str(line) in lines:
             return lines[str(line)]

@@ -31,7 +31,7 @@ class Selection:
     def test_files(self, module: Path, limit: int | None) -> list[Path]:
         """At most LIMIT test files, the most probable one first, or every test file."""
         if limit is None:
-            return [one for one in self._tests if one.name.startswith("test_")]
+            return [test for test in self._tests if test.name.startswith("test_")]
         near = self._importers(module)
         in_folder = f"{module.parent.name}_{module.stem}"
         words = {module.stem, in_folder} | self._controls(module, near)
@@ -40,8 +40,8 @@ class Selection:
             if not test.name.startswith("test_"):
                 continue
             distance = near.get(test, FAR + 1)
-            named = any(test.stem == f"test_{one}" for one in words) or any(
-                test.stem.startswith(f"test_{one}_") for one in words
+            named = any(test.stem == f"test_{word}" for word in words) or any(
+                test.stem.startswith(f"test_{word}_") for word in words
             )
             if named or distance <= FAR:
                 ranked.append((not (distance == 1 or named), distance, not named, test))
@@ -49,14 +49,14 @@ class Selection:
 
     def _controls(self, module: Path, near: dict[Path, int]) -> set[str]:
         """The controls that have a module near this one."""
-        found: dict[str, int] = {}
+        distances: dict[str, int] = {}
         for path, distance in {module: 0, **near}.items():
             parts = path.parts
             if "controls" in parts[:-2] and "tests" not in parts:
                 name = parts[parts.index("controls") + 1]
-                found[name] = min(distance, found.get(name, distance))
-        least = min(found.values(), default=0)
-        return {name for name, distance in found.items() if distance == least}
+                distances[name] = min(distance, distances.get(name, distance))
+        least = min(distances.values(), default=0)
+        return {name for name, distance in distances.items() if distance == least}
 
     def _importers(self, module: Path) -> dict[Path, int]:
         """The files that import a module directly or by others, and by how many steps."""
@@ -77,13 +77,13 @@ class Selection:
             names: set[str] = set()
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.Import):
-                    names.update(one.name for one in node.names)
+                    names.update(alias.name for alias in node.names)
                 elif isinstance(node, ast.ImportFrom):
                     base = self._base(path, node)
                     names.add(base)
-                    names.update(f"{base}.{one.name}".lstrip(".") for one in node.names)
-            names = {one.removeprefix("ansible.module_utils.") for one in names}
-            self._imports[path] = {self._names[one] for one in names if one in self._names}
+                    names.update(f"{base}.{alias.name}".lstrip(".") for alias in node.names)
+            names = {name.removeprefix("ansible.module_utils.") for name in names}
+            self._imports[path] = {self._names[name] for name in names if name in self._names}
         return self._imports[path]
 
     def _base(self, path: Path, node: ast.ImportFrom) -> str:

@@ -27,8 +27,8 @@ SELDOM = {"background_validation": True, "background_validation_millis": 3600000
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
     """One that the plain account reaches."""
-    with parts.folder() as found:
-        yield found
+    with parts.folder() as path:
+        yield path
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +38,8 @@ def home(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def database(folder: Path) -> Iterator[parts.Database]:
-    with parts.database(folder / "database") as found:
-        yield found
+    with parts.database(folder / "database") as instance:
+        yield instance
 
 
 def add_sources(server: parts.WildFly, port: int, at: list[str] | None = None) -> None:
@@ -80,13 +80,13 @@ def judge() -> Callable[..., Findings]:
     validate_finding = Draft202012Validator(finding).validate
 
     def look(server: parts.WildFly, **changes: Any) -> Findings:
-        found: Findings = {}
+        findings: Findings = {}
         policies = {"pool_validation": policy_of(server, **changes)}
-        for one in audit.judge_host(LiveHost(), policies):
-            validate_finding(one.as_dict())
-            subject = one.title.rpartition(": ")[0]
-            found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
-        return found
+        for result in audit.judge_host(LiveHost(), policies):
+            validate_finding(result.as_dict())
+            subject = result.title.rpartition(": ")[0]
+            findings.setdefault(result.check.removeprefix("pool_validation."), {})[subject] = result
+        return findings
 
     return look
 
@@ -101,7 +101,7 @@ def validations(database: parts.Database) -> Callable[..., int]:
         server.checkouts(f"java:/{pool}", 1, server=at)
         before = len(database.statements())
         answers = server.checkouts(f"java:/{pool}", 4, server=at)
-        assert not any(isinstance(one, str) for one in answers), answers
+        assert not any(isinstance(answer, str) for answer in answers), answers
         return database.statements()[before:].count(f"select 'check {name or pool}'")
 
     return count

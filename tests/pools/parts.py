@@ -92,15 +92,15 @@ def free_ports(*wanted: int) -> int:
 def wait_until(ready: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     """What ``ready`` answers as soon as it is true; an answer that is refused is none."""
     deadline = time.monotonic() + seconds
-    told: object = "not yet"
+    reason: object = "not yet"
     while time.monotonic() < deadline:
         try:
-            if found := ready():
-                return found
+            if result := ready():
+                return result
         except (OSError, RuntimeError, ValueError) as problem:
-            told = problem
+            reason = problem
         time.sleep(0.2)
-    raise RuntimeError(f"{what} within {seconds:.0f} s: it did not come to that ({told})")
+    raise RuntimeError(f"{what} within {seconds:.0f} s: it did not come to that ({reason})")
 
 
 def owned(folder: Path) -> Path:
@@ -115,12 +115,12 @@ def owned(folder: Path) -> Path:
 def folder() -> Iterator[Path]:
     """A new folder that the plain account reaches, with one for each of its servers."""
     with tempfile.TemporaryDirectory(prefix="hostproof-pools-") as name:
-        found = Path(name)
-        found.chmod(0o755)
+        root = Path(name)
+        root.chmod(0o755)
         for part in ("database", "proxy", "standalone", "domain"):
-            (found / part).mkdir()
-            owned(found / part)
-        yield found
+            (root / part).mkdir()
+            owned(root / part)
+        yield root
 
 
 @contextlib.contextmanager
@@ -134,7 +134,7 @@ def running(
         as_user = {"user": account.pw_uid, "group": account.pw_gid}
     with log.open("ab") as stream:
         server = subprocess.Popen(
-            [str(one) for one in argv],
+            [str(word) for word in argv],
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
@@ -173,11 +173,11 @@ class Database:
 
     def kill_sessions(self) -> int:
         """Ends every session of the pools, as a failover does; how many they were."""
-        told = self.ask(
+        output = self.ask(
             "select count(pg_terminate_backend(pid)) from pg_stat_activity "
             "where pid <> pg_backend_pid() and backend_type = 'client backend'"
         )
-        return int(told)
+        return int(output)
 
     def statements(self) -> list[str]:
         """All of the pools' so far, in their order."""
@@ -186,10 +186,10 @@ class Database:
 
 def programs_of_postgresql() -> Path:
     """Where the newest server's are: Debian puts them into no folder of PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not paths:
         raise Skip("PostgreSQL's server is not installed")
-    return found[-1].parent
+    return paths[-1].parent
 
 
 @contextlib.contextmanager
@@ -203,17 +203,17 @@ def database(folder: Path) -> Iterator[Database]:
             raise RuntimeError(f"initdb: {log.read_text()[-500:]}")
     port = 5432 + free_ports(5432)
     settings = ("fsync=off", "log_statement=all", "unix_socket_directories=", "max_connections=60")
-    options = [word for one in settings for word in ("-c", one)]
+    options = [word for setting in settings for word in ("-c", setting)]
     with running([programs / "postgres", "-D", data, "-h", "127.0.0.1", "-p", port, *options], log):
-        found = Database(port, log, programs / "psql")
+        instance = Database(port, log, programs / "psql")
 
         def answers() -> bool:
             with contextlib.suppress(subprocess.CalledProcessError):
-                return found.ask("select 1") == "1"
+                return instance.ask("select 1") == "1"
             return False
 
         wait_until(answers, "PostgreSQL answers")
-        yield found
+        yield instance
 
 
 @contextlib.contextmanager
@@ -255,9 +255,9 @@ class WildFly:
 
     def tell(self, operation: str, at: list[str], **more: Any) -> Any:
         """The result of an operation; RuntimeError with what the server says where it fails."""
-        told = {"operation": operation, "address": at, **more}
+        payload = {"operation": operation, "address": at, **more}
         request = urllib.request.Request(
-            self._address, json.dumps(told).encode(), {"Content-Type": "application/json"}
+            self._address, json.dumps(payload).encode(), {"Content-Type": "application/json"}
         )
         manager = urllib.request.HTTPPasswordMgrWithDefaultRealm()
         manager.add_password(None, self._address, USER, WORD)
@@ -272,11 +272,11 @@ class WildFly:
             with opener.open(request, timeout=120) as answer:
                 return json.load(answer).get("result")
         except urllib.error.HTTPError as problem:
-            raise RuntimeError(f"{told}: {problem.read().decode()[:500]}") from problem
+            raise RuntimeError(f"{payload}: {problem.read().decode()[:500]}") from problem
 
     def add(self, name: str, port: int, at: list[str] | None = None, **values: Any) -> None:
         """A data source java:/NAME, whose check can be told from others' in the statements."""
-        told = {
+        attributes = {
             "jndi-name": f"java:/{name}",
             "connection-url": f"jdbc:postgresql://127.0.0.1:{port}/postgres",
             "driver-name": "postgresql.jar",
@@ -286,7 +286,7 @@ class WildFly:
             **{key.replace("_", "-"): value for key, value in values.items()},
         }
         where = [*(at or []), "subsystem", "datasources", "data-source", name]
-        self.tell("add", where, **told)
+        self.tell("add", where, **attributes)
 
     def write(self, source: str, at: list[str] | None = None, **values: Any) -> None:
         """Sets attributes of a data source (``_`` for ``-``); they wait for a reload."""
@@ -320,7 +320,7 @@ class WildFly:
         with opener.open(address, timeout=120) as answer:
             lines = answer.read().decode().split("\n")
         return [
-            line if line.startswith("failed") else [int(one) / 1000 for one in line.split()]
+            line if line.startswith("failed") else [int(word) / 1000 for word in line.split()]
             for line in map(str.strip, lines)
             if line
         ]
@@ -377,12 +377,12 @@ def standalone(home: Path, base: Path, config: str) -> Iterator[WildFly]:
     application(base / "deployments")
     owned(base)
     offset = free_ports(8009, 8080, 8443, 9990, 9993, 4712, 4713)
-    found = WildFly(home, base, "standalone", 9990 + offset, {"": 8080 + offset})
+    server = WildFly(home, base, "standalone", 9990 + offset, {"": 8080 + offset})
     where = (f"-Djboss.server.base.dir={base}", f"-Djboss.socket.binding.port-offset={offset}")
     with _started(home, base, "standalone", *where, f"--server-config={config}"):
-        found.wait()
+        server.wait()
         wait_until(lambda: (base / "deployments/pools.war.deployed").exists(), "it is deployed")
-        yield found
+        yield server
 
 
 @contextlib.contextmanager
@@ -408,7 +408,7 @@ def domain(home: Path, base: Path) -> Iterator[WildFly]:
     file.write_text(text)
     owned(base)
     web = {"server-one": 8080 + offset, "server-three": 8180 + offset}
-    found = WildFly(home, base, "domain", 9990 + offset, web)
+    server = WildFly(home, base, "domain", 9990 + offset, web)
     options = (
         f"-Djboss.domain.base.dir={base}",
         f"-Djboss.management.http.port={9990 + offset}",
@@ -416,15 +416,15 @@ def domain(home: Path, base: Path) -> Iterator[WildFly]:
     with _started(home, base, "domain", *options):
         master = ["host", "master"]
         wait_until(
-            lambda: found.tell("read-attribute", master, name="host-state") == "running",
+            lambda: server.tell("read-attribute", master, name="host-state") == "running",
             "the domain's controller runs",
         )
-        found.tell("clone", ["profile", "default"], **{"to-profile": "other"})
+        server.tell("clone", ["profile", "default"], **{"to-profile": "other"})
         for group, profile in (("main-server-group", "default"), ("other-server-group", "other")):
             where = ["server-group", group]
-            found.tell("write-attribute", where, name="profile", value=profile)
-            told = {"name": "socket-binding-group", "value": "standard-sockets"}
-            found.tell("write-attribute", where, **told)
+            server.tell("write-attribute", where, name="profile", value=profile)
+            attribute = {"name": "socket-binding-group", "value": "standard-sockets"}
+            server.tell("write-attribute", where, **attribute)
         deployed = base.parent / "deployed"
         deployed.mkdir()
         shutil.copy(fetch(DRIVER), deployed / "postgresql.jar")
@@ -432,11 +432,11 @@ def domain(home: Path, base: Path) -> Iterator[WildFly]:
         owned(deployed)
         for archive in sorted(deployed.iterdir()):
             content = [{"url": archive.as_uri()}]
-            found.tell("add", ["deployment", archive.name], content=content)
+            server.tell("add", ["deployment", archive.name], content=content)
             for group in ("main-server-group", "other-server-group"):
                 where = ["server-group", group, "deployment", archive.name]
-                found.tell("add", where, enabled=archive.suffix == ".jar")
-        yield found
+                server.tell("add", where, enabled=archive.suffix == ".jar")
+        yield server
 
 
 def start_servers(controller: WildFly) -> None:

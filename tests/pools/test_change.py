@@ -28,8 +28,8 @@ WANTED = {
 
 
 def plan(server: parts.WildFly, **changes: Any) -> Plan:
-    given = {"pools": [WANTED], "round_trip_ms": 6, **changes}
-    policy = CONTROLS[NAME].policy_from(policy_of(server, **given))
+    settings = {"pools": [WANTED], "round_trip_ms": 6, **changes}
+    policy = CONTROLS[NAME].policy_from(policy_of(server, **settings))
     return apply.plan_of(CONTROLS[NAME].read, planner(NAME), LiveHost(), policy)
 
 
@@ -76,18 +76,18 @@ def test_the_background_is_refused_and_nothing_is_changed(shop, hand, validation
 def test_a_plan_alone_changes_nothing(shop):
     """What check mode does."""
     before = stored(shop)
-    assert [one.name for one in plan(shop, allow_stale_connections=True).changes]
+    assert [change.name for change in plan(shop, allow_stale_connections=True).changes]
     assert (stored(shop), state(shop)) == (before, "running")
 
 
 def test_with_a_reload_the_pool_does_as_wanted_and_is_put_back(shop, hand, judge, validations):
     before = stored(shop)
-    wanted = {"allow_stale_connections": True, "allow_reload": True}
-    hand.apply(plan(shop, **wanted))
+    options = {"allow_stale_connections": True, "allow_reload": True}
+    hand.apply(plan(shop, **options))
     assert state(shop) == "running" and stored(shop) != before
     assert validations(shop, "FG") == 0
     assert str(judge(shop)["validated"]["shop FG"].running).startswith("background")
-    assert plan(shop, **wanted).changes == []  # the second apply
+    assert plan(shop, **options).changes == []  # the second apply
     assert hand.revert() == 1
     assert (stored(shop), state(shop)) == (before, "running")
     assert validations(shop, "FG") == 4

@@ -33,49 +33,51 @@ def measure(*probes: dict[str, Any]) -> measuring.Measured:
 
 def test_what_was_asked_is_what_the_pool_does(shop, database):
     before = len(database.statements())
-    found = measure(probe(shop, "FG"), probe(shop, "BG"))
-    assert [(one.probe, one.layer, one.n) for one in found.windows] == [
+    result = measure(probe(shop, "FG"), probe(shop, "BG"))
+    assert [(window.probe, window.layer, window.n) for window in result.windows] == [
         ("pool", "checkout", 20)
     ] * 2
-    assert found.windows[0].subject == f"127.0.0.1:{shop.management} FG"
-    assert all(one.p50 and one.conditions["trivial_p50_us"] > 0 for one in found.windows)
+    assert result.windows[0].subject == f"127.0.0.1:{shop.management} FG"
+    assert all(window.p50 and window.conditions["trivial_p50_us"] > 0 for window in result.windows)
     # One validation for each checkout, those before the first that counts too; none in the other.
-    asked = database.statements()[before:]
-    assert asked.count("select 'check FG'") in (69, 70) and "select 'check BG'" not in asked
-    assert "its statistics are off" in found.remarks[0]
+    statements = database.statements()[before:]
+    assert (
+        statements.count("select 'check FG'") in (69, 70) and "select 'check BG'" not in statements
+    )
+    assert "its statistics are off" in result.remarks[0]
 
 
 def test_an_audit_measures_within_its_window(shop):
-    given = default_policy("latency") | {
+    policy = default_policy("latency") | {
         "probes": [probe(shop, "FG", samples=None)],
         "window_seconds": 10,
     }
-    findings = audit.judge_host(LiveHost(), {"latency": given})
-    (one,) = [one for one in findings if one.check == "latency.checkout"]
+    findings = audit.judge_host(LiveHost(), {"latency": policy})
+    (finding,) = [finding for finding in findings if finding.check == "latency.checkout"]
     # No limit is built in.
-    assert one.status == "skip" and " of 400, no limit" in str(one.why)
-    assert "of it are the management's own" in str(one.why)
+    assert finding.status == "skip" and " of 400, no limit" in str(finding.why)
+    assert "of it are the management's own" in str(finding.why)
 
 
 def sleeping(database: parts.Database) -> int:
-    asked = "query like 'select pg_sleep%' and state = 'active'"
-    return int(database.ask(f"select count(*) from pg_stat_activity where {asked}"))
+    condition = "query like 'select pg_sleep%' and state = 'active'"
+    return int(database.ask(f"select count(*) from pg_stat_activity where {condition}"))
 
 
 def test_a_full_pool_is_left_alone(shop, database):
     shop.write("BG", statistics_enabled=True)
     shop.reload()
     try:
-        found = measure(probe(shop, "BG"))
-        assert (len(found.windows), found.remarks) == (1, [])
+        result = measure(probe(shop, "BG"))
+        assert (len(result.windows), result.remarks) == (1, [])
         with ThreadPoolExecutor(parts.POOL) as requests:
             for _number in range(parts.POOL):
                 requests.submit(shop.checkouts, "java:/BG", 1, "select pg_sleep(20)")
             parts.wait_until(lambda: sleeping(database) == parts.POOL, "all connections are in use")
-            found = measure(probe(shop, "BG"))
+            result = measure(probe(shop, "BG"))
             database.kill_sessions()
-        assert found.windows == []
-        assert f"no place of the pool is free ({parts.POOL} are in use)" in found.remarks[0]
+        assert result.windows == []
+        assert f"no place of the pool is free ({parts.POOL} are in use)" in result.remarks[0]
     finally:
         shop.write("BG", statistics_enabled=False)
         shop.reload()
@@ -92,9 +94,9 @@ def test_a_full_pool_is_left_alone(shop, database):
     ],
 )
 def test_what_cannot_be_measured_says_why(shop, changes, said):
-    found = measure(probe(shop, "FG", **changes))
-    assert found.windows == []
-    assert said in found.remarks[0] and len(found.remarks) == 1
+    result = measure(probe(shop, "FG", **changes))
+    assert result.windows == []
+    assert said in result.remarks[0] and len(result.remarks) == 1
 
 
 def test_a_name_that_would_be_an_operation():

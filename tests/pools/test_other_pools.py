@@ -64,23 +64,23 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counted(classes: Path, kind: str, attributes: dict[str, str]) -> list[int]:
     """Validations in ten checkouts at once, in one after a rest, and in the background."""
     coordinates, factory, of_type, own = POOLS[kind]
-    path = [str(classes), *(str(parts.fetch(one)) for one in (*COMMON, *coordinates))]
-    given = {"url": "jdbc:counting:", **own, **attributes}
+    path = [str(classes), *(str(parts.fetch(artifact)) for artifact in (*COMMON, *coordinates))]
+    properties = {"url": "jdbc:counting:", **own, **attributes}
     done = subprocess.run(
         ["java", "-cp", os.pathsep.join(path), "CheckoutProbe", factory, of_type]
-        + [f"{name}={value}" for name, value in given.items()],
+        + [f"{name}={value}" for name, value in properties.items()],
         capture_output=True,
         text=True,
         timeout=240,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return [int(one) for one in done.stdout.split()]
+    return [int(word) for word in done.stdout.split()]
 
 
 @pytest.mark.parametrize(
     "case",
     CASES,
-    ids=lambda one: " ".join([one["kind"], *map("=".join, one["attributes"].items())]),
+    ids=lambda case: " ".join([case["kind"], *map("=".join, case["attributes"].items())]),
 )
 def test_how_often_a_pool_asks(classes: Path, case: dict[str, Any]) -> None:
     at_once, rested, behind = counted(classes, case["kind"], case["attributes"])

@@ -37,7 +37,9 @@ def deploy(server: parts.WildFly, port: int, name: str, jndi: str) -> Path:
         shutil.chown(coming, parts.ACCOUNT, pwd.getpwnam(parts.ACCOUNT).pw_gid)
     coming.rename(file)
     ends = [file.with_name(f"{file.name}.{state}") for state in ("deployed", "failed")]
-    parts.wait_until(lambda: any(one.exists() for one in ends), f"{file.name} is taken or refused")
+    parts.wait_until(
+        lambda: any(path.exists() for path in ends), f"{file.name} is taken or refused"
+    )
     return file
 
 
@@ -45,22 +47,24 @@ def undeploy(file: Path) -> None:
     file.unlink()
     left = [file.with_name(f"{file.name}.{state}") for state in ("deployed", "failed")]
     left[1].unlink(missing_ok=True)
-    parts.wait_until(lambda: not any(one.exists() for one in left), f"{file.name} is undeployed")
+    parts.wait_until(lambda: not any(path.exists() for path in left), f"{file.name} is undeployed")
 
 
 class TestStandalone:
     def test_1_the_file_that_it_was_started_from(self, shop, judge, validations):
         """Not standalone.xml, which lies beside it and says other things."""
-        found = judge(shop)
-        one = found["running"]["shop"]
+        findings = judge(shop)
+        finding = findings["running"]["shop"]
         file = str(shop.base / "configuration/shop.xml")
-        assert (one.status, one.persisted, one.running) == ("pass", file, "running"), one
-        running = {name: str(each.running) for name, each in found["validated"].items()}
+        assert (finding.status, finding.persisted, finding.running) == ("pass", file, "running"), (
+            finding
+        )
+        running = {name: str(each.running) for name, each in findings["validated"].items()}
         assert running["shop FG"].startswith("foreground (validate-on-match)")
         assert running["shop BG"].startswith("background")
         assert running["shop UNSET"].startswith("foreground (neither")
-        told = {name: validations(shop, name) for name in ("FG", "BG", "UNSET")}
-        assert told == {"FG": 4, "BG": 0, "UNSET": 4}
+        counts = {name: validations(shop, name) for name in ("FG", "BG", "UNSET")}
+        assert counts == {"FG": 4, "BG": 0, "UNSET": 4}
 
     def test_2_the_server_wins_over_a_file_that_was_edited_beside_it(
         self, shop, judge, validations
@@ -68,12 +72,12 @@ class TestStandalone:
         file = shop.base / "configuration/shop.xml"
         on = "<validate-on-match>true</validate-on-match>"
         edit(file, on, on.replace("true", "false"))
-        found = judge(shop)
-        one = found["running"]["shop"]
-        assert one.status == "warn"
-        assert "FG: validate-on-match is true in the server, false in the file" in str(one.why)
-        assert "the server wins until it starts again" in str(one.why)
-        assert str(found["validated"]["shop FG"].running).startswith("foreground")
+        findings = judge(shop)
+        finding = findings["running"]["shop"]
+        assert finding.status == "warn"
+        assert "FG: validate-on-match is true in the server, false in the file" in str(finding.why)
+        assert "the server wins until it starts again" in str(finding.why)
+        assert str(findings["validated"]["shop FG"].running).startswith("foreground")
         assert validations(shop, "FG") == 4
         # And writes its file anew when it is changed.
         shop.write("UNSET", blocking_timeout_wait_millis=20000)
@@ -83,26 +87,26 @@ class TestStandalone:
     def test_3_the_old_values_win_until_a_reload(self, shop, judge, validations):
         shop.write("FG", validate_on_match=False, **{"background-validation": True})
         shop.write("FG", background_validation_millis=3600000)
-        found = judge(shop)
-        assert found["running"]["shop"].status == "warn"
-        assert "is reload-required: it shows what will be" in str(found["running"]["shop"].why)
+        findings = judge(shop)
+        assert findings["running"]["shop"].status == "warn"
+        assert "is reload-required: it shows what will be" in str(findings["running"]["shop"].why)
         for check in CHECKS_OF_POOLS:
-            assert {one.status for one in found[check].values()} == {"error"}
+            assert {finding.status for finding in findings[check].values()} == {"error"}
         assert validations(shop, "FG") == 4
         shop.reload()
-        found = judge(shop)
-        assert found["running"]["shop"].status == "pass"
-        assert str(found["validated"]["shop FG"].running).startswith("background")
+        findings = judge(shop)
+        assert findings["running"]["shop"].status == "pass"
+        assert str(findings["validated"]["shop FG"].running).startswith("background")
         assert validations(shop, "FG") == 0
         shop.write("FG", validate_on_match=True, background_validation=False)
         shop.reload()
 
     def test_4_a_file_of_its_own_name_is_judged_by_itself(self, shop, database, judge, validations):
         file = deploy(shop, database.port, "OWN", "java:/OWN")
-        found = judge(shop)
-        assert found["deployments"]["shop"].status == "pass"
-        assert str(found["validated"]["shop OWN"].running).startswith("foreground")
-        assert found["validated"]["shop OWN"].evidence[0] == f"file:{file}"
+        findings = judge(shop)
+        assert findings["deployments"]["shop"].status == "pass"
+        assert str(findings["validated"]["shop OWN"].running).startswith("foreground")
+        assert findings["validated"]["shop OWN"].evidence[0] == f"file:{file}"
         assert validations(shop, "OWN") == 4
         undeploy(file)
         assert "shop OWN" not in judge(shop)["validated"]
@@ -111,24 +115,24 @@ class TestStandalone:
         self, shop, database, judge, validations
     ):
         file = deploy(shop, database.port, "LATE", "java:/BG")
-        found = judge(shop)
-        one = found["deployments"]["shop"]
-        assert one.status == "warn"
-        assert "java:/BG, which BG of the server has too: the server's own wins" in str(one.why)
-        assert str(found["validated"]["shop BG"].running).startswith("background")
-        assert "shop LATE" not in found["validated"]
-        told = [validations(shop, "BG", name=name) for name in ("BG", "LATE")]
-        assert told == [0, 0]
+        findings = judge(shop)
+        finding = findings["deployments"]["shop"]
+        assert finding.status == "warn"
+        assert "java:/BG, which BG of the server has too: the server's own wins" in str(finding.why)
+        assert str(findings["validated"]["shop BG"].running).startswith("background")
+        assert "shop LATE" not in findings["validated"]
+        counts = [validations(shop, "BG", name=name) for name in ("BG", "LATE")]
+        assert counts == [0, 0]
         undeploy(file)
 
     def test_6_a_file_wins_over_one_that_is_disabled(self, shop, database, judge, validations):
         shop.write("BG", enabled=False)
         shop.reload()
         deploy(shop, database.port, "LATE", "java:/BG")
-        found = judge(shop)
-        assert found["deployments"]["shop"].status == "pass"
-        assert str(found["validated"]["shop LATE"].running).startswith("foreground")
-        assert "shop BG" not in found["validated"]
+        findings = judge(shop)
+        assert findings["deployments"]["shop"].status == "pass"
+        assert str(findings["validated"]["shop LATE"].running).startswith("foreground")
+        assert "shop BG" not in findings["validated"]
         assert validations(shop, "BG", name="LATE") == 4
 
     def test_7_both_at_a_start(self, shop, database, judge, validations):
@@ -136,23 +140,23 @@ class TestStandalone:
         shop.write("BG", enabled=True)
         shop.reload()
         file = shop.base / "deployments/late-ds.xml"
-        found = judge(shop)
-        told = {name: validations(shop, "BG", name=name) for name in ("BG", "LATE")}
-        one = found["deployments"]["shop"]
-        assert "the server's own wins" in str(one.why)
-        assert told == {"BG": 0, "LATE": 0}
-        assert "shop LATE" not in found["validated"]
+        findings = judge(shop)
+        counts = {name: validations(shop, "BG", name=name) for name in ("BG", "LATE")}
+        finding = findings["deployments"]["shop"]
+        assert "the server's own wins" in str(finding.why)
+        assert counts == {"BG": 0, "LATE": 0}
+        assert "shop LATE" not in findings["validated"]
         undeploy(file)
         shop.reload()
 
 
 class TestDomain:
     def test_1_each_server_by_the_profile_that_its_host_gives_it(self, two, judge, validations):
-        found = judge(two)
-        one = found["running"]["shop"]
+        findings = judge(two)
+        finding = findings["running"]["shop"]
         file = str(two.base / "configuration/domain.xml")
-        assert (one.status, one.persisted) == ("pass", file), one
-        running = {name: str(each.running) for name, each in found["validated"].items()}
+        assert (finding.status, finding.persisted) == ("pass", file), finding
+        running = {name: str(each.running) for name, each in findings["validated"].items()}
         assert running["shop master/server-one FG"].startswith("foreground (validate-on-match)")
         assert running["shop master/server-three FG"].startswith("background")
         assert "shop master/server-three UNSET" not in running
@@ -163,20 +167,20 @@ class TestDomain:
         file = two.base / "configuration/domain.xml"
         on = "<validate-on-match>true</validate-on-match>"
         edit(file, on, on.replace("true", "false"))
-        one = judge(two)["running"]["shop"]
-        assert one.status == "warn"
+        finding = judge(two)["running"]["shop"]
+        assert finding.status == "warn"
         why = "master/server-one FG: validate-on-match is true in the server, false in the file"
-        assert why in str(one.why) and "server-three FG" not in str(one.why)
+        assert why in str(finding.why) and "server-three FG" not in str(finding.why)
         assert validations(two, "FG", at="server-one") == 4
         edit(file, on.replace("true", "false"), on)
 
     def test_3_a_server_that_waits_beside_one_that_does_not(self, two, judge, validations):
         two.write("FG", ["profile", "default"], validate_on_match=False)
         two.write("FG", ["profile", "default"], **{"background-validation": True})
-        found = judge(two)
-        why = str(found["running"]["shop"].why)
+        findings = judge(two)
+        why = str(findings["running"]["shop"].why)
         assert "master/server-one is reload-required" in why and "server-three" not in why
-        states = {name: one.status for name, one in found["validated"].items()}
+        states = {name: finding.status for name, finding in findings["validated"].items()}
         assert states["shop master/server-three FG"] == "pass"
         assert "error" in states.values() and "shop master/server-one FG" not in states
         assert validations(two, "FG", at="server-one") == 4

@@ -52,11 +52,11 @@ def run_lanes(lanes: list[list[Stage]], progress: Progress) -> list[Ended]:
         for thread in threads:
             thread.start()
         for _ in range(sum(map(len, lanes))):
-            one = ended_stages.get()
-            if isinstance(one, BaseException):
-                raise one
-            progress.say_stage(one)
-            ended.append(one)
+            outcome = ended_stages.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            progress.say_stage(outcome)
+            ended.append(outcome)
         return ended
     finally:
         # After an interruption nothing that a stage started may go on.
@@ -85,16 +85,16 @@ class Waiting:
             while True:
                 own = [stage for stage in self._stages if stage in lane]
                 rest = sorted(self._stages, key=lambda stage: -stage.budget)
-                found = next(filter(self._may_run, own or rest), None)
-                if found is not None:
-                    self._stages.remove(found)
-                    self._running[id(lane)] = found
-                if found is not None or not own:
-                    return found
+                choice = next(filter(self._may_run, own or rest), None)
+                if choice is not None:
+                    self._stages.remove(choice)
+                    self._running[id(lane)] = choice
+                if choice is not None or not own:
+                    return choice
                 self._changed.wait()
 
     def _may_run(self, stage: Stage) -> bool:
-        running = {one.name for one in self._running.values()}
+        running = {other.name for other in self._running.values()}
         return stage.name not in APART or not running & APART
 
 
@@ -113,7 +113,7 @@ class Again:
         """The stage with the results of a second try in place of commands that failed."""
         if not ended.counts.failed or ended.stage.name in ASKED_ONCE:
             return ended
-        results = [self._second(ended.stage, one, ended.seconds) for one in ended.results]
+        results = [self._second(ended.stage, result, ended.seconds) for result in ended.results]
         return ended._replace(results=results)
 
     def _second(self, stage: Stage, first: Result, needs: float) -> Result:

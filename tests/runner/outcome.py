@@ -79,12 +79,12 @@ class Ended(NamedTuple):
     def slowest(self) -> list[tuple[float, str]]:
         """Seconds and names of the slowest tests, as far as the stage prints times."""
         text = "\n".join(result.output for result in self.results)
-        found = {
+        tests = {
             (float(match["seconds"]), match["name"])
             for form in (DURATION, STEP, ROW)
             for match in form.finditer(text)
         }
-        return sorted(found, reverse=True)[:SLOWEST]
+        return sorted(tests, reverse=True)[:SLOWEST]
 
 
 def judge(argv: list[str], status: int, output: str) -> Result:

@@ -109,14 +109,14 @@ class Progress:
     @contextlib.contextmanager
     def running(self, stage: Stage, log_name: str = "") -> Iterator[None]:
         """The stage runs meanwhile."""
-        one = Running(stage, LOGS / f"{log_name or stage.name}.log")
+        entry = Running(stage, LOGS / f"{log_name or stage.name}.log")
         with self._lock:
-            self._running.append(one)
+            self._running.append(entry)
         try:
             yield
         finally:
             with self._lock:
-                self._running.remove(one)
+                self._running.remove(entry)
 
     def say(self, text: str) -> None:
         """Print lines above those of the running stages."""
@@ -139,7 +139,7 @@ class Progress:
         """Print the lines of the running stages once."""
         with self._lock:
             self._erase()
-            lines = [one.line() for one in self._running]
+            lines = [entry.line() for entry in self._running]
             if self._live:
                 width = shutil.get_terminal_size().columns - 1
                 lines = [line[:width] for line in lines]
@@ -171,7 +171,7 @@ def table(result: Result) -> str:
 def failure(stage: Stage, result: Result) -> str:
     """The command that failed and the end of its output."""
     lines = result.output.splitlines()
-    said = ["", f"  {' '.join(result.argv)}"]
+    report = ["", f"  {' '.join(result.argv)}"]
     if len(lines) > TAIL_LINES:
-        said.append(f"  ... {len(lines) - TAIL_LINES} lines more in .cache/logs/{stage.name}.log")
-    return "\n".join([*said, *(f"  | {line}" for line in lines[-TAIL_LINES:]), ""])
+        report.append(f"  ... {len(lines) - TAIL_LINES} lines more in .cache/logs/{stage.name}.log")
+    return "\n".join([*report, *(f"  | {line}" for line in lines[-TAIL_LINES:]), ""])

@@ -187,14 +187,14 @@ def lint_commands() -> list[list[str]]:
 
 def shell_files() -> list[str]:
     """Shell scripts of the checkout, found by suffix, or by the first line of files without one."""
-    found = []
+    paths = []
     for folder, names, files in os.walk(ROOT):
         names[:] = [n for n in names if n not in GENERATED and not n.startswith(".venv")]
         for name in files:
             path = Path(folder, name)
             if path.suffix == ".sh" or (not path.suffix and is_shell(path)):
-                found.append(str(path.relative_to(ROOT)))
-    return sorted(found)
+                paths.append(str(path.relative_to(ROOT)))
+    return sorted(paths)
 
 
 def is_shell(path: Path) -> bool:

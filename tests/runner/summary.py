@@ -23,12 +23,12 @@ class AnsibleRuns(NamedTuple):
 
 def ansible_runs() -> dict[str, dict[str, AnsibleRuns]]:
     """Stage to playbook to its runs."""
-    found: dict[str, dict[str, AnsibleRuns]] = defaultdict(lambda: defaultdict(AnsibleRuns))
+    runs: dict[str, dict[str, AnsibleRuns]] = defaultdict(lambda: defaultdict(AnsibleRuns))
     lines = ANSIBLE_RUNS.read_text().splitlines() if ANSIBLE_RUNS.exists() else []
     for line in lines:
         stage, seconds, what = line.split(" ", 2)
-        found[stage][what] = found[stage][what].and_one(float(seconds))
-    return found
+        runs[stage][what] = runs[stage][what].and_one(float(seconds))
+    return runs
 
 
 def times(ended: list[Ended]) -> str:
@@ -37,17 +37,17 @@ def times(ended: list[Ended]) -> str:
     form = "  {:<11}{:>8}{:>8}{:>8}{:>9}{:>13}"
     lines = ["", "Seconds; CPU with that of virtual machines:"]
     lines.append(form.format("stage", "took", "budget", "CPU", "Ansible", "seconds in it"))
-    for one in ended:
-        ran = runs[one.stage.name].values()
-        cells = (one.stage.name, f"{one.seconds:.0f}", one.stage.budget, f"{one.cpu:.0f}")
+    for entry in ended:
+        ran = runs[entry.stage.name].values()
+        cells = (entry.stage.name, f"{entry.seconds:.0f}", entry.stage.budget, f"{entry.cpu:.0f}")
         in_ansible = sum(each.seconds for each in ran)
         lines.append(form.format(*cells, sum(each.number for each in ran), f"{in_ansible:.0f}"))
-    lines.append(form.format("all", "", "", f"{sum(one.cpu for one in ended):.0f}", "", ""))
-    for one in ended:
-        slowest = one.slowest()
-        often = sorted(runs[one.stage.name].items(), key=lambda item: -item[1].seconds)
+    lines.append(form.format("all", "", "", f"{sum(entry.cpu for entry in ended):.0f}", "", ""))
+    for entry in ended:
+        slowest = entry.slowest()
+        often = sorted(runs[entry.stage.name].items(), key=lambda item: -item[1].seconds)
         if slowest or often:
-            lines += ["", f"  {one.stage.name}"]
+            lines += ["", f"  {entry.stage.name}"]
         lines += [f"  {seconds:8.1f}  {name}" for seconds, name in slowest]
         lines += [
             f"  {ran.seconds:8.1f}  in {ran.number} x {what}" for what, ran in often[:SLOWEST]
@@ -60,31 +60,31 @@ def closing(
 ) -> tuple[str, bool]:
     """The last lines of a run, and whether anything failed. ``left_out``: stages that --quick left
     out. ``load``: the load average when the run began."""
-    total = sum((one.counts for one in ended), Counts(0, 0, len(left_out)))
+    total = sum((entry.counts for entry in ended), Counts(0, 0, len(left_out)))
     skips = [
-        f"{one.stage.name}: {reason}"
-        for one in ended
-        for result in one.results
+        f"{entry.stage.name}: {reason}"
+        for entry in ended
+        for result in entry.results
         for reason in result.skips
     ]
     skips += [f"{name}: all of it left out by --quick" for name in left_out]
     lines = ["", "Skipped, and why:", *(f"  {skip}" for skip in skips), ""] if skips else [""]
     # Failures come last: of a long output often only the end is kept.
     lines += [
-        f"failed: {one.stage.name}: {name}"
-        for one in ended
-        for result in one.results
+        f"failed: {entry.stage.name}: {name}"
+        for entry in ended
+        for result in entry.results
         if result.counts.failed
         for name in result.failures
     ]
     lines += [
         f"unsteady, failed at first and passed when nothing else ran: {name}" for name in unsteady
     ]
-    for one in ended:
-        if one.seconds > one.stage.budget:
-            took, budget = f"{one.seconds:.0f} s", f"{one.stage.budget} s"
-            lines.append(f"over its budget: {one.stage.name} took {took} of {budget}")
-    cpu = sum(one.cpu for one in ended)
+    for entry in ended:
+        if entry.seconds > entry.stage.budget:
+            took, budget = f"{entry.seconds:.0f} s", f"{entry.stage.budget} s"
+            lines.append(f"over its budget: {entry.stage.name} took {took} of {budget}")
+    cpu = sum(entry.cpu for entry in ended)
     processors = f"{os.cpu_count()} processors, load {load:.1f} at the start"
     lines.append(f"in {seconds:.0f} s, with {cpu:.0f} s of CPU time ({processors}):")
     lines.append(

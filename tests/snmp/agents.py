@@ -42,10 +42,10 @@ def free_port() -> int:
 
 def program(name: str) -> str:
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    found = shutil.which(name, path=path)
-    if found is None:
+    executable = shutil.which(name, path=path)
+    if executable is None:
         raise Unavailable(f"there is no {name} here")
-    return found
+    return executable
 
 
 @contextlib.contextmanager
@@ -183,8 +183,8 @@ class Relay:
 def relay(
     agent: int = 0, change: Callable[[bytes], bytes | None] = bytes, delay: float = 0.0
 ) -> Iterator[Relay]:
-    one = Relay(agent, change, delay)
+    proxy = Relay(agent, change, delay)
     try:
-        yield one
+        yield proxy
     finally:
-        one.stop()
+        proxy.stop()

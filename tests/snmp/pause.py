@@ -53,7 +53,7 @@ def main() -> int:
     for row in rows:
         print(row.text())
     ports = sum(len(row.ports) for row in rows)
-    known = sum(one.oper is not None for row in rows for one in row.ports)
+    known = sum(interface.oper is not None for row in rows for interface in row.ports)
     print(f"== {len(rows)} switches, {ports} ports, {known} with a mode in force")
     failed = sum(bool(row.faults) for row in rows)
     print(f"pause: {len(rows) - failed} passed, {failed} failed, 0 skipped")
@@ -63,9 +63,9 @@ def main() -> int:
 def look_at(path: Path, port: int) -> switch_truth.Row:
     host = LiveHost()
     target = snmp.Target("127.0.0.1", port, snmp.Credentials("2c", path.stem), 5, 2)
-    found, faults = look_for_addresses(host, target, path)
+    summary, faults = look_for_addresses(host, target, path)
     row = switch_truth.compare(
-        path, lambda number: ethernet_port.read_port(host, target, number), found
+        path, lambda number: ethernet_port.read_port(host, target, number), summary
     )
     return row._replace(faults=row.faults + faults)
 
@@ -74,21 +74,21 @@ def look_for_addresses(host: LiveHost, target: snmp.Target, path: Path) -> tuple
     """How many of some addresses are found, and what is wrong about it."""
     rows = switch_truth.lines_of(path)
     places = switch_truth.addresses_of(rows)
-    wanted = sorted(places)[:: max(1, len(places) // ADDRESSES)][:ADDRESSES]
-    switch = switch_port.read_switch(host, target, wanted)
+    macs = sorted(places)[:: max(1, len(places) // ADDRESSES)][:ADDRESSES]
+    switch = switch_port.read_switch(host, target, macs)
     faults = []
-    for mac in wanted:
-        interfaces = {rows.get(f"1.3.6.1.2.1.17.1.4.1.2.{one}") for one in places[mac]} - {
+    for mac in macs:
+        interfaces = {rows.get(f"1.3.6.1.2.1.17.1.4.1.2.{place}") for place in places[mac]} - {
             None,
             "0",
         }
-        got = {str(one.port.number) for one in switch.ports.get(mac, ())}
+        got = {str(entry.port.number) for entry in switch.ports.get(mac, ())}
         # A port of a bundle, or below a unit of an interface, has another number than its bundle.
         if len(interfaces) == 1 and not got:
             faults.append(f"{mac} is not found: {switch.missing[mac]}")
-        if got and not any(one.aggregate for one in switch.ports[mac]) and got != interfaces:
+        if got and not any(entry.aggregate for entry in switch.ports[mac]) and got != interfaces:
             faults.append(f"{mac} is behind {interfaces}, not {got}")
-    return f"{len(switch.ports)} of {len(wanted)}", faults
+    return f"{len(switch.ports)} of {len(macs)}", faults
 
 
 if __name__ == "__main__":

@@ -100,13 +100,13 @@ def test_version_3_tells_a_closed_port_from_a_silent_one(how):
 
 def test_a_tool_that_never_ends_costs_its_time_once(tmp_path, monkeypatch):
     """As where the name service is dead."""
-    asked = tmp_path / "asked"
-    (tmp_path / snmp.GET).write_text(f"#!/bin/sh\necho x >>{asked}\nexec sleep 60\n")
+    log = tmp_path / "asked"
+    (tmp_path / snmp.GET).write_text(f"#!/bin/sh\necho x >>{log}\nexec sleep 60\n")
     (tmp_path / snmp.GET).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     storage = look_at(agents.free_port(), wait=0.1, retries=0)
     assert (storage.outcome, storage.reason) == ("no_answer", "failed")
-    assert asked.read_text() == "x\n"
+    assert log.read_text() == "x\n"
 
 
 def test_a_name_without_address():
@@ -141,15 +141,15 @@ def test_whatever_an_agent_says_of_itself(tmp_path, text, role):
     with agents.snmpd(tmp_path / "agent", extra) as port:
         storage = look_at(port)
     assert (storage.outcome, storage.role) == ("other", role)
-    assert all(one.isprintable() for one in storage.why)
+    assert all(reason.isprintable() for reason in storage.why)
 
 
 class TestRecords:
     @pytest.mark.parametrize("name", EXPECTED)
     def test_through_the_real_tool(self, records, name):
         storage = look_at(records, community=name, oracle=name)
-        told = storage.as_dict() | {"hcc": storage.features.hcc}
-        assert {key: told[key] for key in EXPECTED[name]} == EXPECTED[name]
+        values = storage.as_dict() | {"hcc": storage.features.hcc}
+        assert {key: values[key] for key in EXPECTED[name]} == EXPECTED[name]
 
     def test_by_context_of_version_3(self, records):
         storage = look_at(
@@ -177,13 +177,13 @@ class TestOracle:
             storage = look_at(wire.port, community=record, oracle=record)
         assert (storage.outcome, storage.features.hcc) == ("recognised", hcc)
         # The agent is asked for this object by the version of the inventory, too.
-        asked = [sent for sent in wire.requests if sent.endswith(ORACLE_OID + b"\x05\x00")][-1]
+        request = [sent for sent in wire.requests if sent.endswith(ORACLE_OID + b"\x05\x00")][-1]
         community = record.encode()
         # SEQUENCE, INTEGER 0 (version 1), the community, GetRequest.
-        assert asked[2:5] == b"\x02\x01\x00"
-        assert asked[5 : 7 + len(community)] == bytes([4, len(community)]) + community
-        assert asked[7 + len(community)] == 0xA0
-        assert asked.count(b"\x06\x0d") == 1
+        assert request[2:5] == b"\x02\x01\x00"
+        assert request[5 : 7 + len(community)] == bytes([4, len(community)]) + community
+        assert request[7 + len(community)] == 0xA0
+        assert request.count(b"\x06\x0d") == 1
 
     def test_as_the_database_does_without_any_setting(self, records):
         assert look_at(records).features.hcc == "eligible"

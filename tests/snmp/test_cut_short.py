@@ -93,21 +93,21 @@ class Request:
         return self.message[self.pdu]
 
     def changed(self, kind: int, first: int, second: int, value: int) -> bytes:
-        told = bytearray(self.message)
-        told[self.pdu], told[self.first], told[self.second] = kind, first, second
-        told[self.value] = value
-        return bytes(told)
+        message = bytearray(self.message)
+        message[self.pdu], message[self.first], message[self.second] = kind, first, second
+        message[self.value] = value
+        return bytes(message)
 
 
 def encoded(oid: str) -> bytes:
     arcs = [int(arc) for arc in oid.split(".")]
-    found = bytearray([arcs[0] * 40 + arcs[1]])
+    data = bytearray([arcs[0] * 40 + arcs[1]])
     for arc in arcs[2:]:
         groups = [arc & 0x7F]
         while arc := arc >> 7:
             groups.append(arc & 0x7F | 0x80)
-        found += bytes(reversed(groups))
-    return bytes(found)
+        data += bytes(reversed(groups))
+    return bytes(data)
 
 
 class Cutter(agents.Relay):
@@ -118,33 +118,37 @@ class Cutter(agents.Relay):
         self.column, self.how = "", ""
 
     def _reply(self, request: bytes, asker: tuple[str, int]) -> None:
-        one = Request(request)
+        message = Request(request)
         own = encoded(self.column) if self.column else b""
-        inside = bool(own) and one.oid.startswith(own) and (one.oid != own or self.how == AT_ONCE)
-        if inside and one.kind in (GETNEXT, GETBULK):
+        inside = (
+            bool(own)
+            and message.oid.startswith(own)
+            and (message.oid != own or self.how == AT_ONCE)
+        )
+        if inside and message.kind in (GETNEXT, GETBULK):
             if self.how in (ERROR_IN_IT, END):
                 error = (GEN_ERR, 1) if self.how == ERROR_IN_IT else (0, 0)
                 value = 0x05
-                if self.how == END and one.version == 0:
+                if self.how == END and message.version == 0:
                     error = (NO_SUCH_NAME, 1)
                 elif self.how == END:
                     value = 0x82
                 with contextlib.suppress(OSError):
-                    self._socket.sendto(one.changed(RESPONSE, *error, value), asker)
+                    self._socket.sendto(message.changed(RESPONSE, *error, value), asker)
             return
-        if one.kind == GETBULK:
-            request = one.changed(GETBULK, 0, 1, 0x05)
+        if message.kind == GETBULK:
+            request = message.changed(GETBULK, 0, 1, 0x05)
         super()._reply(request, asker)
 
 
 @contextlib.contextmanager
 def cutter(folder: Path, rows: Iterable[Rows], extra: str = "") -> Iterator[Cutter]:
     with agents.snmpd(folder, served(*rows) + extra) as number:
-        one = Cutter(number)
+        relay = Cutter(number)
         try:
-            yield one
+            yield relay
         finally:
-            one.stop()
+            relay.stop()
 
 
 #: Seconds to wait where everything answers, and where something is known not to.
@@ -159,7 +163,7 @@ def walked(evidence: dict[str, Any], version: str) -> list[tuple[str, str]]:
 
     With version 2c each walk is stopped by silence and in one more way, with version 1 in one.
     """
-    found: dict[str, bool] = {}
+    columns: dict[str, bool] = {}
     for reading in evidence.values():
         argv = reading.get("argv", [""])
         column = argv[-1]
@@ -167,9 +171,9 @@ def walked(evidence: dict[str, Any], version: str) -> list[tuple[str, str]]:
             column = Q_BRIDGE
         elif argv[0] not in ("snmpwalk", "snmpbulkwalk"):
             continue
-        found[column] = found.get(column, False) or f".{column}." in reading["stdout"]
+        columns[column] = columns.get(column, False) or f".{column}." in reading["stdout"]
     stops = []
-    for number, (column, rows) in enumerate(found.items()):
+    for number, (column, rows) in enumerate(columns.items()):
         others = HOWS[1:] if version == "2c" else HOWS
         ways = {others[number % len(others)]: True} | ({SILENCE: True} if version == "2c" else {})
         stops += [(column, how) for how in ways if rows or how == AT_ONCE]
@@ -181,11 +185,11 @@ def walked(evidence: dict[str, Any], version: str) -> list[tuple[str, str]]:
 
 
 def numbers(column: str, values: Iterable[int], tag: str = "2") -> Rows:
-    return {f"{column}.{row}": (tag, str(one)) for row, one in enumerate(values, 1)}
+    return {f"{column}.{row}": (tag, str(value)) for row, value in enumerate(values, 1)}
 
 
 def texts(column: str, values: Iterable[str]) -> Rows:
-    return {f"{column}.{row}": ("4", one) for row, one in enumerate(values, 1)}
+    return {f"{column}.{row}": ("4", value) for row, value in enumerate(values, 1)}
 
 
 DF = E + "789.1.5.4.1."
@@ -248,8 +252,8 @@ def judge_storage(
         media={f"127.0.0.1:{number}": "hdd"},
     )  # fmt: skip
     host = Quick()
-    found = audit.judge_host(host, {"storage_type": policy})
-    return host, {one.check.removeprefix("storage_type."): one for one in found}
+    findings = audit.judge_host(host, {"storage_type": policy})
+    return host, {finding.check.removeprefix("storage_type."): finding for finding in findings}
 
 
 @pytest.mark.parametrize("version", ["1", "2c"])
@@ -257,14 +261,14 @@ def judge_storage(
 def test_every_walk_of_storage(tmp_path, rows, version):
     with cutter(tmp_path / "agent", rows) as wire:
         host, whole = judge_storage(wire.port, version)
-        told = {name: whole[name].status for name in ("space", "discards", "cpu_busy")}
-        assert told == dict.fromkeys(told, PASS)
+        statuses = {name: whole[name].status for name in ("space", "discards", "cpu_busy")}
+        assert statuses == dict.fromkeys(statuses, PASS)
         for column, how in walked(host.evidence, version):
             (rests,) = [what for begin, what in DEPENDENTS.items() if column.startswith(begin)]
             wire.column, wire.how = column, how
-            _host, found = judge_storage(wire.port, version, SHORT)
-            print(f"{column} {how}: {rests} {found[rests].status}: {found[rests].why}")
-            assert found[rests].status == ERROR, (column, how, found[rests])
+            _host, findings = judge_storage(wire.port, version, SHORT)
+            print(f"{column} {how}: {rests} {findings[rests].status}: {findings[rests].why}")
+            assert findings[rests].status == ERROR, (column, how, findings[rests])
 
 
 # -- the path --------------------------------------------------------------------------------------
@@ -273,7 +277,7 @@ NEIGHBOURS = (
     neighbour(7, "Gi7", "00:00:5e:00:53:01", "other"),
     neighbour(8, "Gi8", "00:00:5e:00:53:02", "third"),
 )
-OTHERS = tuple(learned(f"00:00:5e:00:53:{one:02x}", 29, 20) for one in range(3))
+OTHERS = tuple(learned(f"00:00:5e:00:53:{number:02x}", 29, 20) for number in range(3))
 PLAIN = (
     system("core"), *NEIGHBOURS, *OTHERS,
     learned(HOST, 29, 20), bridge_ports(p29=34), port(34, "Gi1"),
@@ -303,10 +307,12 @@ def judge_switch(
 ) -> tuple[LiveHost, list[Finding]]:
     host = LiveHost()
     switch = attempt(switch_port.read_switch, host, target(number, version, wait), [HOST])
-    one = path_facts.nic("eth1", path_facts.OFF, traffic=path_facts.counted())
-    seen = path_facts.facts(one, switches={"sw1": switch}, filers={}, paths=[])
-    found = path_facts.judged(seen)
-    return host, [one for one in found if one.check.endswith((".switch_port", ".link"))]
+    nic = path_facts.nic("eth1", path_facts.OFF, traffic=path_facts.counted())
+    seen = path_facts.facts(nic, switches={"sw1": switch}, filers={}, paths=[])
+    findings = path_facts.judged(seen)
+    return host, [
+        finding for finding in findings if finding.check.endswith((".switch_port", ".link"))
+    ]
 
 
 @pytest.mark.parametrize("version", ["1", "2c"])
@@ -321,17 +327,22 @@ def test_every_walk_of_a_switch(tmp_path, rows, version):
     with cutter(tmp_path / "switch", rows, extra) as wire:
         host, whole = judge_switch(wire.port, version)
         found_there = rows is not NOWHERE
-        assert [one.status for one in whole] == [PASS if found_there else ERROR] * len(whole)
+        assert [finding.status for finding in whole] == [PASS if found_there else ERROR] * len(
+            whole
+        )
         for column, how in walked(host.evidence, version):
             if rows is BY_NEIGHBOUR and not column.startswith("1.0.8802."):
                 continue  # the neighbour itself says where it is
             wire.column, wire.how = column, how
-            _host, found = judge_switch(wire.port, version, SHORT)
-            print(f"{column} {how}: {found[0].status}: {found[0].why}")
-            assert [one.status for one in found] == [ERROR] * len(found), (column, how)
+            _host, findings = judge_switch(wire.port, version, SHORT)
+            print(f"{column} {how}: {findings[0].status}: {findings[0].why}")
+            assert [finding.status for finding in findings] == [ERROR] * len(findings), (
+                column,
+                how,
+            )
             # On a busy machine the agent may be late with its first answer already.
             silent = ("did not answer everything", "does not answer")
-            assert found_there or any(one in found[0].why for one in silent), (column, how)
+            assert found_there or any(phrase in findings[0].why for phrase in silent), (column, how)
 
 
 FILER_ROWS = (
@@ -358,13 +369,13 @@ ANY_FILER = (
 def judge_filer(number: int, version: str, wait: float = PATIENT) -> tuple[LiveHost, list[Finding]]:
     host = LiveHost()
     answer = attempt(filer_port.read_filer, host, target(number, version, wait), ADDRESS, FILER)
-    one = path_facts.nic("eth1", path_facts.OFF, traffic=path_facts.counted())
+    nic = path_facts.nic("eth1", path_facts.OFF, traffic=path_facts.counted())
     port_of_filer = path_facts.switch_port(path_facts.port("Gi24"))
     port_of_host = path_facts.switch_port(path_facts.port("Gi1", speed=1000))
     switch = path_facts.switch(host=[port_of_host], filer=[port_of_filer])
-    seen = path_facts.facts(one, switches={"sw1": switch}, filers={ADDRESS: answer})
-    found = path_facts.judged(seen)
-    return host, [one for one in found if one.check.endswith(".filer_port")]
+    seen = path_facts.facts(nic, switches={"sw1": switch}, filers={ADDRESS: answer})
+    findings = path_facts.judged(seen)
+    return host, [finding for finding in findings if finding.check.endswith(".filer_port")]
 
 
 @pytest.mark.parametrize("version", ["1", "2c"])
@@ -379,12 +390,12 @@ def test_every_walk_of_a_filer(tmp_path, rows, version):
         assert whole.status in (PASS, WARN, FAIL), whole
         for column, how in walked(host.evidence, version):
             wire.column, wire.how = column, how
-            _host, (found,) = judge_filer(wire.port, version, SHORT)
-            print(f"{column} {how}: {found.status}: {found.why}")
-            assert found.status == ERROR, (column, how, found)
+            _host, (finding,) = judge_filer(wire.port, version, SHORT)
+            print(f"{column} {how}: {finding.status}: {finding.why}")
+            assert finding.status == ERROR, (column, how, finding)
 
 
 def test_a_table_that_an_agent_does_not_have_is_no_error(tmp_path):
     with cutter(tmp_path / "agent", ONTAP[:1]) as wire:
-        _host, found = judge_storage(wire.port)
-    assert found["flow_control"].status == SKIP
+        _host, findings = judge_storage(wire.port)
+    assert findings["flow_control"].status == SKIP

@@ -44,8 +44,8 @@ def detect(inventory: Path, *options: str, **variables: Any) -> tuple[list[str],
 
 def hosts(folder: Path, **inventory: dict[str, Any]) -> Path:
     """Hosts that are this machine, each with its variables."""
-    for one in inventory.values():
-        one.update(ansible_connection="local")
+    for variables in inventory.values():
+        variables.update(ansible_connection="local")
     path = folder / "hosts.yml"
     path.write_text(yaml.safe_dump({"all": {"children": {"databases": {"hosts": inventory}}}}))
     return path
@@ -55,8 +55,8 @@ def found(path: Path) -> dict[str, list[tuple[str, str]]]:
     """Who asked, and each address and what it is."""
     kept = json.loads(path.read_text())
     return {
-        host: [(one["address"], one["product"] or one["reason"]) for one in told]
-        for host, told in kept.items()
+        host: [(device["address"], device["product"] or device["reason"]) for device in devices]
+        for host, devices in kept.items()
     }
 
 
@@ -86,8 +86,8 @@ def test_the_example_inventory_is_taken_as_it_is(tmp_path):
         detect_storage_output=str(kept),
     )
     assert sum("array1-mgmt.example.com  unknown  no answer: unknown host" in e for e in lines) == 1
-    (told,) = found(kept).values()
-    assert [address for address, _product in told] == ["array1-mgmt.example.com", "10.0.0.5"]
+    (devices,) = found(kept).values()
+    assert [address for address, _product in devices] == ["array1-mgmt.example.com", "10.0.0.5"]
 
 
 def test_from_here_every_policy_of_the_inventory_is_asked_once(tmp_path, policy, records):
@@ -96,8 +96,8 @@ def test_from_here_every_policy_of_the_inventory_is_asked_once(tmp_path, policy,
     kept = tmp_path / "found.json"
     _lines, output = detect(inventory, "-vvv", detect_storage_output=str(kept))
     appliance = "ZFS Storage Appliance"
-    (told,) = found(kept).values()
-    assert [product for _address, product in told] == [appliance, "Linux", appliance]
+    (devices,) = found(kept).values()
+    assert [product for _address, product in devices] == [appliance, "Linux", appliance]
     assert not [word for word in (AUTH, PRIV) if word in output + kept.read_text()]
 
 
@@ -108,8 +108,10 @@ def test_what_several_hosts_found_is_kept_for_each(tmp_path, policy, snmpd):
     lines, _output = detect(
         inventory, detect_storage_from="databases", detect_storage_output=str(kept)
     )
-    told = found(kept)
-    assert {host: [product for _address, product in one] for host, one in told.items()} == {
+    by_host = found(kept)
+    assert {
+        host: [product for _address, product in devices] for host, devices in by_host.items()
+    } == {
         "db1": ["ZFS Storage Appliance", "Linux"],
         "db2": ["Linux"],
         "db3": [],
@@ -153,6 +155,6 @@ def test_a_file_of_definitions_makes_a_device_known(snmpd, tmp_path):
     inventory = hosts(tmp_path, db01={"storage_type_addresses": [f"127.0.0.1:{snmpd}"]})
     kept = tmp_path / "found.json"
     detect(inventory, "-e", f"@{path}", detect_storage_output=str(kept))
-    (one,) = json.loads(kept.read_text())["localhost"]
-    told = (one["outcome"], one["vendor"], one["product"], one["version"])
-    assert told == ("recognised", "ACME", "Frobnicator", "6.1")
+    (device,) = json.loads(kept.read_text())["localhost"]
+    identity = (device["outcome"], device["vendor"], device["product"], device["version"])
+    assert identity == ("recognised", "ACME", "Frobnicator", "6.1")

@@ -37,17 +37,17 @@ def ask(asked: list[snmp.Target]) -> list[storage_agent.Storage]:
 @pytest.mark.parametrize("credentials", CREDENTIALS, ids=["v2c", "v3"])
 def test_all_answer_beside_silent_agents(every_address, credentials):
     """A silent agent gets no more requests than one that is asked alone, and holds up nobody."""
-    targets = [snmp.Target(one, every_address, credentials, 2, 1) for one in ADDRESSES]
+    targets = [snmp.Target(address, every_address, credentials, 2, 1) for address in ADDRESSES]
     with agents.relay(change=lambda _reply: None) as alone:
         ask([targets[0]._replace(port=alone.port, address="127.0.0.1")])
     silent = range(0, AGENTS, AGENTS // SILENT)
     with agents.relay(change=lambda _reply: None) as dead:
         for number in silent:
             targets[number] = targets[number]._replace(port=dead.port, address="127.0.0.1")
-        found = ask(targets)
-    answered = [number for number, one in enumerate(found) if one.outcome == "other"]
+        results = ask(targets)
+    answered = [number for number, storage in enumerate(results) if storage.outcome == "other"]
     assert answered == [number for number in range(AGENTS) if number not in silent]
-    assert {found[number].reason for number in silent} == {"timeout"}
+    assert {results[number].reason for number in silent} == {"timeout"}
     assert SILENT <= len(dead.requests) <= SILENT * len(alone.requests)
 
 

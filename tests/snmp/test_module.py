@@ -46,8 +46,8 @@ def test_the_three_outcomes_side_by_side(records, snmpd, tmp_path):
     closed = agents.free_port()
     addresses = [f"127.0.0.1:{port}" for port in (records, snmpd, closed)]
     answer = run(tmp_path, addresses=addresses, timeout=0.5, retries=0)
-    told = [(one["address"], one["outcome"], one["role"]) for one in answer["storage"]]
-    assert told == [
+    rows = [(device["address"], device["outcome"], device["role"]) for device in answer["storage"]]
+    assert rows == [
         (addresses[0], "recognised", "nas"),
         (addresses[1], "other", "server"),
         (addresses[2], "no_answer", "unknown"),
@@ -73,7 +73,7 @@ def test_version_3(snmpd, tmp_path):
         priv_protocol="AES",
         priv_passphrase=PRIV,
     )
-    assert [one["product"] for one in answer["storage"]] == ["Linux"]
+    assert [device["product"] for device in answer["storage"]] == ["Linux"]
     assert AUTH not in json.dumps(answer)
 
 
@@ -84,7 +84,7 @@ def test_one_that_does_not_answer_delays_only_itself(snmpd, tmp_path):
     dead_one, *others = answer["storage"]
     assert dead_one["outcome"] == "no_answer"
     assert dead_one["seconds"] >= 2
-    assert all(one["outcome"] == "other" and one["seconds"] < 1 for one in others)
+    assert all(device["outcome"] == "other" and device["seconds"] < 1 for device in others)
 
 
 def test_ten_silent_ones_wait_side_by_side(snmpd, tmp_path):
@@ -94,8 +94,8 @@ def test_ten_silent_ones_wait_side_by_side(snmpd, tmp_path):
         answer = run(tmp_path, addresses=addresses, timeout=4, retries=0)
         # No fewer: none of them stood behind another.
         assert dead.most >= len(silent)
-    told = [one["outcome"] for one in answer["storage"]]
-    assert told == ["other"] * 8 + ["no_answer"] * 10
+    outcomes = [device["outcome"] for device in answer["storage"]]
+    assert outcomes == ["other"] * 8 + ["no_answer"] * 10
 
 
 class TestDefinitions:
@@ -112,9 +112,13 @@ class TestDefinitions:
 
     def test_of_a_user_is_known(self, snmpd, tmp_path):
         answer = run(tmp_path, addresses=[f"127.0.0.1:{snmpd}"], definitions=[self.FILE])
-        (one,) = answer["storage"]
-        assert (one["vendor"], one["product"], one["role"]) == ("ACME", "Frobnicator", "san")
-        assert one["version"] == "6.1"
+        (device,) = answer["storage"]
+        assert (device["vendor"], device["product"], device["role"]) == (
+            "ACME",
+            "Frobnicator",
+            "san",
+        )
+        assert device["version"] == "6.1"
 
     def test_of_a_user_that_is_wrong_is_one_sentence_and_nobody_is_asked(self, tmp_path):
         wrong = dict(self.FILE, role="disk")
@@ -146,8 +150,8 @@ def test_addresses_with_port_and_named_credentials(records, snmpd, tmp_path):
         ],
         credentials=CREDENTIALS,
     )
-    told = [(one["address"], one["product"]) for one in answer["storage"]]
-    assert told == [
+    rows = [(device["address"], device["product"]) for device in answer["storage"]]
+    assert rows == [
         (f"127.0.0.1:{snmpd}", "Linux"),
         (f"localhost:{records}", "ZFS Storage Appliance"),
         (f"127.0.0.1:{snmpd}", "Linux"),

@@ -113,13 +113,13 @@ class Case:
         with self.agents(folder) as (wire, second, third):
             host = LiveHost()
             filer = filer_port.read_filer(host, target(third), ADDRESS)
-            macs = [HOST, *(one.mac for one in filer.ports)]
+            macs = [HOST, *(interface.mac for interface in filer.ports)]
             switch = switch_port.read_switch(host, target(wire.port), macs)
             wire.agent = second
             filer = filer_port.read_again(host, target(third), filer)
             switch = switch_port.read_again(host, target(wire.port), switch)
-        one = path_facts.nic("eth1", self.host, traffic=path_facts.counted(), **self.host_side)
-        seen = path_facts.facts(one, switches={"sw1": switch}, filers={ADDRESS: filer})
+        nic = path_facts.nic("eth1", self.host, traffic=path_facts.counted(), **self.host_side)
+        seen = path_facts.facts(nic, switches={"sw1": switch}, filers={ADDRESS: filer})
         return path_facts.judged(seen)
 
 
@@ -148,12 +148,12 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_path_and_its_two_cables(tmp_path, name):
     case, host_cable, filer_cable = CASES[name]
-    found = [one for one in case.judge(tmp_path) if one.check == "flow_control.link"]
-    for one in found:
-        print(f"{name}: {one.status}: {one.running}\n    {one.why}")
-    assert [one.status for one in found] == [host_cable, filer_cable]
-    chain = found[0].running or ""
-    assert chain == found[1].running
+    findings = [finding for finding in case.judge(tmp_path) if finding.check == "flow_control.link"]
+    for finding in findings:
+        print(f"{name}: {finding.status}: {finding.running}\n    {finding.why}")
+    assert [finding.status for finding in findings] == [host_cable, filer_cable]
+    chain = findings[0].running or ""
+    assert chain == findings[1].running
     assert "\n" not in chain
     names = [part.partition(" [")[0] for part in chain.replace(" ... ", " <-> ").split(" <-> ")]
     assert names[:3] == ["eth1", "core Gi1/0/1", "core Gi1/0/24"]
@@ -162,16 +162,16 @@ def test_a_path_and_its_two_cables(tmp_path, name):
 
 def test_the_words_of_the_case_study(tmp_path):
     case, _host, _filer = CASES["speed mismatch, discards rising"]
-    found = [one for one in case.judge(tmp_path) if one.check == "flow_control.link"]
-    assert "discarded 1532 frames toward eth1" in found[0].why
-    assert "is overrunning the port buffers at the 100 Mb/s end" in found[0].why
+    findings = [finding for finding in case.judge(tmp_path) if finding.check == "flow_control.link"]
+    assert "discarded 1532 frames toward eth1" in findings[0].why
+    assert "is overrunning the port buffers at the 100 Mb/s end" in findings[0].why
 
 
 def test_what_is_counted_where_no_mode_is_told(tmp_path):
     case, _host, _filer = CASES["mode unknown, counters only"]
-    found = [one for one in case.judge(tmp_path) if one.check == "flow_control.link"]
-    assert "3 frames received and 0 sent" in found[0].why
-    assert "812 received and 0 sent since it counts" in found[0].why
+    findings = [finding for finding in case.judge(tmp_path) if finding.check == "flow_control.link"]
+    assert "3 frames received and 0 sent" in findings[0].why
+    assert "812 received and 0 sent since it counts" in findings[0].why
 
 
 @pytest.fixture
@@ -181,11 +181,11 @@ def sealed_switch(tmp_path) -> Iterator[int]:
 
 
 def test_version_3(sealed_switch):
-    asked = target(
+    agent = target(
         sealed_switch, version="3", user="sealed", auth_protocol="SHA-512", auth_passphrase=AUTH,
         priv_protocol="AES", priv_passphrase=PRIV,
     )  # fmt: skip
-    switch = switch_port.read_switch(LiveHost(), asked, [HOST])
+    switch = switch_port.read_switch(LiveHost(), agent, [HOST])
     assert switch.ports[HOST][0].port.oper == ON
 
 
@@ -197,9 +197,9 @@ def test_version_1_which_has_no_64_bits(sealed_switch):
 
 
 def test_wrong_credentials_are_told(sealed_switch):
-    asked = target(sealed_switch, community="wrong")._replace(timeout=0.5, retries=0)
+    agent = target(sealed_switch, community="wrong")._replace(timeout=0.5, retries=0)
     with pytest.raises(snmp.NoAnswer) as caught:
-        switch_port.read_switch(LiveHost(), asked, [HOST])
+        switch_port.read_switch(LiveHost(), agent, [HOST])
     assert caught.value.reason == snmp.REFUSED
 
 
@@ -218,11 +218,11 @@ def test_cisco_by_vlan(tmp_path):
     )
     host = LiveHost()
     with agents.snmpsim(data, tmp_path / "cache") as number:
-        asked = target(number, community="core")
-        switch = switch_port.read_switch(host, asked, [HOST, FILER])
+        agent = target(number, community="core")
+        switch = switch_port.read_switch(host, agent, [HOST, FILER])
     assert switch.ports[HOST][0].port.oper == ON
     assert "does not say which interface" in switch.missing[FILER]
-    assert switch_port.read_switch(RecordedHost(host.evidence), asked, [HOST, FILER]) == switch
+    assert switch_port.read_switch(RecordedHost(host.evidence), agent, [HOST, FILER]) == switch
 
 
 def test_no_secret_is_seen_while_it_is_asked(tmp_path):
@@ -237,8 +237,8 @@ def test_no_secret_is_seen_while_it_is_asked(tmp_path):
     ):
         watch = Watch(tmp_path / "looked")
         try:
-            asked = target(slow.port, community=COMMUNITY)
-            switch = switch_port.read_switch(host, asked, [HOST])
+            agent = target(slow.port, community=COMMUNITY)
+            switch = switch_port.read_switch(host, agent, [HOST])
         finally:
             watch.stop()
     assert HOST in switch.missing
@@ -263,9 +263,9 @@ def test_replies_that_are_cut_off_or_changed(tmp_path):
     with agents.snmpd(tmp_path / "switch", switch_rows(ON, TX, {}, {})) as number:
         for _ in range(12):
             with agents.relay(number, spoil) as bad:
-                asked = target(bad.port)._replace(timeout=0.1, retries=0)
+                agent = target(bad.port)._replace(timeout=0.1, retries=0)
                 try:
-                    switch = switch_port.read_switch(LiveHost(), asked, [HOST, FILER])
+                    switch = switch_port.read_switch(LiveHost(), agent, [HOST, FILER])
                 except snmp.NoAnswer:
                     continue
             assert set(switch.ports) | set(switch.missing) == {HOST, FILER}

@@ -43,13 +43,13 @@ CASES = {
 
 def needles() -> list[bytes]:
     """Each secret as it is, and inside base64 at each of its three places."""
-    found = []
+    patterns = []
     for word in WORDS:
-        found.append(word.encode())
+        patterns.append(word.encode())
         for shift in range(3):
             coded = base64.b64encode(b"\0" * shift + word.encode())
-            found.append(coded[4 : -4 - len(coded) % 4])
-    return found
+            patterns.append(coded[4 : -4 - len(coded) % 4])
+    return patterns
 
 
 NEEDLES = needles()
@@ -81,9 +81,9 @@ class Watch:
             for folder in Path("/proc").glob("[0-9]*"):
                 for name in ("cmdline", "environ"):
                     self._check(folder / name)
-            for one in self._folders:
+            for root in self._folders:
                 # Unlike Path.rglob, os.walk passes over folders that go meanwhile.
-                for above, _folders, files in os.walk(one):
+                for above, _folders, files in os.walk(root):
                     for name in files:
                         self._check(Path(above, name))
             time.sleep(0.01)
@@ -112,8 +112,8 @@ def slow_agent(tmp_path_factory) -> Iterator[int]:
 def play(folder: Path, playbook: str, variables: dict[str, Any]) -> tuple[bytes, Watch]:
     """Run a playbook with -vvv; its output, and what was seen meanwhile."""
     (folder / "vars").mkdir(exist_ok=True)
-    told = folder / "vars/told.json"
-    told.write_text(json.dumps(variables))
+    vars_file = folder / "vars/told.json"
+    vars_file.write_text(json.dumps(variables))
     seen = folder / "seen"
     for name in ("temporary", "reports", "ansible", "remote"):
         (seen / name).mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def play(folder: Path, playbook: str, variables: dict[str, Any]) -> tuple[bytes,
         done = subprocess.run(
             [
                 Path(sys.executable).with_name("ansible-playbook"),
-                *("-vvv", "-i", ROOT / "inventories/local", "-e", f"@{told}"),
+                *("-vvv", "-i", ROOT / "inventories/local", "-e", f"@{vars_file}"),
                 *("-e", f"ansible_python_interpreter={sys.executable}"),
                 ROOT / "playbooks" / playbook,
                 *(("--tags", "storage_type") if playbook != "detect_storage.yml" else ()),
@@ -198,7 +198,7 @@ def test_a_short_community_does_not_blank_the_answer(slow_agent, tmp_path):
         }
         output, _watch = play(tmp_path, "detect_storage.yml", variables)
     assert b"server  Linux" in output
-    told = [line for line in output.splitlines() if not line.startswith((b"PLAY", b"TASK"))]
-    assert b"****" not in b"\n".join(told)
+    lines = [line for line in output.splitlines() if not line.startswith((b"PLAY", b"TASK"))]
+    assert b"****" not in b"\n".join(lines)
     # What the module was asked is no part of its answer, so -vvv does not show it either.
     assert b'"credentials"' not in output

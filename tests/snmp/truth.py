@@ -45,7 +45,7 @@ def main() -> int:
             print("truth: 0 passed, 0 failed, 1 skipped")
             return 0
     print(f"{'record':<36}{'role':<12}{'product':<33}{'model | version | serial':<48}verdict")
-    faults = sum((say(kind, found) for kind, found in rows.items()), [])
+    faults = sum((say(kind, records) for kind, records in rows.items()), [])
     checks = sum(map(len, rows.values())) + len(storage_truth.PARTS)
     for fault in faults:
         print(f"FAILED {fault}")
@@ -72,12 +72,12 @@ def say(kind: str, rows: list[storage_truth.Row]) -> list[str]:
     faults = [f"{kind}/{row.name}: {row.storage.role}" for row in rows if not row.role_right]
     faults += [f"{kind}/{row.name}: wrong {', '.join(row.wrong)}" for row in rows if row.wrong]
     for part in storage_truth.PARTS:
-        found, wanted = storage_truth.score(rows, part)
-        if wanted:
+        hits, expected = storage_truth.score(rows, part)
+        if expected:
             wrong = sum(part in row.wrong for row in rows)
-            print(f"== {kind}: {part} found {found} of {wanted}, wrong {wrong}")
-            if found < LOWEST * wanted:
-                faults.append(f"{kind}: {part} found in {found} of {wanted} records only")
+            print(f"== {kind}: {part} found {hits} of {expected}, wrong {wrong}")
+            if hits < LOWEST * expected:
+                faults.append(f"{kind}: {part} found in {hits} of {expected} records only")
     if kind != "storage":
         called = sum(row.storage.outcome == storage_agent.RECOGNISED for row in rows)
         print(f"== {kind}: called storage {called}")

@@ -29,7 +29,9 @@ sys.exit("{name} stands in for the real program, which was not asked this: %s" %
 def main(path):
     with open(path) as stream:
         evidence = json.load(stream)
-    readings = [(*key.split(":", 1), one) for key, one in evidence.items() if "error" not in one]
+    readings = [
+        (*key.split(":", 1), reading) for key, reading in evidence.items() if "error" not in reading
+    ]
     by_kind = {kind: {} for kind in ("link", "file", "dir", "stat", "command")}
     for kind, subject, reading in readings:
         by_kind.get(kind, {})[subject] = reading
@@ -95,12 +97,12 @@ def read(path):
 
 
 def lay_commands(readings):
-    told = {}
-    for one in readings:
-        name = os.path.basename(one["argv"][0])
+    by_name = {}
+    for reading in readings:
+        name = os.path.basename(reading["argv"][0])
         if name not in OWN_COMMANDS:
-            told.setdefault(name, []).append(one)
-    for name, answers in told.items():
+            by_name.setdefault(name, []).append(reading)
+    for name, answers in by_name.items():
         path = os.path.join(PROGRAMS, name)
         lay_file(path, REPLAY.format(told=json.dumps(answers), name=name))
         os.chmod(path, 0o755)

@@ -34,9 +34,9 @@ def pass_on(source, target, seconds):
             target.sendall(piece)
     except OSError:
         pass
-    for one in (source, target):
+    for connection in (source, target):
         try:
-            one.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
 

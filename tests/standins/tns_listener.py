@@ -142,11 +142,11 @@ def logical_lines(text):
 def tokens_of(line):
     position = 0
     while line[position:].strip():
-        found = TOKEN.match(line, position)
-        if found is None:
+        match = TOKEN.match(line, position)
+        if match is None:
             raise Unusable("NL-00303: syntax error in NV string", " " + line[position:][:60])
-        position = found.end()
-        yield found.group("mark") or found.group("word") or found.group("quoted")[1:-1]
+        position = match.end()
+        yield match.group("mark") or match.group("word") or match.group("quoted")[1:-1]
 
 
 def read_value(tokens, at):
@@ -172,13 +172,13 @@ def read_value(tokens, at):
 
 def find_all(value, name):
     """Every value of that name, at any depth."""
-    found = []
+    values = []
     for key, inner in value if isinstance(value, list) else ():
         if key == name:
-            found.append(inner)
+            values.append(inner)
         else:
-            found += find_all(inner, name)
-    return found
+            values += find_all(inner, name)
+    return values
 
 
 def field(pairs, name, default=None):
@@ -431,10 +431,10 @@ class Listener:
             self.drop(client)
 
     def decide(self, client, request):
-        wanted = dict(re.findall(r"\(\s*([A-Z_]+)\s*=\s*([^()\s]+)\s*\)", request.data, re.I))
-        wanted = {name.upper(): value for name, value in wanted.items()}
+        fields = dict(re.findall(r"\(\s*([A-Z_]+)\s*=\s*([^()\s]+)\s*\)", request.data, re.I))
+        fields = {name.upper(): value for name, value in fields.items()}
         number = release_number(self.release)
-        command = wanted.get("COMMAND", "").lower()
+        command = fields.get("COMMAND", "").lower()
         if command == "ping":
             text = "(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=0)(ALIAS={0}))".format(self.name)
             self.log("{0} * ping * 0".format(now_text()))
@@ -443,7 +443,7 @@ class Listener:
             self.log("{0} * {1} * 1189\n{2}".format(now_text(), command, MESSAGES[1189]))
             self.reply(client, refuse_with(1189, number), last=True)
         else:
-            self.connect(client, request, wanted, number)
+            self.connect(client, request, fields, number)
 
     def connect(self, client, request, wanted, number):
         service, sid = wanted.get("SERVICE_NAME"), wanted.get("SID")
@@ -471,9 +471,9 @@ class Listener:
         self.reply(client, accept(request.version, request.sdu))
 
     def log_establish(self, client, request, name, error):
-        said = connect_data_of(request.data) or "<unknown connect data>"
+        data = connect_data_of(request.data) or "<unknown connect data>"
         line = "{0} * {1} * {2} * establish * {3} * {4}".format(
-            now_text(), said, address_of(client.peer), name, error
+            now_text(), data, address_of(client.peer), name, error
         )
         self.log(line + ("\n" + MESSAGES[error] if error else ""))
 
@@ -543,12 +543,12 @@ def limit_of(address, shared):
 def cannot_listen(text, problem):
     number = problem.errno or 0
     words = {98: (12542, "address already in use", 512, "Address already in use")}
-    code, said, inner, inner_said = words.get(
+    code, message, inner, inner_said = words.get(
         number, (12545, "Connect failed because target host or object does not exist", 515, "")
     )
     return (
         "Error listening on: " + text,
-        "TNS-{0}: TNS:{1}".format(code, said),
+        "TNS-{0}: TNS:{1}".format(code, message),
         " TNS-12560: TNS:protocol adapter error",
         "  TNS-{0:05d}: {1}".format(inner, inner_said or problem.strerror),
         "   Linux Error: {0}: {1}".format(number, problem.strerror),
@@ -560,12 +560,12 @@ def addresses_of(parameters, name):
     value = parameters.get(name.upper())
     if value is None and name.upper() == "LISTENER":
         return [[("PROTOCOL", "tcp"), ("PORT", "1521")]]
-    found = [a for a in find_all(value, "ADDRESS") if isinstance(a, list)]
-    if not found:
+    addresses = [a for a in find_all(value, "ADDRESS") if isinstance(a, list)]
+    if not addresses:
         raise Unusable(
             "TNS-01151: Missing listener name, {0}, in LISTENER.ora".format(name.upper())
         )
-    return found
+    return addresses
 
 
 def static_services(parameters, name):
@@ -608,12 +608,12 @@ def socket_path(home, name):
 
 def connect_data_of(text):
     """The (CONNECT_DATA=...) of what a client asked for, to the parenthesis that closes it."""
-    found = re.search(r"\(\s*CONNECT_DATA\s*=", text, re.I)
+    match = re.search(r"\(\s*CONNECT_DATA\s*=", text, re.I)
     depth = 0
-    for at in range(found.start(), len(text)) if found else ():
+    for at in range(match.start(), len(text)) if match else ():
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         if depth == 0:
-            return text[found.start() : at + 1]
+            return text[match.start() : at + 1]
     return ""
 
 
@@ -640,16 +640,16 @@ def take_name(home, name):
     Python needs its script among the arguments. The kernel shows what stands in the stack, between
     two places that it tells, so the script is overwritten there.
     """
-    wanted = [home + "/bin/tnslsnr", name, "-inherit"]
+    argv = [home + "/bin/tnslsnr", name, "-inherit"]
     with open("/proc/self/cmdline", "rb") as stream:
         have = stream.read().split(b"\0")
-    if have[0].decode() != wanted[0]:
-        os.execv(own_program(home), [wanted[0], os.path.realpath(__file__)] + wanted[1:])
+    if have[0].decode() != argv[0]:
+        os.execv(own_program(home), [argv[0], os.path.realpath(__file__)] + argv[1:])
     with open("/proc/self/stat") as stream:
         fields = stream.read().rpartition(")")[2].split()
     # Fields 48 and 49 of proc(5); this list begins with field 3.
     begin, end = int(fields[45]), int(fields[46])
-    text = b"".join(word.encode() + b"\0" for word in wanted)
+    text = b"".join(word.encode() + b"\0" for word in argv)
     ctypes.memmove(begin, text.ljust(end - begin, b"\0"), end - begin)
     with open("/proc/self/comm", "w") as stream:
         stream.write("tnslsnr")

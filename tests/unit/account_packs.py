@@ -60,8 +60,8 @@ def inventory(machine: packs.Machine, stat: str, group: str = "oinstall") -> pac
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by the check's name without the control's; the last subject wins."""
     policy = {**default_policy("accounts"), **changes}
-    found = audit.judge_host(machine, {"accounts": policy})
-    return {finding.check.partition(".")[2]: finding for finding in found}
+    findings = audit.judge_host(machine, {"accounts": policy})
+    return {finding.check.partition(".")[2]: finding for finding in findings}
 
 
 def plan_of(machine: packs.Machine, **changes: Any) -> Plan:

@@ -46,9 +46,9 @@ def recorded(name: str = "two-paths") -> BlockMachine:
     machine.link("/lib", "/usr/lib").command("uname -m", "x86_64\n")
     machine.file("/proc/self/mountinfo", "29 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n")
     evidence = json.loads((FOLDER / f"{name}.json").read_text())
-    readings = {key: one for key, one in evidence.items() if "error" not in one}
+    readings = {key: reading for key, reading in evidence.items() if "error" not in reading}
     # Links first: what lies below them is kept where they lead to.
-    for key, reading in sorted(readings.items(), key=lambda one: not one[0].startswith("link:")):
+    for key, reading in sorted(readings.items(), key=lambda item: not item[0].startswith("link:")):
         kind, _, path = key.partition(":")
         if kind == "link" and path != reading["target"]:
             machine.link(path, reading["target"])
@@ -56,7 +56,7 @@ def recorded(name: str = "two-paths") -> BlockMachine:
         elif kind == "file":
             machine.file(machine._resolve(path), reading["text"])
         elif kind == "dir" and not path.startswith("/lib"):
-            machine.folder(path, *(f"{path}/{one}" for one in reading["names"]))
+            machine.folder(path, *(f"{path}/{entry}" for entry in reading["names"]))
         elif kind == "stat":
             stat = reading["stat"]
             machine.owners[path] = (stat["uid"], stat["gid"], stat["mode"])
@@ -64,15 +64,15 @@ def recorded(name: str = "two-paths") -> BlockMachine:
             machine.command(path, reading["stdout"], reading["rc"])
     for disk, number in (("dm-0", "253:0"), ("sda", "8:0"), ("sdb", "8:16")):
         links = machine.files[f"/run/udev/data/b{number}"].splitlines()
-        for link in (f"/dev/{one[2:]}" for one in links if one.startswith("S:")):
+        for link in (f"/dev/{line[2:]}" for line in links if line.startswith("S:")):
             # Of one name the map's counts: its links have a higher priority.
             machine.links.setdefault(link, f"/dev/{disk}")
     return machine
 
 
 def policy_of(*entries: dict[str, Any], **changes: Any) -> Any:
-    given = {"devices": list(entries)} if entries else {}
-    return block_devices.policy_from({**default_policy("block_devices"), **given, **changes})
+    devices = {"devices": list(entries)} if entries else {}
+    return block_devices.policy_from({**default_policy("block_devices"), **devices, **changes})
 
 
 def plan_of(machine: BlockMachine, *entries: dict[str, Any], **changes: Any) -> Plan:
@@ -95,8 +95,8 @@ def after(machine: BlockMachine, plan: Plan) -> BlockMachine:
             place = machine._resolve(change.path)
             words = machine.files[place].replace("[", "").replace("]", "").split()
             if "[" in machine.files[place]:
-                told = [f"[{one}]" if one == change.value else one for one in words]
-                machine.file(place, " ".join(told) + "\n")
+                choices = [f"[{word}]" if word == change.value else word for word in words]
+                machine.file(place, " ".join(choices) + "\n")
             else:
                 machine.file(place, change.value + "\n")
     return machine

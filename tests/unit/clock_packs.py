@@ -15,8 +15,8 @@ BOOTED = "btime 1700000000\n"
 def shown(**units: str) -> str:
     """What systemctl show prints (made up): a unit is its state and its command."""
     blocks = []
-    for name, told in units.items():
-        state, _, argv = told.partition(" ")
+    for name, text in units.items():
+        state, _, argv = text.partition(" ")
         unit = name.replace("_", "-") + ".service"
         command = f"{{ path={argv.split()[0]} ; argv[]={argv} ; ignore_errors=no }}" if argv else ""
         blocks.append(
@@ -29,11 +29,11 @@ def shown(**units: str) -> str:
 def daemon(machine: packs.Machine, argv: str, pid: int = 700, **more: Any) -> packs.Machine:
     words = argv.split()
     more = {"exe": words[0], "exe_uid": 0, **more}
-    one = {"pid": pid, "uid": 110, "gid": 110, "started": 9.5, "argv0": words[0], **more}
-    machine.running.append(one)
+    process = {"pid": pid, "uid": 110, "gid": 110, "started": 9.5, "argv0": words[0], **more}
+    machine.running.append(process)
     for number, word in enumerate(words[1:], 1):
-        told = {"kind": "argument", "at": packs.RECORDED_AT, "text": word}
-        machine.evidence[f"argument:{pid}:{number}"] = told
+        reading = {"kind": "argument", "at": packs.RECORDED_AT, "text": word}
+        machine.evidence[f"argument:{pid}:{number}"] = reading
     return machine
 
 

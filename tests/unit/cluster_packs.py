@@ -68,7 +68,7 @@ def node(
     machine.file(f"{GRID}/crs/install/crsconfig_params", PARAMS.format(",".join(NODES)))
     machine.file("/etc/oratab", f"RAC1:{HOME}:N\n")
     for home in (GRID, HOME):
-        machine.folder(*(f"{home}/inventory/oneoffs/{one}" for one in patches))
+        machine.folder(*(f"{home}/inventory/oneoffs/{patch}" for patch in patches))
     for nic, size in (("eth0", 1500), ("eth1", mtu)):
         machine.folder(f"/sys/class/net/{nic}/device")
         machine.file(f"/sys/class/net/{nic}/mtu", f"{size}\n")

@@ -121,8 +121,8 @@ LISTENERS = {
 
 def pids(readings: dict[str, Any]) -> dict[str, int]:
     """SID to the process monitor of the recording."""
-    found = readings["processes:pmon"]["processes"]
-    return {sid_of(one): one["pid"] for one in found}
+    processes = readings["processes:pmon"]["processes"]
+    return {sid_of(process): process["pid"] for process in processes}
 
 
 def sid_of(monitor: dict[str, Any]) -> str:
@@ -140,8 +140,8 @@ def homes(machine: Machine, host: str, readings: dict[str, Any]) -> None:
         machine.file(f"{home}/lib/libodm{number}.so", "stub")
         machine.file(f"{home}/lib/libnfsodm{number}.so", "direct")
         if host == NO_ROOT:
-            said = f"readlink: {link}: Permission denied\n"
-            machine.commands[f"readlink -v {link}"] = Output(1, "", said)
+            message = f"readlink: {link}: Permission denied\n"
+            machine.commands[f"readlink -v {link}"] = Output(1, "", message)
 
 
 def instances(host: str) -> dict[str, Running]:
@@ -154,25 +154,25 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
     homes(machine, host, readings)
     for monitor in readings["processes:pmon"]["processes"]:
         sid = sid_of(monitor)
-        one = instances(host)[sid]
+        instance = instances(host)[sid]
         trace = f"{BASE}/diag/rdbms/{sid.lower()}/{sid}/trace"
-        spfile = f"{one.home}/dbs/spfile{sid}.ora"
+        spfile = f"{instance.home}/dbs/spfile{sid}.ora"
         size = PAGES[sid] - 1 << 21
-        values = oracle_packs.defaults(one.version)
+        values = oracle_packs.defaults(instance.version)
         values |= {"sga_max_size": str(size), "sga_target": str(size), "spfile": spfile}
         values |= io_packs.PARAMETERS
         sessions = SESSIONS if "pga_aggregate_limit" in values else SESSIONS[:2]
         values |= {name: value for _sid, name, value in sessions}
-        values |= {name: value for _sid, name, value in one.stored} | one.running
-        stored = (*one.stored, *sessions, ("*", "sga_target", str(size)))
-        update = "19.21.0.0.0" if one.version.startswith("19.") else None
-        answer = oracle_packs.answer(one.version, values, stored, trace, update)
+        values |= {name: value for _sid, name, value in instance.stored} | instance.running
+        stored = (*instance.stored, *sessions, ("*", "sga_target", str(size)))
+        update = "19.21.0.0.0" if instance.version.startswith("19.") else None
+        answer = oracle_packs.answer(instance.version, values, stored, trace, update)
         query = f"sqlplus {sid}: release and parameters"
         machine.command(query, answer.replace("|instance|ORCL|", f"|instance|{sid}|"))
         machine.command(f"sqlplus {sid}: wait chains", oracle_packs.chains())
         text = oracle_packs.spfile_text(stored).replace("'orcl'", f"'{sid.lower()}'")
         machine.file(spfile, text)
-        log = alert_log(sid, monitor, one)
+        log = alert_log(sid, monitor, instance)
         oracle_packs.add_alert_log(machine, log, f"{trace}/alert_{sid}.log")
         if host == NO_ROOT:
             machine.deny("command:" + query)

@@ -247,7 +247,7 @@ def with_parameters(readings: Readings) -> None:
     folder, _, name = kernel_packs.DROP_IN.rpartition("/")
     listed = readings["dir:" + folder]
     listed["names"] = sorted({*listed["names"], name})
-    text = kernel_packs.HEADER + "".join(f"{key} = {one}\n" for key, one in PARAMETERS.items())
+    text = kernel_packs.HEADER + "".join(f"{key} = {value}\n" for key, value in PARAMETERS.items())
     at = listed["at"]
     readings["file:" + kernel_packs.DROP_IN] = {"kind": "file", "at": at, "text": text}
     target = kernel_packs.DROP_IN
@@ -266,7 +266,7 @@ def kernel(machine: packs.Machine, readings: Readings) -> packs.Machine:
         machine.command(f"sqlplus -V of {home}", f"SQL*Plus: Release {release} Production\n")
     sets = (packs.FIXTURES / "sysvipc_sem/linux-6.18-two-sets.txt").read_text()
     monitors = readings["processes:pmon"].get("processes", [])
-    for pid in ("self", *(one["pid"] for one in monitors)):
+    for pid in ("self", *(monitor["pid"] for monitor in monitors)):
         machine.link(f"/proc/{pid}/ns/ipc", "ipc:[4026531839]")
     return machine.file("/proc/sysvipc/sem", sets)
 
@@ -309,10 +309,10 @@ def limits(found: Readings) -> packs.Machine:
     group = limit_packs.SESSION
     machine.folder("/sys/fs/cgroup" + group.strip().rpartition(":")[2])
     for name in ("pmon", "tnslsnr"):
-        for one in found[f"processes:{name}"].get("processes", []):
-            machine.running.append(one)
-            machine.file(f"/proc/{one['pid']}/limits", limit_packs.limits())
-            machine.file(f"/proc/{one['pid']}/cgroup", group)
+        for process in found[f"processes:{name}"].get("processes", []):
+            machine.running.append(process)
+            machine.file(f"/proc/{process['pid']}/limits", limit_packs.limits())
+            machine.file(f"/proc/{process['pid']}/cgroup", group)
     return machine
 
 
@@ -328,16 +328,16 @@ def memory(found: Readings) -> packs.Machine:
     machine = memory_packs.swapping(memory_packs.swap(packs.linux(), ("/dev/vdb", 3 << 20, 0)))
     machine.file("/etc/fstab", SWAP_LINE)
     memory_packs.nodes(machine, (1.5, 0.75), (1.5, 0.75))
-    for one in found["processes:oracle"].get("processes", []):
-        memory_packs.process(machine, one["argv0"], one["pid"], 0)
+    for process in found["processes:oracle"].get("processes", []):
+        memory_packs.process(machine, process["argv0"], process["pid"], 0)
     return machine
 
 
 def owners(found: Readings) -> packs.Machine:
     """The account oracle, as Oracle's preinstallation package makes it."""
     machine = account_packs.host()
-    for one in found["processes:oracle"].get("processes", []):
-        account_packs.instance(machine, pid=one["pid"])
+    for process in found["processes:oracle"].get("processes", []):
+        account_packs.instance(machine, pid=process["pid"])
     return machine
 
 
@@ -365,47 +365,47 @@ def complete(host: str) -> str:
     with_parameters(readings)
     nfs = without_nfs(host) if host in RECORDED else with_nfs()
     example_oracle.homes(nfs, host, readings)
-    found = _read(nfs, readings, {"nfs_mounts": nfs_packs.nfs_policy()})
+    evidence = _read(nfs, readings, {"nfs_mounts": nfs_packs.nfs_policy()})
     listener = example_oracle.listener(host, readings)
-    found = _read(listener, found, {"listener_rate_limit": listener_packs.listener_policy()})
+    evidence = _read(listener, evidence, {"listener_rate_limit": listener_packs.listener_policy()})
     parameters = example_oracle.parameters(host, readings)
     asking = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
-    found = _read(page_sizes(parameters, readings), found, asking)
+    evidence = _read(page_sizes(parameters, readings), evidence, asking)
     asking = {"kernel_parameters": default_policy("kernel_parameters")}
-    found = _read(kernel(parameters, readings), found, asking)
+    evidence = _read(kernel(parameters, readings), evidence, asking)
     asking = {"process_limits": default_policy("process_limits")}
-    found = with_limits(found)
-    found = _read(limits(found), found, asking)
-    with_swap(found)
+    evidence = with_limits(evidence)
+    evidence = _read(limits(evidence), evidence, asking)
+    with_swap(evidence)
     asking = {"memory_pressure": default_policy("memory_pressure")}
-    found = _read(memory(found), found, asking)
+    evidence = _read(memory(evidence), evidence, asking)
     asking = {"time_sync": default_policy("time_sync")}
-    found = _read(clock_packs.in_time(clock_packs.clocked(parameters)), found, asking)
-    found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
-    found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
-    found.pop("command:ip -o addr show", None)  # no control told what the host has
-    found = _read(cards(host), found, {"flow_control": nic_packs.policy()})
+    evidence = _read(clock_packs.in_time(clock_packs.clocked(parameters)), evidence, asking)
+    evidence = _read(with_filers(nfs), evidence, {"storage_type": storage_policy()})
+    evidence = _read(writers(nfs), evidence, {"io_pacing": aix_packs.io_pacing_policy()})
+    evidence.pop("command:ip -o addr show", None)  # no control told what the host has
+    evidence = _read(cards(host), evidence, {"flow_control": nic_packs.policy()})
     order = "passwd: files\nhosts: files dns\n"
-    found["file:/etc/nsswitch.conf"] = {"kind": "file", "at": "", "text": order}
+    evidence["file:/etc/nsswitch.conf"] = {"kind": "file", "at": "", "text": order}
     for server in name_packs.SERVERS:
-        found[f"udp:{server} {host}"] = name_packs.datagram_of(host, ["192.0.2.10"])
-    found = _read(named(host), found, {"name_resolution": default_policy("name_resolution")})
+        evidence[f"udp:{server} {host}"] = name_packs.datagram_of(host, ["192.0.2.10"])
+    evidence = _read(named(host), evidence, {"name_resolution": default_policy("name_resolution")})
     at = int(datetime.fromisoformat(pack["recorded_at"]).timestamp())
     writing = example_oracle.writing(host, readings, at)
-    found = _read(writing, with_limit(found), {"async_io": io_packs.policy()})
-    found = _read(writing, found, {"block_devices": default_policy("block_devices")})
-    found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
+    evidence = _read(writing, with_limit(evidence), {"async_io": io_packs.policy()})
+    evidence = _read(writing, evidence, {"block_devices": default_policy("block_devices")})
+    evidence = _read(watched(host, nfs), evidence, {"latency": latency_packs.latency_policy()})
     machine = platform_packs.supported(writing)
-    found = _read(machine, found, {"platform": default_policy("platform")})
+    evidence = _read(machine, evidence, {"platform": default_policy("platform")})
     machine = package_packs.recorded("debian-12")
-    found = _read(machine, found, {"packages": default_policy("packages")})
+    evidence = _read(machine, evidence, {"packages": default_policy("packages")})
     machine = firewall_packs.host(sockets=firewall_packs.LISTENER)
-    found = _read(machine, found, {"firewall": default_policy("firewall")})
-    found = _read(owners(found), found, {"accounts": default_policy("accounts")})
+    evidence = _read(machine, evidence, {"firewall": default_policy("firewall")})
+    evidence = _read(owners(evidence), evidence, {"accounts": default_policy("accounts")})
     machine = space_packs.mounted(packs.linux())
-    found = _read(machine, with_kernel_mounts(found), {"space": default_policy("space")})
-    _complete(found, readings, pack["recorded_at"])
-    content = {**pack, "host": host, "readings": found}
+    evidence = _read(machine, with_kernel_mounts(evidence), {"space": default_policy("space")})
+    _complete(evidence, readings, pack["recorded_at"])
+    content = {**pack, "host": host, "readings": evidence}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 

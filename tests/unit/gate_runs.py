@@ -50,7 +50,7 @@ class Fleet:
         self.names = [f"db{number:02}" for number in range(1, hosts + 1)]
         self.controls = [f"ctl{number:02}" for number in range(1, controls + 1)]
         # Without the links to what a user gets: beside a playbook they would come first.
-        links = [one.name for one in (ROOT / "playbooks").iterdir() if one.is_symlink()]
+        links = [entry.name for entry in (ROOT / "playbooks").iterdir() if entry.is_symlink()]
         shutil.copytree(ROOT / "playbooks", root / "playbooks", ignore=lambda *_: links)
         (root / "playbooks/tasks/controls.yml").write_text(CONTROLS)
         for name in ("gate", "revert_gate"):
@@ -194,8 +194,8 @@ class Played:
 
     def reasons(self) -> str:
         ledger = json.loads((self.folder / "gate.json").read_text())
-        told = [batch["reasons"] + batch.get("left", []) for batch in ledger["batches"]]
-        return "; ".join(reason for reasons in told for reason in reasons)
+        batches = [batch["reasons"] + batch.get("left", []) for batch in ledger["batches"]]
+        return "; ".join(reason for reasons in batches for reason in reasons)
 
     def lines(self) -> list[dict[str, Any]]:
         text = (self.report / "findings.jsonl").read_text()

@@ -33,8 +33,8 @@ def names() -> list[str]:
 
 def readings_of(path: Path) -> Readings:
     """What the archive says, as a record of the host would have it."""
-    found: Readings = archive_packs.pack_of(path)["readings"]
-    return found
+    readings: Readings = archive_packs.pack_of(path)["readings"]
+    return readings
 
 
 def rac_asm() -> dict[str, dict[str, Any]]:
@@ -56,13 +56,13 @@ def main_sources() -> dict[str, tuple[str, ...]]:
 
     They include the reading of each layer that the check judges: a verdict needs all of them.
     """
-    found: dict[str, set[str]] = {}
+    sources: dict[str, set[str]] = {}
     for path in sorted(EXAMPLES.glob("*.json")):
-        for one in judge(evidence.load_pack(str(path))):
-            if one.status not in (ERROR, SKIP) and one.evidence:
-                cited = {_pattern(key) for key in one.evidence}
-                found[one.check] = found.get(one.check, cited) & cited
-    return {check: tuple(sorted(keys)) for check, keys in found.items()}
+        for finding in judge(evidence.load_pack(str(path))):
+            if finding.status not in (ERROR, SKIP) and finding.evidence:
+                cited = {_pattern(key) for key in finding.evidence}
+                sources[finding.check] = sources.get(finding.check, cited) & cited
+    return {check: tuple(sorted(keys)) for check, keys in sources.items()}
 
 
 def _pattern(key: str) -> str:
@@ -83,10 +83,10 @@ class Row(NamedTuple):
 
 
 def statuses(findings: list[Finding]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in findings:
-        found.setdefault(one.check, []).append(one.status)
-    return found
+    by_check: dict[str, list[str]] = {}
+    for finding in findings:
+        by_check.setdefault(finding.check, []).append(finding.status)
+    return by_check
 
 
 def is_error(several: list[str]) -> bool:

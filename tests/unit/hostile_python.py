@@ -57,10 +57,10 @@ def without(name: str) -> dict[str, Any]:
 
 
 def nested(depth: int) -> list[Any]:
-    found: list[Any] = []
+    value: list[Any] = []
     for _ in range(depth):
-        found = [found]
-    return found
+        value = [value]
+    return value
 
 
 #: Name to the JSON of an answer; each is that host's error.

@@ -105,10 +105,10 @@ class Node(Machine):
         self.command(
             f"ip -o route get {address}", f"{local}{address} dev {over} src 192.168.10.1 uid 0\n"
         )
-        told = {"size": 9000, "passed": 1, "pieces": 0, "hop": "", "limit": 0, "arrives": 9000}
+        defaults = {"size": 9000, "passed": 1, "pieces": 0, "hop": "", "limit": 0, "arrives": 9000}
         all_told = self.measured.setdefault(
             "whole packets", {"windows": [], "remarks": [], "figures": {}}
         )
-        for name, value in {**told, **figures}.items():
+        for name, value in {**defaults, **figures}.items():
             all_told["figures"][f"{address} {name}"] = value
         return self

@@ -108,7 +108,7 @@ def drop_in(plan: Plan) -> dict[str, str]:
         if isinstance(change, FileChange):
             assert change.path == DROP_IN
             lines = sysctl_d.parse(change.content or "", DROP_IN).assignments
-            return {one.key.replace("/", "."): str(one.value) for one in lines}
+            return {line.key.replace("/", "."): str(line.value) for line in lines}
     return {}
 
 

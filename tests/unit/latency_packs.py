@@ -37,7 +37,7 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 
 def recorded_windows(name: str) -> list[Window]:
-    return [Window.from_json(one) for one in recorded()["windows:" + name]["windows"]]
+    return [Window.from_json(entry) for entry in recorded()["windows:" + name]["windows"]]
 
 
 def machine(*disks: str, rotational: bool = False) -> Machine:
@@ -73,8 +73,8 @@ def disk(
     """
     writes = list(write) or [(0, 0)] * len(intervals)
     moved = [
-        disk_counters.Interval(3.0, {name: _difference(*one, *other)})
-        for one, other in zip(intervals, writes, strict=True)
+        disk_counters.Interval(3.0, {name: _difference(*read, *other)})
+        for read, other in zip(intervals, writes, strict=True)
     ]
     ticks = None if tick_us is None else {name: tick_us}
     return disk_counters.windows([name], moved, 1.0, ticks)[0]
@@ -119,7 +119,7 @@ def samples(
     **conditions: Any,
 ) -> Window:
     """A window of single durations."""
-    nanoseconds = [int(one * 1e6) for one in milliseconds]
+    nanoseconds = [int(duration * 1e6) for duration in milliseconds]
     return window_from_samples(probe, subject, layer, size, 1.0, 3.0, nanoseconds, conditions)
 
 

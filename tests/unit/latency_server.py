@@ -22,11 +22,11 @@ SETTINGS = Settings("127.0.0.1", 0, ["127.0.0.1/32"], 60, 4, 1 << 24)
 @contextlib.contextmanager
 def responder(settings: Settings = SETTINGS) -> Iterator[Responder]:
     """A responder in a process of its own, as the module starts it."""
-    one = latency_responder.start(settings)
+    process = latency_responder.start(settings)
     try:
-        yield one
+        yield process
     finally:
-        for left in latency_responder.running(one.port):
+        for left in latency_responder.running(process.port):
             latency_responder.stop(left)
 
 

@@ -88,7 +88,7 @@ def limits(**changes: tuple[int, int]) -> str:
     rows = {**GOOD, **{name.replace("_", " "): pair for name, pair in changes.items()}}
     lines = ["Limit                     Soft Limit           Hard Limit           Units     "]
     for name, pair in rows.items():
-        soft, hard = ("unlimited" if one < 0 else str(one) for one in pair)
+        soft, hard = ("unlimited" if number < 0 else str(number) for number in pair)
         lines.append(f"{name:<25} {soft:<20} {hard:<20} {UNITS.get(name, 'bytes'):<10}")
     return "\n".join(lines) + "\n"
 
@@ -118,12 +118,12 @@ def unit(machine: packs.Machine, text: str, **loaded: str) -> packs.Machine:
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by "whose: check", or by the check alone; both without the control's name."""
     policy = {**default_policy("process_limits"), **changes}
-    found = {}
+    findings = {}
     for finding in audit.judge_host(machine, {"process_limits": policy}):
         check = finding.check.partition(".")[2]
         whose = finding.title.partition(": ")[0] if ": " in finding.title else ""
-        found[f"{whose}: {check}" if whose else check] = finding
-    return found
+        findings[f"{whose}: {check}" if whose else check] = finding
+    return findings
 
 
 def plan_of(machine: packs.Machine, **changes: Any) -> Plan:

@@ -190,8 +190,8 @@ _QUIET = {"stderr": ""}
 
 
 def _stat_of(line: str, error: str, path: str) -> dict[str, Any]:
-    said = {"absent": "No such file or directory", "denied": "Permission denied"}[error]
-    output = Output(1, "", f"{line.split()[0]}: '{path}': {said}\n")
+    reason = {"absent": "No such file or directory", "denied": "Permission denied"}[error]
+    output = Output(1, "", f"{line.split()[0]}: '{path}': {reason}\n")
     return {"argv": line.split(), **output._asdict()}
 
 

@@ -59,5 +59,5 @@ def process(machine: packs.Machine, argv0: str, pid: int, kilobytes: int) -> pac
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by their checks, without the control's name."""
     policy = {**default_policy("memory_pressure"), **changes}
-    found = audit.judge_host(machine, {"memory_pressure": policy})
-    return {one.check.partition(".")[2]: one for one in found}
+    findings = audit.judge_host(machine, {"memory_pressure": policy})
+    return {finding.check.partition(".")[2]: finding for finding in findings}

@@ -157,8 +157,8 @@ class NfsMachine(Machine):
         options = options or shown()
         fstype = "nfs4" if "vers=4" in options else "nfs"
         superblock = superblock or f"0:{45 + len(self.mounts)}"
-        one = _Mount(path, source, fstype, options, superblock, root, did or Did())
-        self.mounts = [mount for mount in self.mounts if mount.path != path] + [one]
+        entry = _Mount(path, source, fstype, options, superblock, root, did or Did())
+        self.mounts = [mount for mount in self.mounts if mount.path != path] + [entry]
         return self._tell()
 
     def unmount(self, path: str) -> "NfsMachine":
@@ -216,17 +216,17 @@ class NfsMachine(Machine):
     def _tell(self) -> "NfsMachine":
         lines = ["25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"]
         lines += self.other_mounts
-        ids = {one.path: 100 + number for number, one in enumerate(self.mounts)}
-        for one in self.mounts:
-            above = [ids[path] for path in sorted(ids) if one.path.startswith(path + "/")]
+        ids = {mount.path: 100 + number for number, mount in enumerate(self.mounts)}
+        for item in self.mounts:
+            above = [ids[path] for path in sorted(ids) if item.path.startswith(path + "/")]
             lines.append(
-                f"{ids[one.path]} {[25, *above][-1]} {one.superblock} {one.root} {one.path} "
+                f"{ids[item.path]} {[25, *above][-1]} {item.superblock} {item.root} {item.path} "
                 "rw,relatime shared:2"
-                f" - {one.fstype} {one.source} {one.options}\n"
+                f" - {item.fstype} {item.source} {item.options}\n"
             )
         self.file(MOUNTINFO, "".join(lines))
-        before = "".join(_mountstats(one, after=False) for one in self.mounts)
-        after = "".join(_mountstats(one, after=True) for one in self.mounts)
+        before = "".join(_mountstats(mount, after=False) for mount in self.mounts)
+        after = "".join(_mountstats(mount, after=True) for mount in self.mounts)
         self.file(MOUNTSTATS, before)
         self.sampled(SAMPLE, f"file:{MOUNTSTATS}", _ROOT_STATS + before, _ROOT_STATS + after)
         self._tell_wire()

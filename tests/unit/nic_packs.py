@@ -23,7 +23,7 @@ def policy(**changes: Any) -> dict[str, Any]:
 
 
 def pause_text(name: str, autoneg: bool, rx: bool, tx: bool, *more: str) -> str:
-    words = ["on" if one else "off" for one in (autoneg, rx, tx)]
+    words = ["on" if flag else "off" for flag in (autoneg, rx, tx)]
     head = "Pause parameters for {0}:\nAutonegotiate:\t{1}\nRX:\t\t{2}\nTX:\t\t{3}\n"
     return head.format(name, *words) + "".join(line + "\n" for line in more)
 
@@ -74,13 +74,13 @@ class Host(Machine):
         folder = f"{CLASS}/{name}"
         self.file(f"{folder}/address", mac + "\n")
         self.command(f"ethtool -P {name}", f"Permanent address: {own or mac}\n")
-        for one, value in (
+        for attribute, value in (
             ("mtu", mtu),
             ("speed", speed),
             ("duplex", duplex),
             ("carrier", carrier),
         ):
-            self.file(f"{folder}/{one}", f"{value}\n")
+            self.file(f"{folder}/{attribute}", f"{value}\n")
         if driver is None:
             return self
         self.folder(f"/sys/bus/pci/drivers/{driver}")
@@ -165,7 +165,8 @@ class Host(Machine):
     def counted(self, name: str, before: dict[str, int], after: dict[str, int]) -> "Host":
         """Two readings of ethtool -S."""
         texts = [
-            "NIC statistics:\n" + "".join(f"     {one}: {n}\n" for one, n in counters.items())
+            "NIC statistics:\n"
+            + "".join(f"     {counter}: {n}\n" for counter, n in counters.items())
             for counters in (before, after)
         ]
         return self.sampled("pause", f"command:ethtool -S {name}", *texts)

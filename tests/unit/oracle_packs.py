@@ -154,8 +154,8 @@ def add_alert_log(machine: Machine, text: str, path: str = ALERT_LOG) -> None:
     """An alert log as grep and sed show it."""
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines, 1) if line.startswith("Starting ORACLE")]
-    found = "".join(f"{number}:{lines[number - 1]}\n" for number in starts)
-    machine.command(f"grep -a -n -e ^Starting ORACLE instance {path}", found, 0 if found else 1)
+    output = "".join(f"{number}:{lines[number - 1]}\n" for number in starts)
+    machine.command(f"grep -a -n -e ^Starting ORACLE instance {path}", output, 0 if output else 1)
     if starts:
         first = starts[-1]
         shown = f"sed -n -e {first},{first + 400}p -e {first + 400}q {path}"

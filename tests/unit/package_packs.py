@@ -22,8 +22,8 @@ _NEVRA = re.compile(r"(.+)-([^-]+-[^-]+)\.([^.]+)\Z")
 def rpm_lines(name: str) -> list[str]:
     """A recorded list in the form that rpm is asked for."""
     lines = (FOLDER / f"rpm-{name}.txt").read_text().splitlines()
-    found = [_NEVRA.match(line) for line in lines]
-    return ["\t".join([*one.groups(), "installed"]) for one in found if one]
+    matches = [_NEVRA.match(line) for line in lines]
+    return ["\t".join([*match.groups(), "installed"]) for match in matches if match]
 
 
 def dpkg_lines(name: str = "debian-12") -> list[str]:
@@ -55,8 +55,8 @@ def recorded(name: str) -> packs.Machine:
 
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by their checks, without the control's name; the first of each."""
-    found = audit.judge_host(machine, {"packages": changed_policy("packages", **changes)})
-    return {one.check.partition(".")[2]: one for one in reversed(found)}
+    findings = audit.judge_host(machine, {"packages": changed_policy("packages", **changes)})
+    return {finding.check.partition(".")[2]: finding for finding in reversed(findings)}
 
 
 def plan_of(machine: packs.Machine, **changes: Any) -> Plan:

@@ -124,8 +124,8 @@ class Machine(RecordedHost):
 
     def windows_of(self, name: str, *windows: Window, remarks: Sequence[str] = ()) -> "Machine":
         """What the latency probes of that name measure."""
-        told = [window.to_json() for window in windows]
-        self.measured[name] = {"windows": told, "remarks": list(remarks)}
+        entries = [window.to_json() for window in windows]
+        self.measured[name] = {"windows": entries, "remarks": list(remarks)}
         return self
 
     def deny(self, *paths: str) -> "Machine":
@@ -188,12 +188,12 @@ class Machine(RecordedHost):
         process = {"pid": pid, "uid": uid, "gid": OINSTALL, "started": 61.5}
         self.running.append({**process, "argv0": f"{kind}_pmon_{sid}"})
         maps, numa_maps, address = [_TEXT_MAPPING], [_TEXT_NUMA], 0x60000000
-        for one in segments:
+        for segment in segments:
             shmid = len(self.segments)
-            maps.append(_maps_line(address, one, shmid))
-            numa_maps.append(_numa_maps_line(address, one))
-            self.segments.append(_shm_line(shmid, one.size, pid, attached, uid))
-            address += -(-one.size // (2 * MIB)) * 2 * MIB
+            maps.append(_maps_line(address, segment, shmid))
+            numa_maps.append(_numa_maps_line(address, segment))
+            self.segments.append(_shm_line(shmid, segment.size, pid, attached, uid))
+            address += -(-segment.size // (2 * MIB)) * 2 * MIB
         limit = "unlimited" if memlock is None else str(memlock)
         folder = f"/proc/{pid}"
         self.file(f"{folder}/maps", "".join(maps))
@@ -201,7 +201,7 @@ class Machine(RecordedHost):
         self.file(f"{folder}/limits", _limits(limit))
         self.file(f"{folder}/status", _status(f"{kind}_pmon_{sid}"[:15], uid, groups))
         if kind in ("ora", "db") and asked:
-            sga = str(sum(one.size for one in segments if one.size >= 2 * MIB))
+            sga = str(sum(item.size for item in segments if item.size >= 2 * MIB))
             name = "sga_target" if sga != "0" else "memory_target"
             value = sga if sga != "0" else "1073741824"
             self.link(f"{folder}/exe", f"{HOME}/bin/oracle")
@@ -301,12 +301,12 @@ class Machine(RecordedHost):
         if kind in ("processes", "open_files"):
             pattern = self.patterns[subject]
             known = self.running if kind == "processes" else self.holding
-            found = [one for one in known if re.search(pattern, one["argv0"])]
+            processes = [process for process in known if re.search(pattern, process["argv0"])]
             under = {"under": self.under[subject]} if kind == "open_files" else {}
-            return {"pattern": pattern, "processes": found, **under}
+            return {"pattern": pattern, "processes": processes, **under}
         if kind == "held":
-            told = {"processes": self.holders_of_rings, "unseen": 0}
-            return {"pattern": self.patterns[subject], **told}
+            answer = {"processes": self.holders_of_rings, "unseen": 0}
+            return {"pattern": self.patterns[subject], **answer}
         if kind == "lines":
             return self._find_lines(self.under[subject], self.patterns[subject])
         if kind == "command":
@@ -344,9 +344,9 @@ class Machine(RecordedHost):
         globs = [re.compile(fnmatch.translate(place)) for place in places]
         waiting = [
             (path, "", True)
-            for one in globs
+            for glob in globs
             for path in everything
-            if one.match(path) and path.count("/") == one.pattern.count("/")
+            if glob.match(path) and path.count("/") == glob.pattern.count("/")
         ]
         lines: dict[str, list[tuple[int, str]]] = {}
         callers: dict[str, str] = {}
@@ -366,13 +366,15 @@ class Machine(RecordedHost):
             told = list(enumerate(answer["text"].splitlines(), 1))
             if OF_ACCOUNT.search(path):
                 told = [one for one in told if AS_ROOT.search(one[1])]
-            if found := [one for one in told if re.search(pattern, one[1])]:
+            if found := [row for row in told if re.search(pattern, row[1])]:
                 lines[path] = found
                 callers.update({path: origin} if origin else {})
             called = re.findall(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]", answer["text"])
             sourced = SOURCED.findall(answer["text"])
             waiting.extend(
-                (one, origin or path, one in sourced) for one in called if one in self.files
+                (target, origin or path, target in sourced)
+                for target in called
+                if target in self.files
             )
         return {"lines": lines, "callers": callers, "unread": unread}
 
@@ -437,11 +439,11 @@ class Machine(RecordedHost):
         question about a path needs it."""
         entries = (tuple(self.files), tuple(self.links), frozenset(self.folders))
         if entries != self._tree_is_of:
-            found: dict[str, set[str]] = {path: set() for path in self.folders}
-            for path in (one for some in entries for one in some):
+            tree: dict[str, set[str]] = {path: set() for path in self.folders}
+            for path in (entry for some in entries for entry in some):
                 for folder, name in _way_to(path):
-                    found.setdefault(folder, set()).add(name)
-            self._tree_is_of, self._tree_found = entries, found
+                    tree.setdefault(folder, set()).add(name)
+            self._tree_is_of, self._tree_found = entries, tree
         return self._tree_found
 
     def _names_in(self, folder: str) -> list[str]:
@@ -452,7 +454,7 @@ class Machine(RecordedHost):
 def _way_to(path: str) -> list[tuple[str, str]]:
     """Each folder on the way to a path, with the name that leads on from it."""
     way = [Path(path), *Path(path).parents]
-    return [(str(one.parent), one.name) for one in way if one != one.parent]
+    return [(str(step.parent), step.name) for step in way if step != step.parent]
 
 
 def linux() -> Machine:

@@ -65,12 +65,12 @@ def nic(
     facts = {"speed": 1000, "duplex": "full", "mtu": 1500, "carrier": True, **changes}
     pause: Any = PauseSettings(False, *(mode or OFF), None, None, None)
     force: Any = Direction(*mode) if mode else Absent("command:ethtool -a", "nobody tells")
-    one = Nic(
+    card = Nic(
         name=name, driver="e1000e", mac=mac, permanent_mac=permanent or mac, bond=bond,
         evidence=(f"link:/sys/class/net/{name}",), **facts,
     )  # fmt: skip
     return NicFacts(
-        nic=one,
+        nic=card,
         roles=("storage",),
         rule=KEEP_ALL,
         pause=pause,
@@ -106,14 +106,14 @@ def switch_port(one: Port, *, aggregate: str = "", partner: int | None = None, u
 def switch(missing: dict[str, str] | None = None, **behind: list[SwitchPort]) -> Switch:
     """host=…, filer=… or second=…: the ports that each is behind."""
     macs = {"host": HOST, "filer": FILER, "second": SECOND}
-    ports = {macs[name]: tuple(found) for name, found in behind.items()}
+    ports = {macs[name]: tuple(group) for name, group in behind.items()}
     return Switch("sw1", "core", ports, missing or {}, ("snmp:sw1 network opening",))
 
 
 def filer(*ports: Port) -> Filer:
     """With the ports of ONTAP."""
-    found = tuple(FilerPort("na1", ADDRESS, FILER, one, "ONTAP", "") for one in ports)
-    return Filer("na1", ADDRESS, found, ("snmp:na1 network opening",))
+    filer_ports = tuple(FilerPort("na1", ADDRESS, FILER, item, "ONTAP", "") for item in ports)
+    return Filer("na1", ADDRESS, filer_ports, ("snmp:na1 network opening",))
 
 
 def way(*names: str, address: str = ADDRESS, role: str = "storage", mac: str = FILER) -> Path:
@@ -128,9 +128,17 @@ def facts(
     bonds: dict[str, Any] | None = None,
 ) -> Facts:
     """A host whose interfaces all lead to the filer, unless ``paths`` say something else."""
-    ways = [way(*(one.name for one in nics))] if paths is None and nics else paths or []
-    interfaces = Interfaces({one.name: one.nic for one in nics}, bonds or {}, ways, [], ())
-    return Facts("Linux", interfaces, {one.name: one for one in nics}, switches or {}, filers or {})
+    ways = [way(*(interface.name for interface in nics))] if paths is None and nics else paths or []
+    interfaces = Interfaces(
+        {interface.name: interface.nic for interface in nics}, bonds or {}, ways, [], ()
+    )
+    return Facts(
+        "Linux",
+        interfaces,
+        {interface.name: interface for interface in nics},
+        switches or {},
+        filers or {},
+    )
 
 
 def member(name: str, number: int | None = None) -> Member:
@@ -145,4 +153,6 @@ def bond(*members: Member, active: str = "") -> Bond:
 def judged(seen: Facts, wanted: Policy | None = None, *checks: str) -> list[Finding]:
     """What the checks of these names say of it, else those of the other ends and the cables."""
     ids = {f"flow_control.{name}" for name in checks or LINKS}
-    return [one for one in flow_control.judge(seen, wanted or policy()) if one.check in ids]
+    return [
+        finding for finding in flow_control.judge(seen, wanted or policy()) if finding.check in ids
+    ]

@@ -76,5 +76,5 @@ def recorded(folder: Path) -> packs.Machine:
 
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by their checks, without the control's name; the first of each."""
-    found = audit.judge_host(machine, {"platform": changed_policy("platform", **changes)})
-    return {one.check.partition(".")[2]: one for one in reversed(found)}
+    findings = audit.judge_host(machine, {"platform": changed_policy("platform", **changes)})
+    return {finding.check.partition(".")[2]: finding for finding in reversed(findings)}

@@ -38,7 +38,7 @@ def run(
 ) -> dict[str, list[dict[str, Any]]]:
     """The lines of the report by host, in the order of the plays; ``names``: the cases."""
     cases = {name: bad_policies.CASES[name] for name in names}
-    hosts = {name: {"control": one.control, **one.variables} for name, one in cases.items()}
+    hosts = {name: {"control": case.control, **case.variables} for name, case in cases.items()}
     hosts["sound"] = {"control": "hugepages"}
     common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts, "vars": common}}))
@@ -48,8 +48,8 @@ def run(
         "        - 'a'\n        -\n" + bomb
     )
     facts = {"cacheable": True, "hugepages_users": ["evil"]}
-    told = {**PLAY, "hosts": "sound", "tasks": [{"set_fact": facts}, *PLAY["tasks"]]}
-    (folder / "play.yml").write_text(yaml.safe_dump([PLAY, told], sort_keys=False))
+    play = {**PLAY, "hosts": "sound", "tasks": [{"set_fact": facts}, *PLAY["tasks"]]}
+    (folder / "play.yml").write_text(yaml.safe_dump([PLAY, play], sort_keys=False))
     ran = subprocess.run(
         [
             *(Path(sys.executable).with_name("ansible-playbook"), folder / "play.yml"),
@@ -65,10 +65,10 @@ def run(
         text=True,
         timeout=600,
     )
-    found = list(folder.glob("reports/*/findings.jsonl"))
-    assert found, ran.stdout + ran.stderr
+    reports = list(folder.glob("reports/*/findings.jsonl"))
+    assert reports, ran.stdout + ran.stderr
     by_host: dict[str, list[dict]] = {}
-    for line in map(json.loads, found[0].read_text().splitlines()):
+    for line in map(json.loads, reports[0].read_text().splitlines()):
         by_host.setdefault(line["host"], []).append(line)
     return by_host
 
@@ -76,12 +76,16 @@ def run(
 def problem_of(case: bad_policies.Bad, line: dict[str, Any]) -> str:
     """Why the report's line is not one clear sentence on the policy; "" where it is."""
     if case.entry:
-        told = [one for one in line["findings"] if one["check"].endswith(".policy_entry")]
+        findings = [
+            finding for finding in line["findings"] if finding["check"].endswith(".policy_entry")
+        ]
         if line["outcome"] != "judged" or len(line["findings"]) < 2:
             return f"nothing was judged: {line['outcome']} {line['message']}"
-        if [(one["status"], one["control"]) for one in told] != [("error", case.control)]:
-            return f"the entry is not one error: {told}"
-        message = told[0]["why"]
+        if [(finding["status"], finding["control"]) for finding in findings] != [
+            ("error", case.control)
+        ]:
+            return f"the entry is not one error: {findings}"
+        message = findings[0]["why"]
     else:
         if (line["outcome"], line["findings"], line["evidence"]) != ("failed", [], None):
             return f"it was judged: {line['outcome']}"
@@ -89,7 +93,7 @@ def problem_of(case: bad_policies.Bad, line: dict[str, Any]) -> str:
     if not all(piece in message for piece in case.says):
         return f"it does not say {case.says}: {message}"
     # It names the variable; is a sentence, not a trace; and can be read.
-    of_all = ("hostproof_", *(f"{one.control}_" for one in bad_policies.CASES.values()))
+    of_all = ("hostproof_", *(f"{entry.control}_" for entry in bad_policies.CASES.values()))
     if not any(prefix in message for prefix in of_all) or len(message) >= 1000:
         return f"it is too long, or names no variable: {message}"
     if re.search(r"Traceback|a fault of Hostproof|File \"|object at 0x|\n", message):

@@ -66,12 +66,12 @@ class Agent:
             return 0, self._walk(oids[0]), ""
         if tool == "snmpbulkget":
             return 0, self._bulk(oids[0]), ""
-        asked = [self._get(oid) if tool == "snmpget" else self._next(oid) for oid in oids]
+        answers = [self._get(oid) if tool == "snmpget" else self._next(oid) for oid in oids]
         if version != "1":
-            return 0, "".join(f".{oid} = {text}\n" for oid, text in asked), ""
-        there = [row for row in asked if row[1] not in (NO_SUCH, PAST_END)]
+            return 0, "".join(f".{oid} = {text}\n" for oid, text in answers), ""
+        there = [row for row in answers if row[1] not in (NO_SUCH, PAST_END)]
         output = "".join(f".{oid} = {text}\n" for oid, text in there)
-        return (0, output, "") if len(there) == len(asked) else (2, output, NO_SUCH_NAME)
+        return (0, output, "") if len(there) == len(answers) else (2, output, NO_SUCH_NAME)
 
     def _get(self, oid: str) -> tuple[str, str]:
         row = self.rows.get(key_of(oid))

@@ -84,7 +84,9 @@ def spoilt_recordings(
 
 
 def summary(findings: dict[str, list[Finding]]) -> dict[str, str]:
-    return {check: worst([one.status for one in found]) for check, found in findings.items()}
+    return {
+        check: worst([finding.status for finding in group]) for check, group in findings.items()
+    }
 
 
 def better_for_less(
@@ -96,7 +98,7 @@ def better_for_less(
     for key, spoilt in spoilt_recordings(evidence, spoil, lenient):
         after = summary(judge(spoilt))
         assert set(after) == set(before)
-        better += [(key, one) for one in after if after[one] == PASS != before[one]]
+        better += [(key, check) for check in after if after[check] == PASS != before[check]]
     return better
 
 
@@ -104,8 +106,10 @@ def sure_of_nothing(
     judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
 ) -> set[tuple[str, str]]:
     """(check, key) of what passes, or is skipped, and cites a reading that says nothing."""
-    found = judge(RecordedHost(copy.deepcopy(evidence)))
-    cited = {(name, key) for name in found for one in found[name] for key in one.evidence}
+    findings = judge(RecordedHost(copy.deepcopy(evidence)))
+    cited = {
+        (name, key) for name in findings for finding in findings[name] for key in finding.evidence
+    }
     assert len(cited) > 20
     return {
         (check, key)

@@ -46,13 +46,13 @@ class Row(NamedTuple):
     wrong: list[str]
 
     def text(self) -> str:
-        one = self.storage
-        found = " | ".join(str(getattr(one, part) or "-") for part in PARTS)
+        storage = self.storage
+        values = " | ".join(str(getattr(storage, part) or "-") for part in PARTS)
         faults = [] if self.role_right else ["ROLE"]
         faults += [f"{part}: {self.wanted[part]!r} is right" for part in self.wrong]
-        product = " ".join(filter(None, (one.vendor, one.product)))
+        product = " ".join(filter(None, (storage.vendor, storage.product)))
         verdict = "; ".join(faults) or "ok"
-        return f"{self.name:<36}{one.role:<12}{product[:32]:<33}{found:<48}{verdict}"
+        return f"{self.name:<36}{storage.role:<12}{product[:32]:<33}{values:<48}{verdict}"
 
 
 def records(kind: str) -> list[Path]:
@@ -61,30 +61,30 @@ def records(kind: str) -> list[Path]:
 
 def truth(kind: str, name: str) -> dict[str, Any]:
     """What truth.json and truth_audit.json say of a record."""
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for file in ("truth.json", "truth_audit.json"):
         path = DATA / kind / file
         if path.exists():
-            told.update(json.loads(path.read_text()).get(name) or {})
-    return told
+            facts.update(json.loads(path.read_text()).get(name) or {})
+    return facts
 
 
 def compare(kind: str, path: Path, storage: Storage) -> Row:
-    told = truth(kind, path.stem)
+    facts = truth(kind, path.stem)
     if kind != "storage":
         return Row(path.stem, storage, storage.role not in STORAGE_ROLES, {}, [])
-    wanted = {part: told.get(part) for part in PARTS if (path.stem, part) not in NOT_REQUIRED}
-    roles = ROLES.get(str(told.get("class")).split("(")[0], STORAGE_ROLES)
+    expected = {part: facts.get(part) for part in PARTS if (path.stem, part) not in NOT_REQUIRED}
+    roles = ROLES.get(str(facts.get("class")).split("(")[0], STORAGE_ROLES)
     wrong = [
         part
-        for part, value in wanted.items()
+        for part, value in expected.items()
         if getattr(storage, part) not in (None, value, ALSO_RIGHT.get((path.stem, part)))
     ]
-    return Row(path.stem, storage, storage.role in roles, wanted, wrong)
+    return Row(path.stem, storage, storage.role in roles, expected, wrong)
 
 
 def score(rows: list[Row], part: str) -> tuple[int, int]:
     """How many of the values that a reader finds were found, and how many there are."""
-    wanted = [row for row in rows if row.wanted.get(part)]
-    found = [row for row in wanted if getattr(row.storage, part) and part not in row.wrong]
-    return len(found), len(wanted)
+    expected = [row for row in rows if row.wanted.get(part)]
+    right = [row for row in expected if getattr(row.storage, part) and part not in row.wrong]
+    return len(right), len(expected)

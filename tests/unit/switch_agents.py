@@ -102,7 +102,7 @@ def bridge_ports(**interfaces: int) -> Rows:
 
 
 def above(higher: int, *lower: int) -> Rows:
-    return {f"1.3.6.1.2.1.31.1.2.1.3.{higher}.{one}": (INTEGER, "1") for one in lower}
+    return {f"1.3.6.1.2.1.31.1.2.1.3.{higher}.{index}": (INTEGER, "1") for index in lower}
 
 
 def bundle(number: int, **partners: int) -> Rows:
@@ -146,7 +146,7 @@ PHYSICAL, GROUP, VLAN = 0, 1, 2
 
 
 def text_index(*texts: str) -> str:
-    return ".".join(".".join(map(str, (len(one), *map(ord, one)))) for one in texts)
+    return ".".join(".".join(map(str, (len(text), *map(ord, text)))) for text in texts)
 
 
 def netport(name: str, node: str = "n1", **changes: Any) -> Rows:
@@ -229,11 +229,11 @@ class Contexts(Filers):
 
     def run_with_secret(self, key: str, argv: list[str], secret: Secret, timeout: float = 20.0):
         if key not in self.evidence:
-            said = dict(re.findall(r'^(\w+) "?([^"\n]*)"?$', secret.text, re.MULTILINE))
-            name = said.get("defContext") or said.get("defCommunity") or ""
-            one = self.within.get(name)
+            settings = dict(re.findall(r'^(\w+) "?([^"\n]*)"?$', secret.text, re.MULTILINE))
+            name = settings.get("defContext") or settings.get("defCommunity") or ""
+            device = self.within.get(name)
             silent = (1, "", f"Timeout: No Response from {argv[argv.index('-r') + 2]}.\n")
-            rc, output, errors = silent if one is None else one.reply(argv)
+            rc, output, errors = silent if device is None else device.reply(argv)
             self.asked.append(Asked(argv, secret))
             self.evidence[key] = {
                 "kind": "command", "at": RECORDED_AT,

@@ -44,10 +44,10 @@ class Row(NamedTuple):
     chain: str
 
     def text(self) -> str:
-        modes = Counter("unknown" if one.oper is None else one.oper.text for one in self.ports)
-        counted = sum(one.before.in_pause is not None for one in self.ports)
-        seen = sum(bool(one.before.in_pause or one.before.out_pause) for one in self.ports)
-        lost = sum(bool(one.before.in_discards or one.before.out_discards) for one in self.ports)
+        modes = Counter("unknown" if port.oper is None else port.oper.text for port in self.ports)
+        counted = sum(port.before.in_pause is not None for port in self.ports)
+        seen = sum(bool(port.before.in_pause or port.before.out_pause) for port in self.ports)
+        lost = sum(bool(port.before.in_discards or port.before.out_discards) for port in self.ports)
         shown = ", ".join(f"{mode}: {number}" for mode, number in sorted(modes.items()))
         return (
             f"{self.name:<42}{len(self.ports):>5} {shown:<52}"
@@ -92,14 +92,14 @@ def numbers_of(table: Table) -> list[int]:
 
 def addresses_of(rows: dict[str, str]) -> dict[str, set[str]]:
     """MAC address to the bridge ports that it is behind, port 0 left out."""
-    found: dict[str, set[str]] = {}
+    ports: dict[str, set[str]] = {}
     for prefix, arcs in (("1.3.6.1.2.1.17.7.1.2.2.1.2.", 7), ("1.3.6.1.2.1.17.4.3.1.2.", 6)):
         for oid, port in rows.items():
             rest = oid[len(prefix) :].split(".")
             if oid.startswith(prefix) and len(rest) == arcs and port != "0":
                 mac = ":".join(f"{int(arc):02x}" for arc in rest[-6:])
-                found.setdefault(mac, set()).add(port)
-    return found
+                ports.setdefault(mac, set()).add(port)
+    return ports
 
 
 def compare(path: Path, read: Callable[[int], Port], chain: str = "") -> Row:
@@ -147,11 +147,11 @@ def miscounted(path: Path, ports: list[Port]) -> list[str]:
     got: dict[str, Any] = {}
     want: dict[str, Any] = {}
     for name, attribute in (("pauseAdmin", "admin"), ("pauseOper", "oper")):
-        found = [getattr(one, attribute) for one in ports]
-        got[name] = dict(Counter(modes[tuple(one)] for one in found if one is not None))
+        values = [getattr(port, attribute) for port in ports]
+        got[name] = dict(Counter(modes[tuple(value)] for value in values if value is not None))
         want[name] = {k: v for k, v in truth[f"{name}_values"].items() if k in MODES}
-    found = [one.duplex for one in ports if one.duplex]
-    got["duplex"] = dict(Counter(found))
+    values = [port.duplex for port in ports if port.duplex]
+    got["duplex"] = dict(Counter(values))
     want["duplex"] = {DUPLEXES[k]: v for k, v in truth["duplex_values"].items() if k in DUPLEXES}
     for name, attribute in (
         ("inPause", "in_pause"),
@@ -159,8 +159,8 @@ def miscounted(path: Path, ports: list[Port]) -> list[str]:
         ("ifInDiscards", "in_discards"),
         ("ifOutDiscards", "out_discards"),
     ):
-        counted = [getattr(one.before, attribute) for one in ports]
-        there = [one for one in counted if one is not None]
+        counted = [getattr(port.before, attribute) for port in ports]
+        there = [count for count in counted if count is not None]
         got[name] = (len(there), sum(map(bool, there)))
         want[name] = (columns[name], nonzero[name])
     return [

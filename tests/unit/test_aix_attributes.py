@@ -92,7 +92,7 @@ def run(host, monkeypatch):
     def start(device: str, *names: str, check_mode: bool = False, **params: Any) -> Ended:
         class Fake:
             def __init__(self, argument_spec: Any, **_how: Any) -> None:
-                defaults = {name: one.get("default") for name, one in argument_spec.items()}
+                defaults = {name: option.get("default") for name, option in argument_spec.items()}
                 self.params = {**defaults, "device": device, "names": list(names) or None, **params}
                 self.check_mode = check_mode
 
@@ -292,7 +292,7 @@ class TestNextBoot:
         )
         apply.revert(host.journal.transactions("aix_attributes"), host.journal, Writer())
         assert host.odm("hdisk1", "queue_depth") == ["20"]
-        assert [one for one in host.chdevs() if not one.endswith(" -P")] == []
+        assert [line for line in host.chdevs() if not line.endswith(" -P")] == []
 
 
 class TestNow:

@@ -71,10 +71,12 @@ def test_the_same_offline(aix):
 
 def test_nfs_mounts_are_judged_where_the_policy_names_them(aix):
     source = "filer1:/vol/oradata"
-    wanted = [{"path": "/u02/oradata", "source": source, "class": "datafiles"}]
-    policy = policy_of("nfs_mounts") | {"mounts": wanted, "sharing": "rac"}
+    mounts = [{"path": "/u02/oradata", "source": source, "class": "datafiles"}]
+    policy = policy_of("nfs_mounts") | {"mounts": mounts, "sharing": "rac"}
     findings = audit.judge_host(aix, {"nfs_mounts": policy})
-    named = {one.check: one for one in findings if one.title.startswith("/u02/oradata: ")}
+    named = {
+        finding.check: finding for finding in findings if finding.title.startswith("/u02/oradata: ")
+    }
     assert named["nfs_mounts.options_in_force"].status == "pass"
     assert named["nfs_mounts.safe_transport"].status == "pass"
     # /etc/filesystems has it at another path: the next boot does not mount it here.

@@ -63,10 +63,10 @@ def play(folder: Path, hosts: dict[str, str], *options: str) -> subprocess.Compl
 def statuses(folder: Path) -> dict[str, dict[str, str]]:
     """Host to check to status, as the one report says."""
     (report,) = folder.glob("reports/*/report.json")
-    found: dict[str, dict[str, str]] = {}
-    for one in json.loads(report.read_text())["findings"]:
-        found.setdefault(one["host"], {})[one["check"]] = one["status"]
-    return found
+    by_host: dict[str, dict[str, str]] = {}
+    for finding in json.loads(report.read_text())["findings"]:
+        by_host.setdefault(finding["host"], {})[finding["check"]] = finding["status"]
+    return by_host
 
 
 @pytest.mark.parametrize("others", [{}, {"willing": "none"}], ids=["alone", "beside another"])
@@ -74,9 +74,9 @@ def test_other_controls_are_verified_and_the_refusal_stays(tmp_path, others):
     done = play(tmp_path, {"unwilling": "io_pacing", **others})
     assert done.returncode == 2, done.stdout + done.stderr
     fine = {f"{name}.fine": "pass" for name in CONTROLS if name != "custom"}
-    found = statuses(tmp_path)
-    assert found.pop("unwilling") == {**fine, "io_pacing.applied": "fail"}
-    assert found == dict.fromkeys(others, fine)
+    by_host = statuses(tmp_path)
+    assert by_host.pop("unwilling") == {**fine, "io_pacing.applied": "fail"}
+    assert by_host == dict.fromkeys(others, fine)
 
 
 def test_a_refused_plan_fails_and_judges_nothing(tmp_path):

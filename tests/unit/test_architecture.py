@@ -90,8 +90,10 @@ def imported(path: Path, above: Path, package: str) -> Iterator[str]:
 @cache
 def inside(path: Path) -> frozenset[str]:
     """What a file that travels imports of the others: "parsers.oracle.pfile"."""
-    found = imports(path, TRAVELS, "hostproof")
-    return frozenset(one.partition(".")[2] for one in found if one.startswith("hostproof."))
+    modules = imports(path, TRAVELS, "hostproof")
+    return frozenset(
+        module.partition(".")[2] for module in modules if module.startswith("hostproof.")
+    )
 
 
 def room_of_module(name: str) -> str:
@@ -207,7 +209,7 @@ def users_of_modules() -> dict[str, set[str]]:
         *((path, STAYS, "hostproof_controller") for path in STAYS.rglob("*.py")),
     ]
     for path, above, package in outside:
-        found = {
+        modules = {
             name.partition(".")[2]
             for name in imports(path, above, package)
             if name.startswith("hostproof.")
@@ -218,7 +220,7 @@ def users_of_modules() -> dict[str, set[str]]:
             user = "latency"
         if path.is_relative_to(STAYS) and path.name.startswith("latency_"):
             user = "latency"
-        use({name for name in found if not name.startswith("controls.")}, user)
+        use({name for name in modules if not name.startswith("controls.")}, user)
     return users
 
 
@@ -284,12 +286,12 @@ def test_every_function_and_class_is_used():
     # Only the virtualenv of the tests has it, and the matrix reads this file too.
     import vulture
 
-    found = vulture.Vulture(ignore_names=CALLED_BY_NAME, ignore_decorators=["@rules.check"])
+    scan = vulture.Vulture(ignore_names=CALLED_BY_NAME, ignore_decorators=["@rules.check"])
     folders = ("module_utils", "plugin_utils", "library", "action_plugins", "callback_plugins")
-    found.scavenge([str(ROOT / name) for name in (*folders, "filter_plugins")])
+    scan.scavenge([str(ROOT / name) for name in (*folders, "filter_plugins")])
     kinds = ("function", "method", "property", "class")
-    unused = [one for one in found.get_unused_code(min_confidence=60) if one.typ in kinds]
-    assert [f"{one.filename.relative_to(ROOT)}: {one.name}" for one in unused] == []
+    unused = [item for item in scan.get_unused_code(min_confidence=60) if item.typ in kinds]
+    assert [f"{item.filename.relative_to(ROOT)}: {item.name}" for item in unused] == []
 
 
 LONGEST = 60

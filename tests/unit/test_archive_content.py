@@ -18,20 +18,20 @@ def every_path(_path):
 
 
 def member(name, *, kind=tarfile.REGTYPE, link="", size=None):
-    found = tarfile.TarInfo(name)
-    found.type = kind
-    found.linkname = link
-    found.size = size or 0
-    return found
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    info.linkname = link
+    info.size = size or 0
+    return info
 
 
 def tar_of(*members, form=tarfile.GNU_FORMAT):
     """A tar file of (TarInfo, bytes)."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=form) as tar:
-        for one, data in members:
-            one.size = len(data)
-            tar.addfile(one, io.BytesIO(data))
+        for info, data in members:
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
     return packed.getvalue()
 
 
@@ -60,11 +60,14 @@ def padded(data):
 def test_the_texts_of_a_tar_file(tmp_path, pack):
     path = tmp_path / "a.tar"
     path.write_bytes(pack(PLAIN))
-    found = content.read(path, every_path)
-    assert found.texts == {"etc/hosts": "127.0.0.1 localhost\n", "usr/lib/os-release": "ID=rhel\n"}
-    assert found.text("etc/os-release") == "ID=rhel\n"
-    assert found.text("etc/secret") is None
-    assert found.text("etc/round") is None
+    archive = content.read(path, every_path)
+    assert archive.texts == {
+        "etc/hosts": "127.0.0.1 localhost\n",
+        "usr/lib/os-release": "ID=rhel\n",
+    }
+    assert archive.text("etc/os-release") == "ID=rhel\n"
+    assert archive.text("etc/secret") is None
+    assert archive.text("etc/round") is None
 
 
 def test_the_texts_of_a_directory(tmp_path):
@@ -80,19 +83,22 @@ def test_the_texts_of_a_directory(tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/file").write_text("not in the archive")
     os.mkfifo(inside / "etc/fifo")
-    found = content.read(inside, every_path)
-    assert found.texts == {"etc/hosts": "127.0.0.1 localhost\n", "usr/lib/os-release": "ID=rhel\n"}
-    assert found.text("etc/os-release") == "ID=rhel\n"
-    assert found.text("etc/absolute") == "127.0.0.1 localhost\n"
-    assert found.text("etc/out/file") is None
-    assert found.text("etc/folder/outside/file") is None
+    archive = content.read(inside, every_path)
+    assert archive.texts == {
+        "etc/hosts": "127.0.0.1 localhost\n",
+        "usr/lib/os-release": "ID=rhel\n",
+    }
+    assert archive.text("etc/os-release") == "ID=rhel\n"
+    assert archive.text("etc/absolute") == "127.0.0.1 localhost\n"
+    assert archive.text("etc/out/file") is None
+    assert archive.text("etc/folder/outside/file") is None
 
 
 def test_only_what_is_wanted_is_read(tmp_path):
     path = tmp_path / "a.tgz"
     path.write_bytes(gzip.compress(PLAIN))
-    found = content.read(path, lambda name: name.endswith("etc/hosts"))
-    assert set(found.texts) == {"etc/hosts"}
+    archive = content.read(path, lambda name: name.endswith("etc/hosts"))
+    assert set(archive.texts) == {"etc/hosts"}
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "top/../../etc/passwd"])
@@ -104,9 +110,9 @@ def test_a_path_that_leads_out_is_refused(tmp_path, name):
 
 
 def sparse_by_pax():
-    one = member("top/sparse")
-    one.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
-    return tar_of((one, b"1\n0\n512\n".ljust(512, b"\0")), form=tarfile.PAX_FORMAT)
+    info = member("top/sparse")
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    return tar_of((info, b"1\n0\n512\n".ljust(512, b"\0")), form=tarfile.PAX_FORMAT)
 
 
 def longest_name():
@@ -140,9 +146,9 @@ def test_sizes_and_numbers_are_bounded(tmp_path, monkeypatch):
             with pytest.raises(content.ArchiveError, match=problem):
                 content.read(path, every_path)
     monkeypatch.setattr(content, "MOST_OF_A_FILE", 10)
-    found = content.read(path, every_path)
-    assert set(found.texts) == {"usr/lib/os-release"}
-    assert "etc/hosts" in found.too_long
+    archive = content.read(path, every_path)
+    assert set(archive.texts) == {"usr/lib/os-release"}
+    assert "etc/hosts" in archive.too_long
 
 
 def test_xz_may_not_use_any_memory(tmp_path, monkeypatch):
@@ -210,9 +216,9 @@ def test_deep_and_long_paths_cost_no_memory(tmp_path, monkeypatch):
     path.write_bytes(
         tar_of((member("a/" * 200_000 + "b"), b"x"), (long, b""), (member(deep), b"x"))
     )
-    found = content.read(path, every_path)
-    assert list(found.texts.values()) == ["x"]
-    assert found.links == {}
+    archive = content.read(path, every_path)
+    assert list(archive.texts.values()) == ["x"]
+    assert archive.links == {}
     monkeypatch.setattr(content, "MOST_ENTRIES", 300)
     with pytest.raises(content.ArchiveError, match="more than 300 entries"):
         content.read(path, every_path)
@@ -229,8 +235,8 @@ def test_a_directory_that_is_too_deep_is_an_error_or_cut(tmp_path):
         handle = deeper
     os.close(handle)
     try:
-        found = content.read(inside, every_path)
-        assert found.texts == {}
+        archive = content.read(inside, every_path)
+        assert archive.texts == {}
     except content.ArchiveError as problem:
         assert "cannot be read" in str(problem)
     finally:

@@ -40,8 +40,8 @@ def test_packages():
     names = "shell-init: error retrieving current directory: getcwd\n" + (
         "NetworkManager-libnm-1.14.0-14.el8.x86_64      Fri Sep 27 11:51:34 2019\n"
     )
-    found = derived.packages_of_names(names)
-    assert found == "NetworkManager-libnm\t1.14.0-14.el8\tx86_64\tinstalled\n"
+    text = derived.packages_of_names(names)
+    assert text == "NetworkManager-libnm\t1.14.0-14.el8\tx86_64\tinstalled\n"
     assert derived.packages_of_names(names + "cut off\n") is None
 
 
@@ -61,8 +61,10 @@ ADDRESSES = """\
 
 
 def test_addresses():
-    found = derived.addresses(ADDRESSES)
-    assert [(one.interface, one.address, str(one.network)) for one in ip_addr.parse(found)] == [
+    text = derived.addresses(ADDRESSES)
+    assert [
+        (entry.interface, entry.address, str(entry.network)) for entry in ip_addr.parse(text)
+    ] == [
         ("lo", "127.0.0.1", "127.0.0.0/8"),
         ("lo", "::1", "::1/128"),
         ("eth0", "192.0.2.26", "192.0.0.0/22"),
@@ -75,8 +77,8 @@ def test_addresses():
 def test_units():
     units = derived.active_units(UNITS)
     assert units == {"multi-user.target": "active", "kdump.service": "failed"}
-    found = derived.is_active(units, ["multi-user.target", "graphical.target"])
-    assert (found["rc"], found["stdout"]) == (0, "active\ninactive\n")
+    answer = derived.is_active(units, ["multi-user.target", "graphical.target"])
+    assert (answer["rc"], answer["stdout"]) == (0, "active\ninactive\n")
     assert derived.is_active(units, ["kdump.service"])["rc"] == 3
     assert derived.active_units(UNITS.rpartition("2 loaded")[0]) is None
 
@@ -122,15 +124,15 @@ def test_a_directory_with_a_line_that_is_not_understood_is_unknown():
         + DOT
         + "-rw-r--r--. 1 0 0 5 Mar 12  2024 one\n\n/b:\n?????????? ? ? ? ? ? two\n"
     )
-    found = listing.parse(text)
-    assert set(found.folders) == {"/a"}
-    assert set(found.folders["/a"]) == {"one"}
+    listed = listing.parse(text)
+    assert set(listed.folders) == {"/a"}
+    assert set(listed.folders["/a"]) == {"one"}
 
 
 def test_a_directory_of_which_lines_were_filtered_is_unknown():
     """Insights keeps some lines of ls -la of /tmp and /usr/bin, without the line of "."."""
-    found = listing.parse("/tmp:\n\n/usr/bin:\n-rwxr-xr-x. 1 0 0 5 Mar 12  2024 ls\n")
-    assert found.folders == {}
+    listed = listing.parse("/tmp:\n\n/usr/bin:\n-rwxr-xr-x. 1 0 0 5 Mar 12  2024 ls\n")
+    assert listed.folders == {}
 
 
 def test_forms_of_listings():
@@ -143,7 +145,7 @@ lrwxrwxrwx. 1 0 0 7 Mar 12  2024 lib -> usr/lib
 -rw-r--r-- 1 root root 449 2024-03-12 10:00 iso
 """
     entries = listing.parse(text).folders["/d"]
-    assert {name: one.type for name, one in entries.items()} == {
+    assert {name: entry.type for name, entry in entries.items()} == {
         "with blank": "d",
         "dm-0": "b",
         "lib": "l",

@@ -148,8 +148,8 @@ def test_what_is_no_archive_is_one_sentence(tmp_path, capsys):
     assert "neither a directory nor an archive" in capsys.readouterr().err
     (tmp_path / "half.tar.gz").write_bytes(b"\x1f\x8b\x08")
     assert command.main(["audit", "--evidence", str(tmp_path / "half.tar.gz")]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "half.tar.gz: the archive cannot be read" in said
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "half.tar.gz: the archive cannot be read" in error
 
 
 def test_an_archive_of_another_kind_is_refused(tmp_path):
@@ -227,9 +227,9 @@ def pmon_of(folder, files):
 
 def test_an_instance_has_the_ids_of_its_status(tmp_path):
     files = {"sos_commands/process/ps_auxwww": PS + PMON, "proc/4711/status": STATUS}
-    (found,) = pmon_of(tmp_path, files)["processes"]
-    assert (found["pid"], found["uid"], found["gid"]) == (4711, 54321, 54322)
-    assert (found["argv0"], found["started"], found["exe"]) == ("ora_pmon_ORCL", None, None)
+    (process,) = pmon_of(tmp_path, files)["processes"]
+    assert (process["pid"], process["uid"], process["gid"]) == (4711, 54321, 54322)
+    assert (process["argv0"], process["started"], process["exe"]) == ("ora_pmon_ORCL", None, None)
 
 
 def test_an_instance_without_status_is_unknown(tmp_path):
@@ -340,8 +340,8 @@ def test_a_file_that_may_be_a_link_to_sysctl_conf(tmp_path, text, unread):
     pack = packs.pack_of(made(tmp_path, SUPPORTCONFIG | {"env.txt": env}))
     systemd = {"dir:/run/systemd/system": {"kind": "dir", "names": []}}
     tree = known(boot.read_boot(RecordedHost(pack["readings"] | systemd)).sysctl)
-    assert [one.value for one in tree.assignments] == [text.split()[-1]]
-    assert [one.value for one in tree.unread] == unread
+    assert [assignment.value for assignment in tree.assignments] == [text.split()[-1]]
+    assert [entry.value for entry in tree.unread] == unread
 
 
 def test_sections_count_in_their_own_file_only(supportconfig):

@@ -57,10 +57,10 @@ class Checkout:
     @property
     def shared(self) -> dict[str, list[str]]:
         """The archives of each state."""
-        found = self.root / ".cache/archives"
+        archives = self.root / ".cache/archives"
         return {
             folder.name: sorted(path.name for path in folder.iterdir())
-            for folder in found.iterdir()
+            for folder in archives.iterdir()
             if folder.is_dir()
         }
 

@@ -22,16 +22,16 @@ def judged(monkeypatch: Any, host: Any, seconds: Any = (300.0, 1800.0), **reads:
     controls = {
         name: SimpleNamespace(
             policy_from=lambda values: values,
-            read=lambda host, policy, one=one: one(host),
+            read=lambda host, policy, reader=function: reader(host),
             judge=lambda facts, policy, _crashed, name=name: [
                 found(GOOD._replace(id=f"{name}.check"), PASS, running=str(facts))
             ],
         )
-        for name, one in reads.items()
+        for name, function in reads.items()
     }
     monkeypatch.setattr(audit, "CONTROLS", controls)
     findings = audit.judge_host(host, {name: {} for name in controls}, seconds=seconds)
-    return {one.control: one for one in findings}
+    return {finding.control: finding for finding in findings}
 
 
 def crash(kind: type[BaseException], *arguments: Any) -> Any:
@@ -62,7 +62,7 @@ def no_end(host: Any) -> int:
 def test_a_crash_is_the_error_of_its_control(monkeypatch, read):
     host = RecordedHost({})
     findings = judged(monkeypatch, host, bad=read, good=lambda host: 1, worse=lambda host: 2)
-    assert {name: one.status for name, one in findings.items()} == {
+    assert {name: finding.status for name, finding in findings.items()} == {
         "bad": "error",
         "good": "pass",
         "worse": "pass",
@@ -80,40 +80,40 @@ class TestWhatOneControlSaysTooMuchOf:
     """The controller refuses a host whose answer is beyond its bounds, and all its controls."""
 
     def test_long_texts_are_cut_and_still_differ(self, monkeypatch):
-        told = [
+        results = [
             judged(monkeypatch, RecordedHost({}), one=lambda _host, end=end: "x" * 200_000 + end)
             for end in "ab"
         ]
-        texts = [one["one"].running for one in told]
+        texts = [findings["one"].running for findings in results]
         assert all(len(text) < response_validation.MOST_TEXT // 2 for text in texts)
         assert texts[0] != texts[1]
         assert "200001 characters" in texts[0]
 
     def test_values_are_cut_too(self):
         values = {"a": "x" * 200_000, "b": 2**63, "c": None}
-        (one,) = audit.bounded([found(GOOD, PASS, values=values)])
-        assert len(one.values["a"]) < response_validation.MOST_TEXT // 2
-        assert (one.values["b"], one.values["c"]) == (2**63, None)
+        (finding,) = audit.bounded([found(GOOD, PASS, values=values)])
+        assert len(finding.values["a"]) < response_validation.MOST_TEXT // 2
+        assert (finding.values["b"], finding.values["c"]) == (2**63, None)
 
     def test_lists_are_cut_too(self):
-        (one,) = audit.bounded([found(GOOD, PASS, evidence=["x" * 200_000])])
-        assert len(one.evidence[0]) < response_validation.MOST_TEXT // 2
+        (finding,) = audit.bounded([found(GOOD, PASS, evidence=["x" * 200_000])])
+        assert len(finding.evidence[0]) < response_validation.MOST_TEXT // 2
 
     def test_no_part_of_a_command_is_given(self):
         commands = ["true", "rm -r /tmp/" + "x" * 200_000]
-        (one,) = audit.bounded([found(GOOD, "fail", fix="Do:", commands=commands)])
-        assert one.commands == ("true",)
+        (finding,) = audit.bounded([found(GOOD, "fail", fix="Do:", commands=commands)])
+        assert finding.commands == ("true",)
 
     def test_too_many_findings_are_the_error_of_their_control(self):
         many = [found(GOOD._replace(id="many.check"), PASS)] * (
             response_validation.MOST_FINDINGS + 1
         )
         few = [found(GOOD, PASS)] * 3
-        told = audit.bounded(few + many)
-        assert told[:3] == few
-        (one,) = told[3:]
-        assert (one.check, one.status) == ("many.audited", "error")
-        assert f"{len(many)} findings" in one.why
+        bounded = audit.bounded(few + many)
+        assert bounded[:3] == few
+        (error,) = bounded[3:]
+        assert (error.check, error.status) == ("many.audited", "error")
+        assert f"{len(many)} findings" in error.why
 
 
 def test_a_crash_keeps_the_secrets_of_the_policy(monkeypatch):

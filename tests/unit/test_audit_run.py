@@ -147,7 +147,7 @@ class TestThisMachine:
         (line,) = live.lines
         validate_line(line)
         assert (line["host"], line["outcome"], line["run"]["hosts"]) == ("localhost", "judged", 1)
-        judged = {one["check"] for one in line["findings"] if one["status"] != "skip"}
+        judged = {finding["check"] for finding in line["findings"] if finding["status"] != "skip"}
         assert len(judged) >= 8
 
     def test_report_is_five_files_for_their_owner_alone(self, live):
@@ -190,10 +190,10 @@ class TestRecord:
 class TestEvidence:
     def test_verdicts_of_the_seed(self, seeds):
         assert seeds.code == 2, seeds.output
-        told = seeds.statuses()
-        assert told["seed-1000-pages", "hugepages.sga_in_huge_pages"] == "fail"
-        assert told["seed-35893-pages", "hugepages.pool_covers_sga"] == "pass"
-        assert told["seed-35893-pages", "hugepages.pool_not_wasted"] == "warn"
+        statuses = seeds.statuses()
+        assert statuses["seed-1000-pages", "hugepages.sga_in_huge_pages"] == "fail"
+        assert statuses["seed-35893-pages", "hugepages.pool_covers_sga"] == "pass"
+        assert statuses["seed-35893-pages", "hugepages.pool_not_wasted"] == "warn"
 
     def test_waiver_that_holds_waives(self, seeds):
         assert seeds.statuses()["seed-35893-pages", "hugepages.ram_share"] == "waived"
@@ -205,7 +205,7 @@ class TestEvidence:
     def test_lines_on_disk_agree_with_the_report(self, seeds, validate_line):
         for line in seeds.lines:
             validate_line(line)
-        waivers = [one["waiver"] for line in seeds.lines for one in line["findings"]]
+        waivers = [finding["waiver"] for line in seeds.lines for finding in line["findings"]]
         (waiver,) = [waiver for waiver in waivers if waiver]
         assert (waiver["was"], waiver["expires"]) == ("fail", "2999-12-31")
         assert {line["host"] for line in seeds.lines} == {"seed-1000-pages", "seed-35893-pages"}
@@ -213,7 +213,7 @@ class TestEvidence:
     def test_warnings_fail_where_strict_says_so(self, hostproof):
         strict = hostproof("audit", "--evidence", str(FIXTURES / "laptop"), "--strict")
         assert strict.code == 2, strict.output
-        assert "fail" not in {one["status"] for one in strict.lines[0]["findings"]}
+        assert "fail" not in {finding["status"] for finding in strict.lines[0]["findings"]}
 
     def test_pack_of_which_nothing_can_be_read(self, hostproof, tmp_path):
         """Beside one that is fine: what could not be determined is neither red nor green."""
@@ -252,8 +252,8 @@ class TestHostsThatDoNotAnswer:
         )
         outcomes = {line["host"]: line["outcome"] for line in run.lines}
         assert outcomes == {"gone": "unreachable", "here": "judged"}
-        found = {one["status"] for line in run.lines for one in line["findings"]}
-        assert run.code == (2 if "fail" in found else 4), run.output
+        statuses = {finding["status"] for line in run.lines for finding in line["findings"]}
+        assert run.code == (2 if "fail" in statuses else 4), run.output
         assert {path.name for path in run.folder.iterdir()} == FILES
         assert run.statuses()["gone", "host.reachable"] == "error"
 

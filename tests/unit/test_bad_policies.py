@@ -22,33 +22,33 @@ OF_ANSIBLE = {
 }
 #: And one case of each control. Other cases vary only the policy, which our code judges.
 WITH_EACH_CORE = OF_ANSIBLE | set(
-    {one.control: name for name, one in bad_policies.CASES.items()}.values()
+    {case.control: name for name, case in bad_policies.CASES.items()}.values()
 )
 
 
 @pytest.fixture(scope="module")
 def lines(request, tmp_path_factory):
     """The play has a host only for each case that a selected test asks for."""
-    items = [one for one in request.session.items if one.path == request.path]
-    asked = [one.callspec.params["name"] for one in items if hasattr(one, "callspec")]
-    return policy_play.run(tmp_path_factory.mktemp("policies"), asked)
+    items = [item for item in request.session.items if item.path == request.path]
+    names = [item.callspec.params["name"] for item in items if hasattr(item, "callspec")]
+    return policy_play.run(tmp_path_factory.mktemp("policies"), names)
 
 
 def test_there_are_sixty():
     assert len(bad_policies.CASES) >= 60
-    assert {one.control for one in bad_policies.CASES.values()} == {
+    assert {case.control for case in bad_policies.CASES.values()} == {
         path.parents[1].name for path in policy_play.ROOT.glob("roles/*/meta/argument_specs.yml")
     }
 
 
 def test_a_sound_one_is_judged_beside_them(lines):
     assert lines["sound"][0]["outcome"] == "judged"
-    assert {one["control"] for one in lines["sound"][0]["findings"]} == {"hugepages"}
+    assert {finding["control"] for finding in lines["sound"][0]["findings"]} == {"hugepages"}
 
 
 def test_each_core_gets_every_control_and_every_value_of_ansible():
     assert bad_policies.CASES.keys() >= WITH_EACH_CORE >= OF_ANSIBLE
-    controls = {one.control for one in bad_policies.CASES.values()}
+    controls = {case.control for case in bad_policies.CASES.values()}
     assert {bad_policies.CASES[name].control for name in WITH_EACH_CORE} == controls
 
 

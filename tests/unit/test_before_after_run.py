@@ -98,7 +98,7 @@ class Tool:
 
     def changes(self) -> list[dict[str, Any]]:
         document = json.loads((self.newest_report() / "report.json").read_text())
-        return [one for one in document["findings"] if one["check"] == "latency.change"]
+        return [finding for finding in document["findings"] if finding["check"] == "latency.change"]
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_what_got_slower_fails_and_both_distributions_are_evidence(tool, slow, v
     slow.delay = 0.3
     done = tool.run("latency", "compare")
     assert done.returncode == 2, done.stdout
-    slower = {one["title"].split(": ")[0]: one["status"] for one in tool.changes()}
+    slower = {change["title"].split(": ")[0]: change["status"] for change in tool.changes()}
     port = slow.port
     assert slower[f"tcp 127.0.0.1:{port} user 12 B"] == "fail"
     (line,) = [
@@ -133,7 +133,7 @@ def test_what_got_slower_fails_and_both_distributions_are_evidence(tool, slow, v
         if '"host": "here"' in text
     ]
     validate_line(line)
-    keys = {key for one in line["findings"] for key in one["evidence"]}
+    keys = {key for finding in line["findings"] for key in finding["evidence"]}
     assert {
         f"windows:{side}:tcp 127.0.0.1:{port} user 12 B" for side in ("before", "after")
     } <= keys
@@ -152,14 +152,14 @@ def test_a_named_baseline_without_the_host_is_no_pass(tool, tmp_path):
 def test_controls_that_match_no_host_are_refused_before_anything_is_measured(tool, slow, pattern):
     """They would be judged as if they had been changed."""
     reports = sorted((tool.folder / "reports").glob("*"))
-    asked = slow.connections
+    connections = slow.connections
     done = tool.run("latency", "compare", "-e", f"latency_gate_unchanged_hosts={pattern}")
     assert done.returncode == 1, done.stdout
     assert (
         "latency_gate_unchanged_hosts matches no host of the inventory: 'contorls'; hosts that "
         "must not change would count as changed: correct it, or leave it out"
     ) in done.stdout
-    assert slow.connections == asked
+    assert slow.connections == connections
     assert sorted((tool.folder / "reports").glob("*")) == reports
 
 
@@ -170,7 +170,7 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
     done = tool.run("latency", "compare")
     # A connection that it took in its last moment makes this a failure: five of six are lost.
     assert done.returncode in (2, 3), done.stdout
-    assert "error" in {one["status"] for one in tool.changes()} <= {"error", "fail"}
+    assert "error" in {change["status"] for change in tool.changes()} <= {"error", "fail"}
 
 
 @pytest.mark.one_core
@@ -229,7 +229,7 @@ class TestAGateThatWasCutShort:
         done = run(code)
         assert done.returncode == expected, done.stdout
         document = json.loads((tool.newest_report() / "report.json").read_text())
-        told = {one["host"]: one["status"] for one in document["findings"]}
-        assert told["db01"] == "fail"
-        assert told["db02"] == "error"
+        statuses = {finding["host"]: finding["status"] for finding in document["findings"]}
+        assert statuses["db01"] == "fail"
+        assert statuses["db02"] == "error"
         assert re.search(r"^Gate: .*/baselines/", done.stdout, re.MULTILINE)

@@ -33,9 +33,9 @@ def test_a_bound_that_is_not_kept_is_the_exit_code(bench, tmp_path, capsys):
     assert judged.score.exit_code() == 0
     judged.judge("not kept", 1.51, 1.5)
     assert judged.score.exit_code() == 1
-    said = capsys.readouterr().out
-    assert "Expected: kept: 1.50, at most 1.5: met" in said
-    assert "Expected: not kept: 1.51, at most 1.5: NOT MET" in said
+    output = capsys.readouterr().out
+    assert "Expected: kept: 1.50, at most 1.5: met" in output
+    assert "Expected: not kept: 1.51, at most 1.5: NOT MET" in output
 
 
 def test_without_bounds_figures_are_shown_and_not_judged(bench, tmp_path, capsys):
@@ -78,8 +78,8 @@ def test_bytes_to_a_host_keep_their_bounds(bench):
     every = bench.faraway.sent_by_an_audit("python3")
     assert len(every.text) + len(every.command) <= bench.ALL_BYTES
     for name in bench.faraway.controls():
-        one = bench.faraway.sent_by_an_audit("python3", [name])
-        assert len(one.text) + len(one.command) <= bench.ONE_BYTES, name
+        request = bench.faraway.sent_by_an_audit("python3", [name])
+        assert len(request.text) + len(request.command) <= bench.ONE_BYTES, name
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +108,8 @@ def asked(bench: ModuleType, program: Path, **fields: float) -> tuple[str, str]:
 
 
 def test_the_far_host_gives_the_answer_of_this_machine(bench, far):
-    said, mark = asked(bench, far.python)
-    answer = bench.faraway.payload.answer_in(said, mark)
+    output, mark = asked(bench, far.python)
+    answer = bench.faraway.payload.answer_in(output, mark)
     judged = {finding["control"] for finding in answer["findings"]}
     # Nobody wrote a check of his own there.
     assert judged == set(bench.faraway.controls()) - {"custom"}
@@ -156,20 +156,20 @@ def test_one_command_runs_all_of_it_small():
 
 def test_a_fleet_is_judged_by_seconds_a_host_and_in_slices_by_memory(bench, tmp_path, capsys):
     judged = session(bench, tmp_path)
-    found = {
+    costs = {
         200: bench.Cost(12.0, 0, 0, 800.0),
         1000: bench.Cost(80.0, 0, 0, 850.0),
         5000: bench.Cost(600.0, 0, 0, 1200.0),
     }
-    bench.judge_fleet(judged, found)
+    bench.judge_fleet(judged, costs)
     bench.judge_fleet(judged, {1000: bench.Cost(91.0, 0, 0, 1)}, " in slices")
-    bench.judge_memory(judged, found)
-    bench.judge_memory(judged, {200: found[200], 1000: found[1000]})
+    bench.judge_memory(judged, costs)
+    bench.judge_memory(judged, {200: costs[200], 1000: costs[1000]})
     bench.judge_memory(judged, {})
-    said = capsys.readouterr().out
-    assert "seconds of 1000 hosts with their window: 80.00, at most 90: met" in said
-    assert "seconds of 1000 hosts with their window in slices: 91.00, at most 90: NOT MET" in said
-    assert "seconds a host of 5000, x those of 1000: 1.50, at most 1.25: NOT MET" in said
+    output = capsys.readouterr().out
+    assert "seconds of 1000 hosts with their window: 80.00, at most 90: met" in output
+    assert "seconds of 1000 hosts with their window in slices: 91.00, at most 90: NOT MET" in output
+    assert "seconds a host of 5000, x those of 1000: 1.50, at most 1.25: NOT MET" in output
     memory = "peak memory with {} hosts in slices, x that with 200: {}, at most 1.25: {}"
-    assert memory.format(5000, "1.50", "NOT MET") in said
-    assert memory.format(1000, "1.06", "met") in said
+    assert memory.format(5000, "1.50", "NOT MET") in output
+    assert memory.format(1000, "1.06", "met") in output

@@ -81,13 +81,13 @@ def rounds_of(judging: ModuleType, ratios: list[float], monkeypatch: pytest.Monk
     left = iter(ratios)
     now = iter(range(1000))
     monkeypatch.setattr(judging.time, "monotonic", lambda: float(next(now)))
-    return judging.rounds(lambda: next(left), lambda one: judging.at_most(one, 1.05), 9, 10.0)
+    return judging.rounds(lambda: next(left), lambda result: judging.at_most(result, 1.05), 9, 10.0)
 
 
 def test_steady_rounds_decide_at_once(judging, monkeypatch):
-    found, count, word = rounds_of(judging, [1.02, 1.01, 1.03] * 10, monkeypatch)
+    result, count, word = rounds_of(judging, [1.02, 1.01, 1.03] * 10, monkeypatch)
     assert (count, word) == (9, "met")
-    assert found.ratio == pytest.approx(1.02, rel=1e-3)
+    assert result.ratio == pytest.approx(1.02, rel=1e-3)
     assert rounds_of(judging, [1.12, 1.11, 1.13] * 10, monkeypatch)[2] == "NOT MET"
 
 
@@ -146,15 +146,15 @@ def test_a_verdict_that_calls_chance_a_change_is_told(rates, monkeypatch, capsys
     real = rates.compare
 
     def hasty(before, after, margin, comparisons=1):
-        found = real(before, after, margin, comparisons)
-        slower = found.interval.ratio > 1
-        return found._replace(verdict=rates.SLOWER if slower else rates.FASTER)
+        comparison = real(before, after, margin, comparisons)
+        slower = comparison.interval.ratio > 1
+        return comparison._replace(verdict=rates.SLOWER if slower else rates.FASTER)
 
     monkeypatch.setattr(rates, "compare", hasty)
     assert run(rates, monkeypatch) == 1
-    said = capsys.readouterr().out
-    assert "OUT OF BOUNDS: simulated: 400 of 400 false" in said
-    assert "OUT OF BOUNDS: recorded:" in said
+    output = capsys.readouterr().out
+    assert "OUT OF BOUNDS: simulated: 400 of 400 false" in output
+    assert "OUT OF BOUNDS: recorded:" in output
 
 
 def test_a_verdict_that_finds_nothing_is_told(rates, monkeypatch, capsys):

@@ -16,14 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def forget() -> None:
     """What this process knows."""
-    for one in (cache.folder_of, payload.all_sources, payload._payload):
-        one.cache_clear()
+    for function in (cache.folder_of, payload.all_sources, payload._payload):
+        function.cache_clear()
 
 
 def fresh(monkeypatch, root: Path, home: Path | None) -> None:
     """Caches of this process as at its start, and folders of the test's own."""
     forget()
-    parents = [one for one in (root, home) if one is not None]
+    parents = [directory for directory in (root, home) if directory is not None]
     monkeypatch.setattr(cache, "_parents", lambda: iter(parents))
 
 
@@ -46,8 +46,8 @@ class TestKept:
         finally:
             os.umask(old)
         assert folder.parent.parent == tmp_path / "cache"
-        for one in (folder, folder.parent, tmp_path / "cache"):
-            assert one.stat().st_mode & 0o077 == 0
+        for directory in (folder, folder.parent, tmp_path / "cache"):
+            assert directory.stat().st_mode & 0o077 == 0
         assert (folder / "x").stat().st_mode & 0o077 == 0
 
     @pytest.mark.parametrize("below", [".", "payload", "VERSION"])
@@ -55,8 +55,8 @@ class TestKept:
         theirs = tmp_path / "cache"
         folder = theirs / "payload" / payload.version()
         folder.mkdir(parents=True)
-        for one in (theirs, theirs / "payload", folder):
-            one.chmod(0o700)
+        for directory in (theirs, theirs / "payload", folder):
+            directory.chmod(0o700)
         (folder / "x").write_bytes(b"evil")
         bad = {".": theirs, "payload": theirs / "payload", "VERSION": folder}[below]
         bad.chmod(0o777)
@@ -113,7 +113,7 @@ class TestKept:
         fresh(monkeypatch, tmp_path / "cache", None)
         payload._folder()
         made: list[int] = []
-        found: list[bytes] = []
+        contents: list[bytes] = []
 
         def make() -> bytes:
             made.append(1)
@@ -121,15 +121,15 @@ class TestKept:
 
         threads = [
             threading.Thread(
-                target=lambda: found.append(cache.get_or_create(payload._folder() / "x", make))
+                target=lambda: contents.append(cache.get_or_create(payload._folder() / "x", make))
             )
             for _ in range(8)
         ]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        assert found == [b"x" * 100_000] * 8
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert contents == [b"x" * 100_000] * 8
         assert len(made) == 1
 
     def test_what_is_kept_is_taken_without_a_look_at_the_sources(self, monkeypatch, tmp_path):
@@ -154,8 +154,8 @@ class TestKept:
             subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment)
             for _ in range(2)
         ]
-        said = [run.communicate()[0] for run in runs]
-        assert said[0] == said[1] != b""
+        outputs = [run.communicate()[0] for run in runs]
+        assert outputs[0] == outputs[1] != b""
         files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
         assert not [path for path in files if path.name.startswith(".") and path.name != ".lock"]
 
@@ -164,8 +164,8 @@ class TestKept:
             old = tmp_path / f"cache/payload/{number:032x}"
             old.mkdir(parents=True)
             os.utime(old, (number, number))
-        for one in (tmp_path / "cache", tmp_path / "cache/payload"):
-            one.chmod(0o700)
+        for directory in (tmp_path / "cache", tmp_path / "cache/payload"):
+            directory.chmod(0o700)
         fresh(monkeypatch, tmp_path / "cache", None)
         there = {path.name for path in payload._folder().parent.iterdir()}
         assert there == {payload.version(), *(f"{number:032x}" for number in range(5, 9))}

@@ -71,10 +71,10 @@ def packs(tmp_path):
 
 def test_an_update_is_shown_check_by_check(older, packs, capsys):
     assert main(["catalogue", "diff", str(older), "--evidence", str(packs), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["old"], told["new"], told["packs"]) == ("0.1.9", VERSION, 2)
+    update = json.loads(capsys.readouterr().out)
+    assert (update["old"], update["new"], update["packs"]) == ("0.1.9", VERSION, 2)
     db01, both = ["db01.example.com"], ["db01.example.com", "db02.example.com"]
-    assert [tuple(one.values()) for one in told["changes"]] == [
+    assert [tuple(change.values()) for change in update["changes"]] == [
         ("verdict", "(host)", "not ready", "ready", db01),
         ("changed", "hugepages.ram_share", "fail", "pass", both),
         ("new", "hugepages.no_overcommit", "-", "pass", both),
@@ -99,12 +99,12 @@ def test_names_of_hosts_are_bounded():
 
 def test_statuses_of_one_check_are_counted():
     line = make_line("db01", [finding(status="pass"), finding(status="fail"), finding()])
-    (check,) = {one["check"] for one in line["findings"]}
+    (check,) = {finding["check"] for finding in line["findings"]}
     before, now = merge([make_line("db01", [finding()])]), merge([line])
     same = other_version.Version(ROOT, VERSION, {check: "high"})
     low = same._replace(severities={check: "low"})
     changes = catalogue_diff.changes(low, same, before, now)
-    assert [one[:4] for one in changes if one.name == check] == [
+    assert [change[:4] for change in changes if change.name == check] == [
         ("changed", check, "fail", "2 fail, 1 pass"),
         ("severity", check, "low", "high"),
     ]
@@ -117,8 +117,8 @@ def test_the_latest_pack_of_each_host_is_taken(tmp_path, monkeypatch):
         (records / run / f"{name}.json").write_text(run)
     monkeypatch.setenv("HOSTPROOF_RECORDS", str(records))
     assert catalogue.copy_packs(None, tmp_path / "into") == 2
-    found = {path.name: path.read_text() for path in (tmp_path / "into").iterdir()}
-    assert found == {"db01.json": "20261102T", "db02.json": "20261101T"}
+    copied = {path.name: path.read_text() for path in (tmp_path / "into").iterdir()}
+    assert copied == {"db01.json": "20261102T", "db02.json": "20261101T"}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -133,8 +133,8 @@ def test_a_git_revision_is_read_without_a_change_of_the_checkout(tmp_path):
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "old"], ["tag", "v0.0.9"]):
         subprocess.run([*git, *words], check=True)
     (travels / "__init__.py").write_text('VERSION = "0.1.0"\n')
-    found = other_version.installed("v0.0.9", tmp_path, checkout, PROGRAMS)
-    assert (found.version, found.checks) == ("0.0.9", {"host.audited": "high"})
+    installed = other_version.installed("v0.0.9", tmp_path, checkout, PROGRAMS)
+    assert (installed.version, installed.checks) == ("0.0.9", {"host.audited": "high"})
     assert (travels / "__init__.py").read_text() == 'VERSION = "0.1.0"\n'
 
 
@@ -153,8 +153,8 @@ def test_what_is_neither_a_directory_nor_a_revision_is_one_sentence(tmp_path, na
 
 def test_a_directory_without_hostproof_is_one_sentence(tmp_path, capsys):
     assert main(["catalogue", "diff", str(tmp_path), "--evidence", str(PACKS)]) == 1
-    said = f"hostproof: {tmp_path} contains no Hostproof (no playbooks/audit.yml)\n"
-    assert capsys.readouterr().err == said
+    message = f"hostproof: {tmp_path} contains no Hostproof (no playbooks/audit.yml)\n"
+    assert capsys.readouterr().err == message
 
 
 def test_a_directory_whose_checks_cannot_be_read_is_one_sentence(tmp_path):

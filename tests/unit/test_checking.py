@@ -70,13 +70,17 @@ def raising(problem):
 
 class TestOneRule:
     def test_a_verdict_is_a_finding_with_the_words_of_its_check(self):
-        found = one(lambda facts, policy: Verdict(PASS if facts == policy else FAIL), 1, 2)
-        assert (found.control, found.check, found.title) == ("c", "c.0", "Title 0")
-        assert (found.status, found.severity, found.takes_effect) == ("fail", "high", "reboot")
-        assert (found.why, found.reference) == ("It breaks.", "a book, page 1")
+        finding = one(lambda facts, policy: Verdict(PASS if facts == policy else FAIL), 1, 2)
+        assert (finding.control, finding.check, finding.title) == ("c", "c.0", "Title 0")
+        assert (finding.status, finding.severity, finding.takes_effect) == (
+            "fail",
+            "high",
+            "reboot",
+        )
+        assert (finding.why, finding.reference) == ("It breaks.", "a book, page 1")
 
     def test_what_a_verdict_says_is_in_the_finding(self):
-        said = {
+        texts = {
             "why": "So.",
             "fix": "do",
             "commands": ("do it",),
@@ -89,8 +93,8 @@ class TestOneRule:
             "because_of": ("c.1",),
             "reference": "another book",
         }
-        found = one(lambda *_: Verdict(WARN, **said))._asdict()
-        assert {name: found[name] for name in said} == said
+        fields = one(lambda *_: Verdict(WARN, **texts))._asdict()
+        assert {name: fields[name] for name in texts} == texts
 
     def test_a_title_of_its_own_and_whose_it_is(self):
         assert one(lambda *_: Verdict(PASS, title="Other")).title == "Other"
@@ -98,7 +102,7 @@ class TestOneRule:
 
     def test_several_verdicts_stand_in_their_order(self):
         rules = rules_of(lambda *_: [Verdict(PASS, of="b"), Verdict(FAIL, of="a")])
-        assert [found.title for found in rules.judge(0, 0)] == ["b: Title 0", "a: Title 0"]
+        assert [finding.title for finding in rules.judge(0, 0)] == ["b: Title 0", "a: Title 0"]
 
     def test_a_rule_that_says_nothing_is_a_fault(self):
         with pytest.raises(ValueError, match="returns nothing"):
@@ -106,8 +110,12 @@ class TestOneRule:
         assert one(lambda *_: [], crashed=lambda *_: Verdict(ERROR, "!")).status == "error"
 
     def test_skip_has_its_reason_and_its_evidence(self):
-        found = one(raising(Skip("Not here.", ["file:/x"])))
-        assert (found.status, found.why, found.evidence) == ("skip", "Not here.", ("file:/x",))
+        finding = one(raising(Skip("Not here.", ["file:/x"])))
+        assert (finding.status, finding.why, finding.evidence) == (
+            "skip",
+            "Not here.",
+            ("file:/x",),
+        )
 
     @pytest.mark.parametrize(
         ("problem", "why", "evidence"),
@@ -121,17 +129,17 @@ class TestOneRule:
         ],
     )
     def test_what_is_unknown_is_an_error(self, problem, why, evidence):
-        found = one(lambda facts, policy: known(facts), problem)
-        assert (found.status, found.why) == ("error", f"Could not be determined: {why}")
-        assert (found.evidence, found.fix) == (evidence, None)
+        finding = one(lambda facts, policy: known(facts), problem)
+        assert (finding.status, finding.why) == ("error", f"Could not be determined: {why}")
+        assert (finding.evidence, finding.fix) == (evidence, None)
 
     def test_who_may_not_read_is_told_of_become(self):
-        found = one(raising(Denied("file:/x", "/x may not be read")))
-        assert "--become" in found.fix
+        finding = one(raising(Denied("file:/x", "/x may not be read")))
+        assert "--become" in finding.fix
 
     def test_what_the_host_has_not_can_be_a_reason_to_skip(self):
-        found = one(lambda facts, policy: known_or_skip(facts), Absent("file:/x", "no /x here"))
-        assert (found.status, found.why) == ("skip", "no /x here.")
+        finding = one(lambda facts, policy: known_or_skip(facts), Absent("file:/x", "no /x here"))
+        assert (finding.status, finding.why) == ("skip", "no /x here.")
         assert one(lambda facts, _: known_or_skip(facts), Unanswered("k", "x")).status == "error"
         assert known_or_skip(3) == 3
 
@@ -144,9 +152,13 @@ class TestOneRule:
             return Verdict(PASS)
 
         rules = rules_of(lambda *_: [judged(part, name, of=name) for name in "abc"])
-        found = {finding.title[0]: finding for finding in rules.judge(0, 0)}
-        assert {name: f.status for name, f in found.items()} == {"a": SKIP, "b": ERROR, "c": PASS}
-        assert found["b"].evidence == ("file:/b",)
+        findings = {finding.title[0]: finding for finding in rules.judge(0, 0)}
+        assert {name: f.status for name, f in findings.items()} == {
+            "a": SKIP,
+            "b": ERROR,
+            "c": PASS,
+        }
+        assert findings["b"].evidence == ("file:/b",)
 
 
 class TestCrash:
@@ -216,22 +228,22 @@ class TestSubjects:
         return rules_of(rule, each=each).judge(facts, "policy")
 
     def test_a_rule_is_asked_for_each(self):
-        asked = []
+        calls = []
 
         def rule(*arguments):
-            asked.append(arguments)
+            calls.append(arguments)
             return Verdict(PASS)
 
-        found = self.judge(rule, ["a", "b"])
-        assert asked == [("a", ["a", "b"], "policy"), ("b", ["a", "b"], "policy")]
-        assert [one.title for one in found] == ["a: Title 0", "b: Title 0"]
+        findings = self.judge(rule, ["a", "b"])
+        assert calls == [("a", ["a", "b"], "policy"), ("b", ["a", "b"], "policy")]
+        assert [finding.title for finding in findings] == ["a: Title 0", "b: Title 0"]
 
     def test_a_verdict_without_evidence_has_its_subjects(self):
         def rule(subject, *_):
             return Verdict(PASS, evidence=["file:/x"] if subject == "b" else ())
 
-        found = self.judge(rule, ["a", "b"])
-        assert [one.evidence for one in found] == [("processes:a",), ("file:/x",)]
+        findings = self.judge(rule, ["a", "b"])
+        assert [finding.evidence for finding in findings] == [("processes:a",), ("file:/x",)]
 
     def test_what_is_unknown_of_one_does_not_hide_the_others(self):
         def rule(subject, *_):
@@ -241,39 +253,46 @@ class TestSubjects:
                 raise Skip("b is down.")
             return Verdict(PASS)
 
-        found = self.judge(rule, ["a", "b", "c"])
-        assert [one.status for one in found] == [ERROR, SKIP, PASS]
-        assert [one.evidence[0] for one in found] == ["command:a", "processes:b", "processes:c"]
+        findings = self.judge(rule, ["a", "b", "c"])
+        assert [finding.status for finding in findings] == [ERROR, SKIP, PASS]
+        assert [finding.evidence[0] for finding in findings] == [
+            "command:a",
+            "processes:b",
+            "processes:c",
+        ]
 
     def test_of_nobody_there_is_a_name_of_nobody(self):
-        (found,) = self.judge(lambda *_: Verdict(PASS, of=""), ["a"])
-        assert found.title == "Title 0"
+        (finding,) = self.judge(lambda *_: Verdict(PASS, of=""), ["a"])
+        assert finding.title == "Title 0"
 
     def test_where_there_is_none_nothing_is_judged(self):
-        (found,) = self.judge(print, [])
-        assert (found.status, found.why, found.title) == (SKIP, "Nobody is here.", "Title 0")
+        (finding,) = self.judge(print, [])
+        assert (finding.status, finding.why, finding.title) == (SKIP, "Nobody is here.", "Title 0")
         each = self.EACH._replace(none=lambda facts, policy: f"{policy} has none.")
         assert self.judge(print, [], each)[0].why == "policy has none."
 
     def test_where_nobody_knows_them_each_check_is_an_error(self):
         rules = rules_of(print, print, each=self.EACH)
-        found = rules.judge(Denied("dir:/proc", "/proc may not be read"), "policy")
-        assert [(one.check, one.status) for one in found] == [("c.0", ERROR), ("c.1", ERROR)]
-        assert found[0].evidence == ("dir:/proc",)
+        findings = rules.judge(Denied("dir:/proc", "/proc may not be read"), "policy")
+        assert [(finding.check, finding.status) for finding in findings] == [
+            ("c.0", ERROR),
+            ("c.1", ERROR),
+        ]
+        assert findings[0].evidence == ("dir:/proc",)
 
     def test_they_can_be_a_reason_to_skip(self):
         each = Subjects(raising(Skip("Not a Linux host.")))
-        (found,) = self.judge(print, None, each)
-        assert (found.status, found.why) == (SKIP, "Not a Linux host.")
+        (finding,) = self.judge(print, None, each)
+        assert (finding.status, finding.why) == (SKIP, "Not a Linux host.")
 
     def test_one_that_is_not_known_stands_among_them(self):
         problem = PolicyError("c_wanted: x is not a name")
-        found = self.judge(lambda *_: Verdict(PASS), ["a", problem])
-        assert [(one.title, one.status) for one in found] == [
+        findings = self.judge(lambda *_: Verdict(PASS), ["a", problem])
+        assert [(finding.title, finding.status) for finding in findings] == [
             ("a: Title 0", PASS),
             ("the others: Title 0", ERROR),
         ]
-        assert found[1].why == "Could not be determined: c_wanted: x is not a name."
+        assert findings[1].why == "Could not be determined: c_wanted: x is not a name."
 
     def test_what_is_true_of_any_finding_on_it(self):
         each = self.EACH._replace(
@@ -282,22 +301,22 @@ class TestSubjects:
         assert self.judge(lambda *_: Verdict(FAIL), ["a"], each)[0].why == "It breaks. (a)"
 
     def test_they_are_looked_for_once(self):
-        asked = []
+        calls = []
 
         def find(*_arguments):
-            asked.append(1)
+            calls.append(1)
             return iter(["a"])
 
         rules_of(*[lambda *_: Verdict(PASS)] * 3, each=Subjects(find)).judge(0, 0)
-        assert asked == [1]
+        assert calls == [1]
 
 
 class TestRules:
     def test_where_no_rule_can_judge(self):
-        found = rules_of(print, print, applies=raising(Skip("Not here."))).judge(0, 0)
-        assert [(one.status, one.why) for one in found] == [(SKIP, "Not here.")] * 2
-        found = rules_of(print, applies=raising(Unanswered("k", "x"))).judge(0, 0)
-        assert [one.status for one in found] == [ERROR]
+        findings = rules_of(print, print, applies=raising(Skip("Not here."))).judge(0, 0)
+        assert [(finding.status, finding.why) for finding in findings] == [(SKIP, "Not here.")] * 2
+        findings = rules_of(print, applies=raising(Unanswered("k", "x"))).judge(0, 0)
+        assert [finding.status for finding in findings] == [ERROR]
 
     def test_where_they_can(self):
         assert one(lambda *_: Verdict(PASS), applies=lambda facts, policy: None).status == PASS
@@ -344,20 +363,20 @@ class TestLayers:
 
     @pytest.mark.parametrize("status", [FAIL, WARN])
     def test_a_known_problem_stands_and_the_unknown_is_named(self, status):
-        found = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
-        assert (found.status, found.why) == (
+        finding = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
+        assert (finding.status, finding.why) == (
             status,
             "It is 1. Not known: boot: /b may not be read.",
         )
 
     def test_the_words_of_the_check_come_first(self):
-        found = one(lambda *_: by_layers(Verdict(FAIL), self.LAYERS))
-        assert found.why == "It breaks. Not known: boot: /b may not be read."
+        finding = one(lambda *_: by_layers(Verdict(FAIL), self.LAYERS))
+        assert finding.why == "It breaks. Not known: boot: /b may not be read."
 
     @pytest.mark.parametrize("status", [PASS, SKIP])
     def test_nothing_passes_by_a_part_of_its_layers(self, status):
-        found = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
-        assert (found.status, found.evidence) == (ERROR, ("file:/b",))
+        finding = one(lambda *_: by_layers(Verdict(status, "It is 1."), self.LAYERS))
+        assert (finding.status, finding.evidence) == (ERROR, ("file:/b",))
 
     def test_where_all_is_known_nothing_changes(self):
         verdict = Verdict(PASS, "It is 1.")

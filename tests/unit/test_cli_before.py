@@ -49,7 +49,7 @@ def test_every_option_and_alias_is_still_there(name):
 
 @pytest.mark.parametrize("name", BEFORE["verbs"])
 def test_it_takes_as_many_arguments(name):
-    arguments = [one for one in commands()[name].params if isinstance(one, click.Argument)]
+    arguments = [param for param in commands()[name].params if isinstance(param, click.Argument)]
     least = sum(argument.required * abs(argument.nargs) for argument in arguments)
     endless = any(argument.nargs == -1 for argument in arguments)
     most = None if endless else sum(argument.nargs for argument in arguments)
@@ -72,7 +72,7 @@ def test_every_value_arrives_under_the_name_that_the_command_expects():
     for name, command in commands().items():
         function = inspect.unwrap(command.callback)
         taken = inspect.signature(function).parameters
-        if any(one.kind is one.VAR_KEYWORD for one in taken.values()) or name == "test":
+        if any(param.kind is param.VAR_KEYWORD for param in taken.values()) or name == "test":
             continue
-        given = {param.name for param in command.params if param.expose_value}
-        assert given <= set(taken), name
+        names = {param.name for param in command.params if param.expose_value}
+        assert names <= set(taken), name

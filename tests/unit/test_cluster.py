@@ -24,19 +24,19 @@ TODAY = datetime.date(2026, 11, 22)
 
 def line(host, machine, **changes):
     policies = {"cluster_nodes": policy(**changes), "hugepages": default_policy("hugepages")}
-    return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
+    return make_line(host, [finding.as_dict() for finding in audit.judge_host(machine, policies)])
 
 
 def rendered(tmp_path, lines, waivers=None):
     """Exit code and the findings on the cluster: check, title and status of what is no pass."""
-    told = tmp_path / "findings.jsonl"
+    path = tmp_path / "findings.jsonl"
     if lines is not None:
-        told.write_text("".join(json.dumps(dict(one)) + "\n" for one in lines))
+        path.write_text("".join(json.dumps(dict(line)) + "\n" for line in lines))
     answer = render_folder(str(tmp_path), today=TODAY, known_checks=check_ids, waivers=waivers)
-    written = [json.loads(one) for one in told.read_text().splitlines()]
-    found = [one["findings"] for one in written if one["host"] == CLUSTER]
-    assert len(found) <= 1
-    return answer.exit_code, found[0] if found else []
+    written = [json.loads(text) for text in path.read_text().splitlines()]
+    reports = [line["findings"] for line in written if line["host"] == CLUSTER]
+    assert len(reports) <= 1
+    return answer.exit_code, reports[0] if reports else []
 
 
 def nodes(**others):
@@ -44,14 +44,17 @@ def nodes(**others):
     return [line(name, machine) for name, machine in (alike | others).items()]
 
 
-def differences(found):
-    return {(one["check"].split(".")[1], one["title"].rpartition(": ")[0]): one for one in found
-            if one["status"] not in ("pass", "skip")}  # fmt: skip
+def differences(findings):
+    return {
+        (finding["check"].split(".")[1], finding["title"].rpartition(": ")[0]): finding
+        for finding in findings
+        if finding["status"] not in ("pass", "skip")
+    }
 
 
 def test_nodes_that_are_alike_pass_every_check(tmp_path):
-    _, found = rendered(tmp_path, nodes())
-    assert {one["check"]: one["status"] for one in found} == {
+    _, findings = rendered(tmp_path, nodes())
+    assert {finding["check"]: finding["status"] for finding in findings} == {
         f"cluster_nodes.{name}": "pass"
         for name in (
             "complete", "software", "hardware", "huge_pages", "network", "clock", "accounts",
@@ -61,8 +64,8 @@ def test_nodes_that_are_alike_pass_every_check(tmp_path):
 
 
 def test_the_odd_one_out_is_named_with_both_values(tmp_path):
-    _, found = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)))
-    (only,) = differences(found).values()
+    _, findings = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)))
+    (only,) = differences(findings).values()
     assert (only["check"], only["status"]) == ("cluster_nodes.network", "fail")
     assert only["title"].startswith("mtu eth1: ")
     assert only["running"] == "9000 on db1, db2, db4; 1500 on db3"
@@ -73,11 +76,14 @@ def test_the_odd_one_out_is_named_with_both_values(tmp_path):
 def test_the_node_with_another_uid_is_named(tmp_path):
     other = node("db3").account("oracle", 54399, "oinstall", "dba")
     same = {name: node(name).account("oracle", 54321, "oinstall", "dba") for name in ("db1", "db2")}
-    _, found = rendered(tmp_path, nodes(db3=other, **same, db4=node("db4")))
-    told = {one["title"].partition(":")[0]: one for key, one in differences(found).items()
-            if key[0] == "accounts"}  # fmt: skip
-    assert told["uid_gid oracle"]["status"] == "fail"
-    assert told["uid_gid oracle"]["running"] == (
+    _, findings = rendered(tmp_path, nodes(db3=other, **same, db4=node("db4")))
+    accounts = {
+        finding["title"].partition(":")[0]: finding
+        for key, finding in differences(findings).items()
+        if key[0] == "accounts"
+    }
+    assert accounts["uid_gid oracle"]["status"] == "fail"
+    assert accounts["uid_gid oracle"]["running"] == (
         "54321:54321 on db1, db2; 54399:54321 on db3; none on db4"
     )
 
@@ -110,9 +116,9 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
         line("db3", node("db3", mtu=1500, kernel=kernel)),
         lost,
     ]
-    _, found = rendered(tmp_path, lines)
-    told = differences(found)
-    assert [key for key in told if key[0] != "check_results"] == [
+    _, findings = rendered(tmp_path, lines)
+    deviations = differences(findings)
+    assert [key for key in deviations if key[0] != "check_results"] == [
         ("complete", ""),
         ("software", "kernel"),
         ("hardware", ""),
@@ -125,10 +131,10 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     ]
     # What is equal on those that answered is no pass: nobody knows of the fourth.
     for unknown in ("complete", "hardware", "clock", "addresses"):
-        assert told[unknown, ""]["status"] == "error"
-    assert "db4 has no result" in told["complete", ""]["why"]
+        assert deviations[unknown, ""]["status"] == "error"
+    assert "db4 has no result" in deviations["complete", ""]["why"]
     # What other checks say of the node is one finding a control, and names them.
-    (verdicts,) = [one for key, one in told.items() if key[0] == "check_results"]
+    (verdicts,) = [finding for key, finding in deviations.items() if key[0] == "check_results"]
     assert verdicts["title"].startswith("hugepages: ")
     assert verdicts["why"].startswith("db2 is not like the others.")
     assert (
@@ -148,46 +154,52 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     ],
 )
 def test_each_kind_of_difference(tmp_path, changed, check, title):
-    _, found = rendered(tmp_path, nodes(db2=node("db2", **changed)))
-    assert (check, title) in differences(found)
+    _, findings = rendered(tmp_path, nodes(db2=node("db2", **changed)))
+    assert (check, title) in differences(findings)
 
 
 def of_addresses(found):
-    (one,) = [one for one in found if one["check"] == "cluster_nodes.addresses"]
-    return one
+    (result,) = [finding for finding in found if finding["check"] == "cluster_nodes.addresses"]
+    return result
 
 
 def test_an_address_on_two_nodes_is_named_with_both(tmp_path):
     both = node("db1").command("ip -o addr show", cluster_packs.ADDRESSES.format(13, 24))
-    _, found = rendered(tmp_path, nodes(db1=both))
-    one = of_addresses(found)
-    assert one["status"] == "fail"
-    assert "10.0.0.13 on db1, db3; 192.0.2.13 on db1, db3;" in one["why"]
+    _, findings = rendered(tmp_path, nodes(db1=both))
+    finding = of_addresses(findings)
+    assert finding["status"] == "fail"
+    assert "10.0.0.13 on db1, db3; 192.0.2.13 on db1, db3;" in finding["why"]
     # Addresses of the loopback, link-local addresses and those of HAIP are on every node.
-    assert one["running"] == "3 addresses on several nodes"
-    assert not [key for key in differences(found) if key[0] == "network"]
+    assert finding["running"] == "3 addresses on several nodes"
+    assert not [key for key in differences(findings) if key[0] == "network"]
 
 
 def test_addresses_of_a_node_that_are_not_known(tmp_path):
     lost = node("db2").command("ip -o addr show", "", 1)
-    _, found = rendered(tmp_path, nodes(db2=lost))
-    assert (of_addresses(found)["status"], "db2 are unknown" in of_addresses(found)["why"]) == (
+    _, findings = rendered(tmp_path, nodes(db2=lost))
+    assert (
+        of_addresses(findings)["status"],
+        "db2 are unknown" in of_addresses(findings)["why"],
+    ) == (
         "error",
         True,
     )
     both = node("db1").command("ip -o addr show", cluster_packs.ADDRESSES.format(13, 24))
-    _, found = rendered(tmp_path, nodes(db1=both, db2=lost))
-    assert of_addresses(found)["status"] == "fail"
+    _, findings = rendered(tmp_path, nodes(db1=both, db2=lost))
+    assert of_addresses(findings)["status"] == "fail"
 
 
 def test_addresses_of_a_node_without_a_result_are_unknown(tmp_path):
-    _, found = rendered(tmp_path, nodes()[:3])
-    assert (of_addresses(found)["status"], "db4" in of_addresses(found)["why"]) == ("error", True)
+    _, findings = rendered(tmp_path, nodes()[:3])
+    assert (of_addresses(findings)["status"], "db4" in of_addresses(findings)["why"]) == (
+        "error",
+        True,
+    )
 
 
 def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
-    _, found = rendered(tmp_path, nodes(db2=node("db2", memory_kib=(64 << 20) - 200_000)))
-    assert ("hardware", "memory_mib") not in differences(found)
+    _, findings = rendered(tmp_path, nodes(db2=node("db2", memory_kib=(64 << 20) - 200_000)))
+    assert ("hardware", "memory_mib") not in differences(findings)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +209,15 @@ def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
 def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, status):
     """By what each node's daemon tells of its own clock (time_sync.offset)."""
     lines = nodes()
-    for told, offset in zip(lines, offsets, strict=True):
-        one = next(one for one in told["findings"] if one["check"] == "cluster_nodes.clock")
+    for line, offset in zip(lines, offsets, strict=True):
+        template = next(
+            finding for finding in line["findings"] if finding["check"] == "cluster_nodes.clock"
+        )
         values = {"clock_offset_ms": offset}
         more = {"check": "time_sync.offset", "control": "time_sync", "values": values}
-        told["findings"].append({**one, **more, "title": "Clock offset is within the limit"})
-    _, found = rendered(tmp_path, lines)
-    (clock,) = [one for one in found if one["check"] == "cluster_nodes.clock"]
+        line["findings"].append({**template, **more, "title": "Clock offset is within the limit"})
+    _, findings = rendered(tmp_path, lines)
+    (clock,) = [finding for finding in findings if finding["check"] == "cluster_nodes.clock"]
     assert clock["status"] == status
     assert (clock["values"] == {f"db{n}": o for n, o in enumerate(offsets, 1)}) == (
         status == "warn"
@@ -212,8 +226,8 @@ def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, sta
 
 def with_finding(told, compared_by, **changes):
     """The node says one thing more, in a finding such as that it has for ``compared_by``."""
-    one = next(one for one in told["findings"] if one["check"] == compared_by)
-    told["findings"].append({**one, **changes, "control": changes["check"].partition(".")[0]})
+    template = next(finding for finding in told["findings"] if finding["check"] == compared_by)
+    told["findings"].append({**template, **changes, "control": changes["check"].partition(".")[0]})
 
 
 @pytest.mark.parametrize(
@@ -244,18 +258,18 @@ def test_who_is_slower_than_its_peers_under_the_same_load(
     tmp_path, check, compared_by, name, values, slow
 ):
     lines = nodes()
-    for told, value in zip(lines, values, strict=True):
+    for line, value in zip(lines, values, strict=True):
         if value is not None:
             more = {"check": check, "values": {name: value, "unit": "so"}, "title": "It is quick"}
-            with_finding(told, f"cluster_nodes.{compared_by}", **more)
-    _, found = rendered(tmp_path, lines)
-    said = differences(found)
-    assert [title for _, title in said if title == "unit"] == []
-    one = said.get((compared_by, name))
+            with_finding(line, f"cluster_nodes.{compared_by}", **more)
+    _, findings = rendered(tmp_path, lines)
+    deviations = differences(findings)
+    assert [title for _, title in deviations if title == "unit"] == []
+    finding = deviations.get((compared_by, name))
     if slow is None:
-        assert one is None
+        assert finding is None
     else:
-        assert (one["status"], one["why"]) == (
+        assert (finding["status"], finding["why"]) == (
             "warn",
             f"{slow} slower than the others under the same load.",
         )
@@ -266,16 +280,16 @@ def test_who_is_slower_than_its_peers_under_the_same_load(
 )
 def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, third, differs):
     lines = nodes()
-    for number, told in enumerate(lines, 1):
+    for number, reported in enumerate(lines, 1):
         text = (third if number == 3 else "RAC{0}.sga_target=8G").format(number)
         more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
         more |= {"persisted": text, "desired": "8G", "status": "pass", "values": None}
-        with_finding(told, "cluster_nodes.software", **more)
-    _, found = rendered(tmp_path, lines)
-    told = [one for one in found if one["title"].startswith("pre_page_sga: ")]
-    assert bool(told) == differs
+        with_finding(reported, "cluster_nodes.software", **more)
+    _, findings = rendered(tmp_path, lines)
+    reported = [finding for finding in findings if finding["title"].startswith("pre_page_sga: ")]
+    assert bool(reported) == differs
     if differs:
-        assert told[0]["why"].startswith("db3 is not like the others")
+        assert reported[0]["why"].startswith("db3 is not like the others")
 
 
 @pytest.mark.parametrize(
@@ -283,32 +297,32 @@ def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, 
 )
 def test_an_instance_of_which_a_layer_is_not_told(tmp_path, desired, persisted):
     lines = nodes()
-    for number, told in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
         more |= {"desired": desired and desired.format(number), "status": "pass", "values": None}
         more |= {"persisted": persisted and persisted.format(number)}
-        with_finding(told, "cluster_nodes.software", **more)
-    _, found = rendered(tmp_path, lines)
-    assert not [one for one in found if one["title"].startswith("pre_page_sga: ")]
+        with_finding(line, "cluster_nodes.software", **more)
+    _, findings = rendered(tmp_path, lines)
+    assert not [finding for finding in findings if finding["title"].startswith("pre_page_sga: ")]
 
 
 def test_two_instances_of_a_node_are_two(tmp_path):
     lines = nodes()
-    for told in lines:
+    for line in lines:
         for number in (1, 2):
             more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
             more |= {"persisted": f"{number}G", "desired": "8G", "status": "pass", "values": None}
-            with_finding(told, "cluster_nodes.software", **more)
-    _, found = rendered(tmp_path, lines)
-    assert not [one for one in found if one["title"].startswith("pre_page_sga: ")]
+            with_finding(line, "cluster_nodes.software", **more)
+    _, findings = rendered(tmp_path, lines)
+    assert not [finding for finding in findings if finding["title"].startswith("pre_page_sga: ")]
 
 
 def test_what_is_not_known_of_a_node_is_said_and_not_averaged_away(tmp_path):
     secretive = node("db2").deny("/sys/class/net/eth1/mtu")
-    _, found = rendered(tmp_path, nodes(db2=secretive))
-    one = differences(found)["network", "mtu eth1"]
-    assert (one["status"], one["running"]) == ("error", None)
-    assert "is unknown for db2" in one["why"]
+    _, findings = rendered(tmp_path, nodes(db2=secretive))
+    finding = differences(findings)["network", "mtu eth1"]
+    assert (finding["status"], finding["running"]) == ("error", None)
+    assert "is unknown for db2" in finding["why"]
 
 
 def test_two_nodes_that_differ_have_no_odd_one(tmp_path):
@@ -316,18 +330,18 @@ def test_two_nodes_that_differ_have_no_odd_one(tmp_path):
         line("db1", node("db1"), name="rac1", expected=["db1", "db2"]),
         line("db2", node("db2", mtu=1500), name="rac1", expected=["db1", "db2"]),
     ]
-    _, found = rendered(tmp_path, lines)
-    one = differences(found)["network", "mtu eth1"]
-    assert one["why"].startswith("The nodes differ, and no value is that of most.")
+    _, findings = rendered(tmp_path, lines)
+    finding = differences(findings)["network", "mtu eth1"]
+    assert finding["why"].startswith("The nodes differ, and no value is that of most.")
 
 
 def test_a_node_that_was_judged_without_the_control_is_missing(tmp_path):
     lines = nodes()
     lines[1]["findings"] = [
-        one for one in lines[1]["findings"] if one["control"] != "cluster_nodes"
+        finding for finding in lines[1]["findings"] if finding["control"] != "cluster_nodes"
     ]
-    _, found = rendered(tmp_path, lines)
-    assert differences(found)["complete", ""]["status"] == "error"
+    _, findings = rendered(tmp_path, lines)
+    assert differences(findings)["complete", ""]["status"] == "error"
 
 
 def test_a_difference_that_is_meant_is_waived(tmp_path):
@@ -335,10 +349,10 @@ def test_a_difference_that_is_meant_is_waived(tmp_path):
         {"check": "cluster_nodes.network", "hosts": CLUSTER, "owner": "net", "reason": "moving",
          "expires": datetime.date(2027, 3, 1)}
     ])  # fmt: skip
-    _, found = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)), waivers)
-    (one,) = [one for one in found if one["check"] == "cluster_nodes.network"]
-    assert (one["status"], one["waiver"]["was"]) == ("waived", "fail")
-    assert not [one for one in found if one["control"] == "waiver"]
+    _, findings = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)), waivers)
+    (waived,) = [finding for finding in findings if finding["check"] == "cluster_nodes.network"]
+    assert (waived["status"], waived["waiver"]["was"]) == ("waived", "fail")
+    assert not [finding for finding in findings if finding["control"] == "waiver"]
 
 
 def test_it_is_compared_anew_when_the_report_is_made_again(tmp_path):
@@ -357,26 +371,28 @@ def test_it_is_compared_anew_when_the_report_is_made_again(tmp_path):
 
 def test_hosts_of_no_cluster_are_compared_with_nobody(tmp_path):
     lines = [line(name, node(name), name="none") for name in ("db1", "db2")]
-    before = "".join(json.dumps(one) + "\n" for one in lines)
+    before = "".join(json.dumps(line) + "\n" for line in lines)
     assert rendered(tmp_path, lines)[1] == []
     assert (tmp_path / "findings.jsonl").read_text() == before
 
 
 def test_a_cluster_counts_as_no_host(tmp_path):
     lines = nodes()
-    for one in lines:
-        one["run"] = dict(one["run"], hosts=5)
+    for line in lines:
+        line["run"] = dict(line["run"], hosts=5)
     rendered(tmp_path, lines)
     report = json.loads((tmp_path / "report.json").read_text())
-    told = [one for one in report["findings"] if one["check"] == "run.finished"]
-    assert told, "a fifth host that never answered must not be hidden by the cluster"
+    unfinished = [finding for finding in report["findings"] if finding["check"] == "run.finished"]
+    assert unfinished, "a fifth host that never answered must not be hidden by the cluster"
 
 
 def test_one_node_alone_passes_nothing(tmp_path):
     for expected in ("auto", ["db1"]):
         lines = [line("db1", node("db1"), name="rac1", expected=expected)]
-        _, found = rendered(tmp_path, lines)
-        assert "pass" not in {one["status"] for one in found if one["title"] != found[0]["title"]}
+        _, findings = rendered(tmp_path, lines)
+        assert "pass" not in {
+            finding["status"] for finding in findings if finding["title"] != findings[0]["title"]
+        }
 
 
 @pytest.mark.parametrize(
@@ -388,19 +404,19 @@ def test_one_node_alone_passes_nothing(tmp_path):
 )
 def test_names_that_only_begin_alike_are_two_hosts(tmp_path, host, own_name, expected):
     machine = node("db1").command("uname -n", own_name + "\n")
-    _, found = rendered(tmp_path, [line(host, machine, name="rac1", expected=[host, expected])])
-    assert f"{expected} has no result" in differences(found)["complete", ""]["why"]
+    _, findings = rendered(tmp_path, [line(host, machine, name="rac1", expected=[host, expected])])
+    assert f"{expected} has no result" in differences(findings)["complete", ""]["why"]
 
 
 def test_what_may_not_have_been_seen_is_not_missing(tmp_path):
-    _, found = rendered(tmp_path, nodes(db2=node("db2").deny("/sys/class/net")))
-    assert differences(found)["network", "mtu eth1"]["status"] == "error"
+    _, findings = rendered(tmp_path, nodes(db2=node("db2").deny("/sys/class/net")))
+    assert differences(findings)["network", "mtu eth1"]["status"] == "error"
 
 
 def test_the_headline_and_the_summary_say_that_a_cluster_is_not_ready(tmp_path):
     lines = nodes(db3=node("db3", mtu=1500))
-    told = tmp_path / "findings.jsonl"
-    told.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path = tmp_path / "findings.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     answer = render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
     assert "Clusters: 1 not ready" in answer.summary.splitlines()
     page = (tmp_path / "report.html").read_text()
@@ -412,15 +428,15 @@ def test_the_headline_and_the_summary_say_that_a_cluster_is_not_ready(tmp_path):
 def test_what_a_hostile_node_calls_its_cluster_is_only_a_name(tmp_path):
     evil = "rac1\x1b[2J</td><script>{{ 1 }}" + "x" * 500
     lines = nodes()
-    for one in lines:
-        for finding in one["findings"]:
+    for record in lines:
+        for finding in record["findings"]:
             if finding["check"] == "cluster_nodes.complete":
                 finding["values"]["cluster"] = evil
-    told = tmp_path / "findings.jsonl"
-    told.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path = tmp_path / "findings.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
-    names = {json.loads(one)["host"] for one in told.read_text().splitlines()}
-    (name,) = [one for one in names if one.startswith("(cluster")]
+    names = {json.loads(text)["host"] for text in path.read_text().splitlines()}
+    (name,) = [host for host in names if host.startswith("(cluster")]
     assert len(name) < 120
     assert name.startswith("(cluster rac1??2J??td??script??? 1 ??xxx")
 
@@ -448,13 +464,17 @@ def test_nodes_that_are_told_other_addresses_of_a_name(tmp_path):
             "cluster_nodes": policy(name="rac1"),
             "name_resolution": default_policy("name_resolution"),
         }
-        return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
+        return make_line(
+            host, [finding.as_dict() for finding in audit.judge_host(machine, policies)]
+        )
 
-    _, found = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.12")])
-    assert len(found) > 5
-    assert differences(found) == {}
-    _, found = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.13")])
-    (only,) = [one for one in differences(found).values() if "rac2-vip" in one["title"]]
+    _, findings = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.12")])
+    assert len(findings) > 5
+    assert differences(findings) == {}
+    _, findings = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.13")])
+    (only,) = [
+        finding for finding in differences(findings).values() if "rac2-vip" in finding["title"]
+    ]
     assert (only["check"], only["status"]) == ("cluster_nodes.network", "warn")
     assert only["running"] == "192.0.2.12 on rac1; 192.0.2.13 on rac2"
 
@@ -462,11 +482,11 @@ def test_nodes_that_are_told_other_addresses_of_a_name(tmp_path):
 def with_disks(name, *disks):
     """A node whose block_devices found these ASM disks."""
     policies = {"cluster_nodes": policy(), "hugepages": default_policy("hugepages")}
-    told = [one.as_dict() for one in audit.judge_host(node(name), policies)]
+    findings = [finding.as_dict() for finding in audit.judge_host(node(name), policies)]
     values = {f"disk {serial}": size for serial, size in disks} or None
     status = "pass" if disks else "skip"
-    told.append(found(asm_disks.check, status, values=values).as_dict())
-    return make_line(name, told)
+    findings.append(found(asm_disks.check, status, values=values).as_dict())
+    return make_line(name, findings)
 
 
 DATA, RECO = ("36001405a", "102400 MiB"), ("36001405b", "51200 MiB")
@@ -475,31 +495,31 @@ DATA, RECO = ("36001405a", "102400 MiB"), ("36001405b", "51200 MiB")
 class TestAsmDisks:
     def on(self, tmp_path, **disks):
         alike = dict.fromkeys(cluster_packs.NODES, (DATA, RECO))
-        lines = [with_disks(name, *one) for name, one in (alike | disks).items()]
-        found = rendered(tmp_path, lines)[1]
-        return [one for one in found if one["check"] == "cluster_nodes.asm_disks"]
+        lines = [with_disks(name, *node_disks) for name, node_disks in (alike | disks).items()]
+        findings = rendered(tmp_path, lines)[1]
+        return [finding for finding in findings if finding["check"] == "cluster_nodes.asm_disks"]
 
     def test_all_nodes_have_the_same(self, tmp_path):
-        (found,) = self.on(tmp_path)
-        assert (found["status"], found["running"]) == ("pass", "2 disks are equal on all nodes")
+        (finding,) = self.on(tmp_path)
+        assert (finding["status"], finding["running"]) == ("pass", "2 disks are equal on all nodes")
 
     def test_the_node_that_lacks_one_is_named(self, tmp_path):
-        (found,) = self.on(tmp_path, db3=(DATA,))
-        assert found["status"] == "fail"
-        assert found["why"].startswith("db3 is not like the others.")
-        assert found["running"] == "51200 MiB on db1, db2, db4; none on db3"
+        (finding,) = self.on(tmp_path, db3=(DATA,))
+        assert finding["status"] == "fail"
+        assert finding["why"].startswith("db3 is not like the others.")
+        assert finding["running"] == "51200 MiB on db1, db2, db4; none on db3"
 
     def test_the_node_with_another_size_is_named(self, tmp_path):
-        (found,) = self.on(tmp_path, db2=(("36001405a", "51200 MiB"), RECO))
-        assert found["status"] == "fail"
-        assert found["running"] == "102400 MiB on db1, db3, db4; 51200 MiB on db2"
+        (finding,) = self.on(tmp_path, db2=(("36001405a", "51200 MiB"), RECO))
+        assert finding["status"] == "fail"
+        assert finding["running"] == "102400 MiB on db1, db3, db4; 51200 MiB on db2"
 
     def test_a_disk_without_a_serial_number_may_be_the_one_that_is_missing(self, tmp_path):
-        found = self.on(tmp_path, db2=(DATA, ("/dev/sdc", None)))
-        assert [one["status"] for one in found] == ["error", "error"]
-        assert "unknown for db2" in found[0]["why"]
+        findings = self.on(tmp_path, db2=(DATA, ("/dev/sdc", None)))
+        assert [finding["status"] for finding in findings] == ["error", "error"]
+        assert "unknown for db2" in findings[0]["why"]
 
     def test_a_node_without_an_instance_is_unknown(self, tmp_path):
-        (found,) = self.on(tmp_path, db4=())
-        assert found["status"] == "error"
-        assert found["why"] == "The ASM disks of db4 are unknown."
+        (finding,) = self.on(tmp_path, db4=())
+        assert finding["status"] == "error"
+        assert finding["why"] == "The ASM disks of db4 are unknown."

@@ -22,23 +22,25 @@ def host(name, source=EXPORT, pages=None, limit=None, policy=None, **options):
     """A line of a host that mounts the export so; ``pages`` and ``limit`` are of its findings."""
     machine = nfs_packs.nfs_host().mount("/u02", source, nfs_packs.shown(**options))
     machine.database("/u02/oradata/ORCL/system01.dbf")
-    given = nfs_packs.nfs_policy(**(policy or {}))
-    found = [one.as_dict() for one in audit.judge_host(machine, {"nfs_mounts": given})]
+    mounts_policy = nfs_packs.nfs_policy(**(policy or {}))
+    findings = [
+        finding.as_dict() for finding in audit.judge_host(machine, {"nfs_mounts": mounts_policy})
+    ]
     if pages is not None:
         machine.file("/proc/sys/vm/nr_hugepages", f"{pages}\n")
-        found += [
+        findings += [
             {
-                **one.as_dict(),
+                **finding.as_dict(),
                 "values": {"running": pages, "next_boot": pages, "least": 0, "unit": "pages"},
             }
-            for one in audit.judge_host(machine, {"hugepages": default_policy("hugepages")})
-            if one.check == "hugepages.pool_persisted"
+            for finding in audit.judge_host(machine, {"hugepages": default_policy("hugepages")})
+            if finding.check == "hugepages.pool_persisted"
         ]
     if limit is not None:
-        example = dict(found[0], control="process_limits", check="process_limits.login")
+        example = dict(findings[0], control="process_limits", check="process_limits.login")
         title = "oracle nofile: Login limits meet Oracle's requirements"
-        found.append(dict(example, title=title, values={"soft": limit, "hard": limit}))
-    return make_line(name, found)
+        findings.append(dict(example, title=title, values={"soft": limit, "hard": limit}))
+    return make_line(name, findings)
 
 
 @pytest.fixture
@@ -47,16 +49,16 @@ def told(tmp_path, validate_finding):
 
     def look(*lines):
         written = tmp_path / "findings.jsonl"
-        written.write_text("".join(json.dumps(dict(one)) + "\n" for one in lines))
+        written.write_text("".join(json.dumps(dict(line)) + "\n" for line in lines))
         render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
-        found = {}
+        by_export = {}
         for text in written.read_text().splitlines():
-            one = json.loads(text)
-            if one["host"].startswith("(cluster export "):
-                for finding in one["findings"]:
+            record = json.loads(text)
+            if record["host"].startswith("(cluster export "):
+                for finding in record["findings"]:
                     validate_finding(finding)
-                found[one["host"][len("(cluster export ") : -1]] = one["findings"]
-        return found
+                by_export[record["host"][len("(cluster export ") : -1]] = record["findings"]
+        return by_export
 
     return look
 
@@ -82,9 +84,9 @@ def failover(**changes):
     ],
 )
 def test_two_hosts_on_one_export_of_datafiles(told, one, other, status, said):
-    found = told(host("db1", **one), host("db2", **other))
-    assert list(found) == [EXPORT]
-    finding = only(found)
+    by_export = told(host("db1", **one), host("db2", **other))
+    assert list(by_export) == [EXPORT]
+    finding = only(by_export)
     assert (finding["check"], finding["status"]) == ("nfs_mounts.shared_export", status)
     assert finding["severity"] == "critical"
     assert said in str(finding["why"])
@@ -94,8 +96,8 @@ def test_two_hosts_on_one_export_of_datafiles(told, one, other, status, said):
 
 def test_a_failover_pair_may_cache_and_may_not_lock_locally(told):
     assert only(told(host("db1", **failover()), host("db2", **failover())))["status"] == "pass"
-    found = told(host("db1", **failover(), **LOCAL), host("db2", **failover()))
-    assert found[EXPORT][0]["status"] == "fail"
+    by_export = told(host("db1", **failover(), **LOCAL), host("db2", **failover()))
+    assert by_export[EXPORT][0]["status"] == "fail"
 
 
 def test_a_server_is_one_by_its_address_or_its_name(told):
@@ -132,25 +134,25 @@ class TestFailoverPair:
 
     def test_what_the_standby_lacks(self, told):
         """Mount options, the huge page pool of the next boot and login limits."""
-        found = told(
+        findings = told(
             host("db1", pages=35893, limit="65536", **failover()),
             host("db2", pages=0, limit="1024", rsize=65536, **failover()),
         )[EXPORT]
-        assert [(one["check"], one["status"]) for one in found] == [
+        assert [(finding["check"], finding["status"]) for finding in findings] == [
             ("nfs_mounts.shared_export", "pass"),
             ("cluster_nodes.check_results", "warn"),
             ("cluster_nodes.huge_pages", "fail"),
             ("cluster_nodes.check_results", "warn"),
         ]
-        assert found[1]["title"].startswith("mount options: ")
-        assert "rsize=65536" in found[1]["running"]
-        assert found[2]["values"] == {"db1": 35893, "db2": 0}
-        assert found[3]["title"].startswith("limit oracle nofile: ")
+        assert findings[1]["title"].startswith("mount options: ")
+        assert "rsize=65536" in findings[1]["running"]
+        assert findings[2]["values"] == {"db1": 35893, "db2": 0}
+        assert findings[3]["title"].startswith("limit oracle nofile: ")
 
     def test_a_standby_that_was_not_judged_is_unknown(self, told):
-        found = told(host("db1", pages=100, **failover()), host("db2", **failover()))[EXPORT]
-        assert [one["status"] for one in found] == ["pass", "error"]
-        assert "huge_pages is unknown for db2" in found[1]["why"]
+        findings = told(host("db1", pages=100, **failover()), host("db2", **failover()))[EXPORT]
+        assert [finding["status"] for finding in findings] == ["pass", "error"]
+        assert "huge_pages is unknown for db2" in findings[1]["why"]
 
 
 def test_what_hosts_say_is_bounded():

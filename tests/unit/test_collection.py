@@ -107,9 +107,9 @@ def test_a_foreign_project_audits_with_it(project):
         cwd=project,
         home=project / "home",
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     # db02 is not ready, and the run says so; what is ours to show goes on with the other host.
-    assert "the run ends with exit code 2" in said
+    assert "the run ends with exit code 2" in output
     (folder,) = (project / "reports").iterdir()
     lines = [json.loads(line) for line in (folder / "findings.jsonl").read_text().splitlines()]
     judged = {line["host"]: line["findings"] for line in lines if line["findings"]}
@@ -117,8 +117,10 @@ def test_a_foreign_project_audits_with_it(project):
     page = (folder / "report.html").read_text()
     assert "<!doctype html>" in page
     # Nobody who has the collection alone has ./hostproof.
-    assert "ansible-playbook hostproof.hostproof.apply" in page + said
-    assert not re.findall(r"\./hostproof (?:apply|audit|revert|record|verify)[^\n<]*", page + said)
+    assert "ansible-playbook hostproof.hostproof.apply" in page + output
+    assert not re.findall(
+        r"\./hostproof (?:apply|audit|revert|record|verify)[^\n<]*", page + output
+    )
 
 
 def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):
@@ -132,15 +134,15 @@ def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):
 
 def test_nothing_is_written_to_what_is_installed(project):
     installed = project / "collections/ansible_collections/hostproof/hostproof"
-    found = {path.name for path in installed.rglob("*")}
-    assert not {".cache", "reports", "baselines"} & found
+    names = {path.name for path in installed.rglob("*")}
+    assert not {".cache", "reports", "baselines"} & names
 
 
 def test_what_is_in_it(built):
     with tarfile.open(built) as archive:
         names = archive.getnames()
-    for wanted in ("meta/runtime.yml", "LICENSE", "README.md", "plugins/modules/storage_type.py"):
-        assert wanted in names
+    for path in ("meta/runtime.yml", "LICENSE", "README.md", "plugins/modules/storage_type.py"):
+        assert path in names
     unwanted = re.compile(r"__pycache__|^tests/(?!config.yml$|sanity(/|$))")
     assert not [name for name in names if unwanted.search(name)]
 
@@ -153,14 +155,14 @@ def test_every_call_has_its_whole_name(tmp_path):
 
     def look(value):
         if isinstance(value, list):
-            for one in value:
-                look(one)
+            for item in value:
+                look(item)
         elif isinstance(value, dict):
             called.extend(key for key in value if key.rpartition(".")[2] in modules)
-            for key, one in value.items():
-                if key.endswith(("import_role", "include_role")) and "{{" not in one["name"]:
-                    called.append(one["name"])
-                look(one)
+            for key, item in value.items():
+                if key.endswith(("import_role", "include_role")) and "{{" not in item["name"]:
+                    called.append(item["name"])
+                look(item)
 
     for path in [*(tmp_path / "playbooks").rglob("*.yml"), *(tmp_path / "roles").rglob("tasks/*")]:
         look(yaml.safe_load(path.read_text()))

@@ -71,17 +71,17 @@ def standin(tmp_path) -> Standin:
 def refused(capsys, *typed: str) -> str:
     """What is said of something that ends with 1 before anything runs."""
     assert command.main(typed) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("hostproof: ")
-    return str(said.err.removeprefix("hostproof: ").strip())
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert streams.err.startswith("hostproof: ")
+    return str(streams.err.removeprefix("hostproof: ").strip())
 
 
 class TestTheCommands:
     def test_options_of_each_are_named_once(self):
-        for name, found in commands().items():
-            context = click.Context(found, info_name=name, **found.context_settings)
-            words = [word for param in found.get_params(context) for word in param.opts]
+        for name, subcommand in commands().items():
+            context = click.Context(subcommand, info_name=name, **subcommand.context_settings)
+            words = [word for param in subcommand.get_params(context) for word in param.opts]
             assert len(set(words)) == len(words), name
 
     def test_help_names_every_command_and_every_exit_code(self, capsys, monkeypatch):
@@ -217,9 +217,9 @@ class TestNamesThatDoNotExist:
             "[databases]\ndb01.example.com\ndb02.example.com\n[web]\nfe80::1\n"
         )
         inventory = InventoryManager(loader=DataLoader(), sources=[str(tmp_path / "hosts.ini")])
-        found = hosts.unknown_of(inventory, limit)
-        assert len(found) == len(said), found
-        for sentence, words in zip(found, said, strict=True):
+        sentences = hosts.unknown_of(inventory, limit)
+        assert len(sentences) == len(said), sentences
+        for sentence, words in zip(sentences, said, strict=True):
             assert sentence.endswith(words)
 
     def test_nothing_is_near(self):
@@ -230,8 +230,8 @@ class TestNamesThatDoNotExist:
 
     def test_a_run_with_a_misspelt_host_among_others_asks_none(self, tmp_path):
         """As the wrapper runs it, with the real ansible-playbook."""
-        asked = tmp_path / "asked"
-        local = {"ansible_connection": "local", "ansible_python_interpreter": f"touch {asked};"}
+        marker = tmp_path / "asked"
+        local = {"ansible_connection": "local", "ansible_python_interpreter": f"touch {marker};"}
         inventory = {"all": {"hosts": {"north": local, "south": local}}}
         (tmp_path / "hosts.json").write_text(json.dumps(inventory))
         for verb in ("audit", "verify", "record"):
@@ -249,7 +249,7 @@ class TestNamesThatDoNotExist:
             )
             assert "'soth'; did you mean south?" in done.stderr, done
             assert done.returncode == 1
-            assert not asked.exists()
+            assert not marker.exists()
             assert not list((tmp_path / "reports").glob("*"))
 
 
@@ -319,10 +319,10 @@ class TestWhatIsRun:
 
     def test_its_environment_is_the_caller_s(self, standin):
         standin.run("verify", "-i", LOCAL, PYTHONPATH="/mine")
-        told = standin.told["environment"]
-        assert told["PYTHONPATH"] == "/mine"
-        assert told["ANSIBLE_CONFIG"] == str(ROOT / "ansible.cfg")
-        assert "HOSTPROOF_ENVIRONMENT" not in told
+        environment = standin.told["environment"]
+        assert environment["PYTHONPATH"] == "/mine"
+        assert environment["ANSIBLE_CONFIG"] == str(ROOT / "ansible.cfg")
+        assert "HOSTPROOF_ENVIRONMENT" not in environment
         standin.run("verify", "-i", LOCAL)
         assert standin.told["environment"].get("PYTHONPATH") == os.environ.get("PYTHONPATH")
 
@@ -371,8 +371,8 @@ class TestWhatIsRun:
         )
         assert not (standin.folder / "records").exists()
         standin.run("latency", "compare", "-i", LOCAL)
-        told = standin.told["environment"]
-        assert told["HOSTPROOF_BASELINE"].startswith(str(standin.folder / "baselines/2"))
+        environment = standin.told["environment"]
+        assert environment["HOSTPROOF_BASELINE"].startswith(str(standin.folder / "baselines/2"))
         assert (standin.folder / "baselines").stat().st_mode & 0o777 == 0o700
 
     def test_a_folder_that_cannot_be_made_is_said(self, standin):
@@ -445,9 +445,9 @@ class TestStart:
 
     def test_version(self, capsys):
         assert command.main(["--version"]) == 0
-        said = capsys.readouterr().out
-        assert said.startswith("hostproof 0.")
-        assert "ansible-core 2." in said
+        output = capsys.readouterr().out
+        assert output.startswith("hostproof 0.")
+        assert "ansible-core 2." in output
 
     @pytest.mark.parametrize("name", [name for name in commands() if name != "test"])
     def test_each_command_tells_its_options_and_exit_codes(self, capsys, monkeypatch, name):

@@ -90,7 +90,7 @@ class Service:
 
     def told(self) -> dict[str, tuple[str | None, str | None]]:
         restored = apply.restorations(self.journal.transactions("x"))
-        return {one.path: (one.now, one.before) for one in restored}
+        return {entry.path: (entry.now, entry.before) for entry in restored}
 
 
 @pytest.fixture
@@ -272,10 +272,10 @@ class TestCommand:
         assert not {"TWO_TASK"} & set(names)
 
     def test_stdin_and_codes(self):
-        one = shell("echo", "cat; echo ORA-00942 >&2; exit 4", stdin="select\n", codes=(0, 4))
-        printed = command.run(one)
+        order = shell("echo", "cat; echo ORA-00942 >&2; exit 4", stdin="select\n", codes=(0, 4))
+        printed = command.run(order)
         assert printed == (4, "select\n", "ORA-00942\n")
-        assert command.state_of(one._replace(expected="ORA-(.*)"), printed) == "00942"
+        assert command.state_of(order._replace(expected="ORA-(.*)"), printed) == "00942"
 
     def test_daemon_that_it_leaves_does_not_hold_it_up(self):
         started = time.monotonic()
@@ -306,13 +306,13 @@ class TestCommand:
         assert printed.stdout == f"{low}\n"
 
     def test_another_user(self):
-        one = Command("id", ("id", "-un"), user=pwd.getpwuid(65534).pw_name)
+        order = Command("id", ("id", "-un"), user=pwd.getpwuid(65534).pw_name)
         if os.geteuid() == 0:
-            assert command.run(one).stdout == f"{one.user}\n"
-            assert "HOME" in command.run(one._replace(argv=("env",))).stdout
+            assert command.run(order).stdout == f"{order.user}\n"
+            assert "HOME" in command.run(order._replace(argv=("env",))).stdout
         else:
             with pytest.raises(HostproofError, match="only root may run it as"):
-                Writer().run(one)
+                Writer().run(order)
 
 
 class TestStamped:
@@ -333,8 +333,8 @@ class TestStamped:
 
         monkeypatch.setattr(command, "_pieces", watched)
         text = "cat; printf '\\n}'; read go < \"$0\"; printf '='; printf 'x\\n  }=\\n}=\\n'; exit 4"
-        one = Command("cli", ("/bin/sh", "-c", text, str(gate)), stdin="}=given")
-        printed, stamps = command.stamped(one, b"}=")
+        order = Command("cli", ("/bin/sh", "-c", text, str(gate)), stdin="}=given")
+        printed, stamps = command.stamped(order, b"}=")
         assert printed == (4, "}=given\n}=x\n  }=\n}=\n", "")
         assert len(stamps) == 3
         assert stamps == sorted(stamps)
@@ -374,10 +374,10 @@ class TestStamped:
 class TestHost:
     def test_asks_once_and_replays(self):
         live = LiveHost()
-        one = shell("parameters of ORCL", "echo; date +%N")
-        printed = live.ask(one)
-        assert live.ask(one) == printed
-        assert RecordedHost(live.evidence).ask(one) == printed
+        order = shell("parameters of ORCL", "echo; date +%N")
+        printed = live.ask(order)
+        assert live.ask(order) == printed
+        assert RecordedHost(live.evidence).ask(order) == printed
         assert set(live.evidence) == {"command:parameters of ORCL"}
 
     def test_another_user_needs_root(self, monkeypatch):

@@ -125,10 +125,10 @@ def test_nothing_is_installed_while_somebody_types(tmp_path):
     """The first TAB would wait a minute for pip."""
     environment = tmp_path / "none"
     words = {"COMP_WORDS": "./hostproof\naud", "COMP_CWORD": "1"}
-    asked = {"_HOSTPROOF_COMPLETE": "bash_complete", **words}
+    variables = {"_HOSTPROOF_COMPLETE": "bash_complete", **words}
     done = subprocess.run(
         [wrapper.HOSTPROOF],
-        env={**os.environ, **asked, "HOSTPROOF_VENV": os.path.relpath(environment, ROOT)},
+        env={**os.environ, **variables, "HOSTPROOF_VENV": os.path.relpath(environment, ROOT)},
         capture_output=True,
         text=True,
         timeout=600,
@@ -149,9 +149,9 @@ def test_every_option_of_before_is_offered(bash, name):
 
 def test_there_is_a_command_for_each_name():
     assert list(dict.fromkeys(words.split()[0] for words in commands())) == list(command.COMMANDS)
-    for words, found in commands().items():
-        assert found.name == words.split()[-1]
-        assert callable(found.callback)
+    for words, subcommand in commands().items():
+        assert subcommand.name == words.split()[-1]
+        assert callable(subcommand.callback)
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
@@ -159,12 +159,12 @@ def test_the_script_asks_the_command_as_it_was_typed(capsys, shell_name):
     """click's own scripts ask one in PATH: a new click may have other words there."""
     assert command.main(["completion", shell_name]) == 0
     script = capsys.readouterr().out
-    asked = {
+    expected = {
         "bash": '_HOSTPROOF_COMPLETE=bash_complete "${1/#\\~/$HOME}")',
         "zsh": "_HOSTPROOF_COMPLETE=zsh_complete ${~words[1]})",
         "fish": "(string replace -r '^~' $HOME -- (commandline -opc)[1])",
     }
-    assert asked[shell_name] in script
+    assert expected[shell_name] in script
     assert "$+commands[hostproof]" not in script
 
 

@@ -137,8 +137,8 @@ def answers(folder) -> dict[str, dict[str, Any]]:
         {"register": name, "ignore_errors": True, "vars": none, **task}
         for name, task in cases(folder).items()
     ]
-    told = ", ".join(f"'{name}': {name}" for name in cases(folder))
-    keep = {"content": f"{{{{ {{{told}}} | to_json }}}}", "dest": str(folder / "answers.json")}
+    pairs = ", ".join(f"'{name}': {name}" for name in cases(folder))
+    keep = {"content": f"{{{{ {{{pairs}}} | to_json }}}}", "dest": str(folder / "answers.json")}
     own = {"ansible_python_interpreter": sys.executable}
     printed = play_of([*tasks, {"ansible.builtin.copy": keep, "vars": own}], folder)
     assert (folder / "answers.json").exists(), printed
@@ -162,7 +162,7 @@ def test_a_text_from_a_host_is_no_template(answers, folder):
     assert "6 * 7" in answers["report"]["summary"]
     assert "6 * 7" in " ".join(answers["baseline"]["lines"])
     assert not (folder / "proof").exists()
-    assert not [name for name, one in answers.items() if "ansible_facts" in one]
+    assert not [name for name, answer in answers.items() if "ansible_facts" in answer]
 
 
 @pytest.mark.parametrize(
@@ -218,17 +218,21 @@ def test_what_a_host_says_is_no_setting_of_the_report(tmp_path, options, status)
         ANSIBLE_INJECT_FACT_VARS="1",
         HOSTPROOF_REPORT=str(tmp_path / "report"),
     )
-    told = json.loads((tmp_path / "report/report.json").read_text())
-    assert [one["status"] for one in told["findings"] if one["host"] == "db01"] == [status]
-    assert not told["strict"]
+    report = json.loads((tmp_path / "report/report.json").read_text())
+    assert [finding["status"] for finding in report["findings"] if finding["host"] == "db01"] == [
+        status
+    ]
+    assert not report["strict"]
 
 
 def test_without_the_action_plugins_the_module_says_what_is_missing(tmp_path):
     own = {"ansible_python_interpreter": sys.executable}
     tasks = [{"render_report": {"folder": "."}, "vars": own}]
     printed = play_of(tasks, tmp_path, ANSIBLE_ACTION_PLUGINS=str(tmp_path / "none"))
-    said = re.search(r"(\w+) only runs on the controller: name Hostproof's action_plugins", printed)
-    assert said is not None, printed
+    match = re.search(
+        r"(\w+) only runs on the controller: name Hostproof's action_plugins", printed
+    )
+    assert match is not None, printed
 
 
 def test_there_are_some():

@@ -29,9 +29,9 @@ def test_the_page_is_current():
 
 
 def test_every_requirement_once():
-    found = coverage_page.rows(TEXT)
-    assert len(found) == len(TEXT.splitlines()) - 1 >= 146
-    assert len({(one.reference, one.requirement) for one in found}) == len(found)
+    rows = coverage_page.rows(TEXT)
+    assert len(rows) == len(TEXT.splitlines()) - 1 >= 146
+    assert len({(row.reference, row.requirement) for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_counts():
             ]
         )
     )
-    told = coverage_page.counts(coverage_page.rows(f"{HEAD}\n{lines}"))
-    assert "| CVU | 4 | 2 (50%) | 1 | 1 |" in told
+    counts = coverage_page.counts(coverage_page.rows(f"{HEAD}\n{lines}"))
+    assert "| CVU | 4 | 2 (50%) | 1 | 1 |" in counts

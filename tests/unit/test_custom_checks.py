@@ -39,8 +39,8 @@ def test_files_of_an_inventory_and_of_its_folder(inventory, tmp_path):
     sources = inventory("house.yml", GOOD)
     inventory("more.yaml", GOOD.replace("swappiness\n", "other\n", 1))
     inventory("notes.txt", "no YAML: [")
-    for one in (sources, [str(tmp_path)], [*sources, str(tmp_path), "db01,db02", "/no/such"]):
-        loaded = custom_checks.load(one)
+    for paths in (sources, [str(tmp_path)], [*sources, str(tmp_path), "db01,db02", "/no/such"]):
+        loaded = custom_checks.load(paths)
         assert [each.check.id for each in loaded] == ["custom.swappiness", "custom.other"]
     assert loaded[0].values == yaml.safe_load(GOOD)[0]
     assert loaded[0].place == f"{tmp_path}/checks.d/house.yml:1"

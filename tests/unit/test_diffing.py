@@ -17,7 +17,7 @@ RUN = {"id": "r", "started": "2026-11-21T03:15:00Z", "hosts": 2}
 
 
 def finding(check: str, status: str, title: str = "It is so", **more: Any) -> dict[str, Any]:
-    told = {
+    fields = {
         "control": check.split(".")[0],
         "check": check,
         "title": title,
@@ -39,11 +39,11 @@ def finding(check: str, status: str, title: str = "It is so", **more: Any) -> di
         "problem": None,
     }
     if status == "waived":
-        told["waiver"] = {
+        fields["waiver"] = {
             **{"owner": "dba", "reason": "later", "expires": "2999-12-31"},
             "was": "fail",
         }
-    return {**told, **more}
+    return {**fields, **more}
 
 
 def line(host: str, *findings: dict[str, Any], outcome: str = "judged") -> dict[str, Any]:
@@ -62,7 +62,7 @@ def line(host: str, *findings: dict[str, Any], outcome: str = "judged") -> dict[
 
 def report(folder: Path, *lines: dict[str, Any]) -> str:
     folder.mkdir()
-    (folder / "findings.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (folder / "findings.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(folder)
 
 
@@ -88,9 +88,10 @@ def compared(tmp_path, capsys):
         old = report(tmp_path / "old", *BEFORE)
         new = report(tmp_path / "new", *now)
         code = command.main(["diff", old, new, "--format", "json", *options])
-        found = json.loads(capsys.readouterr().out)
+        changes = json.loads(capsys.readouterr().out)
         return code, [
-            (one["kind"], one["host"], one["check"], one["before"], one["now"]) for one in found
+            (change["kind"], change["host"], change["check"], change["before"], change["now"])
+            for change in changes
         ]
 
     return compare
@@ -120,9 +121,9 @@ def test_new_is_what_was_no_problem(compared, status):
 def test_an_instance_is_not_another(compared):
     now = changed(0, 3, status="fail")
     now[0]["findings"][4]["status"] = "pass"
-    code, found = compared(*now)
+    code, changes = compared(*now)
     assert code == 2
-    assert {one[0] for one in found} == {"new", "fixed"}
+    assert {change[0] for change in changes} == {"new", "fixed"}
 
 
 @pytest.mark.parametrize(
@@ -148,8 +149,8 @@ def test_a_value_alone_is_shown_where_that_is_wanted(compared, tmp_path):
 
 def test_a_value_alone_with_values(compared):
     now = changed(0, 0, running="4")
-    code, found = compared(*now, options=("--all-changes",))
-    assert (code, found) == (3, [("changed", "db1", "hugepages.a", "fail", "fail")])
+    code, changes = compared(*now, options=("--all-changes",))
+    assert (code, changes) == (3, [("changed", "db1", "hugepages.a", "fail", "fail")])
 
 
 def test_a_check_that_is_gone_is_worse(compared):
@@ -168,9 +169,9 @@ def test_a_host_that_is_gone_is_one_difference(compared):
 
 def test_a_host_that_no_longer_answers_is_two(compared):
     reachable = finding("host.reachable", "error")
-    code, found = compared(line("db1", reachable, outcome="unreachable"), BEFORE[1])
+    code, changes = compared(line("db1", reachable, outcome="unreachable"), BEFORE[1])
     assert code == 2
-    assert found == [
+    assert changes == [
         ("new", "db1", "host.reachable", None, "error"),
         ("gone", "db1", "(all)", "not ready", None),
     ]
@@ -183,9 +184,9 @@ def test_a_host_more(compared):
 
 def test_a_host_more_that_fails(compared):
     more = line("db3", finding("hugepages.a", "fail"), finding("hugepages.b", "pass"))
-    code, found = compared(*BEFORE, more)
+    code, changes = compared(*BEFORE, more)
     assert code == 2
-    assert found == [("new", "db3", "hugepages.a", None, "fail")]
+    assert changes == [("new", "db3", "hugepages.a", None, "fail")]
 
 
 class TestForms:

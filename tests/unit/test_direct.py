@@ -45,9 +45,9 @@ def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path)
     requests = [
         {
             "controls": {control: direct.policy(control, tmp_path)},
-            "evidence_pack": str(given),
+            "evidence_pack": str(source),
         }
-        for control, given in (
+        for control, source in (
             ("hugepages", pack),
             ("latency", pack),
             ("hugepages", tmp_path / "is-missing"),
@@ -55,8 +55,8 @@ def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path)
         )
     ]
     lines = [
-        json.dumps({"module": "verify_controls", "input": direct.request(**one).decode()})
-        for one in requests
+        json.dumps({"module": "verify_controls", "input": direct.request(**params).decode()})
+        for params in requests
     ]
     code = f"{direct.PATH}; import runpy; runpy.run_path({str(PRELOADED)!r}, run_name='__main__')"
     forked = subprocess.run(
@@ -67,10 +67,10 @@ def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path)
         timeout=600,
     )
     assert forked.stderr == ""
-    told = [json.loads(line) for line in forked.stdout.splitlines()]
-    assert [one["status"] for one in told] == [0, 0, 1, 0]
+    answers = [json.loads(line) for line in forked.stdout.splitlines()]
+    assert [reply["status"] for reply in answers] == [0, 0, 1, 0]
     code = f"{direct.RUN}('verify_controls')".replace(direct.TOOLS, str(tmp_path))
-    for request, answer in zip(requests, told, strict=True):
+    for request, answer in zip(requests, answers, strict=True):
         alone = subprocess.run(
             [sys.executable, "-c", code],
             input=direct.request(**request),
@@ -98,4 +98,4 @@ def test_a_module_takes_the_policy_of_every_control(control, tmp_path):
     )
     answer = json.loads(done.stdout)
     assert "failed" not in answer, answer
-    assert {one["check"].partition(".")[0] for one in answer["findings"]} == {control}
+    assert {finding["check"].partition(".")[0] for finding in answer["findings"]} == {control}

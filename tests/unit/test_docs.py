@@ -35,11 +35,11 @@ GENERATED = {".git", ".cache", ".ansible", ".pytest_cache", "reports", "evidence
 
 def pages() -> list[Path]:
     """Every Markdown file of the checkout, without what runs and virtualenvs left there."""
-    found = []
+    paths = []
     for folder, names, files in os.walk(ROOT):
         names[:] = [n for n in names if n not in GENERATED and not n.startswith(".venv")]
-        found += [Path(folder, name) for name in files if name.endswith(".md")]
-    return sorted(found)
+        paths += [Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(paths)
 
 
 PAGES = pages()
@@ -83,18 +83,18 @@ def options(role: str, entry: str) -> dict[str, Any]:
 def policy_of(control: str, told: dict[str, Any]) -> Any:
     """The policy that a role's variables make, where some of them are told."""
     role = policies.controls()[control]
-    given = {name: told.get(role.variable(name), role.defaults[name]) for name in role.fields}
-    return controls.CONTROLS[control].policy_from(given)
+    values = {name: told.get(role.variable(name), role.defaults[name]) for name in role.fields}
+    return controls.CONTROLS[control].policy_from(values)
 
 
 def commands() -> list[list[str]]:
     """Every ./hostproof command in a document, as words."""
-    found = []
+    calls = []
     for page in PAGES:
         for line in page.read_text().splitlines():
             for text in re.findall(r"(?:^\s*|`|=\S+ )(\./hostproof [^`\n]*)", line):
-                found.append(shlex.split(text.replace("…", ""), comments=True))
-    return found
+                calls.append(shlex.split(text.replace("…", ""), comments=True))
+    return calls
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -110,8 +110,8 @@ def test_relative_links_lead_somewhere(page):
 
 def test_readme_lists_every_control_and_counts_its_checks():
     rows = table(README, "## Controls")
-    told = {re.sub(r"\W", "", LINK.sub("", name)): cells[0] for name, cells in rows.items()}
-    assert told == {name: str(len(one.checks)) for name, one in controls.CONTROLS.items()}
+    counts = {re.sub(r"\W", "", LINK.sub("", name)): cells[0] for name, cells in rows.items()}
+    assert counts == {name: str(len(control.checks)) for name, control in controls.CONTROLS.items()}
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -232,11 +232,11 @@ class TestExamples:
 
     def test_policy_in_the_readme_is_accepted(self):
         (text,) = fences(README, "yaml")
-        told = yaml.safe_load(text)
+        variables = yaml.safe_load(text)
         known = [name for control in CONTROLS for name in options(control, "verify")]
-        assert set(told) <= set(known)
+        assert set(variables) <= set(known)
         for control in CONTROLS:
-            assert policy_of(control, told)
+            assert policy_of(control, variables)
 
 
 class TestAddingAControl:
@@ -293,12 +293,14 @@ class TestAddingAControl:
 
     def test_its_example_does_not_guess(self, example, policy):
         host = self.host("60\n").deny(self.RUNNING, "/etc/sysctl.d/50.conf")
-        found = example.judge(example.read(host, policy), policy)
-        assert [(one.status, "--become" in str(one.fix)) for one in found] == [("error", True)] * 2
-        found = example.judge(example.read(self.host("\n"), policy), policy)
-        assert found[0].status == "error"
-        found = example.judge(example.read(self.host("").remove(self.RUNNING), policy), policy)
-        assert [one.status for one in found] == ["skip", "skip"]
+        findings = example.judge(example.read(host, policy), policy)
+        assert [(finding.status, "--become" in str(finding.fix)) for finding in findings] == [
+            ("error", True)
+        ] * 2
+        findings = example.judge(example.read(self.host("\n"), policy), policy)
+        assert findings[0].status == "error"
+        findings = example.judge(example.read(self.host("").remove(self.RUNNING), policy), policy)
+        assert [finding.status for finding in findings] == ["skip", "skip"]
 
     def test_its_example_refuses_what_another_file_undoes(self, module, example, policy):
         host = self.host("60\n").file("/etc/sysctl.d/zzz.conf", "vm.swappiness = 60\n")

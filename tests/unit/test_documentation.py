@@ -43,10 +43,10 @@ def accepted(monkeypatch):
 
     def ask(name: str) -> dict[str, Any]:
         module = importlib.import_module(f"ansible.modules.{name}")
-        asked: dict[str, Any] = {}
+        spec: dict[str, Any] = {}
 
         def remember(**arguments: Any) -> None:
-            asked.update(arguments)
+            spec.update(arguments)
             raise _Asked
 
         # The latency modules build theirs in host_module.
@@ -54,7 +54,7 @@ def accepted(monkeypatch):
         monkeypatch.setattr(builder, "AnsibleModule", remember)
         with pytest.raises(_Asked):
             module.main()
-        return asked
+        return spec
 
     return ask
 
@@ -82,12 +82,12 @@ class TestModule:
         assert all(option["description"] for option in (document.get("options") or {}).values())
 
     def test_options_are_those_of_the_argument_spec(self, documented, accepted, name):
-        told = essence(documented[name]["doc"].get("options") or {})
-        assert told == essence(accepted(name)["argument_spec"])
+        options = essence(documented[name]["doc"].get("options") or {})
+        assert options == essence(accepted(name)["argument_spec"])
 
     def test_check_mode_is_as_documented(self, documented, accepted, name):
-        told = documented[name]["doc"]["attributes"]["check_mode"]["support"]
-        assert told == ("full" if accepted(name).get("supports_check_mode") else "none")
+        support = documented[name]["doc"]["attributes"]["check_mode"]["support"]
+        assert support == ("full" if accepted(name).get("supports_check_mode") else "none")
 
     def test_examples_are_tasks_with_options_that_exist(self, documented, name):
         known = set(documented[name]["doc"].get("options") or {})

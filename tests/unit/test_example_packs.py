@@ -27,17 +27,17 @@ def test_example_packs_hold_what_todays_controls_read(host):
 def test_the_page_tells_the_verdict_on_each():
     rows = re.findall(r"^\| `(db\S+)` \| .* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     policies = example_packs.policies()
-    found = {}
+    verdicts = {}
     for path in sorted(example_packs.FOLDER.glob("*.json")):
         host = RecordedHost(evidence.load_pack(str(path)))
-        found[path.stem] = host_verdict([f.as_dict() for f in audit.judge_host(host, policies)])
-    assert dict(rows) == found
+        verdicts[path.stem] = host_verdict([f.as_dict() for f in audit.judge_host(host, policies)])
+    assert dict(rows) == verdicts
 
 
 def test_the_aix_pack_shows_both_controls_that_judge_one():
     host = RecordedHost(evidence.load_pack(str(example_packs.FOLDER / f"{example_packs.AIX}.json")))
-    found = audit.judge_host(host, example_packs.policies())
-    statuses = {(one.check, one.status) for one in found}
+    findings = audit.judge_host(host, example_packs.policies())
+    statuses = {(finding.check, finding.status) for finding in findings}
     assert ("io_pacing.running", "fail") in statuses
     assert ("io_pacing.legacy_values", "fail") in statuses
     assert ("flow_control.configured", "warn") in statuses
@@ -45,11 +45,13 @@ def test_the_aix_pack_shows_both_controls_that_judge_one():
 
 
 @pytest.mark.parametrize(
-    "path", sorted(example_packs.FOLDER.glob("*.json")), ids=lambda one: one.stem
+    "path", sorted(example_packs.FOLDER.glob("*.json")), ids=lambda path: path.stem
 )
 def test_no_finding_of_an_example_asks_for_another_recording(path):
-    found = audit.judge_host(RecordedHost(evidence.load_pack(str(path))), example_packs.policies())
-    assert [one.check for one in found if "record it again" in one.why] == []
+    findings = audit.judge_host(
+        RecordedHost(evidence.load_pack(str(path))), example_packs.policies()
+    )
+    assert [finding.check for finding in findings if "record it again" in finding.why] == []
 
 
 #: A number with what it counts or measures, as findings write it for people.
@@ -67,11 +69,13 @@ def test_what_is_wrong_by_a_number_tells_it_as_a_number():
     judged, without = 0, set()
     for path in sorted(example_packs.FOLDER.glob("*.json")):
         host = RecordedHost(evidence.load_pack(str(path)))
-        for one in audit.judge_host(host, policies):
-            if one.status in ("fail", "warn") and QUANTITY.search(f"{one.running} {one.in_use}"):
+        for finding in audit.judge_host(host, policies):
+            if finding.status in ("fail", "warn") and QUANTITY.search(
+                f"{finding.running} {finding.in_use}"
+            ):
                 judged += 1
-                numbers = [n for n in (one.values or {}).values() if isinstance(n, int | float)]
+                numbers = [n for n in (finding.values or {}).values() if isinstance(n, int | float)]
                 if not numbers:
-                    without.add(one.check)
+                    without.add(finding.check)
     assert judged > 10
     assert without == BY_A_WORD

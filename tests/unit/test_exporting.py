@@ -80,13 +80,13 @@ class TestFormats:
             assert place["physicalLocation"]["artifactLocation"]["uri"] == "hosts/db1"
             assert place["logicalLocations"][0]["name"] == "db1"
             assert re.fullmatch("[0-9a-f]{64}", result["partialFingerprints"]["hostproof/v1"])
-        levels = [(one["ruleId"], one["level"]) for one in run["results"]]
+        levels = [(entry["ruleId"], entry["level"]) for entry in run["results"]]
         assert levels == [
             ("hugepages.a", "error"),
             ("hugepages.b", "warning"),
             ("hugepages.c", "warning"),
         ]
-        assert [bool(one.get("suppressions")) for one in run["results"]] == [False, False, True]
+        assert [bool(entry.get("suppressions")) for entry in run["results"]] == [False, False, True]
 
     @pytest.mark.parametrize("form", ["junit", "json", "prometheus", "html"])
     def test_the_forms_of_a_run_are_those_of_a_run(self, capsys, folder, form):
@@ -191,10 +191,10 @@ class TestFormats:
 
     def test_an_exporter_may_read_the_file_when_the_user_says_so(self, tmp_path, capsys, folder):
         out = tmp_path / "hostproof.prom"
-        given = [folder, "--format", "prometheus", "--out", str(out)]
-        printed(capsys, *given)
+        arguments = [folder, "--format", "prometheus", "--out", str(out)]
+        printed(capsys, *arguments)
         assert out.stat().st_mode & 0o777 == 0o600
-        printed(capsys, *given, "--world-readable")
+        printed(capsys, *arguments, "--world-readable")
         assert out.stat().st_mode & 0o777 == 0o644
         assert "hostproof_host_verdict" in out.read_text()
         assert command.main(["report", folder, "--world-readable"]) == 1
@@ -211,8 +211,8 @@ class TestSteps:
         ]
         symptom = finding("hugepages.symptom", "fail", commands=["y"])
         symptom["because_of"] = ["hugepages.now"]
-        found = fixes.steps_of([symptom, *findings])
-        assert [step.checks[0].split(".")[1] for step in found] == [
+        steps = fixes.steps_of([symptom, *findings])
+        assert [step.checks[0].split(".")[1] for step in steps] == [
             *("now", "symptom", "login", "remount"),
             *("listener_restart", "instance_restart", "reboot"),
         ]
@@ -253,9 +253,9 @@ class TestSteps:
 class TestFixes:
     @pytest.fixture
     def written(self, capsys, folder, tmp_path) -> Path:
-        said = printed(capsys, folder, "--fixes", str(tmp_path / "fixes"), code=0)
-        assert "db1.sh, .yml: 2 steps, 1 with commands" in said
-        assert "db2: no fixes" in said
+        output = printed(capsys, folder, "--fixes", str(tmp_path / "fixes"), code=0)
+        assert "db1.sh, .yml: 2 steps, 1 with commands" in output
+        assert "db2: no fixes" in output
         return tmp_path / "fixes"
 
     def test_files_are_their_owner_s_and_not_executable(self, written):
@@ -286,8 +286,8 @@ class TestFixes:
             pytest.skip("shellcheck is not installed")
         done = subprocess.run([program, written / "db1.sh"], capture_output=True, text=True)
         # SC2016: that nothing is expanded in what a host answered is meant.
-        told = set(re.findall(r"SC\d+", done.stdout)) - {"SC2016"}
-        assert not told, done.stdout
+        codes = set(re.findall(r"SC\d+", done.stdout)) - {"SC2016"}
+        assert not codes, done.stdout
 
     def test_the_playbook_holds_the_commands_as_text(self, written):
         class Loader(yaml.SafeLoader):
@@ -300,19 +300,19 @@ class TestFixes:
         tasks = play["tasks"]
         assert {task["when"] for task in tasks} == {"inventory_hostname == fixes_host"}
         run = [task["ansible.builtin.shell"] for task in tasks if "changed_when" in task]
-        assert [one["cmd"] for one in run] == ["sysctl -w vm.nr_hugepages=1"]
+        assert [task["cmd"] for task in run] == ["sysctl -w vm.nr_hugepages=1"]
 
     @pytest.mark.usefixtures("any_command")
     def test_the_playbook_refuses_what_nobody_has_read(self, tmp_path, capsys):
         mark = tmp_path / "{{ 7 * 7 }}"
-        one = finding("hugepages.a", "fail", commands=[f"touch '{mark}'"])
-        folder = report(tmp_path / "r", line("db1", one))
+        failure = finding("hugepages.a", "fail", commands=[f"touch '{mark}'"])
+        folder = report(tmp_path / "r", line("db1", failure))
         assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
 
         def run(*more: str) -> int:
             local = ["ansible_connection=local", "ansible_become=false"]
             local.append(f"ansible_python_interpreter={sys.executable}")
-            words = [word for one in local for word in ("-e", one)]
+            words = [word for variable in local for word in ("-e", variable)]
             return subprocess.run(
                 [Path(sys.executable).with_name("ansible-playbook"), "-i", "db1,", *words, *more]
                 + [str(tmp_path / "fixes/db1.yml")],
@@ -331,8 +331,8 @@ class TestFixes:
         "name", ["../evil", "a b", "all", "db*", "-x", "{{ x }}", "a/b", "ungrouped", "a:b", "x,y"]
     )
     def test_a_name_that_is_no_host_s_gets_no_file(self, tmp_path, capsys, name):
-        one = finding("hugepages.a", "fail", commands=["true"])
-        folder = report(tmp_path / "r", line(name, one))
+        failure = finding("hugepages.a", "fail", commands=["true"])
+        folder = report(tmp_path / "r", line(name, failure))
         assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
         assert "is not the name of a host" in capsys.readouterr().err
         assert list((tmp_path / "fixes").iterdir()) == []
@@ -380,14 +380,14 @@ class TestTheScriptAtATerminal:
         assert at_terminal("y\n", "--step", "1")[0] == {"one", "two"}
 
     def test_stops_at_what_fails(self, at_terminal):
-        made, said = at_terminal("n\ny\ny\n", "--all")
+        made, output = at_terminal("n\ny\ny\n", "--all")
         assert made == {"three"}
-        assert "step 2 failed, stopping" in said
+        assert "step 2 failed, stopping" in output
 
     def test_refuses_another_machine(self, at_terminal):
-        made, said = at_terminal("y\ny\ny\n", "--all", host="elsewhere")
+        made, output = at_terminal("y\ny\ny\n", "--all", host="elsewhere")
         assert made == set()
-        assert "not elsewhere: no changes made" in said
+        assert "not elsewhere: no changes made" in output
 
     def test_unless_that_is_said(self, at_terminal):
         made, _ = at_terminal("y\nn\nn\n", "--all", "--any-host", host="elsewhere")

@@ -20,10 +20,10 @@ CHECK = Check("hugepages.one", "t", "low", "now", "w", "r", (), "p")
 
 
 def judged(control: str, machine: packs.Machine, **changes: Any) -> dict[str, list[Finding]]:
-    one = CONTROLS[control]
-    policy = one.policy_from(default_policy(control) | changes)
+    definition = CONTROLS[control]
+    policy = definition.policy_from(default_policy(control) | changes)
     by_check: dict[str, list[Finding]] = {}
-    for finding in one.judge(one.read(machine, policy), policy):
+    for finding in definition.judge(definition.read(machine, policy), policy):
         by_check.setdefault(finding.check.partition(".")[2], []).append(finding)
     return by_check
 
@@ -62,11 +62,11 @@ def test_a_kernel_parameter_that_is_wrong_in_one_layer(now, line, layer, words):
     kernel_packs.sets(machine, net__core__rmem_max=str(now))
     machine.folder("/etc/sysctl.d").file("/etc/sysctl.conf", line)
     findings = judged("kernel_parameters", machine)
-    (one,) = (
+    (finding,) = (
         f for some in findings.values() for f in some if f.title.startswith("net.core.rmem_max")
     )
-    assert (one.status, one.failing_layer) == (FAIL, layer)
-    shown = _values(one.as_dict())
+    assert (finding.status, finding.failing_layer) == (FAIL, layer)
+    shown = _values(finding.as_dict())
     assert shown.startswith("at least 4194304 → 212992") and shown.endswith(words)
 
 
@@ -75,13 +75,13 @@ def test_the_time_follows_the_effective_value():
     kernel_packs.sets(machine, net__core__rmem_max="4194304")
     machine.folder("/etc/sysctl.d").file("/etc/sysctl.conf", "net.core.rmem_max = 212992\n")
     machine.file("/etc/sysctl.d/50.conf", "net.core.rmem_max = 4194304\n")
-    (one,) = (
+    (result,) = (
         finding
         for some in judged("kernel_parameters", machine).values()
         for finding in some
         if finding.title.startswith("net.core.rmem_max")
     )
-    assert _values(one.as_dict()) == (
+    assert _values(result.as_dict()) == (
         "at least 4194304 → 212992 from /etc/sysctl.d/99-sysctl.conf:1 (after reboot); "
         "not used: /etc/sysctl.d/50.conf:1 = 4194304"
     )
@@ -99,20 +99,20 @@ def test_a_mount_that_is_soft_in_one_layer(running, persisted, layer):
         nfs_packs.shown(recovery=running),
     )
     machine.database("/u02/oradata/ORCL/system01.dbf")
-    (one,) = judged("nfs_mounts", machine)["safe_transport"]
-    assert (one.status, one.failing_layer) == (FAIL, layer)
+    (finding,) = judged("nfs_mounts", machine)["safe_transport"]
+    assert (finding.status, finding.failing_layer) == (FAIL, layer)
 
 
 def test_a_transparent_huge_page_mode_that_only_the_reboot_changes():
     machine = packs.database_host()
     machine.file(THP, "always madvise [never]\n")
     machine.file("/etc/tmpfiles.d/thp.conf", f"w {THP} - - - - always\n")
-    (one,) = judged("hugepages", machine)["transparent_hugepages"]
-    assert (one.status, one.failing_layer) == (FAIL, "persisted")
+    (finding,) = judged("hugepages", machine)["transparent_hugepages"]
+    assert (finding.status, finding.failing_layer) == (FAIL, "persisted")
     machine = packs.database_host()
     machine.file(THP, "[always] madvise never\n")
-    (one,) = judged("hugepages", machine)["transparent_hugepages"]
-    assert (one.status, one.failing_layer) == (FAIL, "running")
+    (finding,) = judged("hugepages", machine)["transparent_hugepages"]
+    assert (finding.status, finding.failing_layer) == (FAIL, "running")
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_groups_that_the_account_or_the_instance_lacks(groups, running, layer):
     names = ["oinstall", "dba"][: len(groups.split())]
     machine = account_packs.instance(account_packs.host(*names), gids=running)
     policy = {"accounts": [{"name": "oracle", "groups": ["dba"]}]}
-    one = account_packs.judged(machine, **policy)["groups"]
-    assert one.failing_layer == layer
+    finding = account_packs.judged(machine, **policy)["groups"]
+    assert finding.failing_layer == layer
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_a_parameter_of_an_instance(running, stored, layer):
     machine = io_packs.story(
         stored=(("*", "filesystemio_options", stored),), filesystemio_options=running
     )
-    (one,) = judged("async_io", machine)["filesystemio_options"]
-    assert (one.status, one.failing_layer) == (FAIL, layer)
+    (finding,) = judged("async_io", machine)["filesystemio_options"]
+    assert (finding.status, finding.failing_layer) == (FAIL, layer)
 
 
 @pytest.mark.parametrize(("running", "layer"), [("TRUE", "running"), ("FALSE", "persisted")])
@@ -144,5 +144,5 @@ def test_pre_page_sga_of_11_2(running, layer):
     machine = oracle_packs.story(
         "11.2.0.4.0", "small", stored=(("*", "pre_page_sga", "TRUE"),), pre_page_sga=running
     )
-    (one,) = judged("pre_page_sga", machine)["value"]
-    assert (one.status, one.failing_layer) == (FAIL, layer)
+    (finding,) = judged("pre_page_sga", machine)["value"]
+    assert (finding.status, finding.failing_layer) == (FAIL, layer)

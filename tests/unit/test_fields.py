@@ -20,7 +20,7 @@ class Pool(NamedTuple):
 
 
 class Listener(NamedTuple):
-    name: str = fields.checked_by(lambda given, name: str(given[name]).upper(), "str")
+    name: str = fields.checked_by(lambda values, name: str(values[name]).upper(), "str")
     file_class: str = fields.one_of("data", "redo").called("class")
     rate: int | None = fields.whole_number(0, 100).optional()
     scope: str = fields.one_of("one", "all").optional("one")
@@ -75,8 +75,8 @@ def test_a_policy_is_made_of_its_fields():
 
 
 def test_words_that_leave_it_to_the_host():
-    found = read(VALUES | {"share": "auto", "mode": "auto", "wanted": "auto"})
-    assert (found.share, found.mode, found.wanted) == (None, None, None)
+    policy = read(VALUES | {"share": "auto", "mode": "auto", "wanted": "auto"})
+    assert (policy.share, policy.mode, policy.wanted) == (None, None, None)
 
 
 def test_what_concerns_several_fields():
@@ -120,8 +120,8 @@ class TestEntries:
     ITEM: dict[str, Any] = {"name": "a", "class": "data"}
 
     def test_an_entry_is_made_of_its_fields(self):
-        (found,) = wanted(self.ITEM | {"pools": [{"name": "small", "connections": 3}]})
-        assert found == Listener("A", "data", None, "one", (Pool("small", 3),))
+        (entry,) = wanted(self.ITEM | {"pools": [{"name": "small", "connections": 3}]})
+        assert entry == Listener("A", "data", None, "one", (Pool("small", 3),))
 
     @pytest.mark.parametrize("empty", [None, ""])
     def test_what_may_be_left_out_may_be_empty(self, empty):
@@ -161,11 +161,14 @@ class TestEntries:
 
     def test_what_tells_entries_apart_can_be_more_than_the_name(self):
         options = {
-            "key": lambda one: (one.name, one.file_class),
+            "key": lambda entry: (entry.name, entry.file_class),
             "twice": "lists {0[0]} of one class",
         }
         other = self.ITEM | {"class": "redo"}
-        assert [one.file_class for one in wanted(self.ITEM, other, **options)] == ["data", "redo"]
+        assert [entry.file_class for entry in wanted(self.ITEM, other, **options)] == [
+            "data",
+            "redo",
+        ]
         with pytest.raises(BadEntry, match="x_wanted lists A of one class"):
             wanted(self.ITEM, other, other | {"rate": 5}, **options)
 
@@ -186,7 +189,7 @@ class TestEntries:
         assert raised.value.places == (0, 1)
 
     def test_those_that_are_left_out_are_passed_over(self):
-        assert [one.name for one in wanted(LEFT_OUT, self.ITEM, LEFT_OUT)] == ["A"]
+        assert [entry.name for entry in wanted(LEFT_OUT, self.ITEM, LEFT_OUT)] == ["A"]
 
     def test_keys_that_are_no_texts(self):
         with pytest.raises(PolicyError, match="has unknown 3"):

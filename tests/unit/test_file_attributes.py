@@ -127,8 +127,8 @@ ALL = {**ATTRIBUTES, ACCESS: MASKED}
 @pytest.mark.parametrize("content", [NEW, None], ids=["replaced", "removed"])
 @pytest.mark.parametrize("name", [*ALL, "all"])
 def test_attributes_stay_and_come_back(machine, way_back, name, content):
-    for one in ALL if name == "all" else [name]:
-        set_or_skip(machine.target, one, ALL[one])
+    for attribute in ALL if name == "all" else [name]:
+        set_or_skip(machine.target, attribute, ALL[attribute])
     before = as_is(machine.target)
     machine.apply(content)
     if content is not None:
@@ -200,9 +200,13 @@ def test_no_moment_gives_more_than_before_or_after(machine, monkeypatch):
 def test_a_signed_file_is_refused(machine, monkeypatch, name):
     # Few kernels let anybody set them without a key, so that the list of names is played.
     listed = os.listxattr
-    monkeypatch.setattr(os, "listxattr", lambda *given, **more: [*listed(*given, **more), name])
+    monkeypatch.setattr(
+        os, "listxattr", lambda *arguments, **more: [*listed(*arguments, **more), name]
+    )
     value = os.getxattr
-    monkeypatch.setattr(os, "getxattr", lambda at, one: b"x" if one == name else value(at, one))
+    monkeypatch.setattr(
+        os, "getxattr", lambda at, attribute: b"x" if attribute == name else value(at, attribute)
+    )
     with pytest.raises(apply.Refused, match=f"is signed .{name}"):
         apply.refuse(machine.plan(), "control", machine.journal)
 

@@ -50,11 +50,11 @@ def evaluate(expression: str) -> Any:
 
 
 def test_jmespath_queries_work():
-    found = evaluate(
+    ports = evaluate(
         f"(lookup('file', '{LISTENER_ORA}') | from_oracle_net).addresses "
         "| map(attribute='PORT') | list"
     )
-    assert found == ["1521", "1522", "1526"]
+    assert ports == ["1521", "1522", "1526"]
 
 
 def test_error_names_line_and_column():

@@ -28,18 +28,18 @@ def put(path: Path, text: str) -> None:
 
 
 def find(root: Path, *places: str) -> FoundLines:
-    wanted = [f"{root}/{place}" for place in places or ("units/*.service",)]
-    return LiveHost().find_lines("test", wanted, r"\bsysctl\b")
+    paths = [f"{root}/{place}" for place in places or ("units/*.service",)]
+    return LiveHost().find_lines("test", paths, r"\bsysctl\b")
 
 
 def test_lines_of_files_and_of_scripts_that_they_call(root):
-    found = find(root)
-    assert found.lines == {
+    result = find(root)
+    assert result.lines == {
         f"{root}/units/b.service": [(1, "ExecStart=/sbin/sysctl  -p /x")],
         f"{root}/bin/two": [(2, "# sysctl"), (3, "sysctl -p")],
     }
-    assert found.callers == {f"{root}/bin/two": f"{root}/units/a.service"}
-    assert found.unread == []
+    assert result.callers == {f"{root}/bin/two": f"{root}/units/a.service"}
+    assert result.unread == []
 
 
 def test_only_matching_lines_are_kept(root):
@@ -66,9 +66,9 @@ def test_only_matching_lines_are_kept(root):
 def test_a_file_that_a_shell_reads_needs_no_first_line(root, line):
     data = f"{root}/bin/data"
     put(root / "units/b.service", f"# {data}\n{line.format(data)}\n")
-    found = find(root, "units/b.service")
-    assert found.lines == {data: [(1, "sysctl")]}
-    assert found.callers == {data: f"{root}/units/b.service"}
+    result = find(root, "units/b.service")
+    assert result.lines == {data: [(1, "sysctl")]}
+    assert result.callers == {data: f"{root}/units/b.service"}
 
 
 @pytest.mark.parametrize("line", ["{0}", "cat {0}", "finish {0}", "sh -c 'cat {0}'", "x.sh > {0}"])
@@ -86,8 +86,8 @@ def test_functions_for_scripts_set_nothing_by_themselves(root, name):
 
 def test_a_recording_says_the_same(root):
     live = LiveHost()
-    found = live.find_lines("test", [f"{root}/units/*"], "sysctl")
-    assert RecordedHost(live.evidence).find_lines("test", [], "") == found
+    result = live.find_lines("test", [f"{root}/units/*"], "sysctl")
+    assert RecordedHost(live.evidence).find_lines("test", [], "") == result
 
 
 def test_a_file_under_two_names_is_read_once(root):
@@ -110,8 +110,8 @@ def test_a_folder_that_a_script_names_holds_no_line(root):
     """As /bin in PATH=/usr/bin:/bin, with and without a link to it."""
     (root / "link").symlink_to(root / "bin")
     put(root / "units/d.service", f"Environment=PATH={root}/bin:{root}/link\n")
-    found = find(root, "units/d.service")
-    assert (found.lines, found.unread) == ({}, [])
+    result = find(root, "units/d.service")
+    assert (result.lines, result.unread) == ({}, [])
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_a_folder_that_a_script_names_holds_no_line(root):
 def test_a_stream_of_a_running_script_is_no_script(root, name):
     """What it leads to is of the process that reads it, and never of the one that looks."""
     put(root / "units/d.service", f"ExecStart=/bin/sh -c 'echo late >{name}'\n")
-    found = find(root, "units/d.service")
-    assert (found.lines, found.unread) == ({}, [])
+    result = find(root, "units/d.service")
+    assert (result.lines, result.unread) == ({}, [])
 
 
 @pytest.mark.parametrize("kind", ["missing", "folder", "fifo"])
@@ -135,8 +135,8 @@ def test_what_is_no_file_in_everybodys_folder_is_no_script(root, tmp_path, kind)
     elif kind == "fifo":
         os.mkfifo(shared / "late.XXXXXX")
     put(root / "units/d.service", f"ExecStart=/bin/sh -c 'mktemp {shared}/late.XXXXXX'\n")
-    found = find(root, "units/d.service")
-    assert (found.lines, found.unread) == ({}, [])
+    result = find(root, "units/d.service")
+    assert (result.lines, result.unread) == ({}, [])
 
 
 def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
@@ -160,8 +160,8 @@ def test_what_may_not_be_read_is_named(root, monkeypatch):
 
     monkeypatch.setattr(guarded_read, "read", refuse)
     monkeypatch.setattr(host.os, "listdir", refuse_list)
-    found = find(root, "units/*.service", "bin/*")
-    assert found.unread == [f"{root}/bin", f"{root}/units/b.service"]
+    result = find(root, "units/*.service", "bin/*")
+    assert result.unread == [f"{root}/bin", f"{root}/units/b.service"]
 
 
 def test_a_script_is_read_with_what_calls_it_as_the_one_who_named_it(root, monkeypatch):
@@ -186,8 +186,8 @@ def test_what_cannot_be_read_may_hold_anything(root, monkeypatch, number, unread
         raise OSError(number, os.strerror(number), path)
 
     monkeypatch.setattr(guarded_read, "read", broken)
-    found = host._find_lines([f"{root}/units/a.service"], "sysctl")
-    assert found == FoundLines({}, {}, [f"{root}/units/a.service"] if unread else [])
+    result = host._find_lines([f"{root}/units/a.service"], "sysctl")
+    assert result == FoundLines({}, {}, [f"{root}/units/a.service"] if unread else [])
 
 
 def test_a_network_file_system_is_not_touched(root, monkeypatch):

@@ -53,8 +53,8 @@ def control_with(plan: Any, fix: str = "apply it") -> Control:
 
 
 def fixes(plan: Any, crashed: Any = None) -> list[tuple[str | None, tuple[str, ...]]]:
-    found: list[Finding] = control_with(plan).judge(None, None, crashed)
-    return [(one.fix, one.commands) for one in found]
+    findings: list[Finding] = control_with(plan).judge(None, None, crashed)
+    return [(finding.fix, finding.commands) for finding in findings]
 
 
 OTHER = ("edit it", ("mount /u03",))
@@ -106,9 +106,9 @@ def test_an_error_in_the_plan_costs_no_finding():
 
     with pytest.raises(KeyError):
         fixes(plan)
-    told = fixes(plan, lambda check, problem: Verdict(FAIL, f"{check}: {problem!r}"))
+    advice = fixes(plan, lambda check, problem: Verdict(FAIL, f"{check}: {problem!r}"))
     expected = "apply cannot plan this host: swappiness.plan: KeyError('x')"
-    assert told == [(expected, ()), OTHER]
+    assert advice == [(expected, ()), OTHER]
 
 
 def test_a_group_with_another_gid_blocks_the_advice_of_every_account():
@@ -117,9 +117,9 @@ def test_a_group_with_another_gid_blocks_the_advice_of_every_account():
         "accounts": [{"name": "oracle", "group": "oinstall", "groups": ["dba", "oper"]}],
     }
     machine = account_packs.instance(account_packs.bare().group("oinstall", 777))
-    one = account_packs.judged(machine, **policy)["exists"]
-    assert one.status == FAIL and one.commands == ()
-    assert "The group oinstall has gid 777, the policy requires 54321" in str(one.fix)
+    finding = account_packs.judged(machine, **policy)["exists"]
+    assert finding.status == FAIL and finding.commands == ()
+    assert "The group oinstall has gid 777, the policy requires 54321" in str(finding.fix)
 
 
 def test_a_drop_in_with_foreign_lines_blocks_every_kernel_parameter():
@@ -127,19 +127,21 @@ def test_a_drop_in_with_foreign_lines_blocks_every_kernel_parameter():
     machine = kernel_packs.with_home(kernel_packs.stock())
     machine.file(policy.sysctl_file, "net.ipv4.ip_forward = 1\n")
     assert kernel_packs.plan_of(machine).refusals
-    found = kernel_parameters.judge(kernel_parameters.read(machine, policy), policy)
-    blocked = [one for one in found if "apply is blocked" in str(one.fix)]
+    findings = kernel_parameters.judge(kernel_parameters.read(machine, policy), policy)
+    blocked = [finding for finding in findings if "apply is blocked" in str(finding.fix)]
     assert blocked
-    assert [one.check for one in found if apply_line("kernel_parameters") in one.commands] == []
+    assert [
+        finding.check for finding in findings if apply_line("kernel_parameters") in finding.commands
+    ] == []
 
 
 def fix_of(control: str, check: str, machine: Any, **changes: Any) -> str:
-    one = CONTROLS[control]
-    policy = one.policy_from(changed_policy(control, **changes))
-    findings = one.judge(one.read(machine, policy), policy)
-    (found,) = [finding for finding in findings if finding.check == f"{control}.{check}"]
-    assert found.status == FAIL
-    return str(found.fix)
+    definition = CONTROLS[control]
+    policy = definition.policy_from(changed_policy(control, **changes))
+    findings = definition.judge(definition.read(machine, policy), policy)
+    (result,) = [finding for finding in findings if finding.check == f"{control}.{check}"]
+    assert result.status == FAIL
+    return str(result.fix)
 
 
 OPTIONS = "filesystemio_options"
@@ -160,9 +162,9 @@ OPTIONS = "filesystemio_options"
 )
 def test_a_fix_of_async_io_has_only_the_steps_that_are_needed(running, stored, fix):
     machine = io_packs.story(stored=stored, filesystemio_options=running)
-    told = fix_of("async_io", OPTIONS, machine)
-    assert told.startswith(fix)
-    assert ("restart" in told.partition("; apply changes")[0]) == (running == "none")
+    fix_text = fix_of("async_io", OPTIONS, machine)
+    assert fix_text.startswith(fix)
+    assert ("restart" in fix_text.partition("; apply changes")[0]) == (running == "none")
 
 
 @pytest.mark.parametrize("running", ["TRUE", "FALSE"])

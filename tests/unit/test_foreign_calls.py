@@ -53,12 +53,12 @@ def finding(**fields):
 @pytest.mark.parametrize("text", FOREIGN)
 def test_no_field_shows_it(text, is_plain):
     for name in ("title", "why", "running", "fix", "reference"):
-        (told,) = host_findings.taken([finding(**{name: text})], is_plain=is_plain)
-        assert text not in str(told[name]), name
-        assert told["status"] == "fail"
+        (result,) = host_findings.taken([finding(**{name: text})], is_plain=is_plain)
+        assert text not in str(result[name]), name
+        assert result["status"] == "fail"
     for name in ("evidence", "because_of", "commands"):
-        (told,) = host_findings.taken([finding(**{name: [text]})], is_plain=is_plain)
-        assert told[name] == []
+        (result,) = host_findings.taken([finding(**{name: [text]})], is_plain=is_plain)
+        assert result[name] == []
 
 
 @pytest.mark.parametrize("name", ["why", "because_of"])
@@ -78,8 +78,8 @@ def test_a_host_without_findings_shows_nothing():
 
 @pytest.mark.parametrize("text", ADVISED)
 def test_what_a_control_says_stays(text):
-    (told,) = host_findings.taken([finding(why=text)], is_plain=True)
-    assert told == finding(why=text)
+    (result,) = host_findings.taken([finding(why=text)], is_plain=True)
+    assert result == finding(why=text)
 
 
 @pytest.mark.parametrize("text", ["=", "./hostproof apply ", "./", "'", "-"])

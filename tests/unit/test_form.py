@@ -46,7 +46,7 @@ class TestVariable:
     def test_fields_of_its_entries_are_in_the_description(self, control, name):
         field = fields_of(CONTROLS[control].policy)[name]
         text = str(options(control)[name]["description"])
-        missing = [one for one in getattr(field, "fields", {}) if f"C({one})" not in text]
+        missing = [key for key in getattr(field, "fields", {}) if f"C({key})" not in text]
         assert not missing
 
 
@@ -58,14 +58,14 @@ class TestControl:
             for name, value in load(ROOT / "roles" / control / "defaults/main.yml").items()
         }
         fields = fields_of(CONTROLS[control].policy)
-        given = {name: defaults[name] if name in defaults else SHARED[name] for name in fields}
-        assert CONTROLS[control].policy_from(given)
+        values = {name: defaults[name] if name in defaults else SHARED[name] for name in fields}
+        assert CONTROLS[control].policy_from(values)
 
     def test_from_the_id_of_a_check_to_its_rule_is_one_search(self, control):
         files = [CONTROLS_FOLDER / f"{control}.py", *(CONTROLS_FOLDER / control).glob("*.py")]
         text = "".join(path.read_text() for path in files if path.exists())
-        told = re.findall(rf'@rules\.check\(\n\s+"({control}\.\w+)",\n', text)
-        assert sorted(told) == sorted(check.id for check in CONTROLS[control].checks)
+        ids = re.findall(rf'@rules\.check\(\n\s+"({control}\.\w+)",\n', text)
+        assert sorted(ids) == sorted(check.id for check in CONTROLS[control].checks)
 
     def test_a_rule_has_the_name_of_its_check(self, control):
         files = [CONTROLS_FOLDER / f"{control}.py", *(CONTROLS_FOLDER / control).glob("*.py")]

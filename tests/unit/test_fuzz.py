@@ -60,15 +60,17 @@ def test_packs_are_judged_without_a_crash():
     assert list(judging.faults(60, SEED, judging.all_packs())) == []
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_what_was_found_stays_repaired(path):
-    found = json.loads(path.read_text())
-    if "target" in found:
-        (target,) = [one for one in parsing.targets() if one.name == found["target"]]
-        assert parsing.tried(target, found["text"]) is None
+    case = json.loads(path.read_text())
+    if "target" in case:
+        (target,) = [
+            candidate for candidate in parsing.targets() if candidate.name == case["target"]
+        ]
+        assert parsing.tried(target, case["text"]) is None
     else:
-        (pack,) = [one for one in judging.all_packs() if one.name == found["pack"]]
-        changes = found["controls"], found["changed"], found["removed"]
+        (pack,) = [candidate for candidate in judging.all_packs() if candidate.name == case["pack"]]
+        changes = case["controls"], case["changed"], case["removed"]
         assert judging.tried(pack, *changes) is None
 
 
@@ -116,7 +118,7 @@ def test_a_size_beyond_all_machines_is_said():
         (proc_limits.parse, f"Limit Soft Limit Hard Limit Units\nMax a{BLANKS}1{BLANKS}1{BLANKS}:"),
         (lsattr.parse, f"a{BLANKS}b{BLANKS}Tru\n"),
     ],
-    ids=lambda one: getattr(one, "__module__", "text").rpartition(".")[2],
+    ids=lambda value: getattr(value, "__module__", "text").rpartition(".")[2],
 )
 def test_blanks_cost_no_more_than_they_are(parse, text):
     """With the patterns that were cubic each of these took minutes; the bench doubles them."""

@@ -15,19 +15,19 @@ GATE_CHECK = "latency.gate"
 
 @pytest.fixture(scope="module")
 def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
-    one = Fleet(tmp_path_factory.mktemp("kept"), hosts=3, controls=1)
-    for name in one.names[1:]:
-        one.set(name, new_delay="0.0001")  # a change that costs nothing
+    fleet = Fleet(tmp_path_factory.mktemp("kept"), hosts=3, controls=1)
+    for name in fleet.names[1:]:
+        fleet.set(name, new_delay="0.0001")  # a change that costs nothing
     # One of them is a change of the MTU.
-    Path(one.variables["db03"]["delay_file"]).write_text("0 1500")
-    one.set("db03", new_delay="0.0001 9000")
+    Path(fleet.variables["db03"]["delay_file"]).write_text("0 1500")
+    fleet.set("db03", new_delay="0.0001 9000")
     options = (
         "-e",
         "latency_gate_unchanged_hosts=controls",
         "-e",
         '{"latency_gate_serial": [1, 2]}',
     )
-    return one, one.play("run", "gate", *options)
+    return fleet, fleet.play("run", "gate", *options)
 
 
 class TestKept:
@@ -41,22 +41,22 @@ class TestKept:
         self, kept_run
     ):
         _, played = kept_run
-        said = "another path than before (MTU: 1500 before, 9000 after)"
+        remark = "another path than before (MTU: 1500 before, 9000 after)"
         lines = played.output.splitlines()
-        at = lines.index(f"db03: tcp 198.51.100.1:7003: {said}")
+        at = lines.index(f"db03: tcp 198.51.100.1:7003: {remark}")
         assert lines[at + 1] == "batch 2 was kept"
-        told = [
+        remarks = [
             (line["host"], finding["running"])
             for line in played.lines()
             for finding in line["findings"]
             if "another path" in (finding["running"] or "")
         ]
-        assert [host for host, _ in told] == ["db03"]
-        assert told[0][1].startswith(f"{said}; p50 ")
+        assert [host for host, _ in remarks] == ["db03"]
+        assert remarks[0][1].startswith(f"{remark}; p50 ")
 
     def test_controls_are_measured_and_never_changed(self, kept_run):
-        one, played = kept_run
-        assert not one.open_applies("ctl01")
+        fleet, played = kept_run
+        assert not fleet.open_applies("ctl01")
         for batch in (1, 2):
             for side in ("before", "after"):
                 assert (played.folder / f"batch-{batch}/{side}/ctl01.json").exists()
@@ -68,21 +68,21 @@ class TestKept:
         assert before == {"db01", "ctl01", "db02", "db03"}
 
     def test_what_was_changed_is_verified_and_controls_are_not(self, kept_run):
-        one, played = kept_run
-        for name in one.names:
+        fleet, played = kept_run
+        for name in fleet.names:
             assert f"verified {name}" in played.output
         assert "verified ctl01" not in played.output
 
     def test_a_host_on_which_nothing_was_changed_is_said_to_be_one(self, kept_run):
         _, played = kept_run
-        told = {
+        texts = {
             line["host"]: finding["running"]
             for line in played.lines()
             for finding in line["findings"]
             if finding["check"] == GATE_CHECK
         }
-        assert "nothing was changed on this host" in told["db01"]
-        assert "nothing was changed" not in told["db02"]
+        assert "nothing was changed on this host" in texts["db01"]
+        assert "nothing was changed" not in texts["db02"]
 
     def test_a_host_that_stands_beside_a_batch_keeps_what_its_own_said(self, kept_run):
         _, played = kept_run
@@ -96,17 +96,17 @@ class TestKept:
 
 @pytest.fixture(scope="module")
 def held_run(tmp_path_factory) -> tuple[Fleet, Played]:
-    one = Fleet(tmp_path_factory.mktemp("held"), hosts=3)
-    for name in one.names:
-        one.set(name, new_delay="5")
-    return one, one.play("run", "gate")
+    fleet = Fleet(tmp_path_factory.mktemp("held"), hosts=3)
+    for name in fleet.names:
+        fleet.set(name, new_delay="5")
+    return fleet, fleet.play("run", "gate")
 
 
 class TestHeld:
     def test_the_first_batch_is_held_and_no_other_ever_began(self, held_run):
-        one, played = held_run
+        fleet, played = held_run
         assert played.states() == ["held", "planned", "planned"], played.output
-        assert [one.delay(name) for name in one.names] == ["5", "0", "0"]
+        assert [fleet.delay(name) for name in fleet.names] == ["5", "0", "0"]
         assert not (played.folder / "batch-2").exists()
 
     def test_the_report_fails_and_offers_revert(self, held_run):
@@ -121,60 +121,62 @@ class TestHeld:
 
     def test_a_new_gate_refuses_what_is_held(self, held_run):
         """It would take its baseline of the change that was held, and find it no worse."""
-        one, _ = held_run
-        again = one.play("second", "gate", "--limit", "db01")
+        fleet, _ = held_run
+        again = fleet.play("second", "gate", "--limit", "db01")
         assert again.states() == ["stopped"]
         assert "still has what gate run changed" in again.reasons()
         assert again.exit_code != 0
 
     def test_it_is_accepted_by_name(self, held_run):
-        one, _ = held_run
-        again = one.play("third", "gate", "--limit", "db01", "-e", "latency_gate_accept=run,second")
+        fleet, _ = held_run
+        again = fleet.play(
+            "third", "gate", "--limit", "db01", "-e", "latency_gate_accept=run,second"
+        )
         assert again.states() == ["kept"], again.output
 
     def test_a_later_apply_does_not_go_unasked(self, held_run):
-        one, played = held_run
-        one.applied_before("db01", "7")
+        fleet, played = held_run
+        fleet.applied_before("db01", "7")
         undo = ("revert_gate", "-e", f"hostproof_gate={played.folder}")
-        refused = one.play("refused", *undo)
+        refused = fleet.play("refused", *undo)
         assert refused.code != 0
         assert "came after" in refused.output
-        assert (one.delay("db01"), played.states()[0]) == ("7", "held")
-        assert len(one.open_applies("db01")) == 2
+        assert (fleet.delay("db01"), played.states()[0]) == ("7", "held")
+        assert len(fleet.open_applies("db01")) == 2
 
     def test_revert_puts_it_back_and_notes_that(self, held_run):
-        one, played = held_run
+        fleet, played = held_run
         options = ("-e", f"hostproof_gate={played.folder}", "-e", "latency_gate_revert_later=true")
-        done = one.play("undo", "revert_gate", *options)
+        done = fleet.play("undo", "revert_gate", *options)
         assert done.code == 0, done.output
         assert "not reverted" not in played.reasons()
-        assert one.delay("db01") == "0"
-        assert not one.open_applies("db01")
+        assert fleet.delay("db01") == "0"
+        assert not fleet.open_applies("db01")
         assert played.states()[0] == "reverted"
 
 
 @pytest.fixture(scope="module")
 def reverted_run(tmp_path_factory) -> tuple[Fleet, Played]:
-    one = Fleet(tmp_path_factory.mktemp("reverted"), hosts=4)
+    fleet = Fleet(tmp_path_factory.mktemp("reverted"), hosts=4)
     # An apply of last month, which is none of the gate's business.
-    one.applied_before("db01", "0.0002")
-    one.set("db01", new_delay="5")
-    one.set("db02", new_delay="0.0002")
+    fleet.applied_before("db01", "0.0002")
+    fleet.set("db01", new_delay="5")
+    fleet.set("db02", new_delay="0.0002")
     options = ("-e", "latency_gate_action=revert", "-e", "latency_gate_serial=2")
-    return one, one.play("run", "gate", *options)
+    return fleet, fleet.play("run", "gate", *options)
 
 
 @pytest.mark.two_cores
 class TestPutBack:
     def test_the_whole_batch_is_put_back_as_it_was_before_the_gate(self, reverted_run):
-        one, played = reverted_run
+        fleet, played = reverted_run
         assert played.states() == ["reverted", "planned"], played.output
-        assert [one.delay(name) for name in one.names] == ["0.0002", "0", "0", "0"]
+        assert [fleet.delay(name) for name in fleet.names] == ["0.0002", "0", "0", "0"]
 
     def test_what_was_applied_before_stays_in_the_journal(self, reverted_run):
-        one, _ = reverted_run
-        assert len(one.open_applies("db01")) == 1
-        assert not one.open_applies("db02")
+        fleet, _ = reverted_run
+        assert len(fleet.open_applies("db01")) == 1
+        assert not fleet.open_applies("db02")
 
     def test_it_is_measured_once_more_and_told(self, reverted_run):
         _, played = reverted_run
@@ -195,7 +197,9 @@ class TestPutBack:
             assert held not in text, name
             assert put_back in text, name
         document = json.loads((played.report / "report.json").read_text())
-        gates = [one["host"] for one in document["findings"] if one["check"] == GATE_CHECK]
+        gates = [
+            finding["host"] for finding in document["findings"] if finding["check"] == GATE_CHECK
+        ]
         assert sorted(gates) == ["db01", "db02", "db03", "db04"]
         metrics = (played.report / "report.prom").read_text().splitlines()
         mine = [line for line in metrics if 'host="db01"' in line and f'"{GATE_CHECK}"' in line]
@@ -205,22 +209,22 @@ class TestPutBack:
 
 class TestCheckMode:
     def test_it_tells_the_batches_and_the_plan_and_measures_nothing(self, tmp_path):
-        one = Fleet(tmp_path, 3)
-        one.set("db01", new_delay="5")
-        played = one.play("run", "gate", "--check")
+        fleet = Fleet(tmp_path, 3)
+        fleet.set("db01", new_delay="5")
+        played = fleet.play("run", "gate", "--check")
         assert played.code == 0, played.output
         assert "batch 3 of 3: db03" in played.output
         assert "changed: [db01]" in played.output
         assert not played.folder.exists()
         assert not played.report.exists()
-        assert one.delay("db01") == "0"
+        assert fleet.delay("db01") == "0"
 
     @pytest.mark.one_core
     def test_controls_may_be_a_list_of_patterns(self, tmp_path):
         """Each is split by itself, which one pattern of them all would not be."""
-        one = Fleet(tmp_path, 3, 2)
+        fleet = Fleet(tmp_path, 3, 2)
         patterns = json.dumps({"latency_gate_unchanged_hosts": ["db03", "controls:!ctl02"]})
-        played = one.play("run", "gate", "--check", "-e", patterns)
+        played = fleet.play("run", "gate", "--check", "-e", patterns)
         assert "unchanged hosts: db03, ctl01" in played.output, played.output
         assert "batch 3 of 3: db02" in played.output
 
@@ -228,11 +232,11 @@ class TestCheckMode:
     @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls", ["ctl01", "contorls"]])
     def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
-        one = Fleet(tmp_path, 2, 1)
-        played = one.play(
+        fleet = Fleet(tmp_path, 2, 1)
+        played = fleet.play(
             "run", "gate", "-e", json.dumps({"latency_gate_unchanged_hosts": pattern})
         )
         assert "latency_gate_unchanged_hosts matches no host of the inventory" in played.output
         assert played.code != 0
         assert not played.folder.exists()
-        assert not one.open_applies("ctl01")
+        assert not fleet.open_applies("ctl01")

@@ -76,7 +76,7 @@ def test_the_owner_writes_and_puts_back(base, theirs):
     look = (theirs / "file").stat()
     assert (theirs / "file").read_text() == "new\n"
     assert (look.st_uid, look.st_gid, look.st_mode & 0o777) == (NOBODY.pw_uid, NOBODY.pw_gid, 0o640)
-    assert {(theirs / one).stat().st_uid for one in ("a", "a/b")} == {NOBODY.pw_uid}
+    assert {(theirs / name).stat().st_uid for name in ("a", "a/b")} == {NOBODY.pw_uid}
     revert(base)
     assert (theirs / "file").read_text() == "old\n"
     assert [path.name for path in theirs.iterdir()] == ["file"]
@@ -139,7 +139,7 @@ def refusals() -> dict[str, Callable[[Path], str]]:
         give(theirs / "file", NOBODY)
         return "is not a regular file"
 
-    return {name: one for name, one in locals().items() if callable(one)}
+    return {name: function for name, function in locals().items() if callable(function)}
 
 
 REFUSALS = refusals()
@@ -149,10 +149,10 @@ REFUSALS = refusals()
 def test_what_is_refused(base, theirs, name):
     if name == "listed" and shutil.which("setfacl") is None:
         pytest.skip("setfacl is not installed")
-    said = REFUSALS[name](theirs)
+    message = REFUSALS[name](theirs)
     path = theirs / "sub/file" if (theirs / "sub").exists() else theirs / "file"
     before = "old\n" if os.path.lexists(path) else None
-    with pytest.raises(HostproofError, match=said):
+    with pytest.raises(HostproofError, match=message):
         make(base, FileChange(str(path), "new\n", before))
     roots = base / "roots"
     assert not roots.is_file() or roots.read_text() == "old\n"
@@ -355,15 +355,15 @@ def test_an_old_record_is_replayed():
 def test_the_kernel_tells_who_owns_a_program():
     with subprocess.Popen(["sleep", "60"], user=NOBODY.pw_uid) as process:
         try:
-            (found,) = [
-                one
-                for one in LiveHost().processes("x", r"^sleep$", ANYBODY)
-                if one.pid == process.pid
+            (result,) = [
+                candidate
+                for candidate in LiveHost().processes("x", r"^sleep$", ANYBODY)
+                if candidate.pid == process.pid
             ]
         finally:
             process.kill()
-    assert found.uid == NOBODY.pw_uid
-    assert found.exe is not None
-    assert found.exe.startswith("/")
-    assert found.exe_uid == 0
-    assert found.runs("sleep") is False
+    assert result.uid == NOBODY.pw_uid
+    assert result.exe is not None
+    assert result.exe.startswith("/")
+    assert result.exe_uid == 0
+    assert result.runs("sleep") is False

@@ -62,21 +62,21 @@ def members(monkeypatch: pytest.MonkeyPatch, *uids: int, installing: bool = Fals
 def all_ways(path: Path) -> list[str]:
     """What each way to read a path as a host answers or says instead."""
     host = LiveHost()
-    told = []
+    answers = []
     for read in (
         host.read_text,
         host.list_dir,
         host.stat,
         host.real_path,
-        lambda one: nfs_files.read_text(host, one),
-        lambda one: host.find_lines("x", [one], "text|only").lines,
+        lambda name: nfs_files.read_text(host, name),
+        lambda name: host.find_lines("x", [name], "text|only").lines,
     ):
         try:
-            told.append(repr(read(str(path))))
+            answers.append(repr(read(str(path))))
         except HostproofError as problem:
-            told.append(str(problem))
+            answers.append(str(problem))
     assert SECRET.strip() not in repr(host.evidence)
-    return told
+    return answers
 
 
 def test_in_folders_of_root_root_reads(base):
@@ -117,8 +117,10 @@ def test_a_name_of_proc_proves_nothing(base):
                 f"/sys/../{proc}/cwd/dbs/secret",
                 f"/proc/sys/../{process.pid}/cwd/dbs/secret",
             ):
-                told = all_ways(Path(path))
-                assert any("leads wherever a process wants" in one for one in told), told
+                answers = all_ways(Path(path))
+                assert any("leads wherever a process wants" in answer for answer in answers), (
+                    answers
+                )
             os.symlink(f"{proc}/cwd", base / "indirect")
             all_ways(base / "indirect/dbs/secret")
             assert LiveHost().read_text(f"{proc}/status").startswith("Name:\tsleep")
@@ -160,20 +162,24 @@ def test_an_error_is_an_answer_and_no_reason_to_read_as_root(base, monkeypatch, 
         return real(path, *more, **names)
 
     monkeypatch.setattr(guarded.os, "stat", refuse)
-    told = all_ways(theirs / "file")
-    assert all(os.strerror(number) in one or one == "{}" for one in told), told
+    answers = all_ways(theirs / "file")
+    assert all(os.strerror(number) in answer or answer == "{}" for answer in answers), answers
 
 
 def test_a_folder_that_several_may_write_is_read_by_nobody(base, monkeypatch):
     members(monkeypatch, NOBODY.pw_uid, DAEMON.pw_uid)
     path = file(folder(base / "group", gid=GROUP, mode=0o775) / "file")
-    told = all_ways(path)
-    assert all("may be changed by daemon, nobody" in one or one == "{}" for one in told), told
+    answers = all_ways(path)
+    assert all(
+        "may be changed by daemon, nobody" in answer or answer == "{}" for answer in answers
+    ), answers
 
 
 def test_a_folder_that_anybody_may_write_is_read_by_nobody(base):
-    told = all_ways(file(folder(base / "open", mode=0o777) / "file"))
-    assert all("may be changed by any account" in one or one == "{}" for one in told), told
+    answers = all_ways(file(folder(base / "open", mode=0o777) / "file"))
+    assert all("may be changed by any account" in answer or answer == "{}" for answer in answers), (
+        answers
+    )
 
 
 def test_a_group_of_one_is_an_account(base, monkeypatch):
@@ -185,8 +191,10 @@ def test_a_group_of_one_is_an_account(base, monkeypatch):
 def test_several_accounts_on_the_way_are_refused(base):
     outer = folder(base / "outer", NOBODY.pw_uid)
     path = file(folder(outer / "inner", DAEMON.pw_uid) / "file")
-    told = all_ways(path)
-    assert all("several accounts (nobody and daemon)" in one or one == "{}" for one in told), told
+    answers = all_ways(path)
+    assert all(
+        "several accounts (nobody and daemon)" in answer or answer == "{}" for answer in answers
+    ), answers
 
 
 def test_a_link_goes_on_as_who_made_it(base):
@@ -195,8 +203,8 @@ def test_a_link_goes_on_as_who_made_it(base):
     file(his / "file", uid=DAEMON.pw_uid, mode=0o600)
     hers = folder(base / "hers", NOBODY.pw_uid)
     (hers / "link").symlink_to(his / "file")
-    told = all_ways(hers / "link")
-    assert not any("'text" in one for one in told), told
+    answers = all_ways(hers / "link")
+    assert not any("'text" in answer for answer in answers), answers
 
 
 def test_those_who_install_oracle_read_with_the_rights_that_all_of_them_have(base, monkeypatch):
@@ -241,11 +249,11 @@ def test_who_wrote_the_file_that_names_a_path_reads_it(base):
 
 
 def test_a_command_over_files_of_two_accounts_is_not_run(base):
-    one = file(folder(base / "one", NOBODY.pw_uid) / "file")
+    first = file(folder(base / "one", NOBODY.pw_uid) / "file")
     other = file(folder(base / "other", DAEMON.pw_uid) / "file")
     with pytest.raises(Unanswered, match="several accounts"):
-        nfs_files.same_content(LiveHost(), str(one), str(other))
-    assert nfs_files.same_content(LiveHost(), str(one), str(one))
+        nfs_files.same_content(LiveHost(), str(first), str(other))
+    assert nfs_files.same_content(LiveHost(), str(first), str(first))
 
 
 def test_what_anybody_may_have_put_there_is_not_read_as_root(base):
@@ -311,12 +319,12 @@ def test_a_mount_at_the_end_of_the_path_belongs_to_who_mounted_it(base, monkeypa
         assert libc.mount(str(made).encode(), str(place).encode(), None, bind, None) == 0
         try:
             device = made.stat().st_dev
-            told = mount_owner.of_folder
+            original = mount_owner.of_folder
 
             def of_folder(handle, look, path):
                 if look.st_dev == device:
                     return mount_owner.Mount("fuse", NOBODY.pw_uid)
-                return told(handle, look, path)
+                return original(handle, look, path)
 
             assert guarded.actor(str(place)) == 0
             monkeypatch.setattr(mount_owner, "of_folder", of_folder)

@@ -37,9 +37,9 @@ def start() -> Iterator[Start]:
         return running[-1].pid
 
     yield start_one
-    for one in running:
-        one.terminate()
-        one.communicate()
+    for child in running:
+        child.terminate()
+        child.communicate()
 
 
 def test_flags_and_rings_of_a_real_process(start: Start, tmp_path: Path):
@@ -50,37 +50,39 @@ def test_flags_and_rings_of_a_real_process(start: Start, tmp_path: Path):
         for word in ("--hold", flags + path)
     ]
     pid = start("HELD1", *argv, "--context", "1", "--context", "128")
-    found = LiveHost().holders("writers", PATTERN, ANYBODY)
-    (one,) = [process for process in found.processes if process.pid == pid]
-    assert one.files is not None
+    holders = LiveHost().holders("writers", PATTERN, ANYBODY)
+    (holder,) = [process for process in holders.processes if process.pid == pid]
+    assert holder.files is not None
     read = {
-        path: open_flags.parse(flags, MACHINE) for flags in one.files for path in one.files[flags]
+        path: open_flags.parse(flags, MACHINE)
+        for flags in holder.files
+        for path in holder.files[flags]
     }
     assert {path: read[path] for path in files} == {
         files[0]: (True, False, False),
         files[1]: (True, False, True),
         files[2]: (True, False, True),
     }
-    sizes = sorted(size for _inode, size in one.rings)
+    sizes = sorted(size for _inode, size in holder.rings)
     assert len(sizes) == 2
     # The kernel rounds up to what every processor can use, so this is what was asked at least.
-    assert all(aio.events_of(size) >= asked for size, asked in zip(sizes, (1, 128), strict=True))
+    assert all(aio.events_of(size) >= least for size, least in zip(sizes, (1, 128), strict=True))
 
 
 def test_of_others_only_the_rings_are_read(start: Start, tmp_path: Path):
     pid = start("HELD2", "--open", f"{tmp_path}/file", "--context", "128")
-    found = LiveHost().holders("nobody", "^no-such-process$", ANYBODY)
-    (one,) = [process for process in found.processes if process.pid == pid]
-    assert one.files is None
-    assert len(one.rings) == 1
+    holders = LiveHost().holders("nobody", "^no-such-process$", ANYBODY)
+    (holder,) = [process for process in holders.processes if process.pid == pid]
+    assert holder.files is None
+    assert len(holder.rings) == 1
 
 
 def test_a_recording_answers_the_same(start: Start, tmp_path: Path):
     start("HELD3", "--hold", f"dsync:{tmp_path}/file", "--context", "128", process="lgwr")
     live = LiveHost()
-    found = live.holders("writers", PATTERN, ANYBODY)
+    holders = live.holders("writers", PATTERN, ANYBODY)
     kept = RecordedHost(json.loads(json.dumps(live.evidence)))
-    assert kept.holders("writers", PATTERN, ANYBODY) == found
+    assert kept.holders("writers", PATTERN, ANYBODY) == holders
 
 
 def test_who_may_not_be_looked_at(monkeypatch: pytest.MonkeyPatch):

@@ -37,7 +37,7 @@ def runs(tmp_path):
         for day, lines in days.items():
             folder = tmp_path / f"reports/202611{day:02d}T030000Z-aaaa"
             folder.mkdir(parents=True)
-            text = "".join(json.dumps(one) + "\n" for one in lines)
+            text = "".join(json.dumps(line) + "\n" for line in lines)
             (folder / "findings.jsonl").write_text(text)
         return trend.trend(trend.folders(tmp_path / "reports", 50), TODAY)
 
@@ -53,47 +53,47 @@ def ready(found: trend.Trend) -> list[int]:
 
 
 def test_ready_hosts_after_each_run(runs):
-    found = runs(
+    history = runs(
         {
             1: [told("db1", 1, a("fail")), told("db2", 1, a("fail"))],
             2: [told("db1", 2, a("pass")), told("db2", 2, a("fail"))],
             3: [told("db1", 3, a("pass")), told("db2", 3, a("pass"))],
         }
     )
-    assert ready(found) == [0, 1, 2]
-    assert [point.failed for point in found.points] == [2, 1, 0]
-    assert found.open_failures == []
-    assert sorted(found.fixed) == [86400.0, 2 * 86400.0]
-    assert found.mean_seconds == 1.5 * 86400
+    assert ready(history) == [0, 1, 2]
+    assert [point.failed for point in history.points] == [2, 1, 0]
+    assert history.open_failures == []
+    assert sorted(history.fixed) == [86400.0, 2 * 86400.0]
+    assert history.mean_seconds == 1.5 * 86400
 
 
 def test_a_run_of_some_hosts_leaves_the_others_as_they_were(runs):
-    found = runs(
+    history = runs(
         {
             1: [told("db1", 1, a("pass")), told("db2", 1, a("pass"))],
             2: [told("db1", 2, a("fail"))],
         }
     )
-    assert ready(found) == [2, 1]
-    assert [point.audited for point in found.points] == [2, 1]
+    assert ready(history) == [2, 1]
+    assert [point.audited for point in history.points] == [2, 1]
 
 
 def test_a_run_of_one_control_leaves_the_others_as_they_were(runs):
     other = finding("latency.disk", "fail")
-    found = runs({1: [told("db1", 1, a("fail"), other)], 2: [told("db1", 2, a("pass"))]})
-    assert ready(found) == [0, 0]
-    assert [one.check for one in found.open_failures] == ["latency.disk"]
+    history = runs({1: [told("db1", 1, a("fail"), other)], 2: [told("db1", 2, a("pass"))]})
+    assert ready(history) == [0, 0]
+    assert [failure.check for failure in history.open_failures] == ["latency.disk"]
 
 
 def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
-    found = runs(
+    history = runs(
         {
             1: [told("db1", 1, a("fail"), finding("hugepages.b", "pass"))],
             2: [told("db1", 2, a("fail"), finding("hugepages.b", "fail"))],
             3: [told("db1", 3, a("fail"), finding("hugepages.b", "fail"))],
         }
     )
-    assert [(one.check, one.since, one.runs) for one in found.open_failures] == [
+    assert [(failure.check, failure.since, failure.runs) for failure in history.open_failures] == [
         ("hugepages.a", at(1), 3),
         ("hugepages.b", at(2), 2),
     ]
@@ -101,51 +101,51 @@ def test_what_stays_broken_is_told_since_when_and_longest_first(runs):
 
 @pytest.mark.parametrize("status", ["error"])
 def test_what_could_not_be_determined_is_neither_fixed_nor_new(runs, status):
-    found = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
-    assert [one.since for one in found.open_failures] == [at(1)]
-    assert found.mean_seconds is None
+    history = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
+    assert [failure.since for failure in history.open_failures] == [at(1)]
+    assert history.mean_seconds is None
 
 
 @pytest.mark.parametrize("status", ["skip", "waived"])
 def test_what_ends_otherwise_is_not_fixed(runs, status):
-    found = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
-    assert (found.open_failures, found.fixed) == ([], [])
+    history = runs({1: [told("db1", 1, a("fail"))], 2: [told("db1", 2, a(status))]})
+    assert (history.open_failures, history.fixed) == ([], [])
 
 
 def test_what_is_gone_is_not_fixed(runs):
     first = [told("db1", 1, a("fail", "ONE: so"), a("pass", "TWO: so"))]
-    found = runs({1: first, 2: [told("db1", 2, a("pass", "TWO: so"))]})
-    assert (found.open_failures, found.fixed) == ([], [])
+    history = runs({1: first, 2: [told("db1", 2, a("pass", "TWO: so"))]})
+    assert (history.open_failures, history.fixed) == ([], [])
 
 
 def test_a_host_that_no_longer_answers_is_not_ready_and_nothing_is_fixed(runs):
     reachable = finding("host.reachable", "error")
-    found = runs(
+    history = runs(
         {
             1: [told("db1", 1, a("fail"))],
             2: [told("db1", 2, reachable, outcome="unreachable")],
             3: [told("db1", 3, a("pass"))],
         }
     )
-    assert [point.verdicts["unreachable"] for point in found.points] == [0, 1, 0]
-    assert found.fixed == [2 * 86400.0]
-    assert ready(found) == [0, 0, 1]
+    assert [point.verdicts["unreachable"] for point in history.points] == [0, 1, 0]
+    assert history.fixed == [2 * 86400.0]
+    assert ready(history) == [0, 0, 1]
 
 
 def test_what_fails_again_fails_since_then(runs):
     days = {1: "fail", 2: "pass", 5: "fail", 6: "fail"}
-    found = runs({day: [told("db1", day, a(status))] for day, status in days.items()})
-    assert [(one.since, one.runs) for one in found.open_failures] == [(at(5), 2)]
+    history = runs({day: [told("db1", day, a(status))] for day, status in days.items()})
+    assert [(failure.since, failure.runs) for failure in history.open_failures] == [(at(5), 2)]
 
 
 @pytest.mark.parametrize(
     ("expires", "days"), [("2026-11-19", [-1]), ("2026-12-20", [30]), ("2026-12-21", [])]
 )
 def test_waivers_that_end_soon(runs, expires, days):
-    one = a("waived")
-    one["waiver"]["expires"] = expires
-    found = runs({1: [told("db1", 1, one)]})
-    assert [ending.days for ending in found.expiring_waivers] == days
+    finding = a("waived")
+    finding["waiver"]["expires"] = expires
+    history = runs({1: [told("db1", 1, finding)]})
+    assert [ending.days for ending in history.expiring_waivers] == days
 
 
 def test_only_the_newest_runs_are_read(runs, tmp_path):
@@ -178,13 +178,13 @@ class TestPage:
     def text(self, runs) -> str:
         waived = finding("hugepages.b", "waived")
         waived["waiver"].update(expires="2026-11-25", owner=EVIL)
-        found = runs(
+        history = runs(
             {
                 1: [told("db1", 1, a("pass")), told("db2", 1, a("fail", EVIL))],
                 2: [told("db1", 2, a("fail"), waived), told("db2", 2, a("fail", EVIL))],
             }
         )
-        return page.render(found, "2026-11-20T00:00:00Z")
+        return page.render(history, "2026-11-20T00:00:00Z")
 
     def test_shows_what_the_trend_says(self, text):
         assert "<h1>0 of 2 hosts are ready</h1>" in text
@@ -207,8 +207,8 @@ class TestPage:
 
     def test_every_class_is_styled_and_every_table_has_heads(self, text):
         for name in re.findall(r'class="([a-z ]+)"', text):
-            for one in name.split():
-                assert f".{one}" in text or one == "n"
+            for word in name.split():
+                assert f".{word}" in text or word == "n"
         assert text.count("<table>") == text.count("<thead>") == 3
 
 

@@ -32,21 +32,23 @@ def test_a_running_value_that_is_too_low_fails(archives):
     statuses = set()
     for readings in archives.values():
         value = int(readings["file:/proc/sys/fs/aio-max-nr"]["text"])
-        (found,) = [
-            one
-            for one in host_archives.judge(readings)
-            if one.check == "kernel_parameters.asynchronous_io"
+        (finding,) = [
+            candidate
+            for candidate in host_archives.judge(readings)
+            if candidate.check == "kernel_parameters.asynchronous_io"
         ]
-        assert (found.status == "fail") == (value < 1048576)
-        assert ("Not known: after a reboot" in found.why) == (found.status == "fail")
-        statuses.add(found.status)
+        assert (finding.status == "fail") == (value < 1048576)
+        assert ("Not known: after a reboot" in finding.why) == (finding.status == "fail")
+        statuses.add(finding.status)
     assert statuses == {"fail", "error"}
 
 
 def test_a_list_of_processes_with_holes_shows_that_nothing_is_absent(archives):
     """Insights keeps only some lines of ps: that no instance stands there says nothing."""
     for readings in archives.values():
-        (found,) = [
-            one for one in host_archives.judge(readings) if one.check == "hugepages.pool_covers_sga"
+        (finding,) = [
+            candidate
+            for candidate in host_archives.judge(readings)
+            if candidate.check == "hugepages.pool_covers_sga"
         ]
-        assert found.status == ERROR
+        assert finding.status == ERROR

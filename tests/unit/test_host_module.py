@@ -12,19 +12,19 @@ OF_THE_CONTROLLER = {"compare_latency", "latency_baseline", "latency_gate", "ren
 
 
 def test_the_text_of_a_failure_holds_no_secret(monkeypatch):
-    said = {}
+    failure = {}
 
     def remember(_self, msg, **result):
-        said.update(result, msg=msg)
+        failure.update(result, msg=msg)
         raise SystemExit(1)
 
     monkeypatch.setattr(host_module.PlainModule, "fail_json", remember)
     module = object.__new__(host_module.AnsibleModule)
     with pytest.raises(SystemExit):
         module.fail_json(msg="sqlplus scott/Zq7tiger9xW@db ended with 1", diff=[])
-    assert "Zq7tiger9xW" not in said["msg"]
-    assert said["msg"].startswith("sqlplus scott/")
-    assert said["diff"] == []
+    assert "Zq7tiger9xW" not in failure["msg"]
+    assert failure["msg"].startswith("sqlplus scott/")
+    assert failure["diff"] == []
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("library/*.py")), ids=lambda path: path.stem)

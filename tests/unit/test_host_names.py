@@ -115,7 +115,7 @@ def test_a_result_of_no_host_is_an_error_of_the_run(tmp_path, name):
     results = merge(read_entries([folder], notes), notes)
     assert [state.name for state in results.hosts] == ["db01"]
     (about,) = results.about
-    assert "run.results_readable" in [one["check"] for one in about.findings]
+    assert "run.results_readable" in [finding["check"] for finding in about.findings]
     assert notes[0].isprintable()
 
 
@@ -138,9 +138,9 @@ def test_init_refuses_the_pack_of_no_host(tmp_path, capsys, name):
         pytest.skip("no file can have this name")
     out = tmp_path / "mine"
     assert command.main(["init", "--evidence", str(packs), "--out", str(out)]) == 1
-    said = capsys.readouterr()
-    assert "a host's name is letters, digits" in said.err
-    assert "\x1b" not in said.err + said.out
+    streams = capsys.readouterr()
+    assert "a host's name is letters, digits" in streams.err
+    assert "\x1b" not in streams.err + streams.out
     assert not out.exists()
 
 
@@ -173,8 +173,8 @@ def test_the_inventory_of_packs_has_the_same_rule(tmp_path):
 
 def test_fixes_hold_a_name_as_a_quoted_word_and_a_scalar_alone(tmp_path, capsys):
     name = "fe80::1%eth0"
-    one = finding("hugepages.a", "fail", commands=["sysctl -w vm.nr_hugepages=1"])
-    folder = report(tmp_path / "r", line(name, one))
+    failure = finding("hugepages.a", "fail", commands=["sysctl -w vm.nr_hugepages=1"])
+    folder = report(tmp_path / "r", line(name, failure))
     assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
     script = (tmp_path / "fixes/fe80__1%eth0.sh").read_text()
     playbook = (tmp_path / "fixes/fe80__1%eth0.yml").read_text()

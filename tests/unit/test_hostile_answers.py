@@ -55,8 +55,8 @@ def run(tmp_path_factory) -> Run:
     )
     deaf.chmod(0o755)
     hosts["deaf"] = {**hosts["refused"], "ansible_ssh_executable": str(deaf)}
-    for one in hosts.values():
-        one.setdefault("ansible_connection", "local")
+    for host in hosts.values():
+        host.setdefault("ansible_connection", "local")
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts}}))
     seen = "{{ dict(ansible_play_hosts_all | zip(ansible_play_hosts_all | map('extract', hostvars)"
     play = {
@@ -164,7 +164,7 @@ def test_a_field_that_is_wrong_costs_that_field_alone(run, name):
     line = run.lines[name]
     assert line["outcome"] == "judged"
     if left_out == "check":
-        assert {one["status"] for one in line["findings"]} == {"error"}
+        assert {item["status"] for item in line["findings"]} == {"error"}
         return
     (finding,) = line["findings"]
     assert finding["check"] == "hugepages.pool_covers_sga"
@@ -191,8 +191,8 @@ def test_a_sound_finding_is_taken_whatever_stands_around_it(run, name):
     (finding,) = line["findings"]
     assert finding["check"] == "hugepages.pool_covers_sga"
     assert all(
-        one is None or not isinstance(one, str) or one.isprintable() or "\n" in one
-        for one in finding.values()
+        value is None or not isinstance(value, str) or value.isprintable() or "\n" in value
+        for value in finding.values()
     )
     assert not run.seen[name].get("failed")
 

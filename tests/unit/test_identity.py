@@ -63,17 +63,17 @@ def running(shown: str, program: str | Path, uid: int = 0, *before: str) -> Iter
 def found(pid: int, shown: str, kind: Kind) -> bool:
     """The same answer of every way to look at processes."""
     ways = [
-        [one.pid for one in LiveHost().processes("x", f"^{shown}$", kind)],
-        [one.pid for one in LiveHost().open_files("x", f"^{shown}$", ["/"], kind)],
+        [process.pid for process in LiveHost().processes("x", f"^{shown}$", kind)],
+        [process.pid for process in LiveHost().open_files("x", f"^{shown}$", ["/"], kind)],
         [
-            one.pid
-            for one in LiveHost().holders("x", f"^{shown}$", kind).processes
-            if one.files is not None
+            process.pid
+            for process in LiveHost().holders("x", f"^{shown}$", kind).processes
+            if process.files is not None
         ],
     ]
-    told = [pid in one for one in ways]
-    assert len(set(told)) == 1, told
-    return told[0]
+    results = [pid in pids for pids in ways]
+    assert len(set(results)) == 1, results
+    return results[0]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,9 @@ def test_an_instance_is_of_an_account_of_oracle(base, monkeypatch):
         monkeypatch.setattr(guarded, "installing_group", lambda: group)
         assert found(pid, shown, ORACLE)
         (process,) = [
-            one for one in LiveHost().processes("x", f"^{shown}$", ORACLE) if one.pid == pid
+            candidate
+            for candidate in LiveHost().processes("x", f"^{shown}$", ORACLE)
+            if candidate.pid == pid
         ]
         assert process.runs("oracle")
         assert process.home("oracle") == str(base / "home")

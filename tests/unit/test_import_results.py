@@ -56,32 +56,32 @@ Result: Kernel version check failed
 
 
 def statuses(run):
-    return {(one.host, one.name): one.status for one in run.foreign}
+    return {(entry.host, entry.name): entry.status for entry in run.foreign}
 
 
 class TestCvu:
     def test_a_verbose_run_by_node(self):
         run = cvu.parse(VERBOSE)
-        found = statuses(run)
+        results = statuses(run)
         assert run.version == "19.27.0.0.0"
-        assert {host for host, _name in found} == {"n1", "n2"}
-        assert found["n1", "Physical Memory"] == "fail"
-        assert found["n2", "Physical Memory"] == "pass"
-        assert found["n1", "Free Space"] == "pass"
-        assert found["n1", "User Equivalence"] == "pass"
-        assert found["n1", "ORAchk checks"] == "skip"
-        (memory,) = [one for one in run.foreign if (one.host, one.status) == ("n1", "fail")]
+        assert {host for host, _name in results} == {"n1", "n2"}
+        assert results["n1", "Physical Memory"] == "fail"
+        assert results["n2", "Physical Memory"] == "pass"
+        assert results["n1", "Free Space"] == "pass"
+        assert results["n1", "User Equivalence"] == "pass"
+        assert results["n1", "ORAchk checks"] == "skip"
+        (memory,) = [entry for entry in run.foreign if (entry.host, entry.status) == ("n1", "fail")]
         assert memory.told.endswith('on node "n1" [Required = 8GB ; Found = 4GB]')
         assert memory.number == "PRVF-7530"
 
     def test_what_did_not_run_and_what_is_not_known_is_no_pass(self):
-        found = statuses(cvu.parse(VERBOSE))
-        assert found["n1", "RPM Package Manager database"] == "error"
-        assert found["n1", "zeroconf check"] == "error"
+        results = statuses(cvu.parse(VERBOSE))
+        assert results["n1", "RPM Package Manager database"] == "error"
+        assert results["n1", "zeroconf check"] == "error"
 
     def test_a_short_run(self):
-        found = statuses(cvu.parse(PLAIN, "db01"))
-        assert found == {
+        results = statuses(cvu.parse(PLAIN, "db01"))
+        assert results == {
             ("rac2", "Swap Size"): "fail",
             ("rac2", "Package"): "pass",
             ("rac2", "Group Membership"): "fail",
@@ -89,39 +89,42 @@ class TestCvu:
 
     def test_a_node_with_a_problem_counts_beside_those_of_the_command(self):
         text = VERBOSE.replace("-n n1,n2", "-n n3")
-        found = statuses(cvu.parse(text))
-        assert found["n1", "Physical Memory"] == "fail"
-        assert found["n3", "Physical Memory"] == "pass"
+        results = statuses(cvu.parse(text))
+        assert results["n1", "Physical Memory"] == "fail"
+        assert results["n3", "Physical Memory"] == "pass"
 
     def test_a_failure_that_no_node_explains_is_of_all(self):
         rows = VERBOSE.replace("4GB (4194304.0KB) ", "9GB (9437184.0KB) ").replace(
             "         failed", "         passed"
         )
         text = rows.partition("Failures were")[0]
-        found = statuses(cvu.parse(text))
-        assert (found["n1", "Physical Memory"], found["n2", "Physical Memory"]) == ("fail", "fail")
-        assert found["n1", "User Equivalence"] == "pass"
+        results = statuses(cvu.parse(text))
+        assert (results["n1", "Physical Memory"], results["n2", "Physical Memory"]) == (
+            "fail",
+            "fail",
+        )
+        assert results["n1", "User Equivalence"] == "pass"
 
     def test_a_row_that_is_no_node_hides_no_failure(self):
         text = VERBOSE.partition("Failures were")[0].replace(
             "  n1            4GB", "  eth0          4GB"
         )
-        found = statuses(cvu.parse(text))
-        assert {host for host, _name in found} == {"n1", "n2"}
-        assert found["n1", "Physical Memory"] == "fail"
-        assert found["n2", "Physical Memory"] == "fail"
+        results = statuses(cvu.parse(text))
+        assert {host for host, _name in results} == {"n1", "n2"}
+        assert results["n1", "Physical Memory"] == "fail"
+        assert results["n2", "Physical Memory"] == "fail"
 
     def test_names_with_an_underscore(self):
         text = VERBOSE.replace("n1", "rac_1").replace(
             "  rac_1            4GB", "  rac_1         4GB"
         )
-        found = statuses(cvu.parse(text))
-        assert found["rac_1", "Physical Memory"] == "fail"
-        assert found["n2", "Physical Memory"] == "pass"
+        results = statuses(cvu.parse(text))
+        assert results["rac_1", "Physical Memory"] == "fail"
+        assert results["n2", "Physical Memory"] == "pass"
 
     def test_the_old_format(self):
-        found = statuses(cvu.parse(OLD, "db01"))
-        assert list(found.values()) == ["pass", "pass", "fail"]
+        results = statuses(cvu.parse(OLD, "db01"))
+        assert list(results.values()) == ["pass", "pass", "fail"]
 
     @pytest.mark.parametrize(
         ("text", "words"), [("hello\n", "not output of CVU"), (OLD, "--host"), ("", "not output")]
@@ -137,14 +140,20 @@ class TestCvu:
             if "post-nodedel-ol6" in path.name:
                 continue
             run = cvu.parse(text, "db01")
-            assert {one.status for one in run.foreign} <= {"pass", "fail", "error", "skip", "warn"}
+            assert {entry.status for entry in run.foreign} <= {
+                "pass",
+                "fail",
+                "error",
+                "skip",
+                "warn",
+            }
             lines = [line for line in text.splitlines() if line.rstrip().endswith("...PASSED")]
-            passed = {one.name for one in run.foreign if one.status == "pass"}
+            passed = {entry.name for entry in run.foreign if entry.status == "pass"}
             assert bool(lines) <= bool(passed), path.name
         failed = cvu.parse(
             (SHARED / "04-cvu/logs/cvu-19.3-pre-crsinst-ol7-fragment-with-failures.txt").read_text()
         )
-        assert sum(one.status == "fail" for one in failed.foreign) == 12
+        assert sum(entry.status == "fail" for entry in failed.foreign) == 12
 
 
 RECORDS = [
@@ -189,7 +198,7 @@ class TestOrachk:
         files = sorted((SHARED / "05-orachk").glob("run-*/rac1_orachk_*results.json"))
         first, second = (orachk.parse(path.read_text(errors="replace")) for path in files)
         assert first == second
-        assert sum(one.status == "fail" for one in first.foreign) == 23
+        assert sum(entry.status == "fail" for entry in first.foreign) == 23
 
 
 class TestCommand:
@@ -202,9 +211,11 @@ class TestCommand:
         report = json.loads((out / "report.json").read_text())
         assert report["exit_code"] == 2
         lines = [json.loads(line) for line in (out / "findings.jsonl").read_text().splitlines()]
-        checks = {one["check"]: one for line in lines for one in line["findings"]}
+        checks = {finding["check"]: finding for line in lines for finding in line["findings"]}
         assert checks["cvu.physical_memory"]["reference"] == "Oracle CVU 19.27.0.0.0, PRVF-7530"
-        assert "n2:/usr: Free Space" in {one["title"] for line in lines for one in line["findings"]}
+        assert "n2:/usr: Free Space" in {
+            finding["title"] for line in lines for finding in line["findings"]
+        }
         assert command.main(words) == 1
         assert "exists already" in capsys.readouterr().err
 
@@ -220,8 +231,8 @@ class TestCommand:
         file = tmp_path / "cvu.txt"
         file.write_text(text)
         out = tmp_path / "out"
-        given = ["import-results", "--from", "cvu", "--out", str(out), *words, str(file)]
-        assert command.main(given) == 1
+        arguments = ["import-results", "--from", "cvu", "--out", str(out), *words, str(file)]
+        assert command.main(arguments) == 1
         assert says in capsys.readouterr().err
         assert not out.exists()
 

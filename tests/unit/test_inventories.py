@@ -12,7 +12,7 @@ from hostproof_controller.inventories import Unsafe
 ROOT = Path(__file__).resolve().parents[2]
 #: Nine lines: 10^9 values.
 BOMB = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
-    f"a{one}: &a{one} [{', '.join([f'*a{one - 1}'] * 10)}]\n" for one in range(1, 9)
+    f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]\n" for number in range(1, 9)
 )
 SOUND = "all:\n  vars: {x: &x [1, 2], y: *x}\n  hosts:\n    db01: {}\n"
 MERGED = "a: &a {b: 1}\n" + "".join(f"c{number}: {{<<: *a, d: 2}}\n" for number in range(2000))

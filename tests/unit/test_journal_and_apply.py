@@ -150,7 +150,7 @@ class Host:
 
     def state(self) -> dict[str, tuple[Any, ...]]:
         """Everything but the journal: kind, mode, owner and content by path."""
-        found = {}
+        files = {}
         for path in sorted(self.root.rglob("*")):
             name = str(path.relative_to(self.root))
             if name.startswith("var/"):
@@ -161,8 +161,8 @@ class Host:
             else:
                 content = path.read_bytes() if path.is_file() else None
             mode = stat.S_IFMT(look.st_mode), stat.S_IMODE(look.st_mode)
-            found[name] = (mode, look.st_uid, look.st_gid, content)
-        return found
+            files[name] = (mode, look.st_uid, look.st_gid, content)
+        return files
 
     def open_entries(self) -> list[Path]:
         return sorted((self.root / "var/hostproof/journal").glob("*/*.json"))
@@ -309,10 +309,10 @@ class TestShortGrant:
         before = host.state()
         with pytest.raises(apply.NotGranted) as problem:
             host.apply(host.plan(), StingyKernel(900))
-        told = str(problem.value)
-        assert "requested 8194, the kernel granted 900" in told
-        assert "requested the old 1000, the kernel granted 900" in told
-        assert "run revert" in told
+        message = str(problem.value)
+        assert "requested 8194, the kernel granted 900" in message
+        assert "requested the old 1000, the kernel granted 900" in message
+        assert "run revert" in message
         after = host.state()
         files = {name for name in before if name.startswith(("etc", "srv"))}
         assert {name: after.get(name) for name in files} == {name: before[name] for name in files}
@@ -377,7 +377,7 @@ class TestRevert:
         )
         assert host.revert() == []
         assert host.new.exists()
-        assert [one.control for one in host.journal.transactions()] == ["io_pacing"]
+        assert [transaction.control for transaction in host.journal.transactions()] == ["io_pacing"]
 
     def test_clock_that_goes_back(self, host, monkeypatch):
         before = host.state()
@@ -385,7 +385,7 @@ class TestRevert:
         for pages, now in zip(("2000", "3000", "4000"), clock, strict=True):
             monkeypatch.setattr(time, "time", lambda now=now: now)
             host.apply(plan_of(host.change_value(host.pool, pages)))
-        befores = [one.entries[0].before for one in host.journal.transactions()]
+        befores = [transaction.entries[0].before for transaction in host.journal.transactions()]
         assert befores == ["3000", "2000", "1000"]
         host.revert()
         assert host.state() == before
@@ -423,21 +423,23 @@ class TestRevert:
 
     def test_value_of_a_disk_comes_back_where_the_disk_is_now(self, host):
         """After a boot two disks may have changed names: the journal knows more than the name."""
-        first, second = (self.disk(host, f"sd{one}", f"naa.{one}", "256") for one in "ab")
+        first, second = (self.disk(host, f"sd{letter}", f"naa.{letter}", "256") for letter in "ab")
         host.apply(plan_of(host.change_value(first, "64")))
         self.disk(host, "sda", "naa.b", "900")
         self.disk(host, "sdb", "naa.a", "64")
-        told = apply.restorations(host.journal.transactions("hugepages"))
-        assert [(one.path, one.now, one.before) for one in told] == [(str(second), "64", "256")]
+        restorations = apply.restorations(host.journal.transactions("hugepages"))
+        assert [(restored.path, restored.now, restored.before) for restored in restorations] == [
+            (str(second), "64", "256")
+        ]
         host.revert()
         assert (first.read_text(), second.read_text()) == ("900\n", "256\n")
 
     def test_both_paths_of_one_unit_come_back_under_new_names(self, host):
-        paths = [self.disk(host, f"sd{one}", "naa.a", "256") for one in "ab"]
+        paths = [self.disk(host, f"sd{old_letter}", "naa.a", "256") for old_letter in "ab"]
         host.apply(plan_of(*(host.change_value(path, "64") for path in paths)))
-        new = [self.disk(host, f"sd{one}", "naa.a", "64") for one in "cd"]
-        for one in "ab":
-            self.disk(host, f"sd{one}", "naa.other", "900")
+        new = [self.disk(host, f"sd{new_letter}", "naa.a", "64") for new_letter in "cd"]
+        for letter in "ab":
+            self.disk(host, f"sd{letter}", "naa.other", "900")
         host.revert()
         assert [path.read_text() for path in paths + new] == ["900\n"] * 2 + ["256\n"] * 2
 
@@ -453,17 +455,17 @@ class TestRevert:
         host.apply(plan_of(host.change_value(host.pool, "2000")))
         host.apply(host.plan())
         old = host.state()
-        told = apply.restorations(host.journal.transactions("hugepages"))
+        restorations = apply.restorations(host.journal.transactions("hugepages"))
         assert host.state() == old
         host.revert()
-        for restored in told:
+        for restored in restorations:
             path = Path(restored.path)
             content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else None
             if str(path.parent).endswith("/proc"):
                 content = (content or "").strip()
             assert content == restored.before
             assert restored.now != restored.before
-        assert {restored.path for restored in told} == {
+        assert {restored.path for restored in restorations} == {
             str(path)
             for path in (host.new, host.deep, host.kept, host.linked, host.group, host.pool)
         }
@@ -514,14 +516,14 @@ class TestKeep:
 
     def test_the_state_after_the_older_apply_comes_back(self, host):
         host.apply(plan_of(host.change_file(host.new, "ours = 1\n")))
-        (first,) = [one.name for one in host.journal.transactions()]
+        (first,) = [transaction.name for transaction in host.journal.transactions()]
         state = host.state()
         host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
         newest = apply.without(host.journal.transactions(), [first])
-        assert [one.name for one in newest] != [first]
+        assert [transaction.name for transaction in newest] != [first]
         apply.revert(newest, host.journal, Writer())
         assert host.state() == state
-        assert [one.name for one in host.journal.transactions()] == [first]
+        assert [transaction.name for transaction in host.journal.transactions()] == [first]
 
     def test_none_newer_may_be_kept(self, host):
         host.apply(plan_of(host.change_file(host.new, "ours = 1\n")))
@@ -774,9 +776,9 @@ class TestOtherSystems:
                 raise PermissionError(errno.EACCES, "Permission denied") from None
 
         monkeypatch.setattr(fcntl, "flock", flock)
-        one, other = (Journal(Writer(), str(tmp_path / "hostproof")) for _ in range(2))
+        journal, other = (Journal(Writer(), str(tmp_path / "hostproof")) for _ in range(2))
         refused = pytest.raises(HostproofError, match="another apply or revert is at work")
-        with one.alone(), refused, other.alone():
+        with journal.alone(), refused, other.alone():
             pass
         with other.alone():
             assert other.begin("x")

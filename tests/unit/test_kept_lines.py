@@ -39,7 +39,11 @@ def outcome(parse: Any, text: str) -> Any:
 
 
 def of_chrony(text: str) -> Any:
-    return [one for one in chrony_conf.parse(text, "x") if one.name in chrony_conf._KEPT]
+    return [
+        directive
+        for directive in chrony_conf.parse(text, "x")
+        if directive.name in chrony_conf._KEPT
+    ]
 
 
 def of_script(text: str) -> Any:
@@ -53,7 +57,7 @@ def of_script(text: str) -> Any:
 
 def of_unit(text: str) -> Any:
     unit = systemd_unit.parse(text, "x")
-    return [one for one in unit.assignments if one.key in systemd_unit._KEPT]
+    return [assignment for assignment in unit.assignments if assignment.key in systemd_unit._KEPT]
 
 
 def of_conditions(text: str) -> Any:
@@ -77,25 +81,33 @@ def of_fstab(text: str) -> Any:
 
 
 def of_rules(text: str) -> Any:
-    found = [
-        (rule.line, [one for one in rule.tokens if not one[0].startswith("RUN")])
+    tokens = [
+        (rule.line, [token for token in rule.tokens if not token[0].startswith("RUN")])
         for rule in udev_rules.rules(text)
     ]
-    return udev_rules.jumps(text), udev_rules.parse(text), found
+    return udev_rules.jumps(text), udev_rules.parse(text), tokens
 
 
 def of_listener(text: str) -> Any:
     net = oracle_net.parse(text)
-    wanted = [
-        (one.name, one.value, net.line_of(one.start), oracle_net._tree(one, []))
-        for one in net.parameters
-        if oracle_net._KEPT.match(one.name) or one.inside("ADDRESS")
+    parameters = [
+        (
+            parameter.name,
+            parameter.value,
+            net.line_of(parameter.start),
+            oracle_net._tree(parameter, []),
+        )
+        for parameter in net.parameters
+        if oracle_net._KEPT.match(parameter.name) or parameter.inside("ADDRESS")
     ]
-    places = [(one.name, net.line_of(one.start), net.line_of(one.end)) for one in net.parameters]
+    places = [
+        (parameter.name, net.line_of(parameter.start), net.line_of(parameter.end))
+        for parameter in net.parameters
+    ]
     lines = net.text.split("\n")
     agent = [number for number, line in enumerate(lines) if oracle_net.AGENT.search(line)]
-    inside = [one for one in agent if any(a - 1 <= one <= b - 1 for _name, a, b in places)]
-    return wanted, places, inside, net.repeated(), net.included()
+    inside = [number for number in agent if any(a - 1 <= number <= b - 1 for _name, a, b in places)]
+    return parameters, places, inside, net.repeated(), net.included()
 
 
 #: Filter, what the control makes of a text, and a text with a secret in each part that goes.
@@ -338,5 +350,5 @@ def test_every_recorded_host_has_the_same_findings_with_the_kept_parts(monkeypat
             patch.setattr(RecordedHost, "_answer", reduced)
             part = audit.judge_host(RecordedHost(readings), policies)
         assert part == whole, name
-        assert not [one for one in whole if one.check.endswith(".audited")], name
+        assert not [finding for finding in whole if finding.check.endswith(".audited")], name
     assert {"chrony_conf", "fstab", "systemd_unit", "oracle_net", "pfile"} <= used

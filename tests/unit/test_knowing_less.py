@@ -40,19 +40,19 @@ def failed(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def faults(reading: dict[str, Any]) -> list[Any]:
-    found = [spoilers.removed, spoilers.denied, spoilers.timed_out]
+    functions = [spoilers.removed, spoilers.denied, spoilers.timed_out]
     if reading.get("kind") == "command" and "rc" in reading:
-        found.append(failed)
-    return found
+        functions.append(failed)
+    return functions
 
 
 def judged(control: str, readings: dict[str, Any]) -> tuple[dict[str, str], set[str]]:
     host = Noted(copy.deepcopy(readings))
-    found: dict[str, list[str]] = {}
-    for one in audit.judge_host(host, {control: default_policy(control, secrets=True)}):
-        found.setdefault(one.check, []).append(one.status)
-    assert control + ".audited" not in found, control
-    return {check: worst(several) for check, several in found.items()}, host.asked
+    statuses: dict[str, list[str]] = {}
+    for finding in audit.judge_host(host, {control: default_policy(control, secrets=True)}):
+        statuses.setdefault(finding.check, []).append(finding.status)
+    assert control + ".audited" not in statuses, control
+    return {check: worst(several) for check, several in statuses.items()}, host.asked
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.json")), ids=lambda path: path.stem)
@@ -64,12 +64,12 @@ def test_no_check_improves_by_knowing_less(path):
     better, lost = [], 0
     for key in draw.sample(keys, min(DRAWN, len(keys))):
         fault = draw.choice(faults(readings[key]))
-        spoilt = {name: one for name, one in readings.items() if name != key}
+        spoilt = {name: value for name, value in readings.items() if name != key}
         instead = fault(readings[key])
         if instead is not None:
             spoilt[key] = instead
-        for name, (old, asked) in before.items():
-            if key not in asked:
+        for name, (old, queried) in before.items():
+            if key not in queried:
                 continue
             for check, status in judged(name, spoilt)[0].items():
                 lost += status == ERROR != old.get(check)

@@ -26,7 +26,7 @@ def printed(capsys, *typed: str) -> str:
 class TestChecks:
     def test_lists_each_once(self, capsys):
         records = json.loads(printed(capsys, "checks", "--format", "json"))
-        assert [one["id"] for one in records] == [check.id for check in EVERY]
+        assert [row["id"] for row in records] == [check.id for check in EVERY]
         for record, check in zip(records, EVERY, strict=True):
             assert record["title"] == check.title
             assert record["control"] == check.control
@@ -38,7 +38,7 @@ class TestChecks:
             )
         )
         assert rows[0] == list(checks.HEADS)
-        assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].checks]
+        assert [row[0] for row in rows[1:]] == [check.id for check in CONTROLS["io_pacing"].checks]
 
     def test_where_no_terminal_is_a_check_is_a_line(self, capsys, monkeypatch):
         monkeypatch.delenv("COLUMNS", raising=False)
@@ -77,20 +77,20 @@ class TestChecksOfAProfile:
         records = json.loads(
             printed(capsys, "checks", "--profile", profile, "--format", "json", *more)
         )
-        found = {(one["check"], one["subject"]): one for one in records}
-        assert len(found) == len(records)
-        return found
+        requirements = {(record["check"], record["subject"]): record for record in records}
+        assert len(requirements) == len(records)
+        return requirements
 
     @pytest.mark.parametrize("profile", sorted(set(PROFILES) - {"none"}))
     def test_each_row_names_a_check_a_value_and_a_source(self, capsys, profile):
-        found = self.required(capsys, profile)
-        assert {check for check, _subject in found} <= check_ids()
-        assert all(one["value"] and one["source"] for one in found.values())
-        controls = {check.partition(".")[0] for check, _subject in found}
-        asked = {name for name, one in CONTROLS.items() if one.requirements}
+        requirements = self.required(capsys, profile)
+        assert {check for check, _subject in requirements} <= check_ids()
+        assert all(record["value"] and record["source"] for record in requirements.values())
+        controls = {check.partition(".")[0] for check, _subject in requirements}
+        required = {name for name, control in CONTROLS.items() if control.requirements}
         # A profile without a release leaves the platform and its packages to the host.
         of_release = set() if PROFILES[profile].release else {"packages", "platform"}
-        assert controls == asked - of_release
+        assert controls == required - of_release
 
     def test_releases_differ(self, capsys):
         old = self.required(capsys, "oracle_19c_single")
@@ -124,9 +124,9 @@ class TestChecksOfAProfile:
         assert ("firewall.ports", "CTSS 42424/udp") not in single
 
     def test_of_one_control(self, capsys):
-        found = self.required(capsys, "oracle_19c_single", "--control", "space")
-        assert found["space.free", "/tmp"]["value"] == "1.0 GiB free"
-        assert {check for check, _subject in found} == {"space.free"}
+        requirements = self.required(capsys, "oracle_19c_single", "--control", "space")
+        assert requirements["space.free", "/tmp"]["value"] == "1.0 GiB free"
+        assert {check for check, _subject in requirements} == {"space.free"}
 
     def test_an_unknown_profile(self, capsys):
         assert command.main(["checks", "--profile", "oracle_18c"]) == 1
@@ -136,15 +136,15 @@ class TestChecksOfAProfile:
 class TestExplain:
     @pytest.mark.parametrize("check", EVERY, ids=lambda check: check.id)
     def test_says_what_the_page_says(self, check):
-        told = explain.explained(check.id)
+        explanation = explain.explained(check.id)
         page = (ROOT / f"docs/controls/{check.control}.md").read_text()
         text = re.split(r"\n#+ ", page.partition(f"### {check.id}\n")[2])[0].strip()
         # Only where a link leads differs: from the page, or from the checkout.
         without = re.compile(r"\]\([^)]*\)")
-        assert without.sub("", told.text).startswith(without.sub("", text))
+        assert without.sub("", explanation.text).startswith(without.sub("", text))
         for word in ("**Why**", "**Fix**", "**Reference**"):
-            assert told.text.count(word) >= 1
-        for target in re.findall(r"\]\((?!#|https?:)([^)#]+)", told.text):
+            assert explanation.text.count(word) >= 1
+        for target in re.findall(r"\]\((?!#|https?:)([^)#]+)", explanation.text):
             assert (ROOT / target).exists(), target
 
     def test_tells_variables_with_default_and_meaning(self, capsys):
@@ -160,11 +160,11 @@ class TestExplain:
 
     def test_tells_what_it_rests_on_and_what_rests_on_it(self, capsys):
         assert command.main(["explain", "nfs_mounts.options_in_force"]) == 0
-        told = " ".join(capsys.readouterr().out.split())
-        assert "Depends on: `nfs_mounts.mounted_as_persisted`, `nfs_mounts." in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "Depends on: `nfs_mounts.mounted_as_persisted`, `nfs_mounts." in output
         assert command.main(["explain", "listener_rate_limit.listener_runs"]) == 0
-        told = capsys.readouterr().out
-        assert "Required by: `listener_rate_limit." in told and "because of: " not in told
+        output = capsys.readouterr().out
+        assert "Required by: `listener_rate_limit." in output and "because of: " not in output
         assert command.main(["explain", "listener_rate_limit.listener_runs", "--format=json"]) == 0
         record = json.loads(capsys.readouterr().out)
         assert record["because_of"] == [] and record["rests_on_it"]
@@ -172,7 +172,7 @@ class TestExplain:
     def test_as_json(self, capsys):
         record = json.loads(printed(capsys, "explain", "pre_page_sga.value", "--format", "json"))
         assert record["severity"] == "critical"
-        assert "pre_page_sga_value" in {one["name"] for one in record["variables"]}
+        assert "pre_page_sga_value" in {variable["name"] for variable in record["variables"]}
 
     @pytest.mark.parametrize(
         "name",
@@ -206,15 +206,15 @@ class TestExplain:
     )
     def test_what_is_no_check(self, capsys, name, said):
         assert command.main(["explain", name]) == 1
-        told = capsys.readouterr().err
-        assert said in told
-        assert "\x1b" not in told
+        error = capsys.readouterr().err
+        assert said in error
+        assert "\x1b" not in error
 
 
 class TestSince:
     def test_names_checks_that_exist(self):
         others = {check.id for check in explain._OTHERS}
-        listed = [one for ids in releases.RELEASED.values() for one in ids]
+        listed = [check for ids in releases.RELEASED.values() for check in ids]
         assert set(listed) <= check_ids() | others
         assert len(set(listed)) == len(listed)
 
@@ -222,7 +222,7 @@ class TestSince:
         def numbers(text: str) -> list[int]:
             return [int(part) for part in text.split(".")]
 
-        assert all(numbers(one) < numbers(releases.NEXT) for one in releases.RELEASED)
+        assert all(numbers(release) < numbers(releases.NEXT) for release in releases.RELEASED)
 
 
 class TestTexts:

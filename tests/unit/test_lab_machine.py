@@ -88,12 +88,12 @@ def test_a_snapshot_fits_one_image_and_one_set_of_arguments(tmp_path, monkeypatc
 
 
 def test_the_clock_of_the_hardware_is_told_the_time_in_the_kernels_form(monkeypatch):
-    asked = []
-    monkeypatch.setattr("time.clock_settime", lambda *given: asked.append(given))
-    monkeypatch.setattr("fcntl.ioctl", lambda _file, *given: asked.append(given))
+    calls = []
+    monkeypatch.setattr("time.clock_settime", lambda *arguments: calls.append(arguments))
+    monkeypatch.setattr("fcntl.ioctl", lambda _file, *arguments: calls.append(arguments))
     code = vm.SET_CLOCKS.format(now=1_767_225_599).replace("/dev/rtc0", "/dev/null")
     exec(compile(code, "set clocks", "exec"), {})  # noqa: S102
-    (_clock, now), (request, fields) = asked
+    (_clock, now), (request, fields) = calls
     assert (now, request) == (1_767_225_599, 0x4024700A)
     # 2025-12-31 23:59:59 as struct rtc_time: months from 0, years from 1900.
     assert struct.unpack("9i", fields) == (59, 59, 23, 31, 11, 125, 0, 0, 0)
@@ -121,14 +121,14 @@ def test_a_machine_ends_with_the_molecule_that_would_end_it(words, ends, tmp_pat
     done = subprocess.run(
         [sys.executable, str(molecule), *words], capture_output=True, text=True, timeout=60
     )
-    own, told = done.stdout.split()
-    assert told == (own if ends else "None"), done.stderr
+    own, parent = done.stdout.split()
+    assert parent == (own if ends else "None"), done.stderr
 
 
 @pytest.fixture
 def qemu(tmp_path):
     """QEMU's end of a monitor; what it says after the greeting and the capabilities."""
-    said = []
+    responses = []
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "monitor"))
         listening.listen()
@@ -138,19 +138,19 @@ def qemu(tmp_path):
                 stream.write(b'{"QMP": {}}\n')
                 stream.flush()
                 for _order in stream:
-                    lines = said.pop(0) if said else [b'{"return": {}}']
+                    lines = responses.pop(0) if responses else [b'{"return": {}}']
                     stream.write(b"".join(line + b"\n" for line in lines))
                     stream.flush()
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
-        yield tmp_path, said
+        yield tmp_path, responses
     thread.join(timeout=10)
 
 
 def test_an_event_is_told_from_others_and_from_answers(qemu):
-    folder, said = qemu
-    said += [
+    folder, responses = qemu
+    responses += [
         [b'{"return": {}}'],
         [
             b'{"event": "RTC_CHANGE"}',
@@ -165,8 +165,8 @@ def test_an_event_is_told_from_others_and_from_answers(qemu):
 
 
 def test_an_event_that_does_not_come_and_an_order_that_is_refused_are_said(qemu):
-    folder, said = qemu
-    said += [[b'{"return": {}}'], [b'{"error": {"desc": "no such thing"}}']]
+    folder, responses = qemu
+    responses += [[b'{"return": {}}'], [b'{"error": {"desc": "no such thing"}}']]
     with connected(folder) as monitor:
         with pytest.raises(MonitorError, match="refused migrate: no such thing"):
             monitor.order("migrate")
@@ -175,7 +175,7 @@ def test_an_event_that_does_not_come_and_an_order_that_is_refused_are_said(qemu)
 
 
 def test_a_status_that_cannot_become_the_wanted_one_is_said_at_once(qemu):
-    folder, said = qemu
-    said += [[b'{"return": {}}'], [b'{"return": {"status": "failed"}}']]
+    folder, responses = qemu
+    responses += [[b'{"return": {}}'], [b'{"return": {"status": "failed"}}']]
     with connected(folder) as monitor, pytest.raises(MonitorError, match="failed instead of done"):
         monitor.wait_until("query-migrate", "done", ("failed",), 20)

@@ -18,10 +18,10 @@ SUBJECT = re.compile(r"^[\w.,/ -]+: [A-Za-z]")
 def test_no_area_exceeds_its_budget():
     hits = language.all_hits(language.shipped())
     budgets = json.loads(language.BUDGETS.read_text())
-    found = language.counts(hits)
+    counts = language.counts(hits)
     above = [
         f"{name}: {count} hits, budget {budgets.get(name, 0)}"
-        for name, count in found.items()
+        for name, count in counts.items()
         if count > budgets.get(name, 0)
     ]
     assert not above, f"run tests/language and rewrite the new texts: {above}"

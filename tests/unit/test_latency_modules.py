@@ -120,7 +120,7 @@ def test_a_responder_is_started_once(answers):
 def test_a_responder_is_ended(answers):
     ended = answers["absent"]["ended"]
     assert answers["absent"]["changed"]
-    assert [one["pid"] for one in ended] == [answers["present"]["pid"]]
+    assert [responder["pid"] for responder in ended] == [answers["present"]["pid"]]
     # The check before found it running.
     assert answers["absent_check"]["changed"]
     assert not answers["absent_again"]["changed"]
@@ -129,11 +129,11 @@ def test_a_responder_is_ended(answers):
 
 
 def test_windows_come_back(answers):
-    windows = [Window.from_json(one) for one in answers["measured"]["windows"]]
-    assert [one.n for one in windows] == [50] * 6
-    assert all(one.p50 > 0 for one in windows)
+    windows = [Window.from_json(window) for window in answers["measured"]["windows"]]
+    assert [window.n for window in windows] == [50] * 6
+    assert all(window.p50 > 0 for window in windows)
     assert len(answers["measured"]["table"]) == 1 + len(windows)
-    assert {one["layer"] for one in answers["handshake"]["windows"]} >= {"user"}
+    assert {window["layer"] for window in answers["handshake"]["windows"]} >= {"user"}
 
 
 def test_what_there_was_no_time_for_is_said(answers):
@@ -151,14 +151,14 @@ def test_check_mode_measures_nothing(answers):
 def test_disks(answers):
     passive = answers["passive"]
     if not passive.get("failed"):
-        assert {one["layer"] for one in passive["windows"]} == {"read", "write"}
+        assert {window["layer"] for window in passive["windows"]} == {"read", "write"}
     active = answers["active"]
     if active.get("failed"):
         assert "without direct I/O" in active["msg"]
         pytest.skip("the test's folder takes no direct I/O")
-    users = [one for one in active["windows"] if one["layer"] == "user"]
-    assert [(one["size"], one["n"]) for one in users] == [(8192, 40), (1048576, 40)] * 2
-    assert {one["size"] for one in active["first_pass"]} == {8192, 1048576}
+    users = [window for window in active["windows"] if window["layer"] == "user"]
+    assert [(window["size"], window["n"]) for window in users] == [(8192, 40), (1048576, 40)] * 2
+    assert {window["size"] for window in active["first_pass"]} == {8192, 1048576}
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def given(module: Any, **options: Any) -> dict[str, Any]:
     ],
 )
 def test_a_tcp_probe_stays_a_probe(options, words):
-    wanted = {"host": "127.0.0.1", "port": 1521, "mode": "request_response", **options}
+    params = {"host": "127.0.0.1", "port": 1521, "mode": "request_response", **options}
     with pytest.raises(ValueError, match=words):
-        latency_tcp.check(given(latency_tcp, **wanted) | options)
+        latency_tcp.check(given(latency_tcp, **params) | options)
 
 
 @pytest.mark.parametrize(
@@ -208,9 +208,9 @@ def test_a_tcp_probe_stays_a_probe(options, words):
     ],
 )
 def test_sizes_of_live_connections_need_an_exchange(options, words):
-    wanted = {"host": "127.0.0.1", "port": 1, "mode": "request_response", "payload": "auto"}
+    params = {"host": "127.0.0.1", "port": 1, "mode": "request_response", "payload": "auto"}
     with pytest.raises(ValueError, match=words):
-        latency_tcp.measure(given(latency_tcp, **{**wanted, **options}), True)
+        latency_tcp.measure(given(latency_tcp, **{**params, **options}), True)
 
 
 @pytest.mark.parametrize(
@@ -247,36 +247,38 @@ def test_a_disk_probe_stays_a_probe(options, words):
     ],
 )
 def test_a_responder_serves_few(options, words):
-    wanted = {"address": "127.0.0.1", "clients": ["127.0.0.1"], **options}
+    params = {"address": "127.0.0.1", "clients": ["127.0.0.1"], **options}
     with pytest.raises(ValueError, match=words):
-        latency_responder.settings_of(given(latency_responder, **wanted))
+        latency_responder.settings_of(given(latency_responder, **params))
 
 
 def test_a_deep_queue_needs_fio(monkeypatch):
     monkeypatch.setattr(series.shutil, "which", lambda _: None)
-    wanted = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
+    params = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
     with pytest.raises(ValueError, match="needs fio, which is not on this host"):
-        series.of_reads(wanted)
+        series.of_reads(params)
 
 
 class TestRounds:
     def test_windows_of_each_probe_come_back(self, answers):
-        told = answers["rounds"]
-        windows = [Window.from_json(one) for one in told["windows"]]
-        reads = [one.n for one in windows if one.layer == "user"]
-        assert reads == [20, 20] or any("O_DIRECT" in remark for remark in told["remarks"])
-        assert {one.conditions["mode"] for one in windows} <= {"passive", "active"}
-        assert len(told["table"]) == len(windows) + 1
-        assert not told["changed"]
+        answer = answers["rounds"]
+        windows = [Window.from_json(window) for window in answer["windows"]]
+        reads = [window.n for window in windows if window.layer == "user"]
+        assert reads == [20, 20] or any("O_DIRECT" in remark for remark in answer["remarks"])
+        assert {window.conditions["mode"] for window in windows} <= {"passive", "active"}
+        assert len(answer["table"]) == len(windows) + 1
+        assert not answer["changed"]
 
     def test_what_could_not_be_measured_is_said_once(self, answers):
-        said = [one for one in answers["rounds"]["remarks"] if "datax: No such file" in one]
-        assert len(said) == 1
+        remarks = [
+            remark for remark in answers["rounds"]["remarks"] if "datax: No such file" in remark
+        ]
+        assert len(remarks) == 1
 
     def test_check_mode_measures_nothing_and_says_so(self, answers):
-        told = answers["rounds_check"]
-        assert (told["windows"], told["changed"]) == ([], False)
-        assert told["msg"].startswith(
+        answer = answers["rounds_check"]
+        assert (answer["windows"], answer["changed"]) == ([], False)
+        assert answer["msg"].startswith(
             "would measure 1 windows of 1 s, 0 s apart, of disk, disk_read /"
         )
 
@@ -305,13 +307,16 @@ def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
         texts = [row.format(100 * count, 1200 * count) for count in (number, number + 1)]
         machine.sampled(f"diskstats_{number}", "file:/proc/diskstats", *texts)
     monkeypatch.setattr(series.conditions, "tick_us", lambda: 4000.0)
-    wanted = {"devices": ["/dev/mapper/slow", "sda"], "windows": 2, "intervals": 1, "seconds": 9}
-    found = series.of_counters(machine, given(latency_disk, **wanted))
-    reads = [one for one in found.windows if one.layer == "read"]
-    assert [(one.subject, one.p50) for one in reads] == [("dm-0", 12000.0), ("sda", 12000.0)] * 2
-    told = {(one.subject, one.conditions.get("counted_in")) for one in found.windows}
-    assert told == {("dm-0", "ticks"), ("sda", None)}
-    assert [remark for remark in found.remarks if "ticks" in remark] == [
+    params = {"devices": ["/dev/mapper/slow", "sda"], "windows": 2, "intervals": 1, "seconds": 9}
+    measured = series.of_counters(machine, given(latency_disk, **params))
+    reads = [window for window in measured.windows if window.layer == "read"]
+    assert [(window.subject, window.p50) for window in reads] == [
+        ("dm-0", 12000.0),
+        ("sda", 12000.0),
+    ] * 2
+    units = {(window.subject, window.conditions.get("counted_in")) for window in measured.windows}
+    assert units == {("dm-0", "ticks"), ("sda", None)}
+    assert [remark for remark in measured.remarks if "ticks" in remark] == [
         "the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request queue: a mean "
         "can be up to 4 ms too long or too short"
     ]
@@ -333,10 +338,10 @@ def test_a_fio_that_prints_without_end_is_ended(monkeypatch, tmp_path):
     monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
     (tmp_path / "data").write_bytes(bytes(1 << 16))
     options = {"mode": "active", "path": str(tmp_path / "data"), "queue_depth": 2}
-    wanted = given(latency_disk, **options, seconds=20.0)
-    wanted["most_bytes"] = latency_disk.check(wanted)
+    params = given(latency_disk, **options, seconds=20.0)
+    params["most_bytes"] = latency_disk.check(params)
     with pytest.raises(ValueError, match="printed more than 8388608 bytes"):
-        series.of_reads(wanted)
+        series.of_reads(params)
 
 
 class TestTheEndOfTheTime:
@@ -350,8 +355,8 @@ class TestTheEndOfTheTime:
             return tcp_latency.Series(None, 1.0, took, {"user": [1000] * 9}, {"mode": mode}, [])
 
         monkeypatch.setattr(series, "_round_trips", once)
-        wanted = given(latency_tcp, host="127.0.0.1", port=9, mode=mode, **options)
-        return series.of_round_trips(wanted)
+        params = given(latency_tcp, host="127.0.0.1", port=9, mode=mode, **options)
+        return series.of_round_trips(params)
 
     @pytest.mark.parametrize("mode", ["handshake", "tns_ping", "request_response"])
     def test_the_next_window_has_none_left(self, monkeypatch, clock, mode):
@@ -367,10 +372,10 @@ class TestTheEndOfTheTime:
     def test_connections_for_real(self):
         """The second window has room for some samples, the third for none."""
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            wanted = {"port": listener.getsockname()[1], "samples": 7, "interval": 0.1}
-            wanted.update(host="127.0.0.1", mode="handshake", windows=3, seconds=1.0)
-            windows, _, remarks = series.of_round_trips(given(latency_tcp, **wanted))
-        assert {one.n for one in windows if one.layer == "user"} < set(range(1, 8))
+            params = {"port": listener.getsockname()[1], "samples": 7, "interval": 0.1}
+            params.update(host="127.0.0.1", mode="handshake", windows=3, seconds=1.0)
+            windows, _, remarks = series.of_round_trips(given(latency_tcp, **params))
+        assert {window.n for window in windows if window.layer == "user"} < set(range(1, 8))
         assert "there was time for 2 of 3 windows" in remarks[-1]
 
     def disk(self, monkeypatch, tmp_path, clock, took: float, **options: Any) -> series.Measured:
@@ -384,9 +389,9 @@ class TestTheEndOfTheTime:
         monkeypatch.setattr(disk_latency, "one_at_a_time", read)
         monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
         (tmp_path / "data").write_bytes(bytes(1 << 16))
-        wanted = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
-        wanted["most_bytes"] = latency_disk.check(wanted)
-        return series.of_reads(wanted)
+        params = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
+        params["most_bytes"] = latency_disk.check(params)
+        return series.of_reads(params)
 
     @pytest.mark.parametrize(
         ("seconds", "sizes", "remark"),
@@ -400,10 +405,10 @@ class TestTheEndOfTheTime:
         self, monkeypatch, tmp_path, clock, seconds, sizes, remark
     ):
         """Each series takes 1.1 s: the first pass has two."""
-        found = self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=seconds)
-        assert [one.size for one in found.windows] == sizes
-        assert len(found.first_pass) == 2
-        assert found.remarks == [remark]
+        measured = self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=seconds)
+        assert [window.size for window in measured.windows] == sizes
+        assert len(measured.first_pass) == 2
+        assert measured.remarks == [remark]
 
     def test_the_first_pass_alone(self, monkeypatch, tmp_path, clock):
         with pytest.raises(ValueError, match="the first pass took all of the time"):

@@ -60,8 +60,8 @@ def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
         }
         for name, arguments in names.items()
     ]
-    told = ", ".join(f"'{name}': {name}" for name in names)
-    keep = {"content": f"{{{{ {{{told}}} | to_json }}}}", "dest": str(folder / "answers.json")}
+    pairs = ", ".join(f"'{name}': {name}" for name in names)
+    keep = {"content": f"{{{{ {{{pairs}}} | to_json }}}}", "dest": str(folder / "answers.json")}
     tasks.append({"ansible.builtin.copy": keep})
     play = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
     (folder / "play.yml").write_text(yaml.safe_dump(play))
@@ -92,13 +92,13 @@ def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
 
 
 def test_windows_are_what_the_probes_give_too(answers):
-    told = answers["whole"]
-    assert (told["kind"], told["changed"]) == ("awr", False)
-    windows = [Window.from_json(one) for one in told["windows"]]
+    answer = answers["whole"]
+    assert (answer["kind"], answer["changed"]) == ("awr", False)
+    windows = [Window.from_json(window) for window in answer["windows"]]
     assert windows == reports.read(Path(AWR).read_text()).windows
-    assert len(told["table"]) == 1 + len(windows)
-    assert "log file parallel write" in told["table"][1]
-    assert told["figures"]["release"] == "19.0.0.0.0"
+    assert len(answer["table"]) == 1 + len(windows)
+    assert "log file parallel write" in answer["table"][1]
+    assert answer["figures"]["release"] == "19.0.0.0.0"
 
 
 def test_check_mode_tells_the_same(answers):
@@ -106,13 +106,13 @@ def test_check_mode_tells_the_same(answers):
 
 
 def test_events_can_be_chosen(answers):
-    told = answers["two_events"]
-    assert [one["subject"] for one in told["windows"]] == ["log file parallel write"]
-    assert told["remarks"][-1] == "the report has no event 'direct path read'"
+    answer = answers["two_events"]
+    assert [window["subject"] for window in answer["windows"]] == ["log file parallel write"]
+    assert answer["remarks"][-1] == "the report has no event 'direct path read'"
 
 
 def test_what_the_report_does_not_tell_can_be_given(answers):
-    marked = [one["conditions"].get("io_latency") for one in answers["told"]["windows"]]
+    marked = [window["conditions"].get("io_latency") for window in answers["told"]["windows"]]
     assert "no" in marked and "unknown" not in marked
 
 
@@ -133,11 +133,11 @@ def test_a_report_in_another_encoding(answers):
     ],
 )
 def test_one_sentence_says_what_is_wrong(answers, name, problem):
-    told = answers[name]
-    assert told["failed"]
-    assert told["msg"].startswith("latency_report: /")
-    assert problem in told["msg"]
-    assert "\n" not in told["msg"]
+    answer = answers[name]
+    assert answer["failed"]
+    assert answer["msg"].startswith("latency_report: /")
+    assert problem in answer["msg"]
+    assert "\n" not in answer["msg"]
 
 
 def test_the_kinds_of_the_documentation_are_those_there_are():

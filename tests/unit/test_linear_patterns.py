@@ -42,23 +42,23 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any], bool]]:
     """Every compiled pattern of the code that travels: its name, and whether it is only tried at
     the beginning of a text (match)."""
     seen = set()
-    for found in pkgutil.walk_packages(code.__path__, code.__name__ + "."):
-        module = importlib.import_module(found.name)
+    for info in pkgutil.walk_packages(code.__path__, code.__name__ + "."):
+        module = importlib.import_module(info.name)
         source = Path(module.__file__ or "").read_text()
         for name, value in vars(module).items():
-            label = f"{found.name[len(code.__name__) + 1 :]}.{name}"
+            label = f"{info.name[len(code.__name__) + 1 :]}.{name}"
             matched = re.search(rf"\b{name}\.(?:full)?match\b", source) is not None
             searched = re.search(rf"\b{name}\.(?:search|sub|split|find)", source) is not None
-            for one in flattened(value):
-                if isinstance(one, re.Pattern) and one not in seen and label not in BOUNDED:
-                    seen.add(one)
-                    yield label, one, matched and not searched
+            for item in flattened(value):
+                if isinstance(item, re.Pattern) and item not in seen and label not in BOUNDED:
+                    seen.add(item)
+                    yield label, item, matched and not searched
 
 
 def flattened(value: Any) -> Iterator[Any]:
     if isinstance(value, (tuple, list)):
-        for one in value:
-            yield from flattened(one)
+        for item in value:
+            yield from flattened(item)
     elif isinstance(value, dict):
         yield from flattened(list(value.values()))
     else:
@@ -67,13 +67,13 @@ def flattened(value: Any) -> Iterator[Any]:
 
 def first_text(pattern: re.Pattern[Any]) -> str:
     """What every match begins with."""
-    found = ""
+    prefix = ""
     for kind, value in parser.parse(pattern.pattern, pattern.flags):
         if str(kind) == "LITERAL":
-            found += chr(value)
+            prefix += chr(value)
         elif str(kind) != "AT":
             break
-    return found
+    return prefix
 
 
 def is_linear(look: Callable[[str], Any], piece: str) -> bool:

@@ -39,17 +39,17 @@ def test_each_line_is_of_one_kind():
 
 
 def test_figures_are_of_folders_and_of_each_check():
-    found = lines.figures(
+    figures = lines.figures(
         {
             "module_utils/hostproof/controls/a.py": "x = 1\ny = 2\n",
             "library/b.py": "z = 1\n",
             "docs/controls/a.md": "### a.one\n\n### a.two\n\n### Traps\n",
         }
     )
-    assert (found["module_utils"], found["library"], found["all"]) == (2, 1, 3)
-    assert (found["files"], found["checks"], found["lines a check"]) == (2, 2, 1)
+    assert (figures["module_utils"], figures["library"], figures["all"]) == (2, 1, 3)
+    assert (figures["files"], figures["checks"], figures["lines a check"]) == (2, 2, 1)
 
 
 def test_the_checkout_has_the_checks_that_its_controls_have():
-    found = lines.figures(lines.files_of(None))
-    assert found["checks"] == sum(len(one.checks) for one in controls.CONTROLS.values())
+    figures = lines.figures(lines.files_of(None))
+    assert figures["checks"] == sum(len(control.checks) for control in controls.CONTROLS.values())

@@ -27,10 +27,10 @@ def burst(home: OracleHome, count: int) -> tns_ping.Burst:
 
 
 def pid_of(home: OracleHome) -> int:
-    wanted = str(home.folder / "bin/tnslsnr").encode()
+    program = str(home.folder / "bin/tnslsnr").encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "cmdline").read_bytes().split(b"\0")[0] == wanted:
+            if (folder / "cmdline").read_bytes().split(b"\0")[0] == program:
                 return int(folder.name)
         except OSError:
             continue
@@ -52,50 +52,50 @@ def test_the_process_looks_like_a_listener(home: OracleHome) -> None:
 
 
 def test_status_as_documented(home: OracleHome) -> None:
-    code, said = home.lsnrctl("status")
+    code, output = home.lsnrctl("status")
     assert code == 1
     home.write()
-    code, said = home.lsnrctl("status")
+    code, output = home.lsnrctl("status")
     assert code == 1
-    assert said.endswith(
+    assert output.endswith(
         "TNS-12541: TNS:no listener\n TNS-12560: TNS:protocol adapter error\n"
         "  TNS-00511: No listener\n   Linux Error: 111: Connection refused\n"
     )
     with home.running():
-        code, said = home.lsnrctl("status")
+        code, output = home.lsnrctl("status")
     assert code == 0
-    assert re.search(r"^LSNRCTL for Linux: Version 19\.0\.0\.0\.0 - Production on ", said, re.M)
-    assert re.search(r"^Alias {21}LISTENER$", said, re.M)
-    assert f"Listener Parameter File   {home.listener_ora}\n" in said
-    assert f"Listener Log File         {home.log}\n" in said
-    assert f"  (DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=127.0.0.1)(PORT={home.port})))" in said
-    assert 'Service "LAB1" has 1 instance(s).' in said
-    assert said.endswith("The command completed successfully\n")
+    assert re.search(r"^LSNRCTL for Linux: Version 19\.0\.0\.0\.0 - Production on ", output, re.M)
+    assert re.search(r"^Alias {21}LISTENER$", output, re.M)
+    assert f"Listener Parameter File   {home.listener_ora}\n" in output
+    assert f"Listener Log File         {home.log}\n" in output
+    assert f"  (DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=127.0.0.1)(PORT={home.port})))" in output
+    assert 'Service "LAB1" has 1 instance(s).' in output
+    assert output.endswith("The command completed successfully\n")
 
 
 def test_start_twice_and_stop_twice(home: OracleHome) -> None:
     home.write()
-    code, said = home.lsnrctl("start")
+    code, output = home.lsnrctl("start")
     assert code == 0
-    assert f"Starting {home.folder}/bin/tnslsnr: please wait..." in said
-    code, said = home.lsnrctl("start")
+    assert f"Starting {home.folder}/bin/tnslsnr: please wait..." in output
+    code, output = home.lsnrctl("start")
     assert code == 1
-    assert "TNS-01106: Listener using listener name LISTENER has already been started" in said
+    assert "TNS-01106: Listener using listener name LISTENER has already been started" in output
     assert home.lsnrctl("stop")[0] == 0
     assert home.lsnrctl("stop")[0] == 1
 
 
 def test_without_oracle_home_nothing_works(home: OracleHome) -> None:
-    code, said = home.lsnrctl("status", ORACLE_HOME="")
-    assert (code, said[:12]) == (1, "Message 1070")
+    code, output = home.lsnrctl("status", ORACLE_HOME="")
+    assert (code, output[:12]) == (1, "Message 1070")
 
 
 def test_the_prompt(home: OracleHome) -> None:
     with home.running():
-        said = home.lsnrctl(said="status\nset current_listener other\nnonsense\nexit\n")[1]
-    assert said.count("LSNRCTL> ") == 4
-    assert "Current Listener is OTHER" in said
-    assert 'NL-00853: undefined command "nonsense"' in said
+        output = home.lsnrctl(said="status\nset current_listener other\nnonsense\nexit\n")[1]
+    assert output.count("LSNRCTL> ") == 4
+    assert "Current Listener is OTHER" in output
+    assert 'NL-00853: undefined command "nonsense"' in output
 
 
 @pytest.mark.parametrize(
@@ -109,18 +109,18 @@ def test_the_prompt(home: OracleHome) -> None:
 )
 def test_it_does_not_start_with_a_broken_file(home: OracleHome, broken: str) -> None:
     home.listener_ora.write_text(broken)
-    code, said = home.lsnrctl("start")
+    code, output = home.lsnrctl("start")
     assert code == 1
-    assert "NL-00303" in said
-    assert "Listener failed to start. See the error message(s) above..." in said
+    assert "NL-00303" in output
+    assert "Listener failed to start. See the error message(s) above..." in output
 
 
 def test_it_does_not_start_where_another_listens(home: OracleHome) -> None:
     with socket.create_server(("127.0.0.1", home.port)):
         home.write()
-        code, said = home.lsnrctl("start")
+        code, output = home.lsnrctl("start")
     assert code == 1
-    assert "TNS-12542: TNS:address already in use" in said
+    assert "TNS-12542: TNS:address already in use" in output
 
 
 def test_queuesize_is_the_backlog(home: OracleHome) -> None:
@@ -133,7 +133,7 @@ def test_queuesize_is_the_backlog(home: OracleHome) -> None:
 def test_a_reload_knows_new_services_and_no_new_rate(home: OracleHome) -> None:
     with home.running():
         home.write("(RATE_LIMIT = 5)", "SID_LIST_LISTENER = (SID_DESC = (SID_NAME = NEW1))\n")
-        code, said = home.lsnrctl("reload")
+        code, output = home.lsnrctl("reload")
         assert code == 0
         assert '"NEW1"' in home.lsnrctl("services")[1]
         assert burst(home, 20).verdict == "not_delayed"
@@ -198,30 +198,30 @@ def cluster(folder: Path, name: str, *words: str) -> tuple[int, str]:
 
 
 def test_crsctl(tmp_path: Path) -> None:
-    code, said = cluster(tmp_path, "crsctl", "check", "crs")
-    assert (code, said.count("is online")) == (0, 4)
-    code, said = cluster(tmp_path, "crsctl", "query", "crs", "activeversion")
-    assert said == "Oracle Clusterware active version on the cluster is [19.0.0.0.0]\n"
-    code, said = cluster(tmp_path, "crsctl", "stat", "res", "ora.LISTENER.lsnr")
-    assert "STATE=ONLINE on " in said
+    code, output = cluster(tmp_path, "crsctl", "check", "crs")
+    assert (code, output.count("is online")) == (0, 4)
+    code, output = cluster(tmp_path, "crsctl", "query", "crs", "activeversion")
+    assert output == "Oracle Clusterware active version on the cluster is [19.0.0.0.0]\n"
+    code, output = cluster(tmp_path, "crsctl", "stat", "res", "ora.LISTENER.lsnr")
+    assert "STATE=ONLINE on " in output
     assert cluster(tmp_path, "crsctl", "stat", "res", "ora.X.lsnr")[0] == 1
     (tmp_path / ".standin").mkdir()
     (tmp_path / ".standin/cluster.json").write_text('{"online": false}')
-    code, said = cluster(tmp_path, "crsctl", "check", "crs")
-    assert (code, said[:8]) == (1, "CRS-4639")
+    code, output = cluster(tmp_path, "crsctl", "check", "crs")
+    assert (code, output[:8]) == (1, "CRS-4639")
 
 
 def test_srvctl(tmp_path: Path) -> None:
-    code, said = cluster(tmp_path, "srvctl", "status", "listener", "-l", "LISTENER")
+    code, output = cluster(tmp_path, "srvctl", "status", "listener", "-l", "LISTENER")
     assert code == 0
-    assert "Listener LISTENER is running on node(s): " in said
+    assert "Listener LISTENER is running on node(s): " in output
     assert "End points: TCP:1521" in cluster(tmp_path, "srvctl", "config", "listener")[1]
     assert cluster(tmp_path, "srvctl", "stop", "listener")[0] == 0
-    code, said = cluster(tmp_path, "srvctl", "stop", "listener")
-    assert (code, said[:9]) == (2, "PRCC-1016")
-    code, said = cluster(tmp_path, "srvctl", "status", "listener")
-    assert "Listener LISTENER is not running" in said
-    code, said = cluster(tmp_path, "srvctl", "status", "listener", "-listener", "nosuch")
-    assert (code, said[:9]) == (1, "PRCN-2066")
-    code, said = cluster(tmp_path, "srvctl", "modify", "listener", "-rate", "10")
-    assert (code, said[:9]) == (1, "PRKO-2000")
+    code, output = cluster(tmp_path, "srvctl", "stop", "listener")
+    assert (code, output[:9]) == (2, "PRCC-1016")
+    code, output = cluster(tmp_path, "srvctl", "status", "listener")
+    assert "Listener LISTENER is not running" in output
+    code, output = cluster(tmp_path, "srvctl", "status", "listener", "-listener", "nosuch")
+    assert (code, output[:9]) == (1, "PRCN-2066")
+    code, output = cluster(tmp_path, "srvctl", "modify", "listener", "-rate", "10")
+    assert (code, output[:9]) == (1, "PRKO-2000")

@@ -34,17 +34,17 @@ class TestReading:
 
     def test_sysctl_is_read_in_small_pieces(self, monkeypatch):
         """For each read of /proc/sys the kernel allocates as much as is asked for, or ENOMEM."""
-        asked = []
+        sizes = []
         real = os.read
 
         def watched(handle, size):
-            asked.append(size)
+            sizes.append(size)
             return real(handle, size)
 
         monkeypatch.setattr(host.guarded_read.os, "read", watched)
         assert LiveHost().read_number("/proc/sys/vm/swappiness") >= 0
-        assert asked
-        assert 0 < max(asked) <= 64 * 1024
+        assert sizes
+        assert 0 < max(sizes) <= 64 * 1024
 
     def test_empty_file_is_an_answer(self, tmp_path):
         (tmp_path / "file").write_text("")
@@ -225,13 +225,15 @@ class TestProcesses:
 
     def test_found_by_its_first_argument_and_nothing_else_is_kept(self, pmon):
         live = LiveHost()
-        found = [
-            one
-            for one in live.processes("pmon", r"^ora_pmon_TEST1$", ANYBODY)
-            if one.pid == pmon.pid
+        processes = [
+            process
+            for process in live.processes("pmon", r"^ora_pmon_TEST1$", ANYBODY)
+            if process.pid == pmon.pid
         ]
-        assert [(one.argv0, one.uid) for one in found] == [("ora_pmon_TEST1", os.getuid())]
-        assert found[0].started > 0
+        assert [(process.argv0, process.uid) for process in processes] == [
+            ("ora_pmon_TEST1", os.getuid())
+        ]
+        assert processes[0].started > 0
         assert "secret" not in json.dumps(live.evidence)
 
     def test_none(self):
@@ -250,8 +252,8 @@ class TestProcesses:
         monkeypatch.setattr(host, "_read_file", {"/proc/7/stat": stat}.__getitem__)
         monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
         monkeypatch.setattr(host.identity, "unit_of", lambda _pid: "")
-        found = host._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
-        assert found == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1", unit="")
+        process = host._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
+        assert process == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1", unit="")
 
 
 class TestEvidence:
@@ -347,20 +349,22 @@ class TestOthersProcesses:
         ) as process:
             try:
                 wait_for_name(process.pid, b"hostproof-long-")
-                (found,) = LiveHost().processes("long", "^hostproof-long-", ANYBODY)
+                (result,) = LiveHost().processes("long", "^hostproof-long-", ANYBODY)
             finally:
                 process.kill()
-        assert found.pid == process.pid
-        assert len(found.argv0) == 4096
+        assert result.pid == process.pid
+        assert len(result.argv0) == 4096
 
     def test_of_many_open_files_those_asked_for_are_kept(self, tmp_path):
         files = [(tmp_path / f"{number}").open("w") for number in range(300)]
         try:
-            found = LiveHost().open_files("many", "python|pytest", [str(tmp_path / "7")], ANYBODY)
+            holders = LiveHost().open_files("many", "python|pytest", [str(tmp_path / "7")], ANYBODY)
         finally:
-            for one in files:
-                one.close()
-        assert [one.paths for one in found if one.pid == os.getpid()] == [(str(tmp_path / "7"),)]
+            for file in files:
+                file.close()
+        assert [holder.paths for holder in holders if holder.pid == os.getpid()] == [
+            (str(tmp_path / "7"),)
+        ]
 
 
 def wait_for_name(pid: int, name: bytes) -> None:

@@ -22,8 +22,8 @@ INBOUND_CONNECT_TIMEOUT_LISTENER = 60
 def test_passwords_go_and_everything_else_stays():
     text = masked(PATH, TEXT)
     assert "tiger" not in text
-    names = [one.name for one in oracle_net.parse(text, what=PATH).parameters]
-    assert names == [one.name for one in oracle_net.parse(TEXT, what=PATH).parameters]
+    names = [parameter.name for parameter in oracle_net.parse(text, what=PATH).parameters]
+    assert names == [parameter.name for parameter in oracle_net.parse(TEXT, what=PATH).parameters]
     assert "INBOUND_CONNECT_TIMEOUT_LISTENER = 60" in text
 
 
@@ -32,9 +32,9 @@ def test_passwords_go_and_everything_else_stays():
 @pytest.mark.parametrize("head", ["", HEAD])
 def test_no_way_to_write_a_password_leaks_it(head):
     assert NET
-    told = {text: masked(PATH, head + text) for text in NET}
-    assert [text for text in NET if "tiger" in told[text].lower()] == []
-    assert [text for text in NET if not (told[text].startswith(head) or "\0" in text)] == []
+    results = {text: masked(PATH, head + text) for text in NET}
+    assert [text for text in NET if "tiger" in results[text].lower()] == []
+    assert [text for text in NET if not (results[text].startswith(head) or "\0" in text)] == []
 
 
 def test_no_other_file_leaks_one():
@@ -44,9 +44,11 @@ def test_no_other_file_leaks_one():
 
 def test_no_script_and_no_setting_leaks_one():
     assert SCRIPTS
-    told = {text: masked("/etc/rc.local", text) for text in SCRIPTS}
-    assert [text for text in SCRIPTS if "tiger" in told[text].lower()] == []
-    assert [text for text in SCRIPTS if masked("/etc/rc.local", told[text]) != told[text]] == []
+    results = {text: masked("/etc/rc.local", text) for text in SCRIPTS}
+    assert [text for text in SCRIPTS if "tiger" in results[text].lower()] == []
+    assert [
+        text for text in SCRIPTS if masked("/etc/rc.local", results[text]) != results[text]
+    ] == []
 
 
 def test_no_setting_of_oracle_net_leaks_one():
@@ -126,19 +128,19 @@ READINGS = {
 
 
 def test_every_string_of_a_reading_is_masked_keys_included():
-    told = evidence.decode(evidence.encode(READINGS))
-    assert "tiger" not in str(told)
-    assert len(told) == len(READINGS)
+    decoded = evidence.decode(evidence.encode(READINGS))
+    assert "tiger" not in str(decoded)
+    assert len(decoded) == len(READINGS)
 
 
 def test_masking_keeps_the_shape_and_what_is_no_secret():
-    told = evidence.without_secrets(READINGS)
-    lines = told["lines:rc"]["lines"]
+    result = evidence.without_secrets(READINGS)
+    lines = result["lines:rc"]["lines"]
     assert lines["/etc/rc.local"] == [[3, "export DB_PASSWORD=***"], [4, "mysql -p*** x"]]
-    assert told["command:b"]["argv"] == ["mysql", "-u", "root", "-p", "***", "db"]
-    assert told["environment:1"]["names"] == ["DB_PASSWORD", "JAVA_OPTS"]
-    assert told["dir:/x"]["names"] == ["a", "password=***", "b"]
-    assert evidence.without_secrets(told) == told
+    assert result["command:b"]["argv"] == ["mysql", "-u", "root", "-p", "***", "db"]
+    assert result["environment:1"]["names"] == ["DB_PASSWORD", "JAVA_OPTS"]
+    assert result["dir:/x"]["names"] == ["a", "password=***", "b"]
+    assert evidence.without_secrets(result) == result
 
 
 def test_masking_ends_in_a_value_that_is_too_deep():
@@ -168,8 +170,8 @@ def test_a_finding_is_masked_before_it_leaves_the_host(monkeypatch):
     )
     monkeypatch.setattr(audit, "policies_from", lambda *_: {"c": None})
     monkeypatch.setattr(audit, "read_all", lambda *_: {"c": finding})
-    (told,) = audit.judge_host(RecordedHost({}), {"c": {}})
-    assert "tiger" not in str(told)
-    assert told.commands[1] == "ls" and len(told.commands) == 2
-    assert list(told.evidence) == list(evidence.without_secrets(READINGS))
-    assert evidence.cited(READINGS, [told]) == READINGS
+    (result,) = audit.judge_host(RecordedHost({}), {"c": {}})
+    assert "tiger" not in str(result)
+    assert result.commands[1] == "ls" and len(result.commands) == 2
+    assert list(result.evidence) == list(evidence.without_secrets(READINGS))
+    assert evidence.cited(READINGS, [result]) == READINGS

@@ -44,8 +44,8 @@ def test_no_format_leaks_in_any_container(family):
     leaks = []
     for text in FORMATS[family]:
         reading = dict(containers(text.replace("§", SECRETS[1])))
-        told = masked_value("file:/etc/rc.local", reading)
-        leaks += [f"{where}: {text}" for where in told if "tiger" in str(told[where])]
+        results = masked_value("file:/etc/rc.local", reading)
+        leaks += [f"{where}: {text}" for where in results if "tiger" in str(results[where])]
     assert leaks == []
 
 
@@ -82,10 +82,10 @@ def test_no_finding_and_no_evidence_key_leaks(family):
             commands=[filled], values={"value": filled, filled: 1},
         )  # fmt: skip
         packed = evidence.without_secrets({filled: {"kind": "file", "text": ""}})
-        told = audit._without_secrets(finding)
-        if "tiger" in json.dumps([told.as_dict(), packed]):
+        result = audit._without_secrets(finding)
+        if "tiger" in json.dumps([result.as_dict(), packed]):
             leaks.append(text)
-        assert set(told.evidence) == set(packed)
+        assert set(result.evidence) == set(packed)
     assert leaks == []
 
 
@@ -94,9 +94,9 @@ def test_no_line_of_a_file_of_secrets_leaves_the_host(path, text):
     for secret in SECRETS:
         filled = f"# comment\n\n{text.replace('§', secret)}"
         for key in (f"file:{path}", f"command:cat {path}"):
-            told = masked(key, filled)
-            assert "tiger" not in told
-            assert told.startswith("# comment\n\n")
+            result = masked(key, filled)
+            assert "tiger" not in result
+            assert result.startswith("# comment\n\n")
 
 
 #: What ends where the text ends, or what a parser of Oracle Net takes from there on.
@@ -108,9 +108,9 @@ def test_the_lines_around_a_secret_stay(family):
     for text in FORMATS[family]:
         if text == GO_ON[0] or GO_ON[1] in text:
             continue
-        told = masked("/etc/rc.local", BEFORE + text.replace("§", SECRETS[1]) + AFTER)
-        assert told.startswith(BEFORE), text
-        assert told.endswith("last line\n"), text
+        result = masked("/etc/rc.local", BEFORE + text.replace("§", SECRETS[1]) + AFTER)
+        assert result.startswith(BEFORE), text
+        assert result.endswith("last line\n"), text
 
 
 @pytest.mark.parametrize("family", FORMATS)

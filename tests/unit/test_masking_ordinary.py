@@ -65,16 +65,16 @@ def test_texts_of_fixtures_change_in_lines_with_a_secret_only():
         except UnicodeDecodeError:
             continue
         count += 1
-        told = masked(f"file:/{path.name}", text)
+        result = masked(f"file:/{path.name}", text)
         if path.name == "dpkg-debian-12.txt":
             continue  # Names and versions alone: a package is called passwd.
         if path.name not in HOLD_SECRETS:
-            assert told == text, path
+            assert result == text, path
             continue
-        before, after = text.split("\n"), told.split("\n")
+        before, after = text.split("\n"), result.split("\n")
         assert len(before) == len(after), path
-        for one, other in zip(before, after, strict=True):
-            assert one == other or any(name in one for name in NAMES), path
+        for line, other in zip(before, after, strict=True):
+            assert line == other or any(name in line for name in NAMES), path
     assert count > 100
 
 

@@ -79,8 +79,8 @@ def test_long_stories_run_with_the_oldest_core_and_not_with_the_newest(
     monkeypatch.setattr(matrix, "virtualenv", lambda _: Path("/nowhere"))
     monkeypatch.setattr(matrix.touching, "files", list)
     monkeypatch.setattr(matrix.touching, "files_of_python", list)
-    one = getattr(matrix, controller)
-    matrix.unit_tests(matrix.Row(one, one.python, "unit", matrix.unit_tests))
+    core = getattr(matrix, controller)
+    matrix.unit_tests(matrix.Row(core, core.python, "unit", matrix.unit_tests))
     assert commands[0][commands[0].index("-m", 3) + 1] == left_out
 
 

@@ -76,13 +76,13 @@ def cases() -> dict[str, dict[str, Any]]:
 
 
 def tasks(kept: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
+    tasks: list[dict[str, Any]] = [
         {"register": name, "ignore_errors": True, "check_mode": True, "diff": True, **module}
         for name, module in cases().items()
     ]
     answers = ", ".join(f"'{name}': {name}" for name in cases())
     keep = {"content": f"{{{{ {{{answers}}} | to_json }}}}", "dest": str(kept)}
-    return [*found, {"ansible.builtin.copy": keep}]
+    return [*tasks, {"ansible.builtin.copy": keep}]
 
 
 #: Ansible packs each module and the host compiles all of it for each task: a minute of CPU time.
@@ -145,7 +145,7 @@ class TestVerifyControls:
         everything = evidence.decode(answers["all"]["evidence"])
         cited = evidence.decode(answers["cited"]["evidence"])
         assert set(cited) < set(everything)
-        named = {key for one in answers["cited"]["findings"] for key in one["evidence"]}
+        named = {key for finding in answers["cited"]["findings"] for key in finding["evidence"]}
         assert set(cited) == named & set(everything)
 
     def test_pack_instead_of_the_host(self, answers):
@@ -197,9 +197,9 @@ class TestApplyControl:
     def test_check_mode_shows_the_plan_and_changes_nothing(self, answers):
         answer = answers["apply"]
         assert not answer["failed"], answer
-        told = {one["after_header"]: one["after"] for one in answer["diff"]}
+        diffs = {diff["after_header"]: diff["after"] for diff in answer["diff"]}
         assert answer["changed"]
-        assert "vm.nr_hugepages = 5\n" in told[packs.SYSCTL_FILE]
+        assert "vm.nr_hugepages = 5\n" in diffs[packs.SYSCTL_FILE]
         assert not Path(packs.SYSCTL_FILE).exists()
         assert not answer["reboot_pending"]
 

@@ -48,7 +48,7 @@ def test_every_tool_has_its_section():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_of_a_module_have_options_that_exist(module):
-    told = subprocess.run(
+    result = subprocess.run(
         [Path(sys.executable).with_name("ansible-doc"), "--type=module", "--json", module],
         cwd=ROOT,
         env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
@@ -56,7 +56,7 @@ def test_examples_of_a_module_have_options_that_exist(module):
         text=True,
         check=True,
     )
-    known = set(json.loads(told.stdout)[module]["doc"]["options"])
+    known = set(json.loads(result.stdout)[module]["doc"]["options"])
     tasks = [task[module] for task in examples() if module in task]
     assert tasks
     for task in tasks:

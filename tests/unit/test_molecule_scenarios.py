@@ -83,13 +83,13 @@ def gitlab(file: dict) -> tuple[list[str], dict[str, str]]:
 def test_a_job_runs_what_the_page_says(name, read):
     commands, variables = read(yaml.safe_load((EXAMPLES / name).read_text()))
     page = (ROOT / "docs/molecule.md").read_text()
-    of_both = [one for one in commands if not re.match(r"apt-get|podman|docker", one)]
+    of_both = [line for line in commands if not re.match(r"apt-get|podman|docker", line)]
     assert len(of_both) == 3
     for command in of_both:
         assert command in page
     assert variables["HOSTPROOF_URL"] in page
     # The image that is built is the one that Hostproof is told to use, by the same engine.
-    (build,) = [one for one in commands if " build " in one]
+    (build,) = [line for line in commands if " build " in line]
     assert build.startswith(variables["HOSTPROOF_CONTAINER_ENGINE"] + " build ")
     assert '-t "$HOSTPROOF_CONTAINER_IMAGE"' in build and variables["HOSTPROOF_CONTAINER_IMAGE"]
     containerfile = re.search(r"< hostproof/(\S+)", build)

@@ -68,7 +68,7 @@ class CountingOs:
         real = getattr(os, name)
         if name not in self.NAMES:
             return real
-        return lambda *given, **more: self._steps.step(lambda: real(*given, **more))
+        return lambda *arguments, **more: self._steps.step(lambda: real(*arguments, **more))
 
 
 class Kernel:
@@ -89,7 +89,7 @@ class Kernel:
         ids = {path: 90 + number for number, path in enumerate(self.mounts)}
 
         def parent(path: str) -> int:
-            return [25, *(ids[one] for one in sorted(ids) if path.startswith(one + "/"))][-1]
+            return [25, *(ids[point] for point in sorted(ids) if path.startswith(point + "/"))][-1]
 
         lines = ["25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"]
         for number, (path, fstype) in enumerate(self.foreign.items(), 300):
@@ -109,17 +109,17 @@ class Kernel:
             raise HostproofError(f"mount {path}: mount.nfs: Connection timed out")
         if self.swallows:
             return
-        asked = nfs_options.parse(options)
+        requested = nfs_options.parse(options)
         for first, _fstype, shown in self.mounts.values():
             # Neither is compared before a superblock is shared (NFS_MOUNT_CMP_FLAGMASK).
             has = nfs_options.parse(shown)
-            if first == source and has["rsize"] == asked.get("rsize", str(self.maximum)):
-                asked["timeo"] = has["timeo"]
+            if first == source and has["rsize"] == requested.get("rsize", str(self.maximum)):
+                requested["timeo"] = has["timeo"]
         sizes = {
-            name: str(min(int(asked.get(name, self.maximum)), self.maximum))
+            name: str(min(int(requested.get(name, self.maximum)), self.maximum))
             for name in ("rsize", "wsize")
         }
-        granted = nfs_options.effective({**asked, **sizes}, nfs_options.LINUX)
+        granted = nfs_options.effective({**requested, **sizes}, nfs_options.LINUX)
         kept = {
             name: value
             for name, value in granted.items()
@@ -132,7 +132,7 @@ class Kernel:
 
     def unmount(self, path: str) -> None:
         self.log.append(f"umount {path}")
-        if path in self.busy or any(one.startswith(path + "/") for one in self.mounts):
+        if path in self.busy or any(mount.startswith(path + "/") for mount in self.mounts):
             raise HostproofError(f"umount {path}: umount.nfs: {path}: device is busy")
         del self.mounts[path]
         self.show()
@@ -217,12 +217,12 @@ class Host:
         return [transaction.name for transaction in transactions]
 
     def state(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"mounts": dict(sorted(self.kernel.mounts.items()))}
+        state: dict[str, Any] = {"mounts": dict(sorted(self.kernel.mounts.items()))}
         for path in sorted(self.root.rglob("*")):
             name = str(path.relative_to(self.root))
             if not name.startswith("var/") and name != "mountinfo":
-                found[name] = path.read_bytes() if path.is_file() else None
-        return found
+                state[name] = path.read_bytes() if path.is_file() else None
+        return state
 
 
 def plan_of(*changes: Any) -> Plan:
@@ -277,13 +277,13 @@ def crash(monkeypatch) -> Iterator[Callable[..., bool]]:
 class TestApply:
     def test_all_are_unmounted_before_any_is_mounted(self, both):
         both.apply(both.remount_both())
-        asked = NEW.replace("bg", "fg") + ",retry=0"
+        options = NEW.replace("bg", "fg") + ",retry=0"
         assert both.kernel.log == [
             "reload 1",
             f"umount {both.redo}",
             f"umount {both.data}",
-            f"mount {both.data} {asked}",
-            f"mount {both.redo} {asked}",
+            f"mount {both.data} {options}",
+            f"mount {both.redo} {options}",
         ]
         assert "actimeo=0" in both.now(both.data).options
 
@@ -337,10 +337,10 @@ class TestNotGranted:
         both.kernel.maximum = 131072
         with pytest.raises(apply.NotGranted) as problem:
             both.apply(plan)
-        told = str(problem.value)
-        assert "rsize: requested 262144, granted 131072" in told
-        assert told.endswith("the old state is restored")
-        assert "was lowered" not in told
+        message = str(problem.value)
+        assert "rsize: requested 262144, granted 131072" in message
+        assert message.endswith("the old state is restored")
+        assert "was lowered" not in message
         assert both.state() == before
         assert both.revert() == []
 
@@ -352,14 +352,15 @@ class TestNotGranted:
         both.kernel.maximum = 32768
         with pytest.raises(apply.NotGranted) as problem:
             both.apply(plan)
-        told = str(problem.value)
+        message = str(problem.value)
         assert (
-            "the old mount had rsize=65536, wsize=65536: the maximum of filer was lowered" in told
+            "the old mount had rsize=65536, wsize=65536: the maximum of filer was lowered"
+            in message
         )
-        assert f"{other} with larger requests can hang" in told
-        assert other + "b" not in told
-        assert "restoring the old state failed too" in told
-        assert "rsize=32768" in told
+        assert f"{other} with larger requests can hang" in message
+        assert other + "b" not in message
+        assert "restoring the old state failed too" in message
+        assert "rsize=32768" in message
         assert both.fstab.read_text() == "# old\n"
         assert set(both.kernel.mounts) == {both.data, both.redo, other, other + "b"}
 
@@ -429,9 +430,9 @@ class TestNotGranted:
         monkeypatch.setattr(LiveHost, "open_files", lambda *_given: [holder])
         with pytest.raises(apply.NotGranted) as problem:
             both.apply(plan)
-        told = str(problem.value)
-        assert "device is busy; in use by ora_dbw0_ORCL (pid 2101, " in told
-        assert told.endswith("the old state is restored")
+        message = str(problem.value)
+        assert "device is busy; in use by ora_dbw0_ORCL (pid 2101, " in message
+        assert message.endswith("the old state is restored")
         assert both.state() == before
 
     def test_systemd_that_does_not_reload(self, both, monkeypatch):
@@ -492,8 +493,8 @@ class TestObstacles:
     def test_mount_of_any_kind_beneath(self, both):
         both.kernel.foreign[both.data + "/scratch"] = "tmpfs"
         both.kernel.show()
-        told = self.reasons(both.remount_both())
-        assert f"{both.data}/scratch (tmpfs) is mounted beneath {both.data}" in told
+        reasons = self.reasons(both.remount_both())
+        assert f"{both.data}/scratch (tmpfs) is mounted beneath {both.data}" in reasons
 
     def test_mount_that_the_plan_unmounts_too_is_none(self, both):
         apply.refuse(both.remount_both(), "nfs_mounts")
@@ -501,8 +502,8 @@ class TestObstacles:
     def test_mount_that_would_be_hidden(self, host):
         host.kernel.foreign[host.redo] = "xfs"
         host.kernel.show()
-        told = self.reasons(plan_of(host.mount(host.data, DATA)))
-        assert f"{host.data} would hide the mount of {host.redo} (xfs)" in told
+        reasons = self.reasons(plan_of(host.mount(host.data, DATA)))
+        assert f"{host.data} would hide the mount of {host.redo} (xfs)" in reasons
 
     def test_other_file_system_in_its_place(self, host):
         host.kernel.foreign[host.data] = "xfs"
@@ -524,8 +525,8 @@ class TestObstacles:
 
     def test_link_to_a_folder(self, host):
         (host.root / "u05").symlink_to("u02")
-        told = self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
-        assert f"leads to {host.data} by a link" in told
+        reasons = self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert f"leads to {host.data} by a link" in reasons
 
     def test_two_mounts_of_one_path(self, both):
         """Only the upper one would come back."""
@@ -533,8 +534,8 @@ class TestObstacles:
         upper = f"500 91 0:500 / {both.redo} rw shared:9 - nfs {REDO}/b rw,hard,vers=3\n"
         with (both.root / "mountinfo").open("a") as table:
             table.write(upper)
-        told = self.reasons(plan)
-        assert f"{both.redo} is mounted 2 times, one over the other ({REDO}, {REDO}/b)" in told
+        reasons = self.reasons(plan)
+        assert f"{both.redo} is mounted 2 times, one over the other ({REDO}, {REDO}/b)" in reasons
 
     def test_mount_in_the_background_that_still_tries(self, host):
         for path, is_told in ((host.data, True), (host.data + "/other", False)):
@@ -546,11 +547,11 @@ class TestObstacles:
             try:
                 while not Path(f"/proc/{trying.pid}/cmdline").read_bytes():
                     time.sleep(0.01)  # it is started, but its arguments are not there yet
-                told = mounting.obstacles([host.mount(host.data, DATA)])
+                reasons = mounting.obstacles([host.mount(host.data, DATA)])
             finally:
                 trying.communicate()
             expected = f"(pid {trying.pid}) still tries to mount {host.data}: let it end, or stop"
-            assert any(expected in one for one in told) == is_told
+            assert any(expected in reason for reason in reasons) == is_told
 
     def test_folder_on_a_server_is_looked_at_with_a_time_limit(self, both, monkeypatch):
         path = both.redo + "/deep"
@@ -561,13 +562,13 @@ class TestObstacles:
         monkeypatch.setattr(
             host_module, "_run_command", lambda *_given: (_ for _ in ()).throw(gone)
         )
-        (told,) = mounting.obstacles([both.mount(path, DATA)])
-        assert told.startswith(f"{path} cannot be read: ")
+        (reason,) = mounting.obstacles([both.mount(path, DATA)])
+        assert reason.startswith(f"{path} cannot be read: ")
 
     def test_link_on_a_server(self, both):
         (both.root / "u02/redo/deep").symlink_to(both.root / "etc")
-        (told,) = mounting.obstacles([both.mount(both.redo + "/deep", DATA)])
-        assert f"leads to {both.root}/etc by a link" in told
+        (reason,) = mounting.obstacles([both.mount(both.redo + "/deep", DATA)])
+        assert f"leads to {both.root}/etc by a link" in reason
 
     def test_link_that_leads_nowhere(self, host):
         (host.root / "u05").symlink_to("nowhere")
@@ -728,18 +729,21 @@ class TestRevert:
     def test_check_mode_tells_it(self, both):
         old = mount_text(both.now(both.data))
         both.apply(both.remount_both())
-        told = {one.path: one for one in apply.restorations(both.journal.transactions())}
-        assert set(told) == {str(both.fstab), both.data, both.redo}
-        assert told[both.data].before == old
-        assert "rsize=262144" in (told[both.data].now or "")
+        restorations = {
+            restoration.path: restoration
+            for restoration in apply.restorations(both.journal.transactions())
+        }
+        assert set(restorations) == {str(both.fstab), both.data, both.redo}
+        assert restorations[both.data].before == old
+        assert "rsize=262144" in (restorations[both.data].now or "")
         both.revert()
         assert apply.restorations(both.journal.transactions()) == []
 
     def test_check_mode_tells_of_an_unmount(self, host):
         host.apply(plan_of(host.mount(host.data, DATA)))
-        (told,) = apply.restorations(host.journal.transactions())
-        assert told.before is None
-        assert "source=filer:/vol/oradata" in (told.now or "")
+        (restoration,) = apply.restorations(host.journal.transactions())
+        assert restoration.before is None
+        assert "source=filer:/vol/oradata" in (restoration.now or "")
 
     def test_value_whose_kernel_module_is_gone_after_a_reboot(self, host):
         value = host.root / "slots"
@@ -793,7 +797,9 @@ class TestJournal:
         unmount = both.kernel.unmount
 
         def watched(path: str) -> None:
-            seen.append([(one.kind, one.path) for one in both.journal.transactions()[0].entries])
+            seen.append(
+                [(entry.kind, entry.path) for entry in both.journal.transactions()[0].entries]
+            )
             unmount(path)
 
         both.kernel.unmount = watched
@@ -861,7 +867,7 @@ class TestAlone:
 class TestDiff:
     def test_before_and_after_of_what_a_mount_must_have(self, both):
         plan = both.remount_both()
-        diff = {one["after_header"]: one for one in difference.of_plan(plan)}
+        diff = {change["after_header"]: change for change in difference.of_plan(plan)}
         assert list(diff) == [str(both.fstab), f"mount of {both.redo}", f"mount of {both.data}"]
         assert diff[f"mount of {both.data}"]["before"] == (
             f"source={DATA}\nacdirmax=60\nacregmin=3\nrecovery=hard\nrsize=65536\nwsize=65536\n"

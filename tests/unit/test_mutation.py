@@ -62,7 +62,7 @@ def code(tmp_path: Path) -> Code:
 
 def changed(text: str) -> set[tuple[str, str]]:
     source = text.encode()
-    return {(one.name, one.applied(source).decode()) for one in changes(source)}
+    return {(change.name, change.applied(source).decode()) for change in changes(source)}
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_nothing_else_is_changed():
 
 
 def test_test_files_by_name_and_by_import(code: Code):
-    found = Selection(code).test_files(code.root / "code/limits.py", 5)
-    assert [one.name for one in found] == ["test_limits.py", "test_user.py"]
+    paths = Selection(code).test_files(code.root / "code/limits.py", 5)
+    assert [path.name for path in paths] == ["test_limits.py", "test_user.py"]
     assert len(Selection(code).test_files(code.root / "code/limits.py", None)) == 3
 
 
@@ -112,32 +112,34 @@ def test_a_test_file_named_after_a_module_and_its_folder(code: Code):
     module.write_text("SIZE = 1\n")
     (code.root / "tests/test_cluster_pools.py").write_text("")
     (code.root / "tests/test_cluster.py").write_text("")
-    found = Selection(code).test_files(module, 5)
-    assert [one.name for one in found] == ["test_cluster_pools.py"]
+    paths = Selection(code).test_files(module, 5)
+    assert [path.name for path in paths] == ["test_cluster_pools.py"]
 
 
 def test_a_draw_is_repeated_by_its_seed(code: Code):
     assert running.draw(code, [], 4, 7) == running.draw(code, [], 4, 7)
-    assert {str(one.path) for one in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
+    assert {str(mutant.path) for mutant in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
 
 
 def test_outcome_of_each_change(code: Code, tmp_path_factory: pytest.TempPathFactory):
     source = LIMITS.encode()
     path = Path("code/limits.py")
-    wanted = {
+    expected = {
         (1, "constant+1"): running.NOTICED,
         (5, "comparison"): running.NOTICED,
         (7, "return-none"): running.SURVIVED,
         (11, "constant+1"): running.UNTESTED,
         (15, "swap-name"): running.SURVIVED,
     }
-    mutants = [running.Mutant(path, one) for one in changes(source) if one[0::4] in wanted]
+    mutants = [
+        running.Mutant(path, change) for change in changes(source) if change[0::4] in expected
+    ]
     copy = running.Copy(code, tmp_path_factory.mktemp("cache"), limit=5)
     try:
         results = list(copy.results(mutants))
     finally:
         copy.close()
-    assert {one.mutant.change[0::4]: one.outcome for one in results} == wanted
+    assert {result.mutant.change[0::4]: result.outcome for result in results} == expected
     assert (code.root / path).read_bytes() == source
     assert "-    return max(values)\n+    return min(values)" in results[-1].mutant.diff(code.root)
 
@@ -153,12 +155,12 @@ def test_a_change_without_an_end_is_a_timeout(
     )
     monkeypatch.setattr(running, "GRACE", 1)
     (mutant,) = [
-        running.Mutant(Path("code/limits.py"), one)
-        for one in changes((code.root / "code/limits.py").read_bytes())
-        if one.name == "delete-statement" and one.line == 4
+        running.Mutant(Path("code/limits.py"), change)
+        for change in changes((code.root / "code/limits.py").read_bytes())
+        if change.name == "delete-statement" and change.line == 4
     ]
     copy = running.Copy(code, tmp_path / "cache", limit=5)
     try:
-        assert [one.outcome for one in copy.results([mutant])] == [running.TIMEOUT]
+        assert [result.outcome for result in copy.results([mutant])] == [running.TIMEOUT]
     finally:
         copy.close()

@@ -65,9 +65,9 @@ def holder(files: Path) -> Iterator[tuple[int, str]]:
 class TestLive:
     def test_every_way_of_holding_a_file(self, files, holder):
         pid, inode = holder
-        found = LiveHost().open_files("database", PATTERN, (str(files), "socket:"), ANYBODY)
+        processes = LiveHost().open_files("database", PATTERN, (str(files), "socket:"), ANYBODY)
         names = (f"{files}/cwd", f"{files}/gone (deleted)", f"{files}/mapped", f"{files}/opened")
-        assert found == [
+        assert processes == [
             OpenFiles(pid, os.getuid(), "ora_dbw0_OPEN1", (*names, f"socket:[{inode}]"))
         ]
 
@@ -80,8 +80,8 @@ class TestLive:
 
     def test_the_program_is_held_too(self, files, holder):
         program = os.path.realpath(sys.executable)
-        found = LiveHost().open_files("program", PATTERN, [program], ANYBODY)
-        assert [one.paths for one in found] == [(program,)]
+        processes = LiveHost().open_files("program", PATTERN, [program], ANYBODY)
+        assert [process.paths for process in processes] == [(program,)]
 
     def test_everybody(self, files, holder, monkeypatch):
         # A build container may forbid root itself to look at processes that are not its own.
@@ -91,8 +91,8 @@ class TestLive:
         monkeypatch.setattr(
             host, "_first_argument", lambda folder: "" if folder == "/proc/1" else real(folder)
         )
-        found = LiveHost().open_files("all", "", [str(files)], ANYBODY)
-        assert [one.pid for one in found] == [holder[0]]
+        processes = LiveHost().open_files("all", "", [str(files)], ANYBODY)
+        assert [process.pid for process in processes] == [holder[0]]
 
     def test_under_the_root_lies_everything_with_a_path(self, files, holder):
         paths = LiveHost().open_files("root", PATTERN, ["/"], ANYBODY)[0].paths
@@ -110,8 +110,10 @@ class TestLive:
         """A program may clear its arguments: it holds a mount busy nevertheless."""
         with (tmp_path / "held").open("w"):
             monkeypatch.setattr(host, "_first_argument", lambda _folder: "")
-            found = host._look_at_open_files(os.getpid(), re.compile(""), [str(tmp_path)], ANYBODY)
-        assert found == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))
+            process = host._look_at_open_files(
+                os.getpid(), re.compile(""), [str(tmp_path)], ANYBODY
+            )
+        assert process == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))
 
     def test_one_process_that_may_not_be_looked_at_makes_it_all_unknown(self, holder, monkeypatch):
         real = os.listdir
@@ -142,8 +144,8 @@ class TestLive:
         monkeypatch.setattr(
             os, "listdir", lambda path: [*real(path), *["987654"] * (path != "/proc")]
         )
-        found = LiveHost().open_files("database", PATTERN, [f"{files}/opened"], ANYBODY)
-        assert [one.paths for one in found] == [(f"{files}/opened",)]
+        processes = LiveHost().open_files("database", PATTERN, [f"{files}/opened"], ANYBODY)
+        assert [process.paths for process in processes] == [(f"{files}/opened",)]
 
 
 class TestRecorded:
@@ -160,7 +162,7 @@ class TestRecorded:
     def test_fewer_paths_are_answered_other_ones_are_not(self, files, holder):
         kept = RecordedHost(self.record(files))
         assert [
-            one.paths for one in kept.open_files("database", PATTERN, [f"{files}"], ANYBODY)
+            process.paths for process in kept.open_files("database", PATTERN, [f"{files}"], ANYBODY)
         ] == [tuple(f"{files}/{name}" for name in ("cwd", "gone (deleted)", "mapped", "opened"))]
         with pytest.raises(Unanswered, match="was read without /other; record it again"):
             kept.open_files("database", PATTERN, [str(files), "/other"], ANYBODY)
@@ -185,6 +187,6 @@ def test_a_socket_is_found_by_its_inode():
     with socket.socket() as wire:
         inode = os.fstat(wire.fileno()).st_ino
         own = Path("/proc/self/cmdline").read_text().split("\0")[0]
-        found = LiveHost().open_files("own", f"^{re.escape(own)}$", ["socket:"], ANYBODY)
-    mine = [one for one in found if one.pid == os.getpid()]
+        processes = LiveHost().open_files("own", f"^{re.escape(own)}$", ["socket:"], ANYBODY)
+    mine = [process for process in processes if process.pid == os.getpid()]
     assert f"socket:[{inode}]" in mine[0].paths

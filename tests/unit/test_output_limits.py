@@ -98,12 +98,12 @@ def test_nothing_that_a_silent_host_started_stays(tmp_path):
     connection = Connection(TREE.format(pids=pids, python=sys.executable))
     with pytest.raises(output_limits.LimitExceeded), output_limits.limit_output(connection, 3.0):
         connection.exec_command()
-    found = sorted({int(line) for line in pids.read_text().split()})
-    assert len(found) == 2
+    processes = sorted({int(line) for line in pids.read_text().split()})
+    assert len(processes) == 2
     try:
-        assert ended(found)
+        assert ended(processes)
     finally:
-        for pid in filter(runs, found):
+        for pid in filter(runs, processes):
             os.kill(pid, 9)
 
 

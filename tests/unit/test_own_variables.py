@@ -19,25 +19,25 @@ INVENTORIES = [
 
 def names_in(value: object) -> set[str]:
     """Every variable that a play sets: under vars, registered, or the name of a loop's."""
-    found: set[str] = set()
+    names: set[str] = set()
     if isinstance(value, dict):
         if isinstance(value.get("vars"), dict):
-            found.update(value["vars"])
-        found.update(str(value[key]) for key in ("register", "loop_var") if key in value)
-        for one in value.values():
-            found |= names_in(one)
+            names.update(value["vars"])
+        names.update(str(value[key]) for key in ("register", "loop_var") if key in value)
+        for item in value.values():
+            names |= names_in(item)
     elif isinstance(value, list):
-        for one in value:
-            found |= names_in(one)
-    return found
+        for item in value:
+            names |= names_in(item)
+    return names
 
 
-@pytest.mark.parametrize("path", PLAYS, ids=lambda one: str(one.relative_to(ROOT)))
+@pytest.mark.parametrize("path", PLAYS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_plays_set_is_known(path):
     policies.refuse_unknown(dict.fromkeys(names_in(yaml.safe_load(path.read_text()))))
 
 
-@pytest.mark.parametrize("path", INVENTORIES, ids=lambda one: str(one.relative_to(ROOT)))
+@pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_inventories_set_is_known(path):
     policies.refuse_unknown(yaml.safe_load(path.read_text()) or {})
 
@@ -46,9 +46,9 @@ def test_variables_that_the_playbooks_read_are_known():
     used = set()
     for path in (ROOT / "playbooks").rglob("*.yml"):
         used |= set(re.findall(r"\b(?:hostproof|latency_gate)_[a-z_]+", path.read_text()))
-    modules = {one.stem for one in (ROOT / "library").glob("*.py")}
+    modules = {module.stem for module in (ROOT / "library").glob("*.py")}
     folders = {"hostproof_evidence"}
-    callbacks = {one.stem for one in (ROOT / "callback_plugins").glob("*.py")}
+    callbacks = {callback.stem for callback in (ROOT / "callback_plugins").glob("*.py")}
     policies.refuse_unknown(dict.fromkeys(used - modules - folders - callbacks))
 
 

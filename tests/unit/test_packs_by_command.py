@@ -93,7 +93,7 @@ class Judged(NamedTuple):
     def directly(self, host: str) -> list[dict[str, Any]]:
         """The findings as the pack gives them, before they are an answer."""
         readings = evidence.load_pack(str(self.folder / f"{host}.json"))
-        return [one.as_dict() for one in audit.judge_host(RecordedHost(readings), POLICIES)]
+        return [finding.as_dict() for finding in audit.judge_host(RecordedHost(readings), POLICIES)]
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +106,13 @@ def judged(tmp_path_factory) -> Judged:
         shutil.copy(path, folder)
     for name, machine in MADE.items():
         (folder / f"made-{name}.json").write_text(pack_of(name, machine()))
-    given = {
+    variables = {
         policies.controls()[control].variable(field): value
         for control, fields in CHANGED.items()
         for field, value in fields.items()
     }
     ran = subprocess.run(
-        [wrapper.HOSTPROOF, "audit", "--evidence", str(folder), "-e", json.dumps(given)],
+        [wrapper.HOSTPROOF, "audit", "--evidence", str(folder), "-e", json.dumps(variables)],
         env={**wrapper.environment(made), "HOSTPROOF_REPORTS": str(made / "reports")},
         cwd=made,
         stdin=subprocess.DEVNULL,
@@ -139,13 +139,15 @@ def test_every_finding_arrives_with_all_its_fields(judged):
     """The controller adds only inventory and host to its own commands."""
     for host, line in judged.lines.items():
         sent = judged.directly(host)
-        assert [one["check"] for one in line["findings"]] == [one["check"] for one in sent]
-        for arrived, one in zip(line["findings"], sent, strict=True):
+        assert [finding["check"] for finding in line["findings"]] == [
+            finding["check"] for finding in sent
+        ]
+        for arrived, expected in zip(line["findings"], sent, strict=True):
             completed = [
                 f"{command} --limit {host}" if command.startswith("./hostproof ") else command
-                for command in one["commands"]
+                for command in expected["commands"]
             ]
-            assert arrived == {**one, "commands": completed}, host
+            assert arrived == {**expected, "commands": completed}, host
 
 
 def test_a_pack_shows_each_control(judged):
@@ -163,15 +165,17 @@ def test_a_pack_shows_each_control(judged):
 @pytest.mark.parametrize(
     ("name", "expected"),
     shared.ROWS,
-    ids=[f"{name} {one.control}.{one.check}" for name, one in shared.ROWS],
+    ids=[f"{name} {row.control}.{row.check}" for name, row in shared.ROWS],
 )
 def test_a_shared_pack_has_its_verdict(judged, name, expected):
     if not shared.FOLDER.is_dir():
         pytest.skip("the packs of ../shared are not on this machine")
     check = f"{expected.control}.{expected.check}"
     of_check = [
-        one for one in judged.lines[f"{name}.example.com"]["findings"] if one["check"] == check
+        finding
+        for finding in judged.lines[f"{name}.example.com"]["findings"]
+        if finding["check"] == check
     ]
-    wrong = [one for one in of_check if one["status"] in expected.statuses]
+    wrong = [finding for finding in of_check if finding["status"] in expected.statuses]
     assert wrong, of_check
-    assert expected.says in " ".join(str(value) for one in wrong for value in one.values())
+    assert expected.says in " ".join(str(value) for finding in wrong for value in finding.values())

@@ -16,7 +16,7 @@ TOKEN = re.compile(r"[^\s=:,;()\[\]{}\"'<>]+|[=:,;()\[\]{}\"'<>]")
 MOST = 25
 
 #: All but sizes, which a person writes into a variable and has to see in the answer.
-TARGETS = [one for one in targets() if one.name != "_size"]
+TARGETS = [target for target in targets() if target.name != "_size"]
 
 
 def replaced(text: str, secret: str) -> Iterator[str]:
@@ -33,7 +33,7 @@ def replaced(text: str, secret: str) -> Iterator[str]:
     yield secret
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=[one.name for one in TARGETS])
+@pytest.mark.parametrize("target", TARGETS, ids=[target.name for target in TARGETS])
 def test_no_error_of_a_parser_quotes_a_secret(target):
     for secret in SECRETS:
         for text in replaced(target.good, secret):

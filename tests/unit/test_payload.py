@@ -36,13 +36,15 @@ def without_texts(tree: ast.Module) -> str:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            node.names = [one for one in node.names if (one.asname or one.name) in used]
-    tree.body = [one for one in tree.body if getattr(one, "names", True)]
+            node.names = [alias for alias in node.names if (alias.asname or alias.name) in used]
+    tree.body = [statement for statement in tree.body if getattr(statement, "names", True)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             if ast.get_docstring(node, clean=False) is not None:
                 node.body[0] = ast.Pass()
-            node.body = [one for one in node.body if not _says_nothing(one)] or [ast.Pass()]
+            node.body = [statement for statement in node.body if not _says_nothing(statement)] or [
+                ast.Pass()
+            ]
     return ast.dump(tree)
 
 
@@ -56,12 +58,18 @@ class _Bare(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        given = node.args
-        for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]:
-            if one is not None:
-                one.annotation = None
+        arguments = node.args
+        for argument in [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]:
+            if argument is not None:
+                argument.annotation = None
         node.returns = None
-        node.body = [self.local(one) for one in node.body]
+        node.body = [self.local(statement) for statement in node.body]
         return node
 
     def local(self, node: ast.AST) -> ast.AST:
@@ -74,7 +82,7 @@ class _Bare(ast.NodeTransformer):
             return self.visit_ClassDef(node)
         for name, value in ast.iter_fields(node):
             if name in ("body", "orelse", "finalbody", "handlers"):
-                setattr(node, name, [self.local(one) for one in value])
+                setattr(node, name, [self.local(statement) for statement in value])
         return node
 
 
@@ -172,11 +180,11 @@ def test_what_a_module_uses_of_another_is_still_there():
                 continue
             above = package.split(".")[: len(package.split(".")) - node.level + 1]
             base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
-            for one in node.names:
-                if f"{base}.{one.name}" in every:
-                    modules[one.asname or one.name] = f"{base}.{one.name}"
-                elif base in every and one.name not in bound[base]:
-                    missing.append((name, base, one.name))
+            for alias in node.names:
+                if f"{base}.{alias.name}" in every:
+                    modules[alias.asname or alias.name] = f"{base}.{alias.name}"
+                elif base in every and alias.name not in bound[base]:
+                    missing.append((name, base, alias.name))
         # Names that a function uses for its own values are no modules.
         hidden = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
             node.id
@@ -196,7 +204,7 @@ def _bound(tree: ast.AST) -> Iterator[str]:
     """The names of a module outside its functions and classes."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((one.asname or one.name.partition(".")[0]) for one in node.names)
+            yield from ((alias.asname or alias.name.partition(".")[0]) for alias in node.names)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -209,25 +217,27 @@ class TestClosure:
     def test_all_that_is_imported_is_there_and_nothing_of_other_controls(self):
         every = payload.all_sources()
         root = f"{sources.PACKAGE}.controls.io_pacing.control"
-        found = sources.closure(every, [root])
-        for name in found:
-            assert {one for one in every[name].imports if one in every} <= set(found)
-        assert f"{sources.PACKAGE}.errors" in found
-        assert not [name for name in found if ".controls.hugepages" in name]
+        closure = sources.closure(every, [root])
+        for name in closure:
+            assert {imported for imported in every[name].imports if imported in every} <= set(
+                closure
+            )
+        assert f"{sources.PACKAGE}.errors" in closure
+        assert not [name for name in closure if ".controls.hugepages" in name]
 
     @pytest.mark.parametrize("control", policies.controls())
     @pytest.mark.parametrize("module", ["verify_controls", "record_evidence"])
     def test_what_only_looks_holds_nothing_that_writes(self, module, control):
-        found = payload.what_travels(payload.all_sources(), module, [control])
-        names = {one.removeprefix(f"{sources.PACKAGE}.") for one in found}
+        closure = payload.what_travels(payload.all_sources(), module, [control])
+        names = {name.removeprefix(f"{sources.PACKAGE}.") for name in closure}
         modules = ("transaction", "difference", "journal", "mounting", "writer")
         changing = {f"apply.{module}" for module in modules}
         assert not names & changing
 
     @pytest.mark.parametrize("control", policies.controls())
     def test_an_apply_holds_the_plan(self, control):
-        found = payload.what_travels(payload.all_sources(), "apply_control", [control])
-        assert planner(control).__module__ in found
+        closure = payload.what_travels(payload.all_sources(), "apply_control", [control])
+        assert planner(control).__module__ in closure
 
     @pytest.mark.parametrize("module", MODULES)
     def test_a_module_needs_of_ansible_what_the_bootstrap_has(self, module):
@@ -255,11 +265,11 @@ PYTHON_2 = [str(path) for path in VERSIONS.glob("2.*/bin/python2")]
 
 
 def pythons() -> list[str]:
-    found = {sys.executable}
+    paths = {sys.executable}
     for folder in sorted(VERSIONS.glob("3.*")):
         if (folder / "bin/python3").exists():
-            found.add(str(folder / "bin/python3"))
-    return sorted(found)
+            paths.add(str(folder / "bin/python3"))
+    return sorted(paths)
 
 
 def ask(
@@ -274,20 +284,24 @@ def ask(
     """What a host does with what goes down the connection."""
     controls = params.get("controls") or []
     code = payload.payload_for(module, controls, compression)
-    asked, mark = payload.request(module, params, check_mode=True, diff=True, compiled=compiled)
+    request, mark = payload.request(module, params, check_mode=True, diff=True, compiled=compiled)
     command = payload.command(python, code, compression)
     if prelude:
         command = command.replace("import sys\n", f"import sys\n{prelude}\n", 1)
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=code + asked, capture_output=True, timeout=600, **options
+        ["/bin/sh", "-c", command],
+        input=code + request,
+        capture_output=True,
+        timeout=600,
+        **options,
     )
     return done, mark
 
 
 def judged(python: str, **options):
     pack = str(ROOT / "docs/examples/evidence/db01.example.com.json")
-    found = policies.policies_of(["io_pacing"], {}, lambda value, _: value)
-    params = {"controls": found.shown, "secrets": {}, "evidence_pack": pack}
+    result = policies.policies_of(["io_pacing"], {}, lambda value, _: value)
+    params = {"controls": result.shown, "secrets": {}, "evidence_pack": pack}
     params |= {"evidence": "none", "fail_on": "never", "result": "findings"}
     return ask(python, "verify_controls", params, **options)
 
@@ -305,18 +319,18 @@ def reference() -> dict:
 def test_every_python_answers_the_same(python, compression):
     done, mark = judged(python, compression=compression)
     answer = payload.answer_in(done.stdout.decode(), mark)
-    assert {one["control"] for one in answer["findings"]} == {"io_pacing"}
+    assert {finding["control"] for finding in answer["findings"]} == {"io_pacing"}
     assert answer == reference()
 
 
 @pytest.fixture
 def compiled(tmp_path):
     """A copy of what is kept compiled, and what names it."""
-    found = payload.compiled_for("verify_controls", ["io_pacing"])
-    assert found is not None
+    cached = payload.compiled_for("verify_controls", ["io_pacing"])
+    assert cached is not None
     path = tmp_path / "compiled"
-    shutil.copy(found[0], path)
-    return str(path), *found[1:]
+    shutil.copy(cached[0], path)
+    return str(path), *cached[1:]
 
 
 def answered(python: str, compiled) -> dict:
@@ -360,8 +374,8 @@ def test_what_is_not_what_was_compiled_is_not_run(compiled, harm):
 
 
 def test_a_traceback_of_what_is_compiled_leads_to_the_source():
-    found = payload.compiled_for("verify_controls", [])
-    done, mark = ask(sys.executable, "verify_controls", {"controls": {}}, compiled=found)
+    cached = payload.compiled_for("verify_controls", [])
+    done, mark = ask(sys.executable, "verify_controls", {"controls": {}}, compiled=cached)
     answer = payload.answer_in(done.stdout.decode(), mark)
     assert answer["crashed"] == "KeyError: 'evidence_pack'"
     assert re.search(r'File "library/verify_controls\.py", line \d+, in main', answer["exception"])
@@ -435,7 +449,7 @@ def test_payload_is_what_it_says():
     assert bootstrap == sources.strip(BOOTSTRAP.read_text())
     every = payload.all_sources()
     names = payload.what_travels(every, "change_journal", [])
-    assert sorted(one.partition("\n")[::2] for one in rest) == sorted(
+    assert sorted(part.partition("\n")[::2] for part in rest) == sorted(
         (every[name].path, every[name].text) for name in names
     )
     again = zlib.decompress(payload.payload_for("change_journal", [], "zlib")).decode()
@@ -456,7 +470,7 @@ def test_a_worker_that_looks_for_garbage_writes_to_nothing_that_was_there_before
 
 def test_a_worker_reads_no_payload_that_was_there_before_the_fork():
     """Without own checks an audit sends every control but ``custom``."""
-    names = [one for one in policies.controls() if one != "custom"]
+    names = [control for control in policies.controls() if control != "custom"]
     payload.payload_for("verify_controls", names)
     code = (
         "import sys; sys.path.insert(0, 'plugin_utils')\n"

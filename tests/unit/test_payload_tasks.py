@@ -147,14 +147,14 @@ def test_the_same_findings_in_every_way(run, name):
     assert plain["outcome"] == "judged", output
     assert by_host[name][0]["outcome"] == "judged", by_host[name][0]["message"]
     assert by_host[name][0]["findings"] == [
-        {**one, "commands": [line.replace("plain", name) for line in one["commands"]]}
-        for one in plain["findings"]
+        {**finding, "commands": [line.replace("plain", name) for line in finding["commands"]]}
+        for finding in plain["findings"]
     ]
 
 
 def test_a_loop_has_a_line_for_each_turn(run):
-    found = [{one["control"] for one in line["findings"]} for line in run[0]["looped"]]
-    assert found == [{"io_pacing"}, {"storage_type"}]
+    controls = [{finding["control"] for finding in line["findings"]} for line in run[0]["looped"]]
+    assert controls == [{"io_pacing"}, {"storage_type"}]
 
 
 @pytest.mark.parametrize(

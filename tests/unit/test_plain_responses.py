@@ -66,8 +66,8 @@ def test_numbers_of_a_plain_answer_are_bounded_too():
     for values in ({"pool": 1 << 70}, {"pool": 1e300}):
         answer = unpacked({"findings": [{**finding, "values": values}]})
         assert answer.plain
-        (found,) = response_validation.checked("verify_controls", answer)["findings"]
-        assert found["values"] is None
+        (result,) = response_validation.checked("verify_controls", answer)["findings"]
+        assert result["values"] is None
 
 
 def test_depth_of_a_plain_answer_is_bounded_too():
@@ -81,5 +81,5 @@ def test_depth_of_a_plain_answer_is_bounded_too():
             response_validation.checked(module, answer)
     finding = response_validation.error_of("hugepages", "hugepages.audited", "T", "W")
     answer = unpacked({"findings": [{**finding, "evidence": deep}]})
-    (found,) = response_validation.checked("verify_controls", answer)["findings"]
-    assert found["evidence"] == []
+    (result,) = response_validation.checked("verify_controls", answer)["findings"]
+    assert result["evidence"] == []

@@ -53,7 +53,7 @@ CHOICES = [
 #: That tags choose is Ansible's, and the first set shows it; which role has which tag is ours.
 @pytest.mark.parametrize(
     "chosen",
-    [CHOICES[0], *(pytest.param(one, marks=pytest.mark.one_core) for one in CHOICES[1:])],
+    [CHOICES[0], *(pytest.param(choice, marks=pytest.mark.one_core) for choice in CHOICES[1:])],
     ids=lambda names: str(len(names)),
 )
 @pytest.mark.parametrize("playbook", ["audit", "verify"])
@@ -89,17 +89,17 @@ def test_what_was_applied_as_root_is_verified_as_root(tmp_path, become, escalate
     options = ("--become-method=nosuch", "-e", f"hostproof_become={become}")
     done = play(tmp_path, tmp_path / "verify.yml", *options)
     # 2.16 and later name the same fault in other words.
-    said = done.stdout + done.stderr
-    assert ("become" in said and "nosuch" in said) == escalates
+    output = done.stdout + done.stderr
+    assert ("become" in output and "nosuch" in output) == escalates
     (report,) = tmp_path.glob("*/report.json")
     assert ("host.audited" in report.read_text()) == escalates
 
 
 def test_a_value_that_is_none_is_one_sentence_and_no_verdict(tmp_path):
     done = play(tmp_path, ROOT / "playbooks/verify.yml", "-e", "hugepages_activation=someday")
-    said = "hugepages_activation must be one of now, reboot, not 'someday'"
-    assert said in " ".join(done.stdout.split())
+    message = "hugepages_activation must be one of now, reboot, not 'someday'"
+    assert message in " ".join(done.stdout.split())
     assert len(done.stdout) < 3000
     (report,) = tmp_path.glob("*/report.json")
     assert json.loads(report.read_text())["exit_code"] == 3
-    assert said in report.read_text()
+    assert message in report.read_text()

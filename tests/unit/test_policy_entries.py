@@ -99,36 +99,40 @@ def judged(controls: dict[str, Any]) -> list[Any]:
 
 
 def of_entries(findings: list[Any]) -> list[Any]:
-    return [one for one in findings if one.check.endswith(".policy_entry")]
+    return [finding for finding in findings if finding.check.endswith(".policy_entry")]
 
 
 @pytest.mark.parametrize(("control", "field", "good", "bad", "says"), LISTS)
 def test_a_bad_entry_of_a_list_is_an_error_of_its_own(control, field, good, bad, says):
     findings = judged(policies(**{control: {field: [good, bad]}}))
-    (told,) = of_entries(findings)
-    assert (told.control, told.status, told.check) == (control, ERROR, f"{control}.policy_entry")
-    assert says in told.why
-    assert f"entry 2 of {control}_{field} was skipped" in told.why
+    (entry_error,) = of_entries(findings)
+    assert (entry_error.control, entry_error.status, entry_error.check) == (
+        control,
+        ERROR,
+        f"{control}.policy_entry",
+    )
+    assert says in entry_error.why
+    assert f"entry 2 of {control}_{field} was skipped" in entry_error.why
     # Whatever does not rest on all entries is as it is without the bad one.
     needs = CONTROLS[control].needs_all.get(field, ())
     expected = judged(policies(**{control: {field: [good]}}))
-    assert [one for one in findings if one != told and one.check not in needs] == [
-        one for one in expected if one.check not in needs
-    ]
-    assert {one.status for one in findings if one.check in needs} <= {ERROR}
-    assert {one.control for one in findings} == set(example_packs.policies())
+    assert [
+        finding for finding in findings if finding != entry_error and finding.check not in needs
+    ] == [finding for finding in expected if finding.check not in needs]
+    assert {finding.status for finding in findings if finding.check in needs} <= {ERROR}
+    assert {finding.control for finding in findings} == set(example_packs.policies())
 
 
 @pytest.mark.parametrize(("control", "field", "value", "says"), NAMED)
 def test_a_bad_entry_of_a_dictionary_is_an_error_of_its_own(control, field, value, says):
     findings = judged(policies(**{control: {field: value}}))
-    (told,) = of_entries(findings)
-    assert (told.control, told.status) == (control, ERROR)
-    assert says in told.why
-    assert f"of {control}_{field} was skipped" in told.why
+    (entry_error,) = of_entries(findings)
+    assert (entry_error.control, entry_error.status) == (control, ERROR)
+    assert says in entry_error.why
+    assert f"of {control}_{field} was skipped" in entry_error.why
 
 
-@pytest.mark.parametrize("one", LISTS, ids=lambda one: f"{one[0]}-{one[1]}")
+@pytest.mark.parametrize("one", LISTS, ids=lambda case: f"{case[0]}-{case[1]}")
 def test_apply_refuses_any_bad_entry(one):
     control, field, good, bad, says = one
     values = policies(**{control: {field: [good, bad]}})[control]
@@ -142,24 +146,28 @@ def test_two_that_contradict_each_other_are_both_left_out():
     two = [{"sid": "A", "version": "19"}, {"sid": "B"}, {"sid": "A", "version": "12.2"}]
     bad: list[audit.LeftOut] = []
     controls = policies(pre_page_sga={"instances": two})
-    found = audit.policies_from(controls, None, bad)["pre_page_sga"]
-    assert [one.sid for one in found.instances] == ["B"]
-    assert [one.entry for one in bad] == ["entries 1 and 3 of pre_page_sga_instances"]
+    policy = audit.policies_from(controls, None, bad)["pre_page_sga"]
+    assert [instance.sid for instance in policy.instances] == ["B"]
+    assert [problem.entry for problem in bad] == ["entries 1 and 3 of pre_page_sga_instances"]
 
 
 def test_a_listener_of_one_home_and_of_all_is_not_known():
-    wanted = [{"name": "A", "home": "/u01/a", "rate": 5}, {"name": "a", "rate": 7}, {"name": "B"}]
+    listeners = [
+        {"name": "A", "home": "/u01/a", "rate": 5},
+        {"name": "a", "rate": 7},
+        {"name": "B"},
+    ]
     bad: list[audit.LeftOut] = []
-    controls = policies(listener_rate_limit={"listeners": wanted})
-    found = audit.policies_from(controls, None, bad)["listener_rate_limit"]
-    assert [one.name for one in found.listeners] == ["B"]
+    controls = policies(listener_rate_limit={"listeners": listeners})
+    policy = audit.policies_from(controls, None, bad)["listener_rate_limit"]
+    assert [listener.name for listener in policy.listeners] == ["B"]
     assert "give each of them its home" in bad[0].text
 
 
 def test_every_bad_entry_is_told_and_none_of_the_rest():
     addresses = ["192.0.2.1", "not one", {"adress": 1}, "192.0.2.2", "192.0.2.1"]
-    told = of_entries(judged(policies(storage_type={"addresses": addresses})))
-    assert [one.title.rpartition(": ")[2] for one in told] == [
+    errors = of_entries(judged(policies(storage_type={"addresses": addresses})))
+    assert [finding.title.rpartition(": ")[2] for finding in errors] == [
         f"entry {number} of storage_type_addresses" for number in (2, 3, 5)
     ]
 
@@ -171,43 +179,45 @@ def test_what_asks_with_bad_credentials_is_not_asked():
     }
     changes["addresses"] = ["192.0.2.1", {"address": "192.0.2.2", "credentials": "b"}]
     bad: list[audit.LeftOut] = []
-    found = audit.policies_from(policies(storage_type=changes), None, bad)["storage_type"]
-    assert [one.address for one in found.addresses] == ["192.0.2.2"]
-    assert [one.entry for one in bad] == [
+    policy = audit.policies_from(policies(storage_type=changes), None, bad)["storage_type"]
+    assert [address.address for address in policy.addresses] == ["192.0.2.2"]
+    assert [problem.entry for problem in bad] == [
         "entry 'default' of storage_type_snmp_credentials",
         "entry 1 of storage_type_addresses",
     ]
     # The servers of this host's mounts would be asked with them too.
     findings = judged(policies(storage_type=changes))
-    assert [one for one in findings if one.check == "storage_type.audited"] == []
+    assert [finding for finding in findings if finding.check == "storage_type.audited"] == []
 
 
 def test_the_databases_own_credentials_decide_what_the_database_sees():
     changes = {"snmp_credentials": {"default": PUBLIC, "database": {**PUBLIC, "version": "3"}}}
     findings = judged(policies(storage_type=changes))
-    assert {one.status for one in findings if one.check == "storage_type.hcc"} == {ERROR}
+    assert {finding.status for finding in findings if finding.check == "storage_type.hcc"} == {
+        ERROR
+    }
 
 
 def test_no_secret_is_told():
     changes = {"snmp_credentials": {"default": PUBLIC, "b": {"version": "2c", "comunity": "tiger"}}}
-    (told,) = of_entries(judged(policies(storage_type=changes)))
-    assert "tiger" not in str(told)
+    (entry_error,) = of_entries(judged(policies(storage_type=changes)))
+    assert "tiger" not in str(entry_error)
 
 
 def test_the_sum_of_instances_is_not_known_without_one():
     listed = [INSTANCE, {"sid": "B", "sga": "much"}]
     findings = judged(policies(hugepages={"instances": listed}))
-    covers = [one for one in findings if one.check == "hugepages.pool_covers_sga"]
-    assert [one.status for one in covers] == [ERROR]
+    covers = [finding for finding in findings if finding.check == "hugepages.pool_covers_sga"]
+    assert [finding.status for finding in covers] == [ERROR]
     assert covers[0].because_of == ("hugepages.policy_entry",)
     assert covers[0].commands == ()
-    assert any(one.status == PASS for one in findings if one.control == "hugepages")
+    assert any(finding.status == PASS for finding in findings if finding.control == "hugepages")
 
 
 def test_a_list_without_a_good_entry_is_judged_as_far_as_it_goes():
     findings = judged(policies(hugepages={"instances": [{"sid": "B"}]}))
-    assert [one.check for one in of_entries(findings)] == ["hugepages.policy_entry"]
-    assert {one.control for one in findings} == set(example_packs.policies())
+    assert [finding.check for finding in of_entries(findings)] == ["hugepages.policy_entry"]
+    assert {finding.control for finding in findings} == set(example_packs.policies())
 
 
 @pytest.mark.parametrize(

@@ -52,14 +52,14 @@ def every_policy() -> dict[str, dict[str, Any]]:
 
 def commands_of(readings: dict[str, Any]) -> list[tuple[str, str]]:
     """(check, command) of each finding; what a control cannot take of it is another test's."""
-    found = []
+    commands = []
     for name, policy in every_policy().items():
         try:
             judged = audit.judge_host(RecordedHost(readings), {name: policy})
         except HostproofError:
             continue
-        found += [(one.check, line) for one in judged for line in one.commands]
-    return sorted(set(found))
+        commands += [(finding.check, line) for finding in judged for line in finding.commands]
+    return sorted(set(commands))
 
 
 def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
@@ -75,7 +75,7 @@ def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("path", PACKS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", PACKS, ids=lambda path: path.stem)
 def test_every_command_is_one_line_that_sh_takes(path):
     for check, line in commands_of(evidence.load_pack(str(path))):
         assert line.isprintable() and line.strip() == line, (check, line)
@@ -90,8 +90,8 @@ def hostile(readings: dict[str, Any], word: str) -> dict[str, Any]:
     escaped = json.dumps(word)[1:-1]
     return json.loads(
         NAMES.sub(
-            lambda found: (
-                f"{found[0]}{escaped}" if found[0].startswith("/") else found[0][:2] + escaped
+            lambda match: (
+                f"{match[0]}{escaped}" if match[0].startswith("/") else match[0][:2] + escaped
             ),
             text,
         )
@@ -118,9 +118,13 @@ def test_the_shell_of_this_test_would_tell():
     assert run_nothing("umount /u01").returncode == 127
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_prose_and_commands_do_not_mix(path):
     """Prose that holds a command line would be copied with the words around it."""
     for name, policy in every_policy().items():
-        for one in audit.judge_host(RecordedHost(evidence.load_pack(str(path))), {name: policy}):
-            assert not re.search(r"\./hostproof (?:apply|revert)\b.*, or:", one.fix or ""), one
+        for finding in audit.judge_host(
+            RecordedHost(evidence.load_pack(str(path))), {name: policy}
+        ):
+            assert not re.search(r"\./hostproof (?:apply|revert)\b.*, or:", finding.fix or ""), (
+                finding
+            )

@@ -125,12 +125,12 @@ def test_a_refused_plan_is_one_line_with_the_controls_that_were_not_applied(caps
     task = SimpleNamespace(action="apply_control", args={"control": "time_sync"}, name="Apply")
     answer = {"msg": "the plan is rejected:\n  no room.", "failed": True, "exception": "Trace"}
     shown.v2_runner_on_failed(SimpleNamespace(_task=task, _host="db01", _result=answer))
-    said = capsys.readouterr().err
+    error = capsys.readouterr().err
     assert "not applied: [db01]: time_sync: the plan is rejected: no room; not applied because" in (
-        " ".join(said.split())
+        " ".join(error.split())
     )
-    assert "hugepages" in said and "accounts" not in said
-    assert "Trace" not in said and "fatal" not in said
+    assert "hugepages" in error and "accounts" not in error
+    assert "Trace" not in error and "fatal" not in error
 
 
 @pytest.mark.parametrize(

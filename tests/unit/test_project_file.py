@@ -50,10 +50,10 @@ def test_paths_are_relative_to_the_file(write, tmp_path, monkeypatch):
 def test_the_environment_overrides_the_file(write):
     path = write(TEXT)
     variables = {"HOSTPROOF_CHECKS": "latency"}
-    found = project_file.effective(variables)
-    assert found["checks"] == ("latency", "environment HOSTPROOF_CHECKS")
-    assert found["strict"] == ("true", str(path))
-    assert found["reports"] == ("reports", "default")
+    settings = project_file.effective(variables)
+    assert settings["checks"] == ("latency", "environment HOSTPROOF_CHECKS")
+    assert settings["strict"] == ("true", str(path))
+    assert settings["reports"] == ("reports", "default")
     project_file.apply(variables)
     assert variables["HOSTPROOF_CHECKS"] == "latency"
     assert variables["HOSTPROOF_PROFILE"] == "oracle_19c_single"
@@ -63,7 +63,7 @@ def test_without_a_file(write):
     variables = {}
     project_file.apply(variables)
     assert variables == {}
-    assert {one.origin for one in project_file.effective({}).values()} == {"default"}
+    assert {setting.origin for setting in project_file.effective({}).values()} == {"default"}
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_without_a_file(write):
 def test_what_cannot_be_used(write, text, words, capsys):
     write(text)
     assert main(["config"]) == 1
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
     assert main(["--help"]) == 0
 
 
@@ -114,17 +114,17 @@ def test_config_prints_value_and_origin(write, capsys, monkeypatch):
     monkeypatch.setenv("HOSTPROOF_SET", "preinstall")
     monkeypatch.setattr(os, "environ", dict(os.environ))
     assert main(["config", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["checks"] == {"value": "hugepages,time_sync", "origin": str(path)}
-    assert found["set"]["origin"] == "environment HOSTPROOF_SET"
+    settings = json.loads(capsys.readouterr().out)
+    assert settings["checks"] == {"value": "hugepages,time_sync", "origin": str(path)}
+    assert settings["set"]["origin"] == "environment HOSTPROOF_SET"
 
 
 def test_the_inventory_overrides_the_profile_of_the_file(monkeypatch):
     monkeypatch.setenv("HOSTPROOF_PROFILE", "rac_asm")
 
     def profile(**variables):
-        found = policies.policies_of(["platform"], variables, lambda value, _all: value)
-        return found.shown["platform"]["profile"]
+        result = policies.policies_of(["platform"], variables, lambda value, _all: value)
+        return result.shown["platform"]["profile"]
 
     assert profile() == "rac_asm"
     assert profile(hostproof_profile="none") == "none"

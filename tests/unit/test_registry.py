@@ -62,7 +62,7 @@ def test_what_is_no_control():
 
 def test_no_title_of_a_check_reads_as_a_subject_and_a_title():
     """The report splits "eth0: The title" at the first colon."""
-    titles = [one.title for one in all_checks()]
+    titles = [check.title for check in all_checks()]
     assert len(titles) > 100
     assert not [title for title in titles if ": " in title]
 

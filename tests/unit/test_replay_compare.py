@@ -33,6 +33,6 @@ def test_packs_are_collected_under_names_of_hosts(tmp_path):
         (tmp_path / f"{name}.json").write_text(text)
     (tmp_path / "into").mkdir()
     assert replay_compare.collect([tmp_path], tmp_path / "into") == 1
-    (one,) = (tmp_path / "into").iterdir()
-    assert json.loads(one.read_text()) == {"readings": {}}
-    assert " " not in one.name
+    (pack,) = (tmp_path / "into").iterdir()
+    assert json.loads(pack.read_text()) == {"readings": {}}
+    assert " " not in pack.name

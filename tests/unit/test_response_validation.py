@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def completed(line: str, *inventories: str) -> str:
     (finding,) = response_validation.completed([{"commands": [line]}], "db01", inventories)
-    (found,) = finding["commands"]
-    return found
+    (command,) = finding["commands"]
+    return command
 
 
 @pytest.mark.parametrize(

@@ -188,13 +188,13 @@ def test_every_stage_runs_once_also_where_one_lane_helps(run, tmp_path):
 
 
 def test_the_other_stages_make_way_for_the_lab(run, tmp_path):
-    found = {}
+    levels = {}
     for name in ("lab", "unit", "bench"):
-        told = tmp_path / name
-        stage = Stage(name, [["sh", "-c", f"nice > {told}"]], 30, 30)
+        path = tmp_path / name
+        stage = Stage(name, [["sh", "-c", f"nice > {path}"]], 30, 30)
         assert run([stage], []) == 0
-        found[name] = int(told.read_text()) - os.nice(0)
-    assert found == {"lab": 0, "unit": min(commands.NICE, 19 - os.nice(0)), "bench": 0}
+        levels[name] = int(path.read_text()) - os.nice(0)
+    assert levels == {"lab": 0, "unit": min(commands.NICE, 19 - os.nice(0)), "bench": 0}
 
 
 def test_what_two_stages_print_is_not_mixed(program, run, tmp_path, monkeypatch, capsys):
@@ -204,14 +204,14 @@ def test_what_two_stages_print_is_not_mixed(program, run, tmp_path, monkeypatch,
         return [[*shell, f"for i in 1 2 3 4; do echo {name} $i; done; {script}; exit 1"]]
 
     stages = [
-        Stage(*one, 30, 30)
-        for one in (("unit", failing("unit", "lab")), ("lab", failing("lab", "unit")))
+        Stage(*arguments, 30, 30)
+        for arguments in (("unit", failing("unit", "lab")), ("lab", failing("lab", "unit")))
     ]
     monkeypatch.setattr(program, "AGAIN_WITHIN", 0)
     assert run(stages, []) == 1
     printed = [line[4:] for line in capsys.readouterr().out.splitlines() if line[:4] == "  | "]
-    told = {"unit": [f"unit {i}" for i in range(1, 5)], "lab": [f"lab {i}" for i in range(1, 5)]}
-    assert printed in (told["unit"] + told["lab"], told["lab"] + told["unit"])
+    outputs = {"unit": [f"unit {i}" for i in range(1, 5)], "lab": [f"lab {i}" for i in range(1, 5)]}
+    assert printed in (outputs["unit"] + outputs["lab"], outputs["lab"] + outputs["unit"])
 
 
 def test_an_interruption_ends_what_both_lanes_run(run, tmp_path):

@@ -138,9 +138,9 @@ def check_complete(run: Run, validate_line: Callable[[dict[str, Any]], None]) ->
     assert run.code == 2
     assert (run.artifacts / "rc").read_text() == "2"
     # The next job of a workflow knows where it lies, though this one failed.
-    told = run.stats
-    assert run.artifacts / told["hostproof_report"] == run.report
-    assert int(told["hostproof_exit_code"]) == run.exit_code
+    stats = run.stats
+    assert run.artifacts / stats["hostproof_report"] == run.report
+    assert int(stats["hostproof_exit_code"]) == run.exit_code
 
 
 def test_the_report_of_a_job_is_complete_and_lies_in_its_artifacts(runner, validate_line):
@@ -156,7 +156,7 @@ def test_a_job_in_which_nothing_failed_succeeds(runner):
     chosen = ["--limit", "good", "--cmdline", "--tags io_pacing"]
     run = runner(ROOT, "playbooks/audit.yml", *chosen)
     assert (run.code, run.exit_code) == (0, 0), run.output
-    assert {one["host"] for one in run.lines} == {"good"}
+    assert {line["host"] for line in run.lines} == {"good"}
 
 
 def test_every_playbook_finds_what_it_needs_in_a_foreign_project(project):

@@ -15,11 +15,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_hosts_with_a_line_of_this_run_are_known_whatever_they_said(folder):
-    said = '], "host": "other", "message": null, "outcome": "judged"'
-    found = {"check": "a.b", "values": {"host": 1, "list": [{"a": [1], "host": "nobody"}]}}
-    runs.write_result("db01", 9, "judged", None, [found, found])
-    runs.write_result("db02", 9, "failed", said, [])
-    runs.write_result(said, 9, "unreachable", None, [])
+    text = '], "host": "other", "message": null, "outcome": "judged"'
+    finding = {"check": "a.b", "values": {"host": 1, "list": [{"a": [1], "host": "nobody"}]}}
+    runs.write_result("db01", 9, "judged", None, [finding, finding])
+    runs.write_result("db02", 9, "failed", text, [])
+    runs.write_result(text, 9, "unreachable", None, [])
     lines = (folder / "findings.jsonl").read_text().splitlines()
     other = json.loads(lines[0].replace("db01", "db04"))
     more = [
@@ -30,7 +30,7 @@ def test_hosts_with_a_line_of_this_run_are_known_whatever_they_said(folder):
     ]
     with (folder / "findings.jsonl").open("a") as stream:
         stream.write("\n".join(more) + "\n")
-    assert runs.results_of_this_run() == {"db01", "db02", said, "db04"}
+    assert runs.results_of_this_run() == {"db01", "db02", text, "db04"}
 
 
 def test_a_line_has_the_version_of_the_checks_that_judged(folder, validate_line):

@@ -27,15 +27,15 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_a_scenario_whose_tests_passed_is_a_success(run):
-    code, said = run(SUMMARY)
+    code, output = run(SUMMARY)
     assert code == 0
-    assert "2 passed" in said
+    assert "2 passed" in output
 
 
 def test_a_scenario_in_which_no_test_ran_has_failed(run):
-    code, said = run("INFO     [lab > verify] Executed: Missing playbook")
+    code, output = run("INFO     [lab > verify] Executed: Missing playbook")
     assert code == 1
-    assert "lab ended without an error, but no test ran" in said
+    assert "lab ended without an error, but no test ran" in output
 
 
 def test_a_scenario_that_failed_stays_failed(run):

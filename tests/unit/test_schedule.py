@@ -34,9 +34,9 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(os, "environ", dict(os.environ))
 
     def call(*words):
-        code = command.main([str(one) for one in words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        code = command.main([str(word) for word in words])
+        streams = capsys.readouterr()
+        return code, streams.out, streams.err
 
     call.calls = lambda: calls.read_text().splitlines() if calls.exists() else []
     call.units = tmp_path / "config/systemd/user"
@@ -75,8 +75,8 @@ class TestTimer:
             ["systemd-analyze", "verify", "--user", "--man=no", *units],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        said = [line for line in done.stderr.splitlines() if "hostproof" in line]
-        assert said == []
+        messages = [line for line in done.stderr.splitlines() if "hostproof" in line]
+        assert messages == []
         assert '"a=\\"b c\\" $$HOME %%n"' in Path(units[0]).read_text()
 
     def test_a_unit_of_somebody_else_is_kept(self, run):
@@ -148,7 +148,7 @@ class TestPrune:
         assert len(list(reports.iterdir())) == 8
         code, out, _ = run("prune", "--keep", 2, reports)
         assert (code, out.count("Deleted")) == (0, 3)
-        left = {one.name for one in reports.iterdir()}
+        left = {path.name for path in reports.iterdir()}
         assert left == {names[0], *names[4:], "keep-me", "20261101"}
 
 

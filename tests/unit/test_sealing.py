@@ -39,10 +39,10 @@ def sealed(tmp_path, keys, capsys) -> Path:
     (folder / "windows/db1.json").write_text("{}\n")
     (tmp_path / "inventory").mkdir()
     (tmp_path / "inventory/hosts.yml").write_text("all:\n")
-    code, said = sign(folder, keys / "dana", capsys, "--policy", str(tmp_path / "inventory"))
-    assert code == 0, said
-    assert "Signed: " in said
-    assert 'dana@example.com namespaces="hostproof-report" ssh-ed25519 ' in said
+    code, output = sign(folder, keys / "dana", capsys, "--policy", str(tmp_path / "inventory"))
+    assert code == 0, output
+    assert "Signed: " in output
+    assert 'dana@example.com namespaces="hostproof-report" ssh-ed25519 ' in output
     return folder
 
 
@@ -50,16 +50,16 @@ def sign(folder: Path, key: Path, capsys, *more: str) -> tuple[int, str]:
     code = command.main(
         ["sign", str(folder), "--key", str(key), "--signer=dana@example.com", *more]
     )
-    told = capsys.readouterr()
-    return code, told.out + told.err
+    streams = capsys.readouterr()
+    return code, streams.out + streams.err
 
 
 def verified(folder: Path, keys: Path, capsys, *more: str) -> tuple[int, str]:
     code = command.main(
         ["verify-report", str(folder), "--allowed-signers", str(keys / "signers"), *more]
     )
-    told = capsys.readouterr()
-    return code, told.out + told.err
+    streams = capsys.readouterr()
+    return code, streams.out + streams.err
 
 
 def rendered(folder: Path) -> str:
@@ -77,26 +77,26 @@ def test_the_page_says_by_whom_it_is_sealed(tmp_path, keys, capsys):
     assert f"findings sha256 {manifest['files']['findings.jsonl']}" in page
     assert verified(folder, keys, capsys)[0] == 0
     (folder / "report.html").write_text(page.replace("dana@", "eve@"))
-    code, said = verified(folder, keys, capsys)
-    assert (code, "report.html was changed" in said) == (2, True)
+    code, output = verified(folder, keys, capsys)
+    assert (code, "report.html was changed" in output) == (2, True)
 
 
 def test_a_page_that_could_not_be_sealed_does_not_say_so(tmp_path, keys, capsys):
     folder = Path(report(tmp_path / "report", line("db1", finding("hugepages.a", "fail"))))
     before = rendered(folder)
     (tmp_path / "nokey").write_text("none\n")
-    code, said = sign(folder, tmp_path / "nokey", capsys)
-    assert code == 1 and "cannot sign" in said
+    code, output = sign(folder, tmp_path / "nokey", capsys)
+    assert code == 1 and "cannot sign" in output
     assert (folder / "report.html").read_text() == before
 
 
 def test_what_is_as_it_was_signed_verifies(sealed, keys, capsys):
-    code, said = verified(sealed, keys, capsys)
-    assert code == 0, said
-    assert "Valid: report, 3 files unchanged since signing" in said
-    assert "signed by  dana@example.com, 2" in said
+    code, output = verified(sealed, keys, capsys)
+    assert code == 0, output
+    assert "Valid: report, 3 files unchanged since signing" in output
+    assert "signed by  dana@example.com, 2" in output
     assert (
-        f"inventory, sha256 {signing._policy(str(sealed.parent / 'inventory'))['sha256']}" in said
+        f"inventory, sha256 {signing._policy(str(sealed.parent / 'inventory'))['sha256']}" in output
     )
     assert verified(sealed, keys, capsys, "--signer", "dana@example.com")[0] == 0
 
@@ -111,34 +111,34 @@ def test_one_changed_byte_no_longer_verifies(sealed, keys, capsys, name):
     content = bytearray((sealed / name).read_bytes())
     content[0] ^= 1
     (sealed / name).write_bytes(content)
-    code, said = verified(sealed, keys, capsys)
+    code, output = verified(sealed, keys, capsys)
     assert code == 2
-    assert f"{name} was changed" in said
+    assert f"{name} was changed" in output
 
 
 @pytest.mark.parametrize("name", ["findings.jsonl", "windows/db1.json"])
 def test_a_missing_file_no_longer_verifies(sealed, keys, capsys, name):
     (sealed / name).unlink()
-    code, said = verified(sealed, keys, capsys)
+    code, output = verified(sealed, keys, capsys)
     assert code == 2
-    assert f"{name} is missing" in said
+    assert f"{name} is missing" in output
 
 
 @pytest.mark.parametrize("name", ["new", ".hidden", "windows/x", "sub/seal.json", "a\nb\x1b[2J"])
 def test_an_added_file_no_longer_verifies(sealed, keys, capsys, name):
     (sealed / name).parent.mkdir(exist_ok=True)
     (sealed / name).write_text("")
-    code, said = verified(sealed, keys, capsys)
+    code, output = verified(sealed, keys, capsys)
     assert code == 2
-    assert "was added" in said
-    assert "\x1b" not in said
+    assert "was added" in output
+    assert "\x1b" not in output
 
 
 def test_a_link_in_place_of_a_file_no_longer_verifies(sealed, keys, capsys, tmp_path):
     shutil.move(sealed / "report.html", tmp_path / "report.html")
     (sealed / "report.html").symlink_to(tmp_path / "report.html")
-    code, said = verified(sealed, keys, capsys)
-    assert (code, "report.html is missing" in said) == (2, True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "report.html is missing" in output) == (2, True)
 
 
 @pytest.mark.parametrize("name", [signing.MANIFEST, signing.SIGNATURE])
@@ -148,8 +148,8 @@ def test_a_seal_that_was_changed_or_taken_away_no_longer_verifies(sealed, keys, 
     (sealed / name).write_bytes(content)
     assert verified(sealed, keys, capsys)[0] == 2
     (sealed / name).unlink()
-    code, said = verified(sealed, keys, capsys)
-    assert (code, "the report is not signed" in said) == (2, True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "the report is not signed" in output) == (2, True)
 
 
 def test_a_signature_with_one_changed_byte_does_not_verify(sealed, keys, capsys):
@@ -173,16 +173,16 @@ def test_a_manifest_that_was_made_anew_no_longer_verifies(sealed, keys, capsys):
     manifest = json.loads((sealed / signing.MANIFEST).read_text())
     manifest["files"]["report.html"] = signing._hash(str(sealed / "report.html"))
     (sealed / signing.MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-    code, said = verified(sealed, keys, capsys)
-    assert (code, "the signature does not verify" in said) == (2, True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "the signature does not verify" in output) == (2, True)
 
 
 def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
     for name in (signing.MANIFEST, signing.SIGNATURE):
         (sealed / name).unlink()
     assert sign(sealed, keys / "eve", capsys)[0] == 0
-    code, said = verified(sealed, keys, capsys)
-    assert (code, "not signed by an allowed signer" in said) == (2, True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "not signed by an allowed signer" in output) == (2, True)
     assert verified(sealed, keys, capsys, "--signer", "dana@example.com")[0] == 2
 
 
@@ -200,30 +200,30 @@ def test_the_name_in_the_manifest_is_the_signer_s(sealed, keys, capsys):
     for name in (signing.MANIFEST, signing.SIGNATURE):
         (sealed / name).unlink()
     assert sign(sealed, keys / "dana", capsys, "--signer", "boss@example.com")[0] == 0
-    code, said = verified(sealed, keys, capsys)
-    assert (code, "names the signer boss@example.com" in said) == (2, True)
+    code, output = verified(sealed, keys, capsys)
+    assert (code, "names the signer boss@example.com" in output) == (2, True)
 
 
 class TestWhatIsRefused:
     def test_a_second_seal(self, sealed, keys, capsys):
-        code, said = sign(sealed, keys / "dana", capsys)
-        assert (code, "is already signed" in said) == (1, True)
+        code, output = sign(sealed, keys / "dana", capsys)
+        assert (code, "is already signed" in output) == (1, True)
 
     def test_a_folder_that_is_no_report(self, tmp_path, keys, capsys):
-        code, said = sign(tmp_path, keys / "dana", capsys)
-        assert (code, "is not a report directory" in said) == (1, True)
+        code, output = sign(tmp_path, keys / "dana", capsys)
+        assert (code, "is not a report directory" in output) == (1, True)
 
     def test_a_key_that_is_none(self, tmp_path, keys, capsys):
         folder = Path(report(tmp_path / "report", line("db1")))
-        code, said = sign(folder, keys / "signers", capsys)
-        assert (code, "cannot sign" in said) == (1, True)
+        code, output = sign(folder, keys / "signers", capsys)
+        assert (code, "cannot sign" in output) == (1, True)
         assert os.listdir(folder) == ["findings.jsonl"]
 
     def test_a_link_in_a_report(self, tmp_path, keys, capsys):
         folder = Path(report(tmp_path / "report", line("db1")))
         (folder / "link").symlink_to("/etc/passwd")
-        code, said = sign(folder, keys / "dana", capsys)
-        assert (code, "link is not a regular file" in said) == (1, True)
+        code, output = sign(folder, keys / "dana", capsys)
+        assert (code, "link is not a regular file" in output) == (1, True)
 
     def test_rendering_a_sealed_report_in_place(self, sealed, capsys):
         assert command.main(["report", str(sealed)]) == 1
@@ -266,9 +266,9 @@ def test_the_hash_of_a_policy_is_of_its_files(tmp_path):
 
 
 def test_the_code_has_a_hash_and_a_release():
-    told = signing.code()
-    assert len(told["sha256"]) == 64
-    assert told["version"]
+    code = signing.code()
+    assert len(code["sha256"]) == 64
+    assert code["version"]
 
 
 def test_the_pages_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
@@ -285,8 +285,8 @@ def test_the_pages_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
     pages[0].write_bytes(pages[0].read_bytes() + b" ")
     pages[1].unlink()
     (folder / "hosts" / "other.html").write_text("")
-    code, said = verified(folder, keys, capsys)
+    code, output = verified(folder, keys, capsys)
     assert code == 2
-    assert f"hosts/{pages[0].name} was changed" in said
-    assert f"hosts/{pages[1].name} is missing" in said
-    assert "hosts/other.html was added" in said
+    assert f"hosts/{pages[0].name} was changed" in output
+    assert f"hosts/{pages[1].name} is missing" in output
+    assert "hosts/other.html was added" in output

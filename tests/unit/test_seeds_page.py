@@ -23,7 +23,7 @@ def test_all_five_articles_have_rows():
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]} {row[4]}")
 def test_check_and_test_exist(row):
     _article, _words, check, path, name = row
-    assert check in {one.id for control in CONTROLS.values() for one in control.checks}
+    assert check in {known.id for control in CONTROLS.values() for known in control.checks}
     tree = ast.parse((ROOT / path).read_text())
     assert name in {
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)

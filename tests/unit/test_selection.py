@@ -43,8 +43,8 @@ def test_without_a_variable_everything_runs():
     ],
 )
 def test_what_is_selected(variables, has, lacks):
-    found = selected(**variables)
-    assert (found.has(has), found.has(lacks)) == (True, False)
+    chosen = selected(**variables)
+    assert (chosen.has(has), chosen.has(lacks)) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -66,30 +66,30 @@ def test_what_cannot_be_selected(variables, words):
 
 
 def test_only_controls_with_a_selected_check_are_sent():
-    found = selected(checks=["hugepages.pool_covers_sga", "time_sync"])
-    assert selection.controls_of(found, NAMES) == ["hugepages", "time_sync"]
+    chosen = selected(checks=["hugepages.pool_covers_sga", "time_sync"])
+    assert selection.controls_of(chosen, NAMES) == ["hugepages", "time_sync"]
     assert selection.controls_of(selected(checks=["custom.house"]), NAMES) == ["custom"]
 
 
 @pytest.mark.parametrize("name", sorted(selection.built_in_sets()))
 def test_every_set_selects_checks(name):
-    found = selected(set=name)
-    assert len([check for check in check_ids() if found.has(check)]) > 20
+    chosen = selected(set=name)
+    assert len([check for check in check_ids() if chosen.has(check)]) > 20
     assert selection.built_in_sets()[name]["title"]
 
 
 def test_only_findings_of_selected_checks_stay():
-    found = audit.judge_host(packs.linux(), {"time_sync": default_policy("time_sync")})
-    records = [one.as_dict() for one in found]
+    findings = audit.judge_host(packs.linux(), {"time_sync": default_policy("time_sync")})
+    records = [finding.as_dict() for finding in findings]
     broken = {**records[0], "check": "time_sync.audited"}
     kept = selection.selected_findings(selected(checks=["time_sync.ctss"]), [*records, broken])
-    assert [one["check"] for one in kept] == ["time_sync.ctss", "time_sync.audited"]
+    assert [record["check"] for record in kept] == ["time_sync.ctss", "time_sync.audited"]
 
 
 def test_a_verdict_does_not_hide_the_selection():
-    told = selection.notice(selected(checks=["hugepages"], skip_checks=["time_sync"]))
-    assert (told["check"], told["status"]) == ("host.selection", "skip")
-    assert "hugepages.* without time_sync.*" in told["why"]
+    notice = selection.notice(selected(checks=["hugepages"], skip_checks=["time_sync"]))
+    assert (notice["check"], notice["status"]) == ("host.selection", "skip")
+    assert "hugepages.* without time_sync.*" in notice["why"]
 
 
 def test_the_variables_are_known():

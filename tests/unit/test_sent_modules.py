@@ -94,19 +94,19 @@ def test_every_module_has_an_action_plugin_that_bounds_its_answer():
     ],
 )
 def test_a_host_that_misbehaves_is_an_error_in_a_sentence(run, name, says):
-    told = run[0][name]
-    assert told["failed"] and told["msg"].startswith(says), told
+    answer = run[0][name]
+    assert answer["failed"] and answer["msg"].startswith(says), answer
 
 
 @pytest.mark.parametrize("name", ["facts", "junk_after"])
 def test_nothing_but_what_the_module_documents_comes_to_ansible(run, name):
-    told = run[0][name]
-    assert not told["failed"], told
-    assert set(told) <= {"changed", "failed", "skipped"}, told
+    answer = run[0][name]
+    assert not answer["failed"], answer
+    assert set(answer) <= {"changed", "failed", "skipped"}, answer
     assert "evil" not in run[1] and "\x1b" not in run[1]
 
 
 def test_a_sound_one_answers_as_before(run):
-    told = run[0]["real"]
-    assert told["msg"] == "would measure 1 windows of 50 samples to 127.0.0.1 port 1"
-    assert (told["windows"], told["table"], told["changed"]) == ([], [], False)
+    answer = run[0]["real"]
+    assert answer["msg"] == "would measure 1 windows of 50 samples to 127.0.0.1 port 1"
+    assert (answer["windows"], answer["table"], answer["changed"]) == ([], [], False)

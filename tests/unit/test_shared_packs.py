@@ -65,15 +65,17 @@ def policy_of(name: str, control: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), ROWS, ids=[f"{name} {one.control}.{one.check}" for name, one in ROWS]
+    ("name", "expected"), ROWS, ids=[f"{name} {row.control}.{row.check}" for name, row in ROWS]
 )
 def test_a_host_that_only_looks_ready_does_not_pass(name, expected):
     policies = {expected.control: policy_of(name, expected.control)}
-    found = audit.judge_host(host_of(name), policies)
-    of_check = [one for one in found if one.check == f"{expected.control}.{expected.check}"]
-    wrong = [one for one in of_check if one.status in expected.statuses]
+    findings = audit.judge_host(host_of(name), policies)
+    of_check = [
+        finding for finding in findings if finding.check == f"{expected.control}.{expected.check}"
+    ]
+    wrong = [finding for finding in of_check if finding.status in expected.statuses]
     assert wrong, of_check
-    assert expected.says in " ".join(str(part) for one in wrong for part in one)
+    assert expected.says in " ".join(str(part) for finding in wrong for part in finding)
 
 
 def test_every_pack_is_judged():

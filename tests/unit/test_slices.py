@@ -70,8 +70,8 @@ class TestSplit:
         assert split(HOSTS[::-1], groups, 2) == [FIRST, SECOND]
 
     def test_a_group_that_fits_into_no_slice_is_cut(self):
-        found = split(HOSTS, {"databases": HOSTS}, 3)
-        assert found == [["db1", "db4"], ["db2", "db5"], ["db3", "db6"]]
+        slices = split(HOSTS, {"databases": HOSTS}, 3)
+        assert slices == [["db1", "db4"], ["db2", "db5"], ["db3", "db6"]]
 
     def test_the_smallest_group_counts(self):
         groups = {"site": ["db1", "db2", "db3"], "rac": ["db1", "db2"], "primary": ["db1"]}
@@ -87,10 +87,10 @@ class TestSplit:
         hosts = [f"node{number}" for number in range(1000)]
         groups = {f"rac{start}": hosts[start : start + 4] for start in range(0, 400, 4)}
         slices = split(hosts, groups, 7)
-        assert sorted(host for one in slices for host in one) == sorted(hosts)
+        assert sorted(host for part in slices for host in part) == sorted(hosts)
         assert max(map(len, slices)) - min(map(len, slices)) <= 4
         for members in groups.values():
-            assert sum(bool(set(members) & set(one)) for one in slices) == 1
+            assert sum(bool(set(members) & set(part)) for part in slices) == 1
 
 
 class TestNodes:
@@ -100,10 +100,10 @@ class TestNodes:
         return read_nodes(file)
 
     def test_names_folders_and_comments(self, tmp_path):
-        found = self.read(tmp_path, "# ours\nnode1\n\nops@node2 /opt/hostproof/.venv/bin  # slow\n")
-        assert found == [Node("node1", None), Node("ops@node2", "/opt/hostproof/.venv/bin")]
+        nodes = self.read(tmp_path, "# ours\nnode1\n\nops@node2 /opt/hostproof/.venv/bin  # slow\n")
+        assert nodes == [Node("node1", None), Node("ops@node2", "/opt/hostproof/.venv/bin")]
         path = 'env PATH=/opt/hostproof/.venv/bin:"$PATH" ansible-runner worker'
-        assert found[1].command[-3:] == ["--", "ops@node2", path]
+        assert nodes[1].command[-3:] == ["--", "ops@node2", path]
 
     @pytest.mark.parametrize(
         "line", ["-oProxyCommand=id", "node;id", "node1 bin", "node1 /bin;id", "node1 /bin more"]
@@ -136,11 +136,13 @@ class Audit(NamedTuple):
     @property
     def judged(self) -> dict[str, list[tuple[Any, ...]]]:
         document = json.loads((self.report / "report.json").read_text())
-        said = ("check", "title", "status", "severity", "desired", "fix", "commands")
-        found: dict[str, list[tuple[Any, ...]]] = {}
+        fields = ("check", "title", "status", "severity", "desired", "fix", "commands")
+        findings: dict[str, list[tuple[Any, ...]]] = {}
         for finding in document["findings"]:
-            found.setdefault(finding["host"], []).append(tuple(str(finding[one]) for one in said))
-        return {host: sorted(found[host]) for host in sorted(found)}
+            findings.setdefault(finding["host"], []).append(
+                tuple(str(finding[field]) for field in fields)
+            )
+        return {host: sorted(findings[host]) for host in sorted(findings)}
 
 
 @pytest.fixture(scope="module")
@@ -234,9 +236,9 @@ def audit(place: Path) -> Callable[..., Audit]:
 
 @pytest.fixture(scope="module")
 def plain(audit: Callable[..., Audit]) -> Audit:
-    found = audit("plain")
-    assert set(found.judged) >= set(HOSTS), found.output
-    return found
+    result = audit("plain")
+    assert set(result.judged) >= set(HOSTS), result.output
+    return result
 
 
 @pytest.fixture
@@ -256,13 +258,13 @@ def wait_until(so: Callable[[], bool]) -> None:
 
 def processes_with(*words: str) -> list[str]:
     """Commands of this machine with the first of these words and one of the others."""
-    found = []
+    commands = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             command = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if words[0] in command and any(word in command for word in words[1:]):
-                found.append(command)
-    return found
+                commands.append(command)
+    return commands
 
 
 def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None]) -> None:
@@ -277,59 +279,59 @@ def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None])
 class TestAudits:
     @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
     def test_slices_together_are_the_audit_in_one_piece(self, audit, plain, cut, validate_line):
-        found = audit(cut[1], *cut)
-        check_one_run(found, validate_line)
-        assert found.judged == plain.judged
-        assert found.code == plain.code
-        assert "(cluster rac1)" in found.judged
-        assert not list(found.report.glob("*.log"))
+        result = audit(cut[1], *cut)
+        check_one_run(result, validate_line)
+        assert result.judged == plain.judged
+        assert result.code == plain.code
+        assert "(cluster rac1)" in result.judged
+        assert not list(result.report.glob("*.log"))
 
     def test_a_cluster_that_no_group_tells_is_cut_and_compared_as_a_whole(self, audit):
         first, second = split(HOSTS, {}, 2)
         assert "db1" in first and "db4" in second
         whole = audit("flat", inventory="flat.json")
-        found = audit("flat-cut", "--slices", "2", inventory="flat.json")
-        assert {"(cluster rac1)", "(cluster rac2)"} <= set(found.judged), found.output
-        assert found.judged == whole.judged
-        assert found.code == whole.code
+        result = audit("flat-cut", "--slices", "2", inventory="flat.json")
+        assert {"(cluster rac1)", "(cluster rac2)"} <= set(result.judged), result.output
+        assert result.judged == whole.judged
+        assert result.code == whole.code
 
     @pytest.mark.usefixtures("hold")
     def test_a_worker_that_is_killed_loses_its_own_hosts_only(
         self, place, audit, plain, validate_line
     ):
-        found = audit("killed", "--slice-nodes", "node1-doomed")
-        check_one_run(found, validate_line)
+        result = audit("killed", "--slice-nodes", "node1-doomed")
+        check_one_run(result, validate_line)
         for host in FIRST:
-            assert found.judged[host] == plain.judged[host]
+            assert result.judged[host] == plain.judged[host]
         # ansible-runner would take any key for a host's, if nothing were said.
-        told = json.loads((place / "node1/env/envvars").read_text())
-        assert told["ANSIBLE_HOST_KEY_CHECKING"] == "True"
-        assert found.judged["(cluster rac1)"] == plain.judged["(cluster rac1)"]
-        lines = {line["host"]: line for line in found.lines}
+        variables = json.loads((place / "node1/env/envvars").read_text())
+        assert variables["ANSIBLE_HOST_KEY_CHECKING"] == "True"
+        assert result.judged["(cluster rac1)"] == plain.judged["(cluster rac1)"]
+        lines = {line["host"]: line for line in result.lines}
         for host in SECOND:
-            assert [finding[0] for finding in found.judged[host]] == ["host.audited"]
+            assert [finding[0] for finding in result.judged[host]] == ["host.audited"]
             assert lines[host]["outcome"] == "failed"
             why = lines[host]["message"]
             assert why.startswith("Lost with slice 2 of 2 on doomed: ssh doomed ended with 137"), (
                 why
             )
-        assert [path.name for path in found.report.glob("*.log")] == ["slice-2.log"]
-        assert "slice 2 of 2 on doomed lost 3 of its 3 hosts" in found.output
-        assert found.code == (2 if plain.code == 2 else 3)
+        assert [path.name for path in result.report.glob("*.log")] == ["slice-2.log"]
+        assert "slice 2 of 2 on doomed lost 3 of its 3 hosts" in result.output
+        assert result.code == (2 if plain.code == 2 else 3)
 
     @pytest.mark.usefixtures("hold")
     @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
     def test_an_interruption_ends_all_slices_and_names_who_was_not_judged(
         self, place, audit, cut, validate_line
     ):
-        found = audit(f"interrupted-{cut[1]}", *cut, interrupt=place / "asked")
-        check_one_run(found, validate_line)
-        assert found.code == 130, found.output
-        lines = {line["host"]: line for line in found.lines}
-        assert lines["db5"]["outcome"] == "failed", found.output
+        result = audit(f"interrupted-{cut[1]}", *cut, interrupt=place / "asked")
+        check_one_run(result, validate_line)
+        assert result.code == 130, result.output
+        lines = {line["host"]: line for line in result.lines}
+        assert lines["db5"]["outcome"] == "failed", result.output
         assert lines["db5"]["message"].startswith("Lost with slice 2 of 2")
         assert "the audit was interrupted" in lines["db5"]["message"]
-        assert re.search(r"slice 2 of 2.* lost [123] of its 3 hosts", found.output)
+        assert re.search(r"slice 2 of 2.* lost [123] of its 3 hosts", result.output)
         assert processes_with(str(place), "ansible-runner") == []
         if "--slices" in cut:
             # Not even what waits for the answer of a host.
@@ -338,26 +340,26 @@ class TestAudits:
     @pytest.mark.usefixtures("hold")
     def test_after_an_interruption_no_slice_begins(self, place, audit, plain, validate_line):
         options = ("--slices", "3", "--slice-nodes", "one-node")
-        found = audit("interrupted-early", *options, interrupt=place / "asked")
-        check_one_run(found, validate_line)
-        lines = {line["host"]: line for line in found.lines}
+        result = audit("interrupted-early", *options, interrupt=place / "asked")
+        check_one_run(result, validate_line)
+        lines = {line["host"]: line for line in result.lines}
         for host in ("db1", "db4"):
-            assert found.judged[host] == plain.judged[host], "it had ended by then"
+            assert result.judged[host] == plain.judged[host], "it had ended by then"
         for host in ("db3", "db6"):
             assert lines[host]["message"] == (
                 "Lost with slice 3 of 3 on node1: the audit was interrupted before it began"
             )
-        assert "slice 3 of 3 on node1 lost 2 of its 2 hosts" in found.output
-        assert "slice 3 of 3 on node1: 2 hosts" not in found.output
-        assert not (found.report / "slice-3.log").exists()
-        assert found.code == 130, found.output
+        assert "slice 3 of 3 on node1 lost 2 of its 2 hosts" in result.output
+        assert "slice 3 of 3 on node1: 2 hosts" not in result.output
+        assert not (result.report / "slice-3.log").exists()
+        assert result.code == 130, result.output
 
     def test_a_node_that_does_not_answer_is_the_reason(self, audit):
-        found = audit("gone", "--slice-nodes", "gone", "--limit", "db1,db2")
-        reasons = {line["host"]: line["message"] for line in found.lines}
-        assert sorted(reasons) == ["db1", "db2"], found.output
+        result = audit("gone", "--slice-nodes", "gone", "--limit", "db1,db2")
+        reasons = {line["host"]: line["message"] for line in result.lines}
+        assert sorted(reasons) == ["db1", "db2"], result.output
         assert "ssh gone ended with 1: ssh: connect to host gone port 22" in reasons["db2"]
-        assert found.code == 3
+        assert result.code == 3
 
 
 class TestAuto:
@@ -397,10 +399,10 @@ class TestAuto:
             self.slicing(monkeypatch, 3000, forks=2).jobs()
 
     def test_it_is_the_audit_in_one_piece(self, audit, plain, validate_line):
-        found = audit("auto", "--slices", "auto", "--forks", "3")
-        check_one_run(found, validate_line)
-        assert found.judged == plain.judged
-        assert "slice 2 of 2: 3 hosts" in found.output
+        result = audit("auto", "--slices", "auto", "--forks", "3")
+        check_one_run(result, validate_line)
+        assert result.judged == plain.judged
+        assert "slice 2 of 2: 3 hosts" in result.output
 
 
 class TestRefusals:
@@ -426,22 +428,22 @@ class TestRefusals:
         ],
     )
     def test_what_cannot_be_done(self, place, audit, options, sentence):
-        found = audit("refused", *options)
+        result = audit("refused", *options)
         # Ansible may have warned of it already.
-        said = [line for line in found.output.splitlines() if not line.startswith("[WARNING]")]
-        assert (found.code, len(said)) == (1, 1), found.output
-        assert sentence in said[0]
-        assert found.report == place
+        messages = [line for line in result.output.splitlines() if not line.startswith("[WARNING]")]
+        assert (result.code, len(messages)) == (1, 1), result.output
+        assert sentence in messages[0]
+        assert result.report == place
 
     def test_forks_of_the_environment_are_read_as_typed_ones(self, place, audit):
-        found = audit("refused", "--slices", "2", ANSIBLE_FORKS="0")
-        assert "ANSIBLE_FORKS: 0 is not a number of parallel hosts: 1 to 9999" in found.output
-        assert (found.code, found.report) == (1, place)
-        found = audit("refused", "--slices", "2", ANSIBLE_FORKS="many")
-        (sentence,) = found.output.splitlines()
+        result = audit("refused", "--slices", "2", ANSIBLE_FORKS="0")
+        assert "ANSIBLE_FORKS: 0 is not a number of parallel hosts: 1 to 9999" in result.output
+        assert (result.code, result.report) == (1, place)
+        result = audit("refused", "--slices", "2", ANSIBLE_FORKS="many")
+        (sentence,) = result.output.splitlines()
         assert "Ansible cannot start: " in sentence
         assert "ANSIBLE_FORKS" in sentence
-        assert (found.code, found.report) == (1, place)
+        assert (result.code, result.report) == (1, place)
 
     def test_ansible_runner_is_asked_for(self, monkeypatch, tmp_path, audit, place):
         """It is no part of what ./hostproof installs."""
@@ -503,15 +505,15 @@ class TestGather:
 
     def test_lines_of_other_hosts_and_lines_that_are_cut_do_not_count(self, tmp_path):
         brought = self.line("db1") + self.line("db9") + self.line("(run)") + self.line("db2")[:-40]
-        found, _ = self.run(tmp_path, brought)
-        assert [(line["host"], line["outcome"]) for line in found] == [
+        lines, _ = self.run(tmp_path, brought)
+        assert [(line["host"], line["outcome"]) for line in lines] == [
             ("db1", "unreachable"),
             ("db2", "failed"),
         ]
-        assert [line["run"] for line in found] == [
+        assert [line["run"] for line in lines] == [
             {"id": "report", "started": "2026-11-23T04:00:00Z", "hosts": 2}
         ] * 2
-        assert found[1]["message"] == (
+        assert lines[1]["message"] == (
             r"Lost with slice 1 of 1: ansible-runner ended with 4: \x1b[31mnothing more"
         )
 

@@ -37,14 +37,14 @@ def ask(orcl, host=None):
 
 def test_an_instance_tells_release_values_and_entries(orcl):
     orcl.store(("*", "pre_page_sga", "FALSE"), ("ORCL", "sga_target", "1073741824"))
-    asked = ask(orcl)
-    assert (asked.version, asked.status) == ((19, 0, 0, 0, 0), "OPEN")
-    assert asked.running["pre_page_sga"] == "TRUE"
-    assert asked.stored == [
+    answer = ask(orcl)
+    assert (answer.version, answer.status) == ((19, 0, 0, 0, 0), "OPEN")
+    assert answer.running["pre_page_sga"] == "TRUE"
+    assert answer.stored == [
         Entry("*", "pre_page_sga", "FALSE", 0),
         Entry("ORCL", "sga_target", "1073741824", 0),
     ]
-    assert (asked.spfile, asked.trace) == (str(orcl.spfile), str(orcl.home / "trace"))
+    assert (answer.spfile, answer.trace) == (str(orcl.spfile), str(orcl.home / "trace"))
 
 
 def test_values_with_bars_lines_and_backslashes_come_whole(orcl):
@@ -56,8 +56,8 @@ def test_values_with_bars_lines_and_backslashes_come_whole(orcl):
 def test_an_instance_started_with_a_text_file_has_no_spfile(orcl):
     orcl.write(spfile=None)
     orcl.running(spfile=None)
-    asked = ask(orcl)
-    assert (asked.spfile, asked.stored) == (None, [])
+    answer = ask(orcl)
+    assert (answer.spfile, answer.stored) == (None, [])
 
 
 def test_an_idle_instance_is_no_answer(orcl):
@@ -110,7 +110,7 @@ def test_what_is_no_release_is_refused():
 
 
 def change(orcl, value, name="pre_page_sga"):
-    stored = [(one.sid, one.name, one.value) for one in ask(orcl).stored]
+    stored = [(entry.sid, entry.name, entry.value) for entry in ask(orcl).stored]
     before = sqlplus.entries_of(stored, name, orcl.sid)
     return parameter_change.stored_change(
         orcl.target, name, before, [("*", value), (orcl.sid, None)], 20.0
@@ -241,16 +241,16 @@ def test_the_standin_answers_as_documented(orcl):
         return done.returncode, done.stdout
 
     assert sqlplus_says("-V") == (0, "\nSQL*Plus: Release 19.0.0.0.0 - Production\n\n")
-    code, said = sqlplus_says("-S", "-L", "scott/tiger")
-    assert (code, "ORA-01017" in said) == (1, True)
+    code, output = sqlplus_says("-S", "-L", "scott/tiger")
+    assert (code, "ORA-01017" in output) == (1, True)
     # Without WHENEVER an error does not change the code.
-    code, said = sqlplus_says("-S", "/ as sysdba", text="select name from nowhere;\nexit\n")
-    assert (code, "ORA-00942: table or view does not exist" in said) == (0, True)
-    code, said = sqlplus_says("-S", "/ as sysdba", text="frobnicate;\n")
-    assert 'SP2-0734: unknown command beginning "frobnicate' in said
+    code, output = sqlplus_says("-S", "/ as sysdba", text="select name from nowhere;\nexit\n")
+    assert (code, "ORA-00942: table or view does not exist" in output) == (0, True)
+    code, output = sqlplus_says("-S", "/ as sysdba", text="frobnicate;\n")
+    assert 'SP2-0734: unknown command beginning "frobnicate' in output
     orcl.write(status="DOWN")
-    code, said = sqlplus_says("/ as sysdba", text="exit\n")
-    assert "Connected to an idle instance." in said
+    code, output = sqlplus_says("/ as sysdba", text="exit\n")
+    assert "Connected to an idle instance." in output
 
 
 def test_a_missing_program_is_said(tmp_path):

@@ -34,9 +34,9 @@ def written(out: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.stem)
 def test_a_policy_of_each_example_is_accepted(pack, tmp_path, capsys):
     assert command.main(["init", "--evidence", str(pack), "--out", str(tmp_path / "mine")]) == 0
-    told = written(tmp_path / "mine")
-    assert sorted(told) == list(init.READ)
-    for control, variables in told.items():
+    by_control = written(tmp_path / "mine")
+    assert sorted(by_control) == list(init.READ)
+    for control, variables in by_control.items():
         role = policies.controls()[control]
         assert set(variables) <= {role.variable(field) for field in role.fields}
         values = {
@@ -52,12 +52,14 @@ def test_a_policy_of_each_example_is_accepted(pack, tmp_path, capsys):
 def test_holds_what_runs(tmp_path):
     pack = ROOT / "docs/examples/evidence/db05.example.com.json"
     assert command.main(["init", "--evidence", str(pack), "--out", str(tmp_path / "mine")]) == 0
-    told = written(tmp_path / "mine")
-    assert told["hugepages"] == {
+    by_control = written(tmp_path / "mine")
+    assert by_control["hugepages"] == {
         "hugepages_instances": [{"sid": "LAB1", "sga": "256M"}, {"sid": "LAB2", "sga": "128M"}],
         "hugepages_users": ["oracle"],
     }
-    assert [(one["path"], one["class"]) for one in told["nfs_mounts"]["nfs_mounts_mounts"]] == [
+    assert [
+        (mount["path"], mount["class"]) for mount in by_control["nfs_mounts"]["nfs_mounts_mounts"]
+    ] == [
         ("/u02/oradata", "datafiles"),
         ("/u03/redo", "redo"),
         ("/u04/archive", "backup"),
@@ -103,11 +105,11 @@ def test_an_audit_accepts_it(tmp_path):
     done = run("audit", "--evidence", "packs", "-i", "mine")
     assert done.returncode == 2, done.stdout + done.stderr
     (line,) = next((tmp_path / "reports").glob("*/findings.jsonl")).read_text().splitlines()
-    by_check = {one["check"]: one for one in json.loads(line)["findings"]}
+    by_check = {finding["check"]: finding for finding in json.loads(line)["findings"]}
     assert by_check["hugepages.pool_covers_sga"]["status"] == "pass"
     # Judged as listed: with the class that the file gives each.
     paths = ("/u02/oradata", "/u03/redo", "/u04/archive")
-    titles = " ".join(one["title"] for one in json.loads(line)["findings"])
+    titles = " ".join(finding["title"] for finding in json.loads(line)["findings"])
     assert all(path in titles for path in paths)
 
 
@@ -122,9 +124,9 @@ class TestHostileAnswers:
             assert command.main(["init", "--evidence", pack, "--out", str(tmp_path / "mine")]) == 0
             files = (tmp_path / "mine/group_vars/databases").iterdir()
             for path in files:
-                told = json.dumps(yaml.safe_load(path.read_text()))
-                assert "lookup" not in told
-                assert "evil" not in told
+                text = json.dumps(yaml.safe_load(path.read_text()))
+                assert "lookup" not in text
+                assert "evil" not in text
             return "".join(
                 path.read_text()
                 for path in sorted((tmp_path / "mine/group_vars/databases").iterdir())
@@ -136,39 +138,39 @@ class TestHostileAnswers:
         "path", [TEMPLATE, "/u02/a\nevil: 1", "/u02/{% raw %}evil", "/u02/\x1bevil"]
     )
     def test_of_mounts(self, made, path):
-        one = nfs_mounted.Mounted(path, "filer:/evil", "nfs", "rw", None, "/", ())
-        text = made(nfs_mounted, "read_mounted", [one])
+        mount = nfs_mounted.Mounted(path, "filer:/evil", "nfs", "rw", None, "/", ())
+        text = made(nfs_mounted, "read_mounted", [mount])
         assert "Left out for its name" in text
         assert "\nevil" not in text
         assert "\x1b" not in text
 
     def test_of_a_source(self, made):
-        one = nfs_mounted.Mounted("/u02", "{{ evil }}:/x", "nfs", "rw", None, "/", ())
-        assert "Left out for its name" in made(nfs_mounted, "read_mounted", [one])
+        mount = nfs_mounted.Mounted("/u02", "{{ evil }}:/x", "nfs", "rw", None, "/", ())
+        assert "Left out for its name" in made(nfs_mounted, "read_mounted", [mount])
 
     def test_of_a_source_that_the_policy_refuses(self, made):
-        one = nfs_mounted.Mounted("/u02", "filer:evil", "nfs", "rw", None, "/", ())
+        mount = nfs_mounted.Mounted("/u02", "filer:evil", "nfs", "rw", None, "/", ())
         assert "Omitted, because the policy would be rejected" in made(
-            nfs_mounted, "read_mounted", [one]
+            nfs_mounted, "read_mounted", [mount]
         )
 
     def test_of_instances(self, made):
         segment = instances.Segment(1, 1 << 30, True, {})
-        one = instances.Instance(
+        instance = instances.Instance(
             "{{ evil }}", "ora", 1, 1, "{{ evil }}", [segment], {}, OSError("no")
         )
-        assert "Left out for its name" in made(instances, "find_instances", [one])
+        assert "Left out for its name" in made(instances, "find_instances", [instance])
 
     def test_of_what_cannot_be_read(self, made):
         from ansible.module_utils.hostproof.errors import Denied
 
         problem = Denied("file:/x\nevil: 1", "denied\nevil: 1")
-        one = instances.Instance("DB", "ora", 1, 1, "oracle", problem, {}, problem)
-        assert "the SGA of DB could not be read" in made(instances, "find_instances", [one])
+        instance = instances.Instance("DB", "ora", 1, 1, "oracle", problem, {}, problem)
+        assert "the SGA of DB could not be read" in made(instances, "find_instances", [instance])
 
     def test_of_other_file_systems(self, made):
-        one = nfs_mounted.Mounted("/home", "filer:/vol/home", "nfs", "rw", None, "/", ())
-        text = made(nfs_mounted, "read_mounted", [one])
+        mount = nfs_mounted.Mounted("/home", "filer:/vol/home", "nfs", "rw", None, "/", ())
+        text = made(nfs_mounted, "read_mounted", [mount])
         assert "Left out, if it holds no files of Oracle: /home" in text
         assert "nfs_mounts_mounts:" not in text
 

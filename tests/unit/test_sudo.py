@@ -86,7 +86,7 @@ def judged(folder: Path, *, requiretty: bool, pipelining: bool, password: str = 
 
 
 def verdicts(line: dict) -> list[tuple[str, str]]:
-    return [(one["check"], one["status"]) for one in line["findings"]]
+    return [(finding["check"], finding["status"]) for finding in line["findings"]]
 
 
 @pytest.fixture(scope="module")

@@ -34,8 +34,8 @@ def written(machine: packs.Machine, name: str) -> set[str]:
     keys = set()
     for change in changes:
         if isinstance(change, FileChange) and "/sysctl.d/" in change.path:
-            found = sysctl_d.parse(change.content or "", change.path).assignments
-            keys |= {one.key for one in found}
+            assignments = sysctl_d.parse(change.content or "", change.path).assignments
+            keys |= {assignment.key for assignment in assignments}
         if isinstance(change, ValueChange) and change.path.startswith("/proc/sys/"):
             keys.add(change.path.removeprefix("/proc/sys/"))
     return keys

@@ -40,18 +40,18 @@ def judged(**changes):
     ],
 )
 def test_the_distribution_is_that_of_the_target(validate_finding, release, system, status, words):
-    found = judged(release=release, target_os=system)
-    validate_finding(found["distribution"].as_dict())
-    assert found["distribution"].status == status
-    assert words in found["distribution"].why
-    assert found["distribution"].running is None
+    findings = judged(release=release, target_os=system)
+    validate_finding(findings["distribution"].as_dict())
+    assert findings["distribution"].status == status
+    assert words in findings["distribution"].why
+    assert findings["distribution"].running is None
 
 
 def test_the_kernel_of_the_target_is_not_installed():
-    found = judged(release="26ai", target_os="ol10")
-    assert found["kernel"].status == "skip"
-    assert "UEK8 6.12.0-104.43.4.2.el10uek" in found["kernel"].why
-    assert "23.26" in found["release_update"].why
+    findings = judged(release="26ai", target_os="ol10")
+    assert findings["kernel"].status == "skip"
+    assert "UEK8 6.12.0-104.43.4.2.el10uek" in findings["kernel"].why
+    assert "23.26" in findings["release_update"].why
 
 
 def test_the_present_distribution_as_a_target_changes_nothing():
@@ -62,8 +62,8 @@ def test_the_present_distribution_as_a_target_changes_nothing():
 
 def test_a_rebuild_is_not_the_distribution_of_the_books():
     centos = platform_packs.host("centos-7", "3.10.0-957.1.3.el7.x86_64")
-    found = platform_packs.judged(centos, release="19c", target_os="rhel9")
-    assert (found["distribution"].status, found["kernel"].status) == ("pass", "skip")
+    findings = platform_packs.judged(centos, release="19c", target_os="rhel9")
+    assert (findings["distribution"].status, findings["kernel"].status) == ("pass", "skip")
 
 
 def test_the_table_names_every_target_system():
@@ -81,13 +81,13 @@ def test_the_table_names_every_target_system():
     ],
 )
 def test_the_profile_keeps_its_kind(profile, expected):
-    found = policies.policies_of(
+    shown = policies.policies_of(
         ["accounts", "platform"],
         {"hostproof_profile": profile, **targets.variables_of("26ai", "ol10")},
         lambda value, _variables: value,
     ).shown
-    assert found["accounts"]["profile"] == found["platform"]["profile"] == expected
-    assert (found["platform"]["release"], found["platform"]["target_os"]) == ("26ai", "ol10")
+    assert shown["accounts"]["profile"] == shown["platform"]["profile"] == expected
+    assert (shown["platform"]["release"], shown["platform"]["target_os"]) == ("26ai", "ol10")
 
 
 def test_every_release_has_each_kind():
@@ -104,9 +104,9 @@ def test_an_unknown_target_is_a_usage_error(capsys, option):
 
 def test_the_report_names_the_target():
     assert targets.notice(None, "none") is None
-    told = targets.notice("26ai", "ol10")
-    assert (told["check"], told["status"]) == ("host.target", "skip")
-    assert "The target is 26ai on ol10." in told["why"]
+    notice = targets.notice("26ai", "ol10")
+    assert (notice["check"], notice["status"]) == ("host.target", "skip")
+    assert "The target is 26ai on ol10." in notice["why"]
 
 
 @pytest.mark.one_core
@@ -133,7 +133,7 @@ def test_an_evidence_pack_is_judged_for_the_target(tmp_path):
     assert "Target: The target is 26ai on ol10." in ran.stdout
     (report,) = (tmp_path / "reports").glob("*/findings.jsonl")
     (line,) = [json.loads(line) for line in report.read_text().splitlines()]
-    statuses = {one["check"]: one["status"] for one in line["findings"]}
+    statuses = {finding["check"]: finding["status"] for finding in line["findings"]}
     assert statuses["host.target"] == "skip"
     assert statuses["platform.distribution"] == "pass"
     assert statuses["platform.kernel"] == "skip"

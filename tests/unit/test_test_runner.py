@@ -55,8 +55,8 @@ def test_scopes_name_stages_that_exist():
 def test_every_program_of_the_tests_is_checked_for_types():
     for name in stages.PROGRAMS:
         assert (ROOT / name).exists(), name
-    found = {f"tests/{path.name}" for path in (ROOT / "tests").glob("run*") if path.is_file()}
-    assert found <= set(stages.PROGRAMS)
+    programs = {f"tests/{path.name}" for path in (ROOT / "tests").glob("run*") if path.is_file()}
+    assert programs <= set(stages.PROGRAMS)
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,16 @@ def test_without_a_terminal_each_running_stage_gets_a_plain_line(logs, monkeypat
 
 def test_every_stage_runs_and_reports_also_after_one_has_failed(logs):
     out = io.StringIO()
-    wanted = [
+    expected = [
         shell("lint", "echo bad; exit 1", "true"),
         shell("unit", "echo '3 passed in 0.10s'"),
         shell("lab", "echo no kernel; exit 77"),
     ]
-    assert [[one.name for one in lane] for lane in lanes_of(wanted)] == [["lint", "unit"], ["lab"]]
-    ended = {one.stage.name: one for one in run_lanes(lanes_of(wanted), Progress(out))}
+    assert [[stage.name for stage in lane] for lane in lanes_of(expected)] == [
+        ["lint", "unit"],
+        ["lab"],
+    ]
+    ended = {result.stage.name: result for result in run_lanes(lanes_of(expected), Progress(out))}
     assert ended["lint"].counts == (1, 1, 0)
     assert ended["unit"].counts == (3, 0, 0)
     assert ended["lab"].counts == (0, 0, 1)

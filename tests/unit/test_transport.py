@@ -51,7 +51,7 @@ def task(monkeypatch):
     connection = connection_loader.get("local", context, "/dev/null")
     connection.set_options(var_options={"ansible_pipelining": True})
     variables = {"inventory_hostname": "here", "a": "1", "ansible_python_interpreter": "/py{{ a }}"}
-    found = Asking(
+    action = Asking(
         task=play_task,
         connection=connection,
         play_context=context,
@@ -59,8 +59,8 @@ def task(monkeypatch):
         templar=Templar(loader=loader, variables=variables),
         shared_loader_obj=None,
     )
-    found.test_variables = variables
-    return found
+    action.test_variables = variables
+    return action
 
 
 def run(task, asked):
@@ -165,10 +165,10 @@ class TestContract:
         parameters = inspect.signature(ActionBase._parse_returned_data).parameters
         profile = ["legacy"] if "profile" in parameters else []
         printed = {"rc": 0, "stdout": "printed", "stderr": "noise", "stdout_lines": []}
-        found = task._parse_returned_data(printed, *profile)
+        result = task._parse_returned_data(printed, *profile)
         # A dictionary, or from 2.21 on an object.
-        assert "kept" in str(found)
-        assert "noise" not in str(found)
+        assert "kept" in str(result)
+        assert "noise" not in str(result)
 
     def test_a_module_is_sent_with_these_arguments(self):
         expected = {"module_name", "module_args", "task_vars", "wrap_async"}
@@ -267,9 +267,9 @@ def imported_of_ansible(tree: ast.AST) -> Iterator[str]:
 def privates_of(*classes: type) -> set[str]:
     """The names with an underscore that Ansible's classes and their objects have."""
     names = set()
-    for one in classes:
-        names |= set(dir(one))
-        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(one)))
+    for cls in classes:
+        names |= set(dir(cls))
+        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(cls)))
         names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return {name for name in names if name.startswith("_") and not name.startswith("__")}
 
@@ -289,12 +289,14 @@ def private_of_ansible(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names = [node.value]
         elif isinstance(node, ast.ClassDef):
-            names = [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+            names = [member.name for member in node.body if isinstance(member, ast.FunctionDef)]
             names += [
                 target.id
-                for one in node.body
-                if isinstance(one, ast.Assign | ast.AnnAssign)
-                for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
+                for member in node.body
+                if isinstance(member, ast.Assign | ast.AnnAssign)
+                for target in (
+                    member.targets if isinstance(member, ast.Assign) else [member.target]
+                )
                 if isinstance(target, ast.Name)
             ]
         yield from (name for name in names if name in PRIVATE)
@@ -309,15 +311,15 @@ class TestNothingElse:
         } <= PRIVATE
         assert set(private_of_ansible(ast.parse((ROOT / TRANSPORT).read_text())))
         assert set(imported_of_ansible(ast.parse("import ansible.errors\nimport ansible")))
-        found = private_of_ansible(ast.parse("getattr(a, '_task')\nb._connection.x\n"))
-        assert set(found) == {"_task", "_connection"}
-        found = private_of_ansible(ast.parse("class A(B):\n _supports_async = True\n"))
-        assert set(found) == {"_supports_async"}
+        names = private_of_ansible(ast.parse("getattr(a, '_task')\nb._connection.x\n"))
+        assert set(names) == {"_task", "_connection"}
+        names = private_of_ansible(ast.parse("class A(B):\n _supports_async = True\n"))
+        assert set(names) == {"_supports_async"}
 
     @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
     def test_imports(self, path):
-        found = set(imported_of_ansible(ast.parse(path.read_text())))
-        assert found <= OF_COMMAND_LINE.get(str(path.relative_to(ROOT)), set())
+        imports = set(imported_of_ansible(ast.parse(path.read_text())))
+        assert imports <= OF_COMMAND_LINE.get(str(path.relative_to(ROOT)), set())
 
     @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
     def test_private_names(self, path):
@@ -325,10 +327,10 @@ class TestNothingElse:
 
     def test_nobody_else_freezes_memory_or_replaces_the_alarm_of_a_worker(self):
         stays = [path for path in FILES if path.is_relative_to(ROOT / "plugin_utils")]
-        found = [
+        matches = [
             str(path.relative_to(ROOT))
             for path in stays
             for name in ("gc.freeze", "SIGALRM", "setitimer", "exec_command")
             if name in path.read_text()
         ]
-        assert found == []
+        assert matches == []

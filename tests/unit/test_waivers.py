@@ -26,7 +26,7 @@ def apply_waivers(findings_by_host, *arguments, **named):
     applied = Applied(*arguments, **named)
     for host, findings in findings_by_host.items():
         applied.see(host, findings)
-    waived = {host: applied.waived(host, found) for host, found in findings_by_host.items()}
+    waived = {host: applied.waived(host, current) for host, current in findings_by_host.items()}
     return waived, applied.about()
 
 

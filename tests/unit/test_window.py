@@ -72,7 +72,9 @@ def read_all(monkeypatch) -> Callable[..., dict[str, Any]]:
     """read_all(host, name=read, ...): the facts of controls that read so."""
 
     def read(host: Any, **reads: Read) -> dict[str, Any]:
-        monkeypatch.setattr(audit, "CONTROLS", {name: Control(one) for name, one in reads.items()})
+        monkeypatch.setattr(
+            audit, "CONTROLS", {name: Control(function) for name, function in reads.items()}
+        )
         return audit.read_all(host, dict.fromkeys(reads, 10.0))
 
     return read
@@ -137,8 +139,8 @@ class AsLive(RecordedHost):
         self.open_window = self.live.open_window
 
     def _need(self, tasks: Any, seconds: float) -> None:
-        self.wanted += [one.key for one in tasks if one.key not in self.wanted]
-        self.live._need([window.Task(one.key, "pause") for one in tasks], seconds)
+        self.wanted += [task.key for task in tasks if task.key not in self.wanted]
+        self.live._need([window.Task(task.key, "pause") for task in tasks], seconds)
 
 
 def test_the_real_controls_share_it(clock):
@@ -146,7 +148,7 @@ def test_the_real_controls_share_it(clock):
     pack = packs.ROOT / "docs/examples/evidence/db05.example.com.json"
     recorded, policies = evidence.load_pack(str(pack)), example_packs.policies()
     host = AsLive(recorded)
-    found = audit.judge_host(host, policies)
+    findings = audit.judge_host(host, policies)
     assert sorted(host.wanted) == [
         "pause:storage_type",
         "sample:cpu_use",
@@ -157,7 +159,7 @@ def test_the_real_controls_share_it(clock):
         "windows:passive",
     ]
     assert clock.waits == [10.0]
-    assert found == audit.judge_host(RecordedHost(recorded), policies)
+    assert findings == audit.judge_host(RecordedHost(recorded), policies)
 
 
 def test_no_second_is_no_window(clock):
@@ -166,12 +168,18 @@ def test_no_second_is_no_window(clock):
     for name in CONTROLS_WITH_RATES:
         policies[name] = policies[name] | {"window_seconds": 0}
     host = AsLive(recorded)
-    found = audit.judge_host(host, policies)
+    findings = audit.judge_host(host, policies)
     assert (host.wanted, clock.waits) == ([], [])
-    said = {one.control for one in found if "hostproof_window_seconds is 0" in one.why}
+    controls = {
+        finding.control for finding in findings if "hostproof_window_seconds is 0" in finding.why
+    }
     # This filer counts no discards, which is the first reason to say nothing of them; the host has
     # no interconnect, and nothing in swap.
-    assert said == set(CONTROLS_WITH_RATES) - {"storage_type", "interconnect", "memory_pressure"}
+    assert controls == set(CONTROLS_WITH_RATES) - {
+        "storage_type",
+        "interconnect",
+        "memory_pressure",
+    }
 
 
 def test_a_recording_has_waited_already(clock, read_all):
@@ -251,9 +259,9 @@ def measurement(key: str, how: str, events: list[str], clock: Clock) -> window.M
 
 def test_each_has_the_seconds_that_passed_for_it(clock):
     tasks = [Reading("slow", clock, [], 3.0), Reading("quick", clock, [], 0.5)]
-    told = {task.key: outcome for task, outcome in window.run(tasks, 10.0)}
+    outcomes = {task.key: outcome for task, outcome in window.run(tasks, 10.0)}
     assert clock.waits == [10.0]
-    assert told == {"slow": {"seconds": 13.5}, "quick": {"seconds": 10.5}}
+    assert outcomes == {"slow": {"seconds": 13.5}, "quick": {"seconds": 10.5}}
 
 
 def test_load_begins_when_all_that_looks_has_ended(clock):
@@ -267,9 +275,9 @@ def test_load_begins_when_all_that_looks_has_ended(clock):
     window.run(tasks, 12.0)
     assert clock.waits == [8.0]
     # Of the two that send, one begins when the other has ended.
-    pings = [one for one in events if "ping" in one]
+    pings = [event for event in events if "ping" in event]
     assert pings == ["begin ping 1 4", "end ping 1", "begin ping 2 4", "end ping 2"]
-    others = [one for one in events if "ping" not in one]
+    others = [event for event in events if "ping" not in event]
     assert others == ["begin sample", "end sample", "begin read 4", "end read"]
     assert events[0] == "begin sample"
 
@@ -294,10 +302,10 @@ def test_shares(kinds, looking, turn):
 
 
 def test_the_probes_of_a_policy_divide_it(clock, monkeypatch):
-    asked = {}
+    shares = {}
 
     def measure(probes: Any, seconds: float) -> Measured:
-        asked["+".join(probe.kind for probe in probes)] = seconds
+        shares["+".join(probe.kind for probe in probes)] = seconds
         return Measured([], [])
 
     monkeypatch.setattr(measuring, "measure_here", measure)
@@ -305,7 +313,7 @@ def test_the_probes_of_a_policy_divide_it(clock, monkeypatch):
     values = latency_packs.latency_policy(probes=probes, window_seconds=12)
     audit.read_host(LiveHost(), {"latency": values})
     # A file is read once before it counts.
-    assert asked == {"disk+nfs": 6.0, "tcp": 6.0, "disk_read": 3.0}
+    assert shares == {"disk+nfs": 6.0, "tcp": 6.0, "disk_read": 3.0}
     assert clock.waits == [6.0]
 
 
@@ -321,9 +329,9 @@ def test_a_control_takes_what_another_measures_in_the_same_window(clock, read_al
     assert len(clock.waits) <= 1
     clock.waits.clear()
     alone = read_all(LiveHost(), before=take, zz=take)
-    for one in alone.values():
-        assert isinstance(one, Unanswered)
-        assert "no probe measured it in this run" in str(one)
+    for problem in alone.values():
+        assert isinstance(problem, Unanswered)
+        assert "no probe measured it in this run" in str(problem)
     assert clock.waits == []
 
 
@@ -459,15 +467,15 @@ def test_a_plan_is_the_same_without_rates(name, values, machine):
     ("value", "seconds"), [(0, 0.0), ("0", 0.0), (1, 1.0), ("2.5", 2.5), (600, 600.0)]
 )
 def test_seconds_of_a_window(value, seconds):
-    given = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
-    assert given.window() == seconds
+    values = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
+    assert values.window() == seconds
 
 
 @pytest.mark.parametrize("value", [-1, 0.5, 601, "10s", "", None, True, False, [10], "1e2", "nan"])
 def test_no_window_of_so_many_seconds(value):
-    given = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
+    values = PolicyValues("x", {"window_seconds": value}, ["window_seconds"])
     with pytest.raises(PolicyError) as caught:
-        given.window()
+        values.window()
     assert str(caught.value) == (
         f"hostproof_window_seconds must be 0 or 1 to 600 seconds, not {value!r}"
     )
@@ -513,9 +521,9 @@ def untemplated(value: Any, variables: Any) -> Any:
 
 
 def test_one_variable_is_every_control_s():
-    for told, seconds in (({}, 10), ({"hostproof_window_seconds": 3}, 3)):
-        shown = policies.policies_of(CONTROLS_WITH_RATES, told, untemplated).shown
-        assert {one["window_seconds"] for one in shown.values()} == {seconds}
+    for variables, seconds in (({}, 10), ({"hostproof_window_seconds": 3}, 3)):
+        shown = policies.policies_of(CONTROLS_WITH_RATES, variables, untemplated).shown
+        assert {values["window_seconds"] for values in shown.values()} == {seconds}
         assert set(shown) == set(CONTROLS_WITH_RATES)
 
 

@@ -101,7 +101,11 @@ def _run(case: dict[str, Any]) -> dict[str, str]:
 def _in_order(units: Any, machine: str) -> list[Any]:
     """As Manager.create() of tuned/units/manager.py chooses and sorts them."""
     chosen = [unit for unit in units if unit.enabled]
-    chosen = [one for one in chosen if not one.uname_regex or re.search(one.uname_regex, machine)]
+    chosen = [
+        profile
+        for profile in chosen
+        if not profile.uname_regex or re.search(profile.uname_regex, machine)
+    ]
     return sorted(chosen, key=lambda unit: int(unit.options.pop("priority", 0)))
 
 

@@ -74,13 +74,13 @@ class Capture:
         names = ("tcp.srcport", "tcp.payload", *FIELDS)
         options = [option for name in names for option in ("-e", name)]
         lines = self.tshark("-Y", "tns", "-T", "fields", "-E", "separator=/t", *options)
-        found = []
+        packets = []
         for line in lines.splitlines():
             source, payload, *values = line.split("\t")
             sender = "listener" if int(source) == self.port else "client"
             fields = {name: value for name, value in zip(FIELDS, values, strict=True) if value}
-            found.append(Packet(sender, bytes.fromhex(payload.replace(":", "")), fields))
-        return found
+            packets.append(Packet(sender, bytes.fromhex(payload.replace(":", "")), fields))
+        return packets
 
     def unclean(self) -> str:
         """Packets that tshark could not make sense of, or warns about."""
@@ -133,8 +133,12 @@ class Kept:
         if self.record:
             content = {
                 name: [
-                    {"from": one.sender, "payload": one.payload.hex(), "tshark": one.fields}
-                    for one in packets
+                    {
+                        "from": packet.sender,
+                        "payload": packet.payload.hex(),
+                        "tshark": packet.fields,
+                    }
+                    for packet in packets
                 ]
                 for name, packets in conversations.items()
             }
@@ -157,9 +161,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OracleHome]:
 def version_of(name: str) -> str:
     command = [name, "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
-    found = re.search(r"\d+\.[\d.]+", done.stdout)
-    assert found, done.stdout
-    return f"{name} {found.group()}"
+    match = re.search(r"\d+\.[\d.]+", done.stdout)
+    assert match, done.stdout
+    return f"{name} {match.group()}"
 
 
 @pytest.fixture(scope="session")

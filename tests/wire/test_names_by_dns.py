@@ -105,18 +105,22 @@ def judge(tmp_path):
         arguments = [str(ROOT / "module_utils"), json.dumps(story), str(tmp_path)]
         done = subprocess.run([*isolated, *arguments], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        found = {one["check"].partition(".")[2]: one for one in told if one["status"] != "skip"}
-        found["node"] = next(one for one in told if one["title"].startswith(NODE))
-        found["vip"] = next(one for one in told if one["title"].startswith(VIP))
-        return found
+        records = json.loads(done.stdout)
+        findings = {
+            finding["check"].partition(".")[2]: finding
+            for finding in records
+            if finding["status"] != "skip"
+        }
+        findings["node"] = next(finding for finding in records if finding["title"].startswith(NODE))
+        findings["vip"] = next(finding for finding in records if finding["title"].startswith(VIP))
+        return findings
 
     return judge_host
 
 
 def test_three_addresses_by_each_server(judge):
-    found = judge()
-    assert {name: one["status"] for name, one in found.items()} == {
+    findings = judge()
+    assert {name: finding["status"] for name, finding in findings.items()} == {
         "hostname": "pass",
         "hostname_address": "pass",
         "reverse_lookup": "pass",
@@ -131,8 +135,8 @@ def test_three_addresses_by_each_server(judge):
         "node": "pass",
         "vip": "pass",
     }
-    assert found["scan"]["values"] == {f"addresses of {SCAN}": ", ".join(THREE)}
-    assert found["scan"]["persisted"] == "not in /etc/hosts"
+    assert findings["scan"]["values"] == {f"addresses of {SCAN}": ", ".join(THREE)}
+    assert findings["scan"]["persisted"] == "not in /etc/hosts"
 
 
 def test_a_short_name_is_completed_as_the_resolver_does(judge):
@@ -140,82 +144,88 @@ def test_a_short_name_is_completed_as_the_resolver_does(judge):
 
 
 def test_one_address(judge):
-    found = judge(zones=({SCAN: THREE[:1]}, {SCAN: THREE[:1]}))["scan"]
-    assert (found["status"], "192.0.2.53 has 1 of 3 addresses" in found["why"]) == ("fail", True)
+    finding = judge(zones=({SCAN: THREE[:1]}, {SCAN: THREE[:1]}))["scan"]
+    assert (finding["status"], "192.0.2.53 has 1 of 3 addresses" in finding["why"]) == (
+        "fail",
+        True,
+    )
 
 
 def test_one_server_does_not_know_it(judge):
-    found = judge(zones=({}, {SCAN: []}))["scan"]
-    assert (found["status"], "192.0.2.54 knows no such name" in found["why"]) == ("fail", True)
+    finding = judge(zones=({}, {SCAN: []}))["scan"]
+    assert (finding["status"], "192.0.2.54 knows no such name" in finding["why"]) == ("fail", True)
 
 
 def test_the_servers_differ(judge):
-    found = judge(zones=({}, {SCAN: [*THREE[:2], "192.0.2.24"]}))["scan"]
-    assert (found["status"], "the servers do not say the same" in found["why"]) == ("fail", True)
+    finding = judge(zones=({}, {SCAN: [*THREE[:2], "192.0.2.24"]}))["scan"]
+    assert (finding["status"], "the servers do not say the same" in finding["why"]) == (
+        "fail",
+        True,
+    )
 
 
 def test_served_by_etc_hosts(judge):
-    found = judge(hosts=f"{HOSTS}192.0.2.21 {SCAN}\n")["scan"]
-    assert (found["status"], "/etc/hosts has it" in found["why"]) == ("fail", True)
-    assert "(/etc/hosts:3)" in found["why"]
-    assert found["persisted"] == "/etc/hosts: 192.0.2.21"
-    assert found["running"].startswith("192.0.2.21; 192.0.2.53: ")
+    finding = judge(hosts=f"{HOSTS}192.0.2.21 {SCAN}\n")["scan"]
+    assert (finding["status"], "/etc/hosts has it" in finding["why"]) == ("fail", True)
+    assert "(/etc/hosts:3)" in finding["why"]
+    assert finding["persisted"] == "/etc/hosts: 192.0.2.21"
+    assert finding["running"].startswith("192.0.2.21; 192.0.2.53: ")
 
 
 def test_a_silent_server_is_told_and_the_rest_is_known(judge):
-    found = judge(zones=({}, "silent"))
-    assert (found["name_servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
-    said = "192.0.2.54: no answer in 1.5 seconds, queried twice."
-    assert found["name_servers"]["why"] == said
-    assert found["hostname_address"]["status"] == "pass"
-    assert found["cluster_names"]["status"] == "pass"
+    findings = judge(zones=({}, "silent"))
+    assert (findings["name_servers"]["status"], findings["scan"]["status"]) == ("fail", "fail")
+    message = "192.0.2.54: no answer in 1.5 seconds, queried twice."
+    assert findings["name_servers"]["why"] == message
+    assert findings["hostname_address"]["status"] == "pass"
+    assert findings["cluster_names"]["status"] == "pass"
 
 
 def test_all_servers_are_silent(judge):
     """What could not be found out in time is an error, never a pass: with these options glibc
     waits for as long as nobody shall."""
     slow = RESOLV.replace("timeout:1 attempts:2", "timeout:30 attempts:5")
-    found = judge(zones=("silent", "silent"), resolv=slow)
-    assert found["scan"]["status"] == "error"
-    assert found["name_servers"]["status"] == "fail"
-    assert found["resolv_conf"]["status"] == "warn"
-    assert "300 seconds" in found["resolv_conf"]["why"]
-    assert found["hostname_address"]["status"] == "pass"  # /etc/hosts knows it
+    findings = judge(zones=("silent", "silent"), resolv=slow)
+    assert findings["scan"]["status"] == "error"
+    assert findings["name_servers"]["status"] == "fail"
+    assert findings["resolv_conf"]["status"] == "warn"
+    assert "300 seconds" in findings["resolv_conf"]["why"]
+    assert findings["hostname_address"]["status"] == "pass"  # /etc/hosts knows it
 
 
 def test_what_is_no_answer_is_no_answer(judge):
-    found = judge(zones=("garbage", "garbage"))
-    assert (found["name_servers"]["status"], found["scan"]["status"]) == ("error", "error")
+    findings = judge(zones=("garbage", "garbage"))
+    assert (findings["name_servers"]["status"], findings["scan"]["status"]) == ("error", "error")
 
 
 def test_the_own_name_as_debian_installs_it(judge):
-    found = judge(hosts="127.0.0.1 localhost\n127.0.1.1 rac1.example.com rac1\n")
-    assert found["hostname_address"]["status"] == "fail"
-    assert found["hostname_address"]["why"] == "rac1 leads to 127.0.1.1 (/etc/hosts:2)."
-    assert (found["node"]["status"], found["vip"]["status"]) == ("fail", "pass")
+    findings = judge(hosts="127.0.0.1 localhost\n127.0.1.1 rac1.example.com rac1\n")
+    assert findings["hostname_address"]["status"] == "fail"
+    assert findings["hostname_address"]["why"] == "rac1 leads to 127.0.1.1 (/etc/hosts:2)."
+    assert (findings["node"]["status"], findings["vip"]["status"]) == ("fail", "pass")
 
 
 def test_another_address_than_the_interfaces_have(judge):
-    found = judge(hosts="127.0.0.1 localhost\n192.0.2.99 rac1\n")["hostname_address"]
-    assert (found["status"], "no interface has 192.0.2.99" in found["why"]) == ("fail", True)
+    finding = judge(hosts="127.0.0.1 localhost\n192.0.2.99 rac1\n")["hostname_address"]
+    assert (finding["status"], "no interface has 192.0.2.99" in finding["why"]) == ("fail", True)
 
 
 def test_the_address_is_somebody_elses(judge):
     lines = "192.0.2.10 db7.example.com\n192.0.2.10 rac1\n"
-    found = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse_lookup"]
-    assert (found["status"], found["why"]) == ("fail", "192.0.2.10 is db7.example.com.")
+    finding = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse_lookup"]
+    assert (finding["status"], finding["why"]) == ("fail", "192.0.2.10 is db7.example.com.")
 
 
 def test_dns_is_not_asked(judge):
-    found = judge(order="hosts: files\n")
-    assert (found["search_order"]["status"], found["scan"]["status"]) == ("fail", "fail")
+    findings = judge(order="hosts: files\n")
+    assert (findings["search_order"]["status"], findings["scan"]["status"]) == ("fail", "fail")
 
 
 def test_without_the_line_it_is_told_that_glibc_decides(judge):
-    found = judge(order="passwd: files\n", hosts=f"{HOSTS}192.0.2.99 {VIP}\n")
-    assert found["search_order"]["status"] == "warn"
+    findings = judge(order="passwd: files\n", hosts=f"{HOSTS}192.0.2.99 {VIP}\n")
+    assert findings["search_order"]["status"] == "warn"
     first, _, version = os.confstr("CS_GNU_LIBC_VERSION").partition(" ")
     if first == "glibc":
         files_first = tuple(map(int, version.split("."))) >= (2, 35)
         address = "192.0.2.99" if files_first else "192.0.2.11"
-        assert found["vip"]["running"].startswith(address)
+        assert findings["vip"]["running"].startswith(address)

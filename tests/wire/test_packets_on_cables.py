@@ -127,10 +127,12 @@ class Cables:
     def judge(self, window: float, **changes: Any) -> dict[str, list[str]]:
         """Status and reason of each check, on the node, whose eth1 is the interconnect."""
         policy = changed_policy("interconnect", **{"interfaces": ["eth1"], **changes})
-        given = json.dumps({**policy, "window_seconds": window})
-        told = self.within("node", sys.executable, "-c", JUDGE, str(ROOT / "module_utils"), given)
-        found: dict[str, list[str]] = json.loads(told)
-        return found
+        policy_text = json.dumps({**policy, "window_seconds": window})
+        output = self.within(
+            "node", sys.executable, "-c", JUDGE, str(ROOT / "module_utils"), policy_text
+        )
+        verdicts: dict[str, list[str]] = json.loads(output)
+        return verdicts
 
     def wait_for_addresses(self, name: str) -> None:
         """Until the kernel has seen that nobody else has them."""
@@ -140,12 +142,12 @@ class Cables:
             time.sleep(0.1)
 
     def look(self, name: str, sizes: dict[str, int]) -> dict[str, Any]:
-        told = self.within(
+        output = self.within(
             name, sys.executable, "-c", LOOK, str(ROOT / "module_utils"), json.dumps(sizes)
         )
-        found: dict[str, Any] = json.loads(told)
+        ways: dict[str, Any] = json.loads(output)
         return {
-            address: way if isinstance(way, str) else Way(**way) for address, way in found.items()
+            address: way if isinstance(way, str) else Way(**way) for address, way in ways.items()
         }
 
 
@@ -203,9 +205,9 @@ def test_an_answer_that_comes_in_pieces_is_told() -> None:
 
 def test_silence_is_told_beside_the_others() -> None:
     with laid() as cables:
-        found = cables.look("node", {PEER: 9000, "198.51.100.77": 9000, "203.0.113.1": 9000})
-        assert found.pop(PEER) == Way(9000, True, 0, "", 0, 9000)
-        assert all("answers no echo" in said for said in found.values())
+        results = cables.look("node", {PEER: 9000, "198.51.100.77": 9000, "203.0.113.1": 9000})
+        assert results.pop(PEER) == Way(9000, True, 0, "", 0, 9000)
+        assert all("answers no echo" in text for text in results.values())
 
 
 def test_a_peer_that_ignores_echoes_is_silent() -> None:
@@ -230,8 +232,8 @@ def test_ipv6(limit: int) -> None:
         cables.ip("peer", "route", "add", "default", "via", "2001:db8:2::fe")
         whole = Way(9000, True, 0, "", 0, 9000)
         refused = Way(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
-        wanted = whole if limit == 9000 else refused
-        assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": wanted}
+        expected = whole if limit == 9000 else refused
+        assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": expected}
 
 
 @pytest.mark.parametrize(
@@ -247,9 +249,9 @@ def test_the_control_says_the_same(
     limits: tuple[int, int, int, int], status: str, said: str
 ) -> None:
     with laid(limits) as cables:
-        found = cables.judge(0, mtu=9000, peers=[{"address": PEER}])
-    assert found["end_to_end"][0] == status
-    assert said.lower() in found["end_to_end"][1].lower()
+        verdicts = cables.judge(0, mtu=9000, peers=[{"address": PEER}])
+    assert verdicts["end_to_end"][0] == status
+    assert said.lower() in verdicts["end_to_end"][1].lower()
 
 
 def test_what_is_lost_in_the_window_is_counted() -> None:
@@ -269,12 +271,12 @@ def test_what_is_lost_in_the_window_is_counted() -> None:
         ):
             cables.within("node", "sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{key}")
         with cables.beside("node", IGNORE, NODE), cables.beside("peer", SEND, NODE, stranger):
-            found = cables.judge(2)
+            verdicts = cables.judge(2)
             two = cables.judge(2, interfaces=["eth1", "else0"])
     checks = ("reassembly", "udp_buffers", "reverse_path")
     assert [before[name][0] for name in checks] == ["pass"] * 3
     # One interface may have a strict filter; with two of them it is a fault.
-    assert [found[name][0] for name in checks] == ["fail", "fail", "warn"]
+    assert [verdicts[name][0] for name in checks] == ["fail", "fail", "warn"]
     assert two["reverse_path"][0] == "fail"
     assert "packets were dropped" in two["reverse_path"][1]
 
@@ -301,12 +303,12 @@ def test_the_module_says_the_same(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(tmp_path / "play.yml")]
     with laid((9000, 9000, 1500, 9000)) as cables:
         cables.within("node", "env", "-C", str(ROOT), "ANSIBLE_CONFIG=ansible.cfg", *command)
-    told = json.loads((tmp_path / "told").read_text())
+    answers = json.loads((tmp_path / "told").read_text())
     way = {"address": PEER, **Way(9000, False, 0, GATE, 1500, 1500)._asdict()}
-    assert (told["refused"]["passed"], told["refused"]["ways"]) == (False, [way])
-    assert told["passed"]["passed"]
-    assert not told["silent"]["passed"]
-    assert "answers no echo" in told["silent"]["ways"][0]["error"]
-    assert told["not_sent"]["skipped"]
-    assert "'db2' must be an IP address" in told["no_address"]["msg"]
-    assert "mtu must be from 576" in told["too_small"]["msg"]
+    assert (answers["refused"]["passed"], answers["refused"]["ways"]) == (False, [way])
+    assert answers["passed"]["passed"]
+    assert not answers["silent"]["passed"]
+    assert "answers no echo" in answers["silent"]["ways"][0]["error"]
+    assert answers["not_sent"]["skipped"]
+    assert "'db2' must be an IP address" in answers["no_address"]["msg"]
+    assert "mtu must be from 576" in answers["too_small"]["msg"]

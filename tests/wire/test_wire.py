@@ -66,18 +66,18 @@ def named(text: str) -> str:
 def captures(home: OracleHome, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Capture]:
     """Each conversation with what tshark heard of it."""
     folder = tmp_path_factory.mktemp("captures")
-    found = {}
-    with listening(folder / "ping.pcapng", home.port) as found["ping"]:
+    conversations = {}
+    with listening(folder / "ping.pcapng", home.port) as conversations["ping"]:
         assert tns_ping.ping("127.0.0.1", home.port, 10, 0.0).outcome == "answered"
     for name, connect_data in ASKS.items():
-        with listening(folder / f"{name}.pcapng", home.port) as found[name]:
+        with listening(folder / f"{name}.pcapng", home.port) as conversations[name]:
             connect(home, connect_data)
-    return found
+    return conversations
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_tshark_sees_the_packets_of_a_listener(captures: dict[str, Capture], name: str) -> None:
-    seen = [f"{one.sender} {one.fields['tns.type']}" for one in captures[name].packets()]
+    seen = [f"{packet.sender} {packet.fields['tns.type']}" for packet in captures[name].packets()]
     assert seen[: len(KINDS[name])] == KINDS[name]
 
 
@@ -121,10 +121,10 @@ def told_by_nmap(home: OracleHome, *options: str) -> str:
 def test_nmap_finds_a_listener_and_its_release(
     home: OracleHome, kept: Kept, versions: dict[str, str]
 ) -> None:
-    said = told_by_nmap(home, "-sV", "--script", "oracle-tns-version")
-    assert "oracle-tns" in said
-    assert "19.0.0.0.0" in said
-    kept.check("nmap-version.txt", versions["nmap"], said)
+    output = told_by_nmap(home, "-sV", "--script", "oracle-tns-version")
+    assert "oracle-tns" in output
+    assert "19.0.0.0.0" in output
+    kept.check("nmap-version.txt", versions["nmap"], output)
 
 
 def test_nmap_tells_a_sid_that_is_served_from_others(
@@ -133,19 +133,19 @@ def test_nmap_tells_a_sid_that_is_served_from_others(
     names = tmp_path / "sids"
     names.write_text("ORCL\nLAB1\nXE\n")
     options = ["--script", "+oracle-sid-brute", "--script-args", f"oraclesids={names}"]
-    said = told_by_nmap(home, *options)
-    assert "LAB1" in said
-    assert "ORCL" not in said
-    kept.check("nmap-sid-brute.txt", versions["nmap"], said)
+    output = told_by_nmap(home, *options)
+    assert "LAB1" in output
+    assert "ORCL" not in output
+    kept.check("nmap-sid-brute.txt", versions["nmap"], output)
 
 
 def test_python_oracledb_understands_every_answer(
     home: OracleHome, kept: Kept, versions: dict[str, str]
 ) -> None:
-    said = {name: named(connect(home, connect_data)) for name, connect_data in ASKS.items()}
+    answers = {name: named(connect(home, connect_data)) for name, connect_data in ASKS.items()}
     for name, codes in CODES.items():
-        assert [code for code in codes if code in said[name]] == codes, said[name]
-    text = "".join(f"{name}: {one}\n" for name, one in said.items())
+        assert [code for code in codes if code in answers[name]] == codes, answers[name]
+    text = "".join(f"{name}: {answer}\n" for name, answer in answers.items())
     kept.check("oracledb.txt", versions["oracledb"], text.replace(str(home.port), "PORT"))
 
 
@@ -155,10 +155,10 @@ def test_python_oracledb_is_delayed_by_the_limit_and_not_refused(tmp_path: Path)
         wait_for_new_second()
         began = time.monotonic()
         ended: list[float] = []
-        said: list[str] = []
+        answers: list[str] = []
 
         def attempt() -> None:
-            said.append(connect(home, ASKS["unknown_service"]))
+            answers.append(connect(home, ASKS["unknown_service"]))
             ended.append(time.monotonic() - began)
 
         threads = [threading.Thread(target=attempt) for _ in range(25)]
@@ -166,7 +166,7 @@ def test_python_oracledb_is_delayed_by_the_limit_and_not_refused(tmp_path: Path)
             thread.start()
         for thread in threads:
             thread.join()
-    assert all("DPY-6001" in one for one in said)
+    assert all("DPY-6001" in answer for answer in answers)
     rate = tns_ping.drain_rate(sorted(ended))
     assert rate == pytest.approx(10, rel=0.25)
     assert "* establish * 1158" in home.log.read_text()

@@ -9,9 +9,9 @@ ODM = "/opt/hostproof-tests/aix/odm.py"
 
 @pytest.mark.parametrize("layer", ["odm", "running"])
 def test_the_marks_are_the_defaults_of_aix(host, layer):
-    told = json.loads(host.check_output(f"{ODM} get sys0"))
-    assert told["maxpout"][layer] == "8193"
-    assert told["minpout"][layer] == "4096"
+    attributes = json.loads(host.check_output(f"{ODM} get sys0"))
+    assert attributes["maxpout"][layer] == "8193"
+    assert attributes["minpout"][layer] == "4096"
 
 
 def test_revert_has_what_was_there(host):

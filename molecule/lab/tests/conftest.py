@@ -31,9 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     prepare.yml left and that no file persists.
     """
     items.sort(key=lambda item: "flow_control" in item.path.name)
-    wanted = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
-    if wanted:
-        left_out = [item for item in items if stories.name_of(item.path) not in wanted]
+    names = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
+    if names:
+        left_out = [item for item in items if stories.name_of(item.path) not in names]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 

@@ -194,8 +194,8 @@ class FlowLab(LabMachine):
     def pause(self, *names: str) -> dict[str, str]:
         """What the drivers say: "off on off" is autoneg off, rx on, tx off."""
         shown = self.run("; ".join(f"echo; ethtool -a {name}" for name in names))
-        found = re.findall(r"for (\S+):\nAutonegotiate:\s+(\w+)\nRX:\s+(\w+)\nTX:\s+(\w+)\n", shown)
-        return {name: " ".join(values) for name, *values in found}
+        rows = re.findall(r"for (\S+):\nAutonegotiate:\s+(\w+)\nRX:\s+(\w+)\nTX:\s+(\w+)\n", shown)
+        return {name: " ".join(values) for name, *values in rows}
 
     def state(self) -> dict[str, object]:
         """Everything that the control may change: files, and what the drivers with PAUSE say."""

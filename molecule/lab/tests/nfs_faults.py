@@ -255,12 +255,12 @@ SLOTS = {
 
 def expected() -> dict[str, str]:
     """Every finding that is worse than a pass."""
-    found = {
+    statuses = {
         f"{fault.path} nfs_mounts.{check}": status
         for fault in FAULTS
         for check, status in fault.findings.items()
     }
-    return {**found, **OF_THE_HOST}
+    return {**statuses, **OF_THE_HOST}
 
 
 def seed(nfs: NfsLab) -> None:

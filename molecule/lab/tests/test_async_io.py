@@ -72,9 +72,9 @@ def test_the_seventeenth_context_is_foretold(machine):
     assert foretold == (65536 - used) // 4096
     machine.start("p000", f"--context 4096 {'--context 4096 ' * (foretold - 1)}")
     assert machine.number(USED) == used + foretold * 4096
-    found = machine.verify(**POLICY).finding("async_io.aio_usage")
-    assert (found["status"], found["values"]["contexts_left"]) == ("fail", 0)
-    assert f"instance LABA {foretold} contexts" in found["in_use"]
+    finding = machine.verify(**POLICY).finding("async_io.aio_usage")
+    assert (finding["status"], finding["values"]["contexts_left"]) == ("fail", 0)
+    assert f"instance LABA {foretold} contexts" in finding["in_use"]
     refused = machine.run(
         f"{LOGIN} '{TOOLS}/instance.py --sid LABB --process p001 --context 4096' 2>&1 || true"
     )
@@ -112,7 +112,11 @@ def test_a_silent_filer_is_one_finding(machine, nfs):
         "pkill -f '^ora_(dbw0|lgwr)_LABA '; sleep 1"
     )
     machine.run(f"rm -r {MOUNT}/async; umount {MOUNT} && rmdir {MOUNT}")
-    (silent,) = [one for one in verified.findings if one["check"] == "async_io.nfs_not_responding"]
+    (silent,) = [
+        finding
+        for finding in verified.findings
+        if finding["check"] == "async_io.nfs_not_responding"
+    ]
     assert silent["status"] == "fail"
     assert f"({MOUNT}) was silent from 20" in silent["why"]
     assert "dbw0 of LABA (pid" in silent["why"]

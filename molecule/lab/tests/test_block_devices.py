@@ -43,9 +43,9 @@ class DiskLab(LabMachine):
         """How long the map queues; the kernel's table shows when the daemon has read it."""
         self.run(f"cat > /etc/multipath.conf <<'X'\n{CONF.format(retry)}X")
         self.run("systemctl is-active -q multipathd || systemctl start multipathd")
-        told = {"fail": "off", "queue": "on"}.get(retry, f"{retry} chk")
+        queueing = {"fail": "off", "queue": "on"}.get(retry, f"{retry} chk")
         self.run("multipathd reconfigure")
-        self.until(f"multipathd show maps format '%w %Q' | grep -q ' {told} *$'")
+        self.until(f"multipathd show maps format '%w %Q' | grep -q ' {queueing} *$'")
 
     def until(self, command: str) -> None:
         self.run(f"for i in $(seq 120); do {command} && exit; sleep 0.5; done; exit 1")
@@ -58,7 +58,7 @@ class DiskLab(LabMachine):
 
     def values(self) -> dict[str, str]:
         disks = (self.node, "sda", "sdb")
-        files = " ".join(f"/sys/block/{one}/queue/{{scheduler,nr_requests}}" for one in disks)
+        files = " ".join(f"/sys/block/{disk}/queue/{{scheduler,nr_requests}}" for disk in disks)
         lines = self.run(f"bash -c 'grep -H . {files}'").splitlines()
         node = self.run("stat -L -c '%U:%G %a' /dev/mapper/mpatha").strip()
         return {**dict(line.split(":", 1) for line in lines), "node": node}
@@ -96,10 +96,10 @@ def test_two_paths_of_one_unit_are_well(machine, untouched):
 
 def test_a_path_that_is_down_is_found(machine):
     machine.path("sdb", "offline", "F")
-    found = machine.verify(**MIRRORED).finding(f"{machine.map} block_devices.paths")
-    assert found["status"] == "fail"
-    assert found["values"] == {"paths": 2, "working": 1}
-    assert "sda works (running), sdb failed (offline)" in found["running"]
+    finding = machine.verify(**MIRRORED).finding(f"{machine.map} block_devices.paths")
+    assert finding["status"] == "fail"
+    assert finding["values"] == {"paths": 2, "working": 1}
+    assert "sda works (running), sdb failed (offline)" in finding["running"]
     machine.path("sdb", "running", "A")
     assert machine.verify(**MIRRORED).statuses()[f"{machine.map} block_devices.paths"] == "pass"
 
@@ -123,8 +123,8 @@ def test_how_long_a_map_waits_is_judged_by_redundancy(machine, retry, normal, ex
 
 def test_a_daemon_that_is_away_is_found_and_not_started(machine):
     machine.run("systemctl stop multipathd.socket multipathd")
-    found = machine.verify(**MIRRORED).finding("block_devices.multipathd")
-    assert (found["status"], found["running"]) == ("fail", "inactive")
+    finding = machine.verify(**MIRRORED).finding("block_devices.multipathd")
+    assert (finding["status"], finding["running"]) == ("fail", "inactive")
     assert machine.run("systemctl is-active multipathd || true").strip() == "inactive"
     machine.configure("24")
 
@@ -143,15 +143,15 @@ def test_apply_has_udev_set_owners_and_queues(machine, untouched):
 
 def test_a_new_event_and_a_new_disk_keep_it(machine):
     """What a boot does: the map is made anew, and udev hears of disks that are added."""
-    wanted = machine.values()
+    expected = machine.values()
     machine.run(f"udevadm trigger --action=change /sys/block/{machine.node} && udevadm settle")
-    assert machine.values() == wanted
+    assert machine.values() == expected
     machine.run("multipath -f mpatha && rmmod scsi_debug")
     machine.run("modprobe scsi_debug vpd_use_hostno=0 add_host=2 dev_size_mb=32")
     machine.until("test $(multipathd show maps format '%N' | tail -n 1) = 2")
     machine.run("udevadm settle")
     machine.until("test \"$(stat -L -c '%U:%G' /dev/mapper/mpatha)\" = oracle:dba")
-    assert machine.values() == wanted
+    assert machine.values() == expected
     assert set(machine.verify(**QUEUES).statuses().values()) <= {"pass", "skip"}
 
 
@@ -159,6 +159,6 @@ def test_revert_puts_back_the_file_the_values_and_the_owner(machine, untouched):
     assert machine.revert().rc == 0
     values, files = untouched
     assert machine.values() == values
-    changed = {one for one, told in machine.files().items() if files.get(one) != told}
+    changed = {path for path, content in machine.files().items() if files.get(path) != content}
     # multipathd's own, and what the story wrote for it.
-    assert {one for one in changed if "multipath" not in one} == set()
+    assert {path for path in changed if "multipath" not in path} == set()

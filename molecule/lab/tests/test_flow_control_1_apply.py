@@ -50,12 +50,12 @@ def test_without_a_policy_nothing_changes_and_tx_of_a_storage_card_is_told(flow,
 def test_check_mode_shows_the_plan_and_changes_nothing(flow, flow_untouched):
     planned = flow.play("apply", "--check", "--diff", flow_control_rules=wanted(flow))
     assert planned.rc == 0
-    said = planned.output
-    assert said.count("+TxFlowControl=no") == 4
-    assert said.count("+RxFlowControl=yes") == 1
+    output = planned.output
+    assert output.count("+TxFlowControl=no") == 4
+    assert output.count("+RxFlowControl=yes") == 1
     # Each file takes over what counted before it: the distribution's, or the administrator's.
-    assert said.count("+NamePolicy=keep kernel database onboard slot path") == 3
-    assert said.count("+Name=dbnet0") == 1
+    assert output.count("+NamePolicy=keep kernel database onboard slot path") == 3
+    assert output.count("+Name=dbnet0") == 1
     assert flow.state() == flow_untouched
 
 
@@ -151,9 +151,9 @@ def test_the_card_of_the_running_play_is_left_alone(flow, flow_untouched):
         "sed -i '/ wired$/d' /root/.ssh/authorized_keys"
     )
     assert refused.rc == 2
-    said = " ".join(refused.output.split())
-    assert f"{name} is the only path of the ssh connection" in said
-    assert "flow_control_allow_link_down: true" in said
+    output = " ".join(refused.output.split())
+    assert f"{name} is the only path of the ssh connection" in output
+    assert "flow_control_allow_link_down: true" in output
     assert flow.state()["pause"] == flow_untouched["pause"]
 
 

@@ -124,8 +124,8 @@ def test_an_sga_in_small_pages_fails_and_one_in_huge_pages_passes(lab):
     verified = lab.verify()
     assert verified.statuses()["LAB1 hugepages.sga_in_huge_pages"] == "pass"
     assert verified.worse_than_pass() == {"LAB2 hugepages.sga_in_huge_pages": "fail"}
-    found = verified.finding("LAB2 hugepages.sga_in_huge_pages")
-    assert found["in_use"] == "0 bytes huge, 134217728 bytes in 4 KiB pages"
+    finding = verified.finding("LAB2 hugepages.sga_in_huge_pages")
+    assert finding["in_use"] == "0 bytes huge, 134217728 bytes in 4 KiB pages"
 
 
 def test_everything_passes_after_its_restart_with_huge_pages(lab):
@@ -160,9 +160,9 @@ def test_revert_puts_back_what_apply_did_at_once(lab, untouched):
 def test_a_plan_that_would_hurt_the_host_is_refused_with_its_numbers(lab, untouched):
     refused = lab.apply(hugepages_instances=TOO_LARGE)
     assert refused.rc == 2
-    said = " ".join(refused.output.split())
-    assert "1404 pages (2.7 GiB) are more than 70 percent" in said
-    assert "hugepages_allow_over_memory_limit: true" in said
+    output = " ".join(refused.output.split())
+    assert "1404 pages (2.7 GiB) are more than 70 percent" in output
+    assert "hugepages_allow_over_memory_limit: true" in output
     assert lab.files() == untouched["files"]
     assert lab.values() == untouched["values"]
 
@@ -176,24 +176,26 @@ def test_more_than_the_machine_has_is_refused_whatever_is_accepted(lab, untouche
 
 
 def test_a_short_grant_is_put_back_and_told(lab, untouched):
-    asked = lab.apply(hugepages_instances=TOO_LARGE, **EVERY_RISK)
-    assert asked.rc == 2
-    said = " ".join(asked.output.split())
-    assert re.search(r"requested 1404, the kernel granted \d{3,4}; the old state is restored", said)
+    result = lab.apply(hugepages_instances=TOO_LARGE, **EVERY_RISK)
+    assert result.rc == 2
+    output = " ".join(result.output.split())
+    assert re.search(
+        r"requested 1404, the kernel granted \d{3,4}; the old state is restored", output
+    )
     assert lab.values() == untouched["values"]
     assert lab.files() == untouched["files"]
 
 
 def test_revert_works_after_apply_was_killed_at_a_value_of_the_kernel(lab):
     """Steps of files are killed at in the container (molecule/hugepages)."""
-    said = lab.kill_at_each_step("apply", "kernel")
+    output = lab.kill_at_each_step("apply", "kernel")
     # Before each of three values, and right after the first two; nothing comes after the last.
-    assert int(re.search(r"killed at (\d+) steps; 6 files and values change", said).group(1)) >= 5
+    assert int(re.search(r"killed at (\d+) steps; 6 files and values change", output).group(1)) >= 5
 
 
 def test_revert_works_after_revert_was_killed_at_a_value_of_the_kernel(lab, untouched):
-    said = lab.kill_at_each_step("revert", "kernel")
-    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 5
+    output = lab.kill_at_each_step("revert", "kernel")
+    assert int(re.search(r"killed at (\d+) steps", output).group(1)) >= 5
     assert lab.files() == untouched["files"]
     assert lab.values() == untouched["values"]
 

@@ -124,9 +124,12 @@ def foretold(lab: HugePagesLab, settings: dict[str, object]) -> dict[str, str]:
     with lab.own_python():
         verified = lab.verify()
     assert all(
-        verified.finding(one.check)["status"] in ("fail", "warn") for one in FORETOLD.values()
+        verified.finding(forecast.check)["status"] in ("fail", "warn")
+        for forecast in FORETOLD.values()
     ), verified.statuses()
-    return {name: verified.finding(one.check)["persisted"] for name, one in FORETOLD.items()}
+    return {
+        name: verified.finding(forecast.check)["persisted"] for name, forecast in FORETOLD.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +149,8 @@ def booted(lab: HugePagesLab, foretold: dict[str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("name", FORETOLD)
 def test_verify_foretells_value_and_place(foretold, name):
     value, place = FORETOLD[name].value, FORETOLD[name].place
-    said = foretold[name].partition("; not used: ")[0].replace(" pages", "", 1)
-    assert said.startswith(f"{value} from {place}"), foretold[name]
+    text = foretold[name].partition("; not used: ")[0].replace(" pages", "", 1)
+    assert text.startswith(f"{value} from {place}"), foretold[name]
 
 
 def test_what_looks_as_if_it_decided_is_named_as_what_loses(foretold):
@@ -163,9 +166,9 @@ def test_what_looks_as_if_it_decided_is_named_as_what_loses(foretold):
 def test_an_apply_that_would_lose_to_tuned_is_refused_and_writes_nothing(lab, settings):
     refused = lab.apply(hugepages_group="")
     assert refused.rc == 2
-    said = " ".join(refused.output.split())
-    assert f"{DROP_IN} would not win at boot, {SYSCTL_CONF}:" in said
-    assert "(vm.nr_hugepages = 40) comes later: TuneD applies it after its own values" in said
+    output = " ".join(refused.output.split())
+    assert f"{DROP_IN} would not win at boot, {SYSCTL_CONF}:" in output
+    assert "(vm.nr_hugepages = 40) comes later: TuneD applies it after its own values" in output
     assert state(lab) == settings
 
 
@@ -173,15 +176,15 @@ def test_an_apply_that_the_unit_could_undo_is_refused_and_writes_nothing(lab, se
     """TuneD would apply our line again, and nothing says if before the unit or after it."""
     refused = lab.apply()
     assert refused.rc == 2
-    said = " ".join(refused.output.split())
-    assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54322" in said
-    assert f"{UNIT}:7" in said
-    assert "it is unknown which one is applied last" in said
+    output = " ".join(refused.output.split())
+    assert f"{LOADED}:1 may set vm.hugetlb_shm_group to 54322" in output
+    assert f"{UNIT}:7" in output
+    assert "it is unknown which one is applied last" in output
     assert state(lab) == settings
 
 
 def test_the_boot_does_what_was_foretold(lab, booted):
-    assert booted == {name: one.value for name, one in FORETOLD.items()}
+    assert booted == {name: forecast.value for name, forecast in FORETOLD.items()}
     assert "lab-oracle" in lab.run("tuned-adm active")
     assert lab.run("systemctl is-active tuned").strip() == "active"
 
@@ -189,7 +192,7 @@ def test_the_boot_does_what_was_foretold(lab, booted):
 def test_the_same_is_foretold_of_the_next(lab, foretold, booted):
     verified = lab.verify()
     assert {
-        name: verified.finding(one.check)["persisted"] for name, one in FORETOLD.items()
+        name: verified.finding(forecast.check)["persisted"] for name, forecast in FORETOLD.items()
     } == foretold
 
 

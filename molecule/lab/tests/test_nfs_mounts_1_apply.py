@@ -50,9 +50,9 @@ def test_apply_leaves_what_is_mounted_alone_and_judges_no_wire_without_traffic(n
         "/u02/oradata nfs_mounts.transfer_size": "warn",
     }
     for check in ("latency", "client_queue", "retransmissions"):
-        found = applied.finding(f"/u02/oradata nfs_mounts.{check}")
-        assert found["status"] == "skip"
-        assert found["why"].startswith("No traffic, no verdict")
+        finding = applied.finding(f"/u02/oradata nfs_mounts.{check}")
+        assert finding["status"] == "skip"
+        assert finding["why"].startswith("No traffic, no verdict")
 
 
 def test_a_busy_mount_is_refused_with_the_process_that_holds_it(nfs):
@@ -61,9 +61,9 @@ def test_a_busy_mount_is_refused_with_the_process_that_holds_it(nfs):
     refused = nfs.apply(nfs_mounts_allow_remount=True)
     nfs.stop_instance("LAB1")
     assert refused.rc == 2
-    said = " ".join(refused.output.split())
+    output = " ".join(refused.output.split())
     assert re.search(
-        r"/u02/oradata is in use by ora_dbw0_LAB1 \(pid \d+, /u02/oradata/users01\.dbf\)", said
+        r"/u02/oradata is in use by ora_dbw0_LAB1 \(pid \d+, /u02/oradata/users01\.dbf\)", output
     )
     assert nfs.state() == before
 

@@ -51,11 +51,11 @@ def test_losses_are_blamed_on_the_path(nfs):
     mounted = {name for name in verified.statuses() if name.endswith(" nfs_mounts.mounted")}
     assert mounted == {f"{path} nfs_mounts.mounted" for path in BUSY}
     for path in BUSY:
-        found = verified.finding(f"{path} nfs_mounts.retransmissions")
-        assert found["status"] == "fail"
-        assert "segments are lost on the way (network)" in found["why"]
-        assert "server is slow" not in found["why"]
-        assert "ports of the switches" in found["fix"]
+        finding = verified.finding(f"{path} nfs_mounts.retransmissions")
+        assert finding["status"] == "fail"
+        assert "segments are lost on the way (network)" in finding["why"]
+        assert "server is slow" not in finding["why"]
+        assert "ports of the switches" in finding["fix"]
 
 
 def test_slow_writes_are_blamed_on_the_server(nfs):
@@ -64,7 +64,7 @@ def test_slow_writes_are_blamed_on_the_server(nfs):
             hostproof_window_seconds=2 * SECONDS, nfs_mounts_sample_minimum_ops=FEW
         )
     assert verified.worse_than_pass() == {"/u02/oradata nfs_mounts.latency": "fail"}
-    found = verified.finding("/u02/oradata nfs_mounts.latency")
-    assert "WRITE of /u02/oradata" in found["why"]
-    assert "the server is slow" in found["why"]
-    assert "check the server" in found["fix"]
+    finding = verified.finding("/u02/oradata nfs_mounts.latency")
+    assert "WRITE of /u02/oradata" in finding["why"]
+    assert "the server is slow" in finding["why"]
+    assert "check the server" in finding["fix"]

@@ -49,10 +49,12 @@ def test_each_fault_is_named_for_the_reader(verified):
 
 
 @pytest.mark.parametrize(
-    "fault", [one for one in nfs_faults.FAULTS if one.findings], ids=lambda one: one.path[3:]
+    "fault",
+    [fault for fault in nfs_faults.FAULTS if fault.findings],
+    ids=lambda fault: fault.path[3:],
 )
 def test_the_finding_names_layer_and_fix(verified, fault):
-    found = verified.finding(f"{fault.path} nfs_mounts.{next(iter(fault.findings))}")
+    finding = verified.finding(f"{fault.path} nfs_mounts.{next(iter(fault.findings))}")
     for layer, words in fault.layer.items():
-        assert words in found[layer]
-    assert fault.fix in "\n".join([found["fix"], *found["commands"]])
+        assert words in finding[layer]
+    assert fault.fix in "\n".join([finding["fix"], *finding["commands"]])

@@ -86,31 +86,31 @@ def answers(nfs, nfs_untouched):
     # In a mount namespace of its own and with notes of its own: nobody sees the mounts.
     own = "unshare --mount sh -c 'mount -t tmpfs tmpfs /run/mount && exec \"$@\"' sh"
     ask = f"{own} python3 {TOOLS}/ask.py {EXPORT} {FOLDER} {SECONDS}"
-    said = nfs.run(
+    output = nfs.run(
         f"uname -r; mkdir {FOLDER} && {ask} <<'EOF' && rmdir {FOLDER}\n{texts}\nEOF",
         timeout=SECONDS * len(TEXTS),
     )
     assert nfs.mounts() == before
-    release, *lines = said.splitlines()
-    print(said)
+    release, *lines = output.splitlines()
+    print(output)
     return kernel_release.parse(release), [json.loads(line) for line in lines]
 
 
 def test_the_mount_refuses_half_of_the_texts(answers):
-    _release, asked = answers
-    assert [f"{one['type']} {one['options']}" for one in asked] == list(TEXTS)
+    _release, replies = answers
+    assert [f"{reply['type']} {reply['options']}" for reply in replies] == list(TEXTS)
     # Each was answered: none is counted as refused because nothing answered.
-    assert not [one for one in asked if one.get("says", "").startswith("no answer")]
-    taken = sum(one["mounted"] for one in asked)
-    assert taken >= 20, asked
-    assert len(asked) - taken >= 20, asked
+    assert not [reply for reply in replies if reply.get("says", "").startswith("no answer")]
+    taken = sum(reply["mounted"] for reply in replies)
+    assert taken >= 20, replies
+    assert len(replies) - taken >= 20, replies
 
 
 def test_each_text_is_judged_as_the_mount_answered(answers):
-    release, asked = answers
+    release, replies = answers
     wrong = []
-    for one in asked:
-        found = refused(one["options"], one["type"], release)
-        if any(not word.passed_over for word in found) is one["mounted"]:
-            wrong.append((one, found))
+    for reply in replies:
+        words = refused(reply["options"], reply["type"], release)
+        if any(not word.passed_over for word in words) is reply["mounted"]:
+            wrong.append((reply, words))
     assert wrong == []

@@ -98,7 +98,7 @@ class ProfileLab(LabMachine):
     control = ",".join(CONTROLS)
 
     def policies(self) -> dict[str, dict[str, object]]:
-        return {one: direct.policy(one, self._inventory, **PROFILE) for one in CONTROLS}
+        return {control: direct.policy(control, self._inventory, **PROFILE) for control in CONTROLS}
 
     def judge(self) -> Run:
         answer = self.module("verify_controls", controls=self.policies())
@@ -111,20 +111,20 @@ class ProfileLab(LabMachine):
     def apply_all(self) -> list[str]:
         """The controls that changed something."""
         answers = {
-            one: self.module("apply_control", control=one, policy=policy)
-            for one, policy in self.policies().items()
+            control: self.module("apply_control", control=control, policy=policy)
+            for control, policy in self.policies().items()
         }
-        assert not [one for one, answer in answers.items() if answer.get("failed")]
-        return [one for one, answer in answers.items() if answer["changed"]]
+        assert not [control for control, answer in answers.items() if answer.get("failed")]
+        return [control for control, answer in answers.items() if answer["changed"]]
 
     def revert_all(self) -> None:
-        for one in reversed(CONTROLS):
-            answer = self.module("revert_control", control=one)
+        for control in reversed(CONTROLS):
+            answer = self.module("revert_control", control=control)
             assert not answer.get("failed"), answer
 
     def kernel(self) -> dict[str, str]:
-        told = self.run(f"sysctl {' '.join(VALUES)}").splitlines()
-        return dict(line.split(" = ") for line in told)
+        lines = self.run(f"sysctl {' '.join(VALUES)}").splitlines()
+        return dict(line.split(" = ") for line in lines)
 
     def state(self) -> State:
         return State(self.files(), self.kernel())
@@ -147,8 +147,8 @@ class ProfileLab(LabMachine):
 
 
 def not_well(judged: Run) -> dict[str, str]:
-    found = judged.worse_than_pass()
-    return {name: status for name, status in found.items() if name != OF_THE_EMULATOR}
+    statuses = judged.worse_than_pass()
+    return {name: status for name, status in statuses.items() if name != OF_THE_EMULATOR}
 
 
 @pytest.fixture(scope="module")
@@ -189,11 +189,11 @@ def ready(machine: ProfileLab) -> State:
 
 
 def test_verify_says_what_a_stock_machine_lacks(machine):
-    found = machine.judge().worse_than_pass()
-    lacks = {name for name, status in found.items() if status == "fail"}
+    statuses = machine.judge().worse_than_pass()
+    lacks = {name for name, status in statuses.items() if status == "fail"}
     assert {"fs.aio-max-nr kernel_parameters.asynchronous_io", "time_sync.one_daemon"} <= lacks
     assert {"oracle nofile process_limits.login", "process_limits.remove_ipc"} <= lacks
-    assert found["memory_pressure.swap_size"] == "warn"
+    assert statuses["memory_pressure.swap_size"] == "warn"
 
 
 def test_one_line_makes_it_ready_once(machine, ready):
@@ -227,11 +227,11 @@ def tuned(machine: ProfileLab, ready: State) -> State:
 
 def test_tuned_is_named_for_what_it_decides(machine, tuned):
     assert tuned.values["vm.swappiness"] == "30"
-    found = machine.judge()
-    swappiness = found.finding("vm.swappiness kernel_parameters.memory")
+    judged = machine.judge()
+    swappiness = judged.finding("vm.swappiness kernel_parameters.memory")
     assert (swappiness["status"], swappiness["running"]) == ("warn", "30")
     assert f"tuned profile {TUNED_FILE}" in swappiness["persisted"]
-    dirty = found.finding("vm.dirty_ratio kernel_parameters.memory")
+    dirty = judged.finding("vm.dirty_ratio kernel_parameters.memory")
     assert dirty["status"] == "pass"
     assert dirty["persisted"].startswith("30 from tuned profile")
 
@@ -253,9 +253,9 @@ def test_beside_tuned_all_is_well_after_a_boot(machine, tuned):
     judged = machine.judge()
     # All is set, and that TuneD asks for something else stays to be told.
     assert not_well(judged) == {"kernel_parameters.consistent_sources": "warn"}
-    told = judged.finding("kernel_parameters.consistent_sources")["persisted"]
+    persisted = judged.finding("kernel_parameters.consistent_sources")["persisted"]
     won = f"vm.swappiness = 10 from {SYSCTLS}:[0-9]+"
-    assert re.fullmatch(rf"{won} wins over tuned profile {TUNED_FILE} = 30", told), told
+    assert re.fullmatch(rf"{won} wins over tuned profile {TUNED_FILE} = 30", persisted), persisted
 
 
 def test_limits_are_those_of_what_started_the_process(machine):
@@ -269,16 +269,19 @@ def test_limits_are_those_of_what_started_the_process(machine):
     )
     machine.start_stand_in("LOGIN", "", login=LOGIN)
     machine.until("test $(pgrep -fc '^ora_pmon_') = 3")
-    found = machine.judge_limits()
+    judged = machine.judge_limits()
     for sid, (soft, hard, status) in GIVEN.items():
         rows = machine.run(f"cat /proc/$(pgrep -f '^ora_pmon_{sid} ')/limits")
         assert re.search(rf"Max open files +{soft} +{hard} ", rows), rows
-        one = found.finding(f"ora_pmon_{sid} process_limits.in_force")
-        assert (one["status"], f"nofile {soft}/{hard}" in one["in_use"]) == (status, True), one
+        finding = judged.finding(f"ora_pmon_{sid} process_limits.in_force")
+        assert (finding["status"], f"nofile {soft}/{hard}" in finding["in_use"]) == (
+            status,
+            True,
+        ), finding
     for sid, unit in (("UNIT", "dbora.service"), ("CRON", "cron.service")):
-        assert unit in found.finding(f"ora_pmon_{sid} process_limits.in_force")["in_use"]
-    assert found.statuses()["dbora.service process_limits.units"] == "fail"
-    assert found.statuses()["cron process_limits.pam"] == "warn"
+        assert unit in judged.finding(f"ora_pmon_{sid} process_limits.in_force")["in_use"]
+    assert judged.statuses()["dbora.service process_limits.units"] == "fail"
+    assert judged.statuses()["cron process_limits.pam"] == "warn"
     for sid in GIVEN:
         machine.stop_instance(sid)
     machine.run(

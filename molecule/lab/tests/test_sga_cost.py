@@ -59,11 +59,11 @@ def segments(lab, pool):
 
 @pytest.fixture(scope="module")
 def cost(lab, segments):
-    found = by_ansible(size="256M", processes=PROCESSES[-1])
+    result = by_ansible(size="256M", processes=PROCESSES[-1])
     logs = ROOT / ".cache/logs"
     logs.mkdir(parents=True, exist_ok=True)
-    (logs / "sga-cost.txt").write_text("\n".join(found["table"]) + "\n")
-    return found
+    (logs / "sga-cost.txt").write_text("\n".join(result["table"]) + "\n")
+    return result
 
 
 def rows_of(cost: dict[str, Any], pages: str) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ import pytest
 def fields(host, path):
     """The line of fstab for a mount point, split."""
     lines = host.file("/etc/fstab").content_string.splitlines()
-    (found,) = [line.split() for line in lines if line.split()[1:2] == [path]]
-    return found
+    (entry,) = [line.split() for line in lines if line.split()[1:2] == [path]]
+    return entry
 
 
 @pytest.mark.parametrize(
@@ -15,9 +15,9 @@ def fields(host, path):
     [("/u02/oradata", "filer1:/vol/oradata"), ("/backup", "filer2:/vol/backup")],
 )
 def test_the_mount_is_hard_and_over_tcp(host, path, source):
-    given = fields(host, path)
-    options = given[3].split(",")
-    assert given[0] == source
+    entry = fields(host, path)
+    options = entry[3].split(",")
+    assert entry[0] == source
     assert "hard" in options
     assert "soft" not in options
     assert "udp" not in options

@@ -14,8 +14,8 @@ def model(host):
 
 
 def values(model, name):
-    (found,) = [one["values"] for one in model["sources"] if one["name"] == name]
-    return found
+    (settings,) = [source["values"] for source in model["sources"] if source["name"] == name]
+    return settings
 
 
 def test_the_pool_validates_each_connection_that_it_hands_out(model):

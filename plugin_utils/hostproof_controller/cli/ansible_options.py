@@ -81,10 +81,10 @@ class AnsibleOptions:
     def words_for_any_directory(self, leave_out: Iterable[str]) -> list[str]:
         """The same with absolute paths, without some options and without files of variables."""
         values = {
-            destination: tuple(_absolute(destination, str(value)) for value in given)
-            if isinstance(given, tuple)
-            else given
-            for destination, given in self._values.items()
+            destination: tuple(_absolute(destination, str(value)) for value in setting)
+            if isinstance(setting, tuple)
+            else setting
+            for destination, setting in self._values.items()
             if destination not in leave_out
         }
         values["extra_vars"] = [
@@ -93,13 +93,13 @@ class AnsibleOptions:
         return AnsibleOptions(values).words()
 
     def _words_of(self, action: argparse.Action) -> list[str]:
-        given = self._values.get(action.dest)
-        if not given:
+        setting = self._values.get(action.dest)
+        if not setting:
             return []
         if action.nargs == 0:
-            return [action.option_strings[0]] * int(given)
+            return [action.option_strings[0]] * int(setting)
         long = next(name for name in action.option_strings if name.startswith("--"))
-        return [f"{long}={value}" for value in given]
+        return [f"{long}={value}" for value in setting]
 
     def refuse_errors(self) -> None:
         """Refused where Ansible's own parser rejects the options, with its message."""
@@ -146,7 +146,7 @@ def _click_option(action: argparse.Action) -> click.Option:
 
 def _actions() -> list[argparse.Action]:
     parser = _playbook_cli().parser
-    return [one for one in parser._actions if one.option_strings and one.dest != _HELP]
+    return [action for action in parser._actions if action.option_strings and action.dest != _HELP]
 
 
 @cache

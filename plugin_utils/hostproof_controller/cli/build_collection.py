@@ -113,8 +113,8 @@ def lay_out(folder: Path) -> None:
         path.write_text(by_whole_names(path.read_text(encoding="utf-8"), modules, roles))
     (folder / "meta").mkdir()
     runtime = {"requires_ansible": ">=2.16.0", "action_groups": {"all": modules}}
-    for name, told in (("galaxy.yml", GALAXY), ("meta/runtime.yml", runtime)):
-        text = yaml.safe_dump(told, sort_keys=False, explicit_start=True)
+    for name, content in (("galaxy.yml", GALAXY), ("meta/runtime.yml", runtime)):
+        text = yaml.safe_dump(content, sort_keys=False, explicit_start=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 
@@ -122,8 +122,8 @@ def _files(folder: Path) -> Iterator[Path]:
     for inside, folders, names in os.walk(folder):
         left_out = _LEFT_OUT(inside, [*folders, *names])
         # playbooks/ has links to the other directories of a checkout; os.walk follows none.
-        folders[:] = [one for one in folders if one not in left_out]
-        yield from (Path(inside, one) for one in names if one not in left_out)
+        folders[:] = [directory for directory in folders if directory not in left_out]
+        yield from (Path(inside, name) for name in names if name not in left_out)
 
 
 def by_whole_names(text: str, modules: list[str], roles: list[str]) -> str:

@@ -64,10 +64,10 @@ def command(
 
     programs = environment_folder() / "bin"
     named = [*inventories] or [
-        one for one in os.environ.get("ANSIBLE_INVENTORY", "").split(",") if one
+        source for source in os.environ.get("ANSIBLE_INVENTORY", "").split(",") if source
     ]
     try:
-        looked_at.check([word for one in named for word in ("-i", one)])
+        looked_at.check([word for inventory in named for word in ("-i", inventory)])
     except looked_at.Unsafe as problem:
         raise Refused(str(problem)) from None
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
@@ -78,34 +78,40 @@ def command(
         count = copy_packs(Path(evidence) if evidence else None, packs)
         sources = [str(ROOT / "inventories/evidence.py"), *named]
         results = [
-            other_version.audit(one, packs, sources, scratch / name, programs)
-            for name, one in (("old", before), ("new", now))
+            other_version.audit(version, packs, sources, scratch / name, programs)
+            for name, version in (("old", before), ("new", now))
         ]
-        found = catalogue_diff.changes(before, now, *results)
+        changes = catalogue_diff.changes(before, now, *results)
     if as_json:
         record = {
             "old": before.version,
             "new": now.version,
             "packs": count,
-            "changes": [one._asdict() for one in found],
+            "changes": [change._asdict() for change in changes],
         }
         print(json.dumps(record, indent=1))
         return 0
-    if found:
-        terminal.table(HEADS, [row(one) for one in found])
+    if changes:
+        terminal.table(HEADS, [row(change) for change in changes])
         terminal.say("")
-    kinds = Counter(one.kind for one in found)
-    counts = ", ".join(f"{kinds[one]} {one}" for one in catalogue_diff.KINDS if kinds[one])
+    kinds = Counter(change.kind for change in changes)
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in catalogue_diff.KINDS if kinds[kind])
     update = f"{shorten(old, MOST_TEXT)} ({before.version}) to {now.version}, {count} packs"
     terminal.say(f"{update}: {counts or 'no difference'}")
     return 0
 
 
-def row(one: Change) -> tuple[str, ...]:
-    more = len(one.hosts) - MOST_NAMES
-    names = ", ".join(one.hosts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    hosts = f"{len(one.hosts)}: {names}" if one.hosts else ""
-    return (one.kind, one.name, shorten(one.before, MOST_TEXT), shorten(one.now, MOST_TEXT), hosts)
+def row(change: Change) -> tuple[str, ...]:
+    more = len(change.hosts) - MOST_NAMES
+    names = ", ".join(change.hosts[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    hosts = f"{len(change.hosts)}: {names}" if change.hosts else ""
+    return (
+        change.kind,
+        change.name,
+        shorten(change.before, MOST_TEXT),
+        shorten(change.now, MOST_TEXT),
+        hosts,
+    )
 
 
 def copy_packs(evidence: Path | None, into: Path) -> int:
@@ -113,10 +119,10 @@ def copy_packs(evidence: Path | None, into: Path) -> int:
     if evidence is None:
         evidence = Path(os.environ.get("HOSTPROOF_RECORDS") or WORKPLACE / "evidence")
         # The names of the directories of record begin with the time.
-        found = sorted(evidence.glob("*/*.json"))
+        paths = sorted(evidence.glob("*/*.json"))
     else:
-        found = sorted(evidence.glob("*.json"))
-    packs = {path.name: path for path in found if path.is_file()}
+        paths = sorted(evidence.glob("*.json"))
+    packs = {path.name: path for path in paths if path.is_file()}
     if not packs:
         raise Refused(f"{evidence} contains no evidence pack; ./hostproof record writes them")
     into.mkdir()

@@ -55,12 +55,21 @@ def command(
         )
     if profile is not None:
         required = [
-            one for name in NAMES if control in (None, name) for one in _required(name, profile)
+            requirement
+            for name in NAMES
+            if control in (None, name)
+            for requirement in _required(name, profile)
         ]
-        records = [one._asdict() for one in required]
-        _show(records, OF_PROFILE, [tuple(one) for one in required], output_format, wraps=3)
+        records = [requirement._asdict() for requirement in required]
+        _show(
+            records,
+            OF_PROFILE,
+            [tuple(requirement) for requirement in required],
+            output_format,
+            wraps=3,
+        )
         return 0
-    own = (one.check for one in own_checks(inventories))
+    own = (own_check.check for own_check in own_checks(inventories))
     checks = [check for check in (*all_checks(), *own) if control in (None, check.control)]
     rows = [
         (check.id, check.title, check.severity, check.takes_effect.replace("_", " "), check.control)

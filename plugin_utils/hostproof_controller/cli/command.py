@@ -171,13 +171,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if argv[0] in ("-h", "--help") and len(argv) > 1:
         argv[0] = "help"
     try:
-        given = dict(os.environ)
+        environment = dict(os.environ)
         if not argv[0].startswith("-") and argv[0] not in _WITHOUT_PROJECT:
             from . import project_file
 
             project_file.apply(os.environ)
         # config shows the origin of a value, so it gets the variables before that.
-        with hostproof.make_context(_PROGRAM, list(argv), obj=given) as context:
+        with hostproof.make_context(_PROGRAM, list(argv), obj=environment) as context:
             return int(hostproof.invoke(context) or 0)
     except click.exceptions.Exit as end:
         return int(end.exit_code)
@@ -242,12 +242,14 @@ def _sentence(problem: click.ClickException, first: str) -> str:
         new_name = RENAMED_OPTIONS.get(problem.option_name)
         if context and new_name in _option_names(context.command.params):
             return f"{name}: the option {problem.option_name} is now called {new_name}"
-        said = f"{name} has no option {quoted(problem.option_name)}"
+        sentence = f"{name} has no option {quoted(problem.option_name)}"
         others = _commands_with(problem.option_name)
         if others:
-            return f"{said}; it is an option of {' and '.join(others)}"
+            return f"{sentence}; it is an option of {' and '.join(others)}"
         known = _option_names(context.command.get_params(context)) if context else []
-        return said + (did_you_mean(problem.option_name, known) or f"; {help_command} lists them")
+        return sentence + (
+            did_you_mean(problem.option_name, known) or f"; {help_command} lists them"
+        )
     if isinstance(problem, click.MissingParameter) and problem.param and context:
         return f"{name} needs {_described(problem.param, context)}"
     message = problem.format_message().rstrip(".")
@@ -276,10 +278,10 @@ def _commands_with(option: str) -> list[str]:
 def every_command() -> dict[str, click.Command]:
     """The commands with those of groups (``latency baseline``), in the order of help."""
     context = click.Context(hostproof)
-    found: dict[str, click.Command] = {}
+    commands: dict[str, click.Command] = {}
     for name in COMMANDS:
         command: Any = hostproof.get_command(context, name)
-        found[name] = command
+        commands[name] = command
         for inner in getattr(command, "commands", {}).values():
-            found[f"{name} {inner.name}"] = inner
-    return found
+            commands[f"{name} {inner.name}"] = inner
+    return commands

@@ -23,11 +23,11 @@ def command(variables: dict[str, str] | None, output_format: str) -> int:
     """
     settings = project_file.effective(variables or {})
     if output_format == "json":
-        print(json.dumps({name: one._asdict() for name, one in settings.items()}, indent=1))
+        print(json.dumps({name: setting._asdict() for name, setting in settings.items()}, indent=1))
         return 0
     rows = [
-        (name, one.value or "-", one.origin, key.variable, key.option or "-")
-        for (name, one), key in zip(settings.items(), project_file.KEYS.values(), strict=True)
+        (name, setting.value or "-", setting.origin, key.variable, key.option or "-")
+        for (name, setting), key in zip(settings.items(), project_file.KEYS.values(), strict=True)
     ]
     terminal.table(HEADS, rows, wraps=1)
     return 0

@@ -66,13 +66,20 @@ class Difference(NamedTuple):
 @click.argument("after", type=options.PATH, help="report directory or findings file, later run")
 def command(before: str, after: str, all_changes: bool, output_format: str) -> int:
     """Lists new, changed and fixed findings, and those that are no longer checked (gone)."""
-    found = list(differences(read(before), read(after), all_changes=all_changes))
+    changes = list(differences(read(before), read(after), all_changes=all_changes))
     rows = [
-        (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)
-        for one in found
+        (
+            change.kind,
+            change.host,
+            change.check,
+            change.before or "-",
+            change.now or "-",
+            change.text,
+        )
+        for change in changes
     ]
     if output_format == "json":
-        print(json.dumps([one._asdict() for one in found], indent=1))
+        print(json.dumps([change._asdict() for change in changes], indent=1))
     elif output_format == "csv":
         print(terminal.as_csv(("kind", *HEADS[1:]), rows), end="")
     elif output_format == "markdown":
@@ -81,19 +88,19 @@ def command(before: str, after: str, all_changes: bool, output_format: str) -> i
         if rows:
             terminal.table(HEADS, rows)
             terminal.say("")
-        terminal.say(summary(found))
-    return exit_code(found)
+        terminal.say(summary(changes))
+    return exit_code(changes)
 
 
-def exit_code(found: Iterable[Difference]) -> int:
-    every = list(found)
+def exit_code(changes: Iterable[Difference]) -> int:
+    every = list(changes)
     if not every:
         return EXIT_SAME
-    return EXIT_WORSE if any(one.is_worse for one in every) else EXIT_OTHER
+    return EXIT_WORSE if any(change.is_worse for change in every) else EXIT_OTHER
 
 
-def summary(found: Iterable[Difference]) -> str:
-    counts = Counter(one.kind for one in found)
+def summary(changes: Iterable[Difference]) -> str:
+    counts = Counter(change.kind for change in changes)
     return ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "No difference"
 
 
@@ -112,10 +119,10 @@ def differences(
     """By kind, host and check. ``all_changes``: also changed values with unchanged status."""
     old = {state.name: state for state in before.states}
     new = {state.name: state for state in now.states}
-    found: list[Difference] = []
+    changes: list[Difference] = []
     for host in sorted({*old, *new}, key=natural):
-        found.extend(_of_host(host, old.get(host), new.get(host), all_changes))
-    yield from sorted(found, key=lambda one: KINDS.index(one.kind))
+        changes.extend(_of_host(host, old.get(host), new.get(host), all_changes))
+    yield from sorted(changes, key=lambda change: KINDS.index(change.kind))
 
 
 def _of_host(
@@ -125,18 +132,18 @@ def _of_host(
         yield from _of_one_side(host, old, new)
         return
     earlier, later = _matched(_by_key(old), _by_key(new))
-    lost = [one for key, one in earlier.items() if key not in later]
+    lost = [entry for key, entry in earlier.items() if key not in later]
     if new.outcome != "judged" and lost:
         # One sentence, and not as many as there are checks.
         text = f"{len(lost)} findings: the host was not audited this time"
         yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
         lost = []
     elif old.outcome != "judged" and new.outcome == "judged":
-        lost = [one for one in lost if one["control"] != "host"]
+        lost = [entry for entry in lost if entry["control"] != "host"]
         text = "the host is audited again"
         yield Difference(FIXED, host, ALL, "", None, host_verdict(new.findings), text)
-    for one in lost:
-        yield _difference(GONE, host, one, None)
+    for lost_finding in lost:
+        yield _difference(GONE, host, lost_finding, None)
     for key, finding in later.items():
         yield from _of_finding(host, earlier.get(key), finding, all_changes)
 
@@ -149,14 +156,14 @@ def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Ite
         if not host.startswith("("):
             yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
             return
-        for one in old.findings:
+        for finding in old.findings:
             # Findings about the older run itself end with that run.
-            kind = FIXED if one["status"] in PROBLEMS else GONE
-            yield _difference(kind, host, one, None)
+            kind = FIXED if finding["status"] in PROBLEMS else GONE
+            yield _difference(kind, host, finding, None)
         return
-    problems = [one for one in new.findings if one["status"] in PROBLEMS]
-    for one in problems:
-        yield _difference(NEW, host, None, one)
+    problems = [entry for entry in new.findings if entry["status"] in PROBLEMS]
+    for finding in problems:
+        yield _difference(NEW, host, None, finding)
     if not problems and not host.startswith("("):
         text = "the host is not in the first report"
         yield Difference(NEW, host, ALL, "", None, host_verdict(new.findings), text)
@@ -173,7 +180,7 @@ def _of_finding(
         return
     elif was in PROBLEMS and status not in PROBLEMS:
         yield _difference(FIXED, host, old, new)
-    elif was != status or (all_changes and any(old[one] != new[one] for one in LAYERS)):
+    elif was != status or (all_changes and any(old[layer] != new[layer] for layer in LAYERS)):
         yield _difference(CHANGED, host, old, new)
 
 
@@ -189,30 +196,30 @@ def _matched(old: _Findings, new: _Findings) -> tuple[_Findings, _Findings]:
         now = [key for key in new if key[0] == check and key not in old]
         if len(was) == len(now) == 1:
             renamed[was[0]] = now[0]
-    return {renamed.get(key, key): one for key, one in old.items()}, new
+    return {renamed.get(key, key): finding for key, finding in old.items()}, new
 
 
 def _by_key(state: HostState) -> _Findings:
     """Findings by check and title, which names the instance, mount or card; alike ones counted."""
     counts: Counter[tuple[str, str]] = Counter()
-    found = {}
-    for one in state.findings:
-        key = (one["check"], one["title"])
-        found[(*key, counts[key])] = one
+    findings = {}
+    for finding in state.findings:
+        key = (finding["check"], finding["title"])
+        findings[(*key, counts[key])] = finding
         counts[key] += 1
-    return found
+    return findings
 
 
 def _difference(
     kind: str, host: str, old: dict[str, Any] | None, new: dict[str, Any] | None
 ) -> Difference:
-    told = new or old
-    assert told is not None
+    finding = new or old
+    assert finding is not None
     return Difference(
         kind,
         host,
-        told["check"],
-        told["title"],
+        finding["check"],
+        finding["title"],
         old["status"] if old else None,
         new["status"] if new else None,
         _text(old, new),
@@ -221,12 +228,12 @@ def _difference(
 
 def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
     """The title, and what is found now, or what was where nothing is."""
-    told = new or old
-    assert told is not None
-    layer = actual_layer(told)
-    actual = told[layer] if layer else None
+    finding = new or old
+    assert finding is not None
+    layer = actual_layer(finding)
+    actual = finding[layer] if layer else None
     was = old[layer] if old and new and layer else None
-    text = str(told["title"])
+    text = str(finding["title"])
     if was is not None and actual is not None and was != actual:
         return f"{text}: {was} → {actual}"
     return f"{text}: {actual}" if actual is not None else text

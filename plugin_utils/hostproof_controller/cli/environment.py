@@ -19,7 +19,7 @@ def environment_folder() -> Path:
 
 def default_inventories(variables: Mapping[str, str]) -> list[str]:
     """The inventories of a run without -i: those of ANSIBLE_INVENTORY, or this machine."""
-    named = [one for one in variables.get("ANSIBLE_INVENTORY", "").split(",") if one]
+    named = [source for source in variables.get("ANSIBLE_INVENTORY", "").split(",") if source]
     return named or [str(ROOT / "inventories/local")]
 
 

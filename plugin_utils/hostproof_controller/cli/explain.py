@@ -40,7 +40,10 @@ _RELATIVE = re.compile(r"\]\((?!#|[a-z]+:)([^()\s]+)\)")
 
 #: Checks that no control has: of the run, of hosts as a whole and of waivers.
 _OTHERS = tuple(
-    one for module in (store, waivers) for one in vars(module).values() if isinstance(one, Check)
+    value
+    for module in (store, waivers)
+    for value in vars(module).values()
+    if isinstance(value, Check)
 )
 
 
@@ -70,20 +73,20 @@ def command(check: str, output_format: str, inventories: tuple[str, ...]) -> int
 
     The second part of the id is sufficient if it is unique.
     """
-    told = explained(check, inventories)
+    explanation = explained(check, inventories)
     if output_format == "json":
         record = {
-            **told.check._asdict(),
-            "control": told.check.control,
-            "since": None if told.check.control == OWN else since(told.check.id),
-            "rests_on_it": resting_on(told.check),
-            "text": told.text,
-            "page": told.page,
-            "variables": told.variables,
+            **explanation.check._asdict(),
+            "control": explanation.check.control,
+            "since": None if explanation.check.control == OWN else since(explanation.check.id),
+            "rests_on_it": resting_on(explanation.check),
+            "text": explanation.text,
+            "page": explanation.page,
+            "variables": explanation.variables,
         }
         print(json.dumps(record, indent=1))
         return 0
-    text = as_text(told)
+    text = as_text(explanation)
     if sys.stdout.isatty():
         from rich.markdown import Markdown
 
@@ -103,30 +106,37 @@ def own_checks(inventories: Sequence[str]) -> list[Loaded]:
 
 def explained(name: str, inventories: Sequence[str] = ()) -> Explained:
     """The documentation of a check; Refused for one that does not exist."""
-    own = {one.check.id: one for one in own_checks(inventories)}
+    own = {own_check.check.id: own_check for own_check in own_checks(inventories)}
     if name in own:
         return _of_own(own[name])
-    known = {one.id: one for one in (*all_checks(), *_OTHERS, *(one.check for one in own.values()))}
-    found = known.get(name) or known.get(current(name))
-    if found is None:
+    known = {
+        known_check.id: known_check
+        for known_check in (
+            *all_checks(),
+            *_OTHERS,
+            *(own_check.check for own_check in own.values()),
+        )
+    }
+    check = known.get(name) or known.get(current(name))
+    if check is None:
         # The second part only is what a reader remembers.
-        same = [one for one in known if one.partition(".")[2] == name]
-        found = known[same[0]] if len(same) == 1 else None
-    if found is None and name in NAMES:
+        same = [check_id for check_id in known if check_id.partition(".")[2] == name]
+        check = known[same[0]] if len(same) == 1 else None
+    if check is None and name in NAMES:
         raise Refused(f"{name} is a control; ./hostproof checks --control {name} lists its checks")
-    if found is None:
-        found = _of_answers(name)
-    if found is None:
+    if check is None:
+        check = _of_answers(name)
+    if check is None:
         hint = did_you_mean(name, [*NAMES, *known], -1)
         raise Refused(
             f"there is no check {quoted(name)}{hint or '; ./hostproof checks lists them'}"
         )
-    if found.control not in NAMES or found.id.endswith((".audited", ".applied")):
-        return Explained(found, _of_itself(found), found.reference, [])
-    page = f"docs/controls/{found.control}.md"
-    text = section((ROOT / page).read_text(encoding="utf-8"), found.id)
-    whole = "\n".join([_with_paths(text), *_not_on_page(found, text)])
-    return Explained(found, whole, page, variables_in(text, found.control))
+    if check.control not in NAMES or check.id.endswith((".audited", ".applied")):
+        return Explained(check, _of_itself(check), check.reference, [])
+    page = f"docs/controls/{check.control}.md"
+    text = section((ROOT / page).read_text(encoding="utf-8"), check.id)
+    whole = "\n".join([_with_paths(text), *_not_on_page(check, text)])
+    return Explained(check, whole, page, variables_in(text, check.control))
 
 
 def _not_on_page(check: Check, text: str) -> Iterator[str]:
@@ -145,12 +155,14 @@ def _of_answers(name: str) -> Check | None:
     control, _, what = name.partition(".")
     if control not in NAMES or what not in ("audited", "applied"):
         return None
-    told = with_all_controls([], [control])[0]
+    finding = with_all_controls([], [control])[0]
     if what == "applied":
-        told = not_applied(
+        finding = not_applied(
             control, "The change was rejected, or had no effect: the finding shows the reason."
         )
-    return Check(name, told["title"], told["severity"], "now", told["why"], told["reference"])
+    return Check(
+        name, finding["title"], finding["severity"], "now", finding["why"], finding["reference"]
+    )
 
 
 def section(page: str, check: str) -> str:
@@ -164,8 +176,8 @@ def section(page: str, check: str) -> str:
 def _with_paths(text: str) -> str:
     """Links of the page as paths relative to the checkout, the reader's working directory."""
 
-    def path(found: re.Match[str]) -> str:
-        target, mark, anchor = found[1].partition("#")
+    def path(match: re.Match[str]) -> str:
+        target, mark, anchor = match[1].partition("#")
         whole = (ROOT / "docs/controls" / target).resolve()
         return (
             f"]({whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else target}{mark}{anchor})"
@@ -195,53 +207,58 @@ def variables_in(text: str, control: str) -> list[dict[str, Any]]:
 
     role = controls()[control]
     by_name = {role.variable(field): (field, option) for field, option in role.options.items()}
-    found = []
+    variables = []
     for name in dict.fromkeys(_VARIABLE.findall(text)):
         if name in by_name:
             field, option = by_name[name]
             described = option["description"]
             words = described if isinstance(described, str) else " ".join(described)
             meaning = re.sub(r"\b[COV]\(([^()]*)\)", r"`\1`", words)
-            found.append({"name": name, "default": role.defaults.get(field), "meaning": meaning})
-    return found
+            variables.append(
+                {"name": name, "default": role.defaults.get(field), "meaning": meaning}
+            )
+    return variables
 
 
 def resting_on(check: Check) -> list[str]:
     """The checks that fail because this one does."""
-    return [one.id for one in all_checks() if check.id in one.because_of]
+    return [dependent.id for dependent in all_checks() if check.id in dependent.because_of]
 
 
 def _causes(check: Check) -> list[str]:
     """Checks that may be a cause of this one, and checks that this one may cause."""
-    told = (
+    groups = (
         ("Depends on", check.because_of),
         ("Required by", resting_on(check)),
     )
     lines = [
-        textwrap.fill(f"{head}: {', '.join(f'`{one}`' for one in ids)}", 100)
-        for head, ids in told
+        textwrap.fill(f"{head}: {', '.join(f'`{check_id}`' for check_id in ids)}", 100)
+        for head, ids in groups
         if ids
     ]
     return [*lines, ""] if lines else []
 
 
-def as_text(told: Explained) -> str:
+def as_text(explanation: Explained) -> str:
     """The same as Markdown."""
-    lines = [f"# {told.check.id}", "", told.text, "", *_causes(told.check)]
-    if told.variables:
+    lines = [f"# {explanation.check.id}", "", explanation.text, "", *_causes(explanation.check)]
+    if explanation.variables:
         lines += ["## Variables", ""]
-        for one in told.variables:
-            item = f"- `{one['name']}` (default `{json.dumps(one['default'])}`): {one['meaning']}"
+        for variable in explanation.variables:
+            item = (
+                f"- `{variable['name']}` (default `{json.dumps(variable['default'])}`): "
+                f"{variable['meaning']}"
+            )
             lines.append(textwrap.fill(item, 100, subsequent_indent="  ", break_long_words=False))
         lines.append("")
-    elif told.check.control in NAMES and told.check.control != OWN:
+    elif explanation.check.control in NAMES and explanation.check.control != OWN:
         from ..policies import controls
 
-        role = controls()[told.check.control]
+        role = controls()[explanation.check.control]
         names = ", ".join(f"`{role.variable(field)}`" for field in role.options)
         lines += [textwrap.fill(f"Variables: {names}", 100), ""]
-    if told.check.control == OWN:
-        lines.append(f"Your own check: {told.page}")
+    if explanation.check.control == OWN:
+        lines.append(f"Your own check: {explanation.page}")
     else:
-        lines.append(f"Since {since(told.check.id)}. Documentation: {told.page}")
+        lines.append(f"Since {since(explanation.check.id)}. Documentation: {explanation.page}")
     return "\n".join(lines)

@@ -68,27 +68,27 @@ def write(results: Results, directory: str) -> int:
 
 def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
     """What to do, in the order in which it takes effect; causes before what they cause."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
-    for one in sorted(findings, key=_order):
-        if one["status"] not in (FAIL, WARN) or not (one["fix"] or one["commands"]):
+    steps: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
+    for finding in sorted(findings, key=_order):
+        if finding["status"] not in (FAIL, WARN) or not (finding["fix"] or finding["commands"]):
             continue
-        own = tuple(line for line in one["commands"] if is_own(line))
+        own = tuple(line for line in finding["commands"] if is_own(line))
         # A line that no control writes is not run, and half of them may mean something else than
         # all.
-        others = [line for line in one["commands"] if line not in own]
+        others = [line for line in finding["commands"] if line not in own]
         may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
-        what = one_line(one["fix"] or "-")
+        what = one_line(finding["fix"] or "-")
         if not may_run:
             what += " (its commands are left out: no control writes them)"
-        same = found.setdefault(
-            (commands, own, "" if commands else what), [one["takes_effect"] or "now", what]
+        same = steps.setdefault(
+            (commands, own, "" if commands else what), [finding["takes_effect"] or "now", what]
         )
-        if one["check"] not in same:
-            same.append(one["check"])
+        if finding["check"] not in same:
+            same.append(finding["check"])
     return [
         Step(effect, tuple(checks), what, commands, own)
-        for (commands, own, _), (effect, what, *checks) in found.items()
+        for (commands, own, _), (effect, what, *checks) in steps.items()
     ]
 
 

@@ -80,9 +80,9 @@ def _limits(proc: Path, groups: Path) -> Iterator[int]:
         # In a container the path may be the machine's, of which only the top is seen.
         own = PurePosixPath(path.strip("/"))
         for file in (top / folder / name for folder in (own, *own.parents) for name in names):
-            told = _text(file).strip()
-            if told.isdigit():
-                yield int(told)
+            text = _text(file).strip()
+            if text.isdigit():
+                yield int(text)
 
 
 def _text(file: Path) -> str:

@@ -14,14 +14,14 @@ from . import options
 
 def context_of(root: click.Context, names: Iterable[str]) -> click.Context:
     """The context of a command (``latency``, ``compare``), which its help text needs."""
-    found = root
+    context = root
     for name in names:
-        group = found.command
-        command = group.get_command(found, name) if isinstance(group, click.Group) else None
+        group = context.command
+        command = group.get_command(context, name) if isinstance(group, click.Group) else None
         if command is None:
-            raise click.NoSuchCommand(name, ctx=found)
-        found = click.Context(command, parent=found, info_name=name)
-    return found
+            raise click.NoSuchCommand(name, ctx=context)
+        context = click.Context(command, parent=context, info_name=name)
+    return context
 
 
 class _CommandName(click.ParamType):
@@ -30,9 +30,9 @@ class _CommandName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        given = context_of(ctx.find_root(), ctx.params.get("names") or ())
-        group = given.command
-        names = group.list_commands(given) if isinstance(group, click.Group) else []
+        context = context_of(ctx.find_root(), ctx.params.get("names") or ())
+        group = context.command
+        names = group.list_commands(context) if isinstance(group, click.Group) else []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

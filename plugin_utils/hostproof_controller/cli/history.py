@@ -52,85 +52,85 @@ def command(reports: str | None, html: str | None, last: int, output_format: str
     parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     if not parent.is_dir():
         raise Refused(f"there is no directory {parent}")
-    found = trend(folders(parent, last), datetime.date.today())
-    for note in found.notes:
+    history = trend(folders(parent, last), datetime.date.today())
+    for note in history.notes:
         complain(note)
-    if not found.points:
+    if not history.points:
         raise Refused(f"{parent} has no run with an audited host")
     if html is not None:
-        _write(html, found)
+        _write(html, history)
     if output_format == "json":
-        print(json.dumps(_document(found), indent=1))
+        print(json.dumps(_document(history), indent=1))
     elif output_format == "csv":
-        print(terminal.as_csv(_FAILURE_HEADS, _failures(found)), end="")
+        print(terminal.as_csv(_FAILURE_HEADS, _failures(history)), end="")
     else:
-        _show(found)
+        _show(history)
     if html is not None and output_format == "text":
         terminal.say(f"\nPage: {html}")
     return 0
 
 
-def _write(path: str, found: Trend) -> None:
+def _write(path: str, history: Trend) -> None:
     from ..history.page import render
     from ..report.render import write_private
 
-    write_private(path, render(found, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())))
+    write_private(path, render(history, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())))
 
 
-def _failures(found: Trend) -> list[tuple[str, ...]]:
-    now = seconds(found.points[-1].at)
+def _failures(history: Trend) -> list[tuple[str, ...]]:
+    now = seconds(history.points[-1].at)
     return [
         (
-            one.since,
-            lasted(max(0, now - seconds(one.since))),
-            str(one.runs),
-            one.severity,
-            one.host,
-            one.check,
-            one.title,
+            failure.since,
+            lasted(max(0, now - seconds(failure.since))),
+            str(failure.runs),
+            failure.severity,
+            failure.host,
+            failure.check,
+            failure.title,
         )
-        for one in found.open_failures
+        for failure in history.open_failures
     ]
 
 
-def _document(found: Trend) -> dict[str, object]:
+def _document(history: Trend) -> dict[str, object]:
     return {
-        "runs": [one._asdict() for one in found.points],
-        "open_failures": [one._asdict() for one in found.open_failures],
-        "fixed": len(found.fixed),
-        "mean_seconds_to_fix": found.mean_seconds,
-        "expiring_waivers": [one._asdict() for one in found.expiring_waivers],
-        "notes": found.notes,
+        "runs": [point._asdict() for point in history.points],
+        "open_failures": [failure._asdict() for failure in history.open_failures],
+        "fixed": len(history.fixed),
+        "mean_seconds_to_fix": history.mean_seconds,
+        "expiring_waivers": [waiver._asdict() for waiver in history.expiring_waivers],
+        "notes": history.notes,
     }
 
 
-def _show(found: Trend) -> None:
+def _show(history: Trend) -> None:
     rows = [
         (
-            one.at,
-            str(one.audited),
-            *(str(one.verdicts[verdict]) for verdict in reversed(VERDICTS)),
-            str(one.failed),
-            one.run,
+            point.at,
+            str(point.audited),
+            *(str(point.verdicts[verdict]) for verdict in reversed(VERDICTS)),
+            str(point.failed),
+            point.run,
         )
-        for one in found.points
+        for point in history.points
     ]
     terminal.table(_HEADS, rows)
-    failures = _failures(found)
+    failures = _failures(history)
     terminal.say(f"\nOpen failures: {len(failures)}")
     if failures:
         terminal.table(_FAILURE_HEADS, failures[:_SHOWN])
         if len(failures) > _SHOWN:
             terminal.say(f"and {len(failures) - _SHOWN} more; --format csv lists them")
-    mean, fixed = found.mean_seconds, len(found.fixed)
+    mean, fixed = history.mean_seconds, len(history.fixed)
     text = "no failure was fixed" if mean is None else f"{lasted(mean)} ({fixed} fixed)"
     terminal.say(f"\nMean time to fix: {text}")
-    terminal.say(f"Waivers that expire within {SOON_DAYS} days: {len(found.expiring_waivers)}")
-    if found.expiring_waivers:
+    terminal.say(f"Waivers that expire within {SOON_DAYS} days: {len(history.expiring_waivers)}")
+    if history.expiring_waivers:
         terminal.table(
             ("expires", "days", "host", "check", "owner"),
             [
-                (one.expires, str(one.days), one.host, one.check, one.owner)
-                for one in found.expiring_waivers
+                (waiver.expires, str(waiver.days), waiver.host, waiver.check, waiver.owner)
+                for waiver in history.expiring_waivers
             ],
         )

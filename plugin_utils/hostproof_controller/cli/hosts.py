@@ -27,7 +27,7 @@ def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
     ``names`` are the hosts and groups, ``matches(word)`` says whether a pattern finds any host.
     """
     known = list(names)
-    said = []
+    messages = []
     for raw in re.split(r"[,:](?![^\[]*\])", limit) if not limit.startswith("@") else []:
         word = raw.strip().lstrip("!&")
         # Colons in an IPv6 address are not separators.
@@ -35,11 +35,11 @@ def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
             continue
         if not matches(word):
             hint = "" if _PATTERN.search(word) else did_you_mean(word, known, 0)
-            said.append(
+            messages.append(
                 f"--limit: no host or group of the inventory is {quoted(word)}"
                 f"{hint or f'; {as_typed(LISTS_HOSTS)} lists the hosts'}"
             )
-    return said
+    return messages
 
 
 def why_no_host(sources: list[str], limit: str) -> list[str]:
@@ -50,10 +50,10 @@ def why_no_host(sources: list[str], limit: str) -> list[str]:
 
     try:
         inventory = InventoryManager(loader=DataLoader(), sources=sources)
-        said = unknown_of(inventory, limit)
+        messages = unknown_of(inventory, limit)
         inventory.subset(limit)
-        if said or inventory.get_hosts("all"):
-            return said
+        if messages or inventory.get_hosts("all"):
+            return messages
     except (AnsibleError, OSError):
         # What is wrong with it Ansible has said already.
         return []

@@ -56,7 +56,7 @@ def command(tool: str, host: str | None, out: str | None, files: tuple[str, ...]
         source = " ".join(word for word in (f"Oracle {name}", run.version) if word)
         findings = as_findings(tool, source, run.foreign)
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(os.stat(file).st_mtime))
-        lines += [_line(at, one, findings[one], len(findings)) for one in findings]
+        lines += [_line(at, node, findings[node], len(findings)) for node in findings]
     parent = Path(os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     directory = Path(out) if out else parent / new_name()
     if directory.exists():

@@ -95,8 +95,8 @@ def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
     is_here = evidence is None and not ansible.has("inventory")
     _write(out, name, parts, is_here)
     for part in parts:
-        told = ", ".join(part.variables) or "nothing but comments"
-        terminal.say(f"{out}/group_vars/{GROUP}/{part.control}.yml: {told}")
+        names = ", ".join(part.variables) or "nothing but comments"
+        terminal.say(f"{out}/group_vars/{GROUP}/{part.control}.yml: {names}")
     terminal.say(f"\nRead them, correct them, then: ./hostproof audit -i {out} --become")
     return 0
 
@@ -156,31 +156,31 @@ def _safe(*texts: str) -> bool:
 
 
 def _instances(host: Host) -> Part:
-    found = attempt(instances.find_instances, host)
+    answer = attempt(instances.find_instances, host)
     notes: list[str] = []
-    if not isinstance(found, list):
-        return Part("hugepages", [f"Instances are not known: {one_line(str(found))}"], {}, [])
+    if not isinstance(answer, list):
+        return Part("hugepages", [f"Instances are not known: {one_line(str(answer))}"], {}, [])
     listed, users = [], []
-    for one in found:
-        sizes = one.segments
-        if not _safe(one.sid):
-            notes.append(f"Left out for its name: {one_line(ascii(one.sid))}")
+    for instance in answer:
+        sizes = instance.segments
+        if not _safe(instance.sid):
+            notes.append(f"Left out for its name: {one_line(ascii(instance.sid))}")
         elif not isinstance(sizes, list) or not sizes:
             why = one_line(str(sizes)) if sizes else "none was found"
-            notes.append(f"Left out: the SGA of {one_line(one.sid)} could not be read ({why})")
+            notes.append(f"Left out: the SGA of {one_line(instance.sid)} could not be read ({why})")
         else:
-            listed.append({"sid": one.sid, "sga": size_text(sum(part.size for part in sizes))})
-            user = if_known(one.user, None)
+            listed.append({"sid": instance.sid, "sga": size_text(sum(part.size for part in sizes))})
+            user = if_known(instance.user, None)
             if isinstance(user, str) and _safe(user) and user not in users:
                 users.append(user)
     variables: dict[str, Any] = {}
     if listed:
         notes.append("Running instances with their memory. sga is the larger of")
         notes.append("SGA_MAX_SIZE and SGA_TARGET; version: 19 tells the release.")
-        variables["hugepages_instances"] = sorted(listed, key=lambda one: str(one["sid"]))
+        variables["hugepages_instances"] = sorted(listed, key=lambda entry: str(entry["sid"]))
     if users:
         variables["hugepages_users"] = sorted(users)
-    if not found:
+    if not answer:
         notes.append("No instance runs: without a list what runs, and what oratab has, counts.")
     return Part("hugepages", notes, variables, ["hugepages_group: oinstall"])
 
@@ -195,29 +195,29 @@ def size_text(size: int) -> str:
 
 def _mounts(host: Host) -> Part:
     system = attempt(nfs_mounted.read_system, host)
-    found = attempt(lambda: nfs_mounted.read_mounted(host, if_known(system, "")))
-    if not isinstance(found, list):
-        return Part("nfs_mounts", [f"Mounts are not known: {one_line(str(found))}"], {}, [])
-    notes, wanted = [], {}
-    for one in found:
-        if not _safe(one.path, one.source) or ":" not in one.source:
-            notes.append(f"Left out for its name: {one_line(ascii(one.path))}")
-        elif not _ORACLE.search(one.path):
-            notes.append(f"Left out, if it holds no files of Oracle: {one_line(one.path)}")
+    mounts = attempt(lambda: nfs_mounted.read_mounted(host, if_known(system, "")))
+    if not isinstance(mounts, list):
+        return Part("nfs_mounts", [f"Mounts are not known: {one_line(str(mounts))}"], {}, [])
+    notes, entries = [], {}
+    for mount in mounts:
+        if not _safe(mount.path, mount.source) or ":" not in mount.source:
+            notes.append(f"Left out for its name: {one_line(ascii(mount.path))}")
+        elif not _ORACLE.search(mount.path):
+            notes.append(f"Left out, if it holds no files of Oracle: {one_line(mount.path)}")
         else:
-            wanted[one.path] = {
-                "path": one.path,
-                "source": one.source,
-                "class": class_of(one.path),
+            entries[mount.path] = {
+                "path": mount.path,
+                "source": mount.source,
+                "class": class_of(mount.path),
             }
     variables: dict[str, Any] = {}
-    if wanted:
+    if entries:
         notes.append("What is mounted now. The class is a guess by the path: correct it, for the")
         notes.append(
             "options follow from it (datafiles, redo, oracle_home, crs_voting, adr, backup)."
         )
-        variables["nfs_mounts_mounts"] = [wanted[path] for path in sorted(wanted)]
-    if not found:
+        variables["nfs_mounts_mounts"] = [entries[path] for path in sorted(entries)]
+    if not mounts:
         notes.append("Nothing is mounted over NFS.")
     return Part(
         "nfs_mounts", notes, variables, ["nfs_mounts_sharing: single", 'nfs_mounts_version: "3"']
@@ -229,26 +229,30 @@ def class_of(path: str) -> str:
 
 
 def _listeners(host: Host) -> Part:
-    found = attempt(listeners.read_listeners, host)
-    if not isinstance(found, list):
-        why = f"Listeners are not known: {one_line(str(found))}"
+    answer = attempt(listeners.read_listeners, host)
+    if not isinstance(answer, list):
+        why = f"Listeners are not known: {one_line(str(answer))}"
         return Part("listener_rate_limit", [why], {}, [])
     notes = [
         "Choose the rate: without a list, running listeners are checked with the settings of",
         "their file, and nothing is changed. Running listeners:",
     ]
-    notes += [f"  {one_line(one.name)} of {one_line(one.home)}" for one in found] or ["  none"]
-    examples = ["listener_rate_limit_listeners:"] if found else []
-    for one in found:
-        if _safe(one.name):
-            examples.append(f"  - {{name: {json.dumps(one.name, ensure_ascii=False)}, rate: 20}}")
+    notes += [f"  {one_line(entry.name)} of {one_line(entry.home)}" for entry in answer] or [
+        "  none"
+    ]
+    examples = ["listener_rate_limit_listeners:"] if answer else []
+    for listener in answer:
+        if _safe(listener.name):
+            examples.append(
+                f"  - {{name: {json.dumps(listener.name, ensure_ascii=False)}, rate: 20}}"
+            )
     return Part("listener_rate_limit", notes, {}, examples)
 
 
 def _links(host: Host) -> Part:
-    found = attempt(lambda: network_interfaces.read_interfaces(host, None))
-    if not isinstance(found, network_interfaces.Interfaces):
-        return Part("flow_control", [f"Links are not known: {one_line(str(found))}"], {}, [])
+    interfaces = attempt(lambda: network_interfaces.read_interfaces(host, None))
+    if not isinstance(interfaces, network_interfaces.Interfaces):
+        return Part("flow_control", [f"Links are not known: {one_line(str(interfaces))}"], {}, [])
     notes = [
         "Without a rule, links to storage and the interconnect are checked, and nothing "
         "is changed.",
@@ -256,7 +260,7 @@ def _links(host: Host) -> Part:
     ]
     seen = [
         f"  {one_line(path.role)}: {one_line(', '.join(path.nics))} ({one_line(path.what)})"
-        for path in found.paths
+        for path in interfaces.paths
     ]
     examples = [
         "flow_control_rules:",
@@ -297,9 +301,9 @@ def text_of(part: Part, name: str) -> str:
     ]
     for variable, value in part.variables.items():
         lines.append(f"{variable}:")
-        lines += [f"  - {_flow(one)}" for one in value]
+        lines += [f"  - {_flow(item)}" for item in value]
     if part.examples:
-        lines += ["", "# Yours to decide:", *(f"# {one}" for one in part.examples)]
+        lines += ["", "# Yours to decide:", *(f"# {example}" for example in part.examples)]
     return "\n".join(lines) + "\n"
 
 

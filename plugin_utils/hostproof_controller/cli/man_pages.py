@@ -29,7 +29,10 @@ def pages() -> Iterator[tuple[str, str]]:
         context = context_of(root, words.split())
         command = context.command
         inner = command.commands.values() if isinstance(command, click.Group) else ()
-        page = _page(context, {str(one.name): one.get_short_help_str(100) for one in inner})
+        page = _page(
+            context,
+            {str(subcommand.name): subcommand.get_short_help_str(100) for subcommand in inner},
+        )
         if isinstance(command, Command):
             codes = {str(code): meaning for code, meaning in command.exits.items()}
             page += _section("EXIT STATUS", codes)

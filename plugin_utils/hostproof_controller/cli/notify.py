@@ -63,25 +63,25 @@ def command(
     from ..notify import message as forms
     from ..notify import sending
 
-    for one in mail:
-        if not _ADDRESS.match(one):
-            raise Refused(f"--mail: {one!r} is not an e-mail address")
+    for recipient in mail:
+        if not _ADDRESS.match(recipient):
+            raise Refused(f"--mail: {recipient!r} is not an e-mail address")
     if not (webhook_file or mail or prints):
         raise Refused("notify needs --webhook-file, --mail or --print")
     address = sending.webhook_in(webhook_file) if webhook_file else None
     parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
-    found = message_of(parent, link)
+    message = message_of(parent, link)
     if prints:
-        print(json.dumps(forms.FORMS[webhook_format](found), indent=1))
+        print(json.dumps(forms.FORMS[webhook_format](message), indent=1))
         return 0
-    if not found.new and not trial:
+    if not message.new and not trial:
         terminal.say("Nothing is new: no message was sent")
         return 0
     if address is not None:
-        sending.post(address, forms.FORMS[webhook_format](found))
+        sending.post(address, forms.FORMS[webhook_format](message))
     if mail:
-        sending.mail(forms.as_mail(found, mail))
-    terminal.say(f"Sent: {found.title}")
+        sending.mail(forms.as_mail(message, mail))
+    terminal.say(f"Sent: {message.title}")
     return 0
 
 
@@ -101,12 +101,14 @@ def message_of(parent: Path, link: str | None = None) -> Message:
     if len(runs) == 1:
         return Message(latest.name, report, (), 0)
     before, now = read(str(runs[0])), read(str(latest))
-    found = list(differences(before, now))
-    wanted = {(one.host, one.check, one.title) for one in found if one.kind == NEW}
+    changes = list(differences(before, now))
+    new_keys = {
+        (change.host, change.check, change.title) for change in changes if change.kind == NEW
+    }
     new = tuple(
-        new_of(state.name, one)
+        new_of(state.name, finding)
         for state in now.states
-        for one in state.findings
-        if (state.name, one["check"], one["title"]) in wanted
+        for finding in state.findings
+        if (state.name, finding["check"], finding["title"]) in new_keys
     )
-    return Message(latest.name, report, new, sum(one.kind == FIXED for one in found))
+    return Message(latest.name, report, new, sum(change.kind == FIXED for change in changes))

@@ -50,13 +50,13 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reject an option as the value of an option: ``-e --check`` must not lose --check."""
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         names = {name for option in options for name in (*option.opts, *option.secondary_opts)}
-        given = self.make_parser(ctx).parse_args(list(args))[0]
+        arguments = self.make_parser(ctx).parse_args(list(args))[0]
         for option in options:
-            if ctx.resilient_parsing or option.name not in given:
+            if ctx.resilient_parsing or option.name not in arguments:
                 continue
-            values = given[option.name]
+            values = arguments[option.name]
             for value in values if isinstance(values, list) else [values]:
                 if isinstance(value, str) and value in names:
                     name = option.opts[-1]

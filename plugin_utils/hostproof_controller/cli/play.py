@@ -233,28 +233,28 @@ class Play:
         variables = ({name: value} for name, value in self.variables.items())
         return [
             *self.ansible.words(),
-            *(word for one in variables for word in ("-e", json.dumps(one))),
+            *(word for variable in variables for word in ("-e", json.dumps(variable))),
         ]
 
     def _variables(self) -> dict[str, str | bool]:
-        found: dict[str, str | bool] = {}
+        variables: dict[str, str | bool] = {}
         if self.waivers:
-            found["hostproof_waivers"] = str(self.waivers)
+            variables["hostproof_waivers"] = str(self.waivers)
         if self.baseline:
-            found["hostproof_baseline"] = str(self.baseline)
+            variables["hostproof_baseline"] = str(self.baseline)
         if self.options.strict:
-            found["hostproof_strict"] = True
+            variables["hostproof_strict"] = True
         if isinstance(self.options.gate, str):
             value = self.options.gate
             if not os.path.exists(os.path.join(value, "gate.json")):
                 raise Refused(f"--gate: {value} is not a directory of a gate (it has no gate.json)")
-            found["hostproof_gate"] = str(_passed_on("--gate", value))
+            variables["hostproof_gate"] = str(_passed_on("--gate", value))
         if self.evidence:
-            found["hostproof_evidence_folder"] = str(self.evidence)
-            found["ansible_connection"] = "local"
-            found["ansible_become"] = False
-            found["ansible_python_interpreter"] = str(environment_folder() / "bin/python")
-        return found
+            variables["hostproof_evidence_folder"] = str(self.evidence)
+            variables["ansible_connection"] = "local"
+            variables["ansible_become"] = False
+            variables["ansible_python_interpreter"] = str(environment_folder() / "bin/python")
+        return variables
 
     def _name_folders(self) -> None:
         """The directories of this run; one that cannot be written is said before anything runs."""
@@ -341,10 +341,10 @@ class Play:
         if self.evidence:
             sources = [str(ROOT / "inventories/evidence.py")]
             os.environ["HOSTPROOF_EVIDENCE"] = str(self.evidence)
-        said = why_no_host(sources, self.ansible.last("subset") or "")
-        for sentence in said:
+        messages = why_no_host(sources, self.ansible.last("subset") or "")
+        for sentence in messages:
             complain(sentence)
-        return bool(said)
+        return bool(messages)
 
 
 def _with_selection(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
@@ -353,31 +353,31 @@ def _with_selection(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleO
     from ..policies import BadPolicy
 
     variables = {
-        f"hostproof_{name}": [one for value in values.get(name) or () for one in value.split(",")]
+        f"hostproof_{name}": [word for value in values.get(name) or () for word in value.split(",")]
         for name in ("checks", "skip_checks", "set")
     }
-    given = {name: words for name, words in variables.items() if words}
-    if not given:
+    selectors = {name: words for name, words in variables.items() if words}
+    if not selectors:
         return ansible
     try:
         # Sets of a site are known with the variables of its hosts.
-        known = {n: words for n, words in given.items() if n != "hostproof_set"}
+        known = {n: words for n, words in selectors.items() if n != "hostproof_set"}
         selection.selection_of(known, lambda value: value)
     except BadPolicy as problem:
         variable, colon, text = str(problem).partition(":")
         option = variable.replace("hostproof_", "--").replace("_", "-")
         raise Refused(f"{option}{colon}{text}") from None
-    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(given)))
+    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(selectors)))
 
 
 def _with_target(ansible: AnsibleOptions, values: dict[str, Any]) -> AnsibleOptions:
     """The options with the target as variables, which slices get as well."""
     from ..targets import variables_of
 
-    given = variables_of(values.get("target_release"), values.get("target_os"))
-    if not given:
+    target = variables_of(values.get("target_release"), values.get("target_os"))
+    if not target:
         return ansible
-    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(given)))
+    return ansible.replaced(extra_vars=(*ansible.all("extra_vars"), json.dumps(target)))
 
 
 def _passed_on(option: str, value: str | None) -> Path | None:
@@ -395,10 +395,10 @@ def _passed_on(option: str, value: str | None) -> Path | None:
 def _exit_code_of(report: Path) -> int:
     try:
         with open_regular(str(report / "report.json")) as stream:
-            found = _EXIT_CODE.search(stream.read(_HEAD))
+            match = _EXIT_CODE.search(stream.read(_HEAD))
     except OSError:
-        found = None
-    return int(found[1]) if found else EXIT_USAGE
+        match = None
+    return int(match[1]) if match else EXIT_USAGE
 
 
 def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, bool]:

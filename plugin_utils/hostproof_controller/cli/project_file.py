@@ -71,15 +71,15 @@ def effective(variables: Mapping[str, str]) -> dict[str, Setting]:
     """Each key with its value and its origin: the environment, the file, or the default."""
     path = path_of(variables)
     of_file = {} if path is None else read(path)
-    found = {}
+    settings = {}
     for name, key in KEYS.items():
         if variables.get(key.variable):
-            found[name] = Setting(variables[key.variable], f"environment {key.variable}")
+            settings[name] = Setting(variables[key.variable], f"environment {key.variable}")
         elif name in of_file:
-            found[name] = Setting(of_file[name], str(path))
+            settings[name] = Setting(of_file[name], str(path))
         else:
-            found[name] = Setting(key.default, "default")
-    return found
+            settings[name] = Setting(key.default, "default")
+    return settings
 
 
 def path_of(variables: Mapping[str, str]) -> Path | None:
@@ -137,12 +137,12 @@ def _as_variable(path: Path, name: str, value: Any) -> str:
     if kind == TEXT and isinstance(value, str):
         return value
     words = [value] if isinstance(value, str) else value
-    is_list = isinstance(words, list) and all(isinstance(one, str) for one in words)
+    is_list = isinstance(words, list) and all(isinstance(word, str) for word in words)
     if kind not in (WORDS, PATHS) or not is_list:
         raise Refused(f"{path}: {name} must be a {kind}, not {quoted(str(value))}")
     if kind == WORDS:
         return ",".join(words)
-    return ",".join(_absolute(path.parent, one) for one in words)
+    return ",".join(_absolute(path.parent, word) for word in words)
 
 
 def _absolute(folder: Path, value: str) -> str:

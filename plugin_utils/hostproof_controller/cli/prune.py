@@ -39,12 +39,14 @@ def command(reports: str | None, keep: int, dry_run: bool) -> int:
     parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or WORKPLACE / "reports")
     if not parent.is_dir():
         raise Refused(f"there is no directory {parent}")
-    runs = sorted(one for one in parent.iterdir() if _RUN.match(one.name) and not one.is_symlink())
-    old = [one for one in runs[:-keep] if one.is_dir() and not list(one.glob("*.sig"))]
-    for one in old:
+    runs = sorted(
+        path for path in parent.iterdir() if _RUN.match(path.name) and not path.is_symlink()
+    )
+    old = [path for path in runs[:-keep] if path.is_dir() and not list(path.glob("*.sig"))]
+    for run in old:
         if not dry_run:
-            shutil.rmtree(one)
-        terminal.say(f"{'Would delete' if dry_run else 'Deleted'} {one}")
+            shutil.rmtree(run)
+        terminal.say(f"{'Would delete' if dry_run else 'Deleted'} {run}")
     if not old:
         terminal.say(f"Nothing to delete: {len(runs)} runs")
     return 0

@@ -56,7 +56,7 @@ def text_of(results: Results, form: str, strict: bool) -> str:
     if form in RENDERED:
         return _rendered(results, RENDERED[form], strict)
     if form == "csv":
-        return terminal.as_csv(COLUMNS, (_row(host, one) for host, one in _flat(results)))
+        return terminal.as_csv(COLUMNS, (_row(host, finding) for host, finding in _flat(results)))
     return markdown(results) if form == "markdown" else sarif(results)
 
 
@@ -77,12 +77,12 @@ def _rendered(results: Results, name: str, strict: bool) -> str:
 
 
 def _flat(results: Results) -> list[tuple[str, dict[str, Any]]]:
-    return [(state.name, one) for state in results.states for one in state.findings]
+    return [(state.name, finding) for state in results.states for finding in state.findings]
 
 
 def _row(host: str, finding: dict[str, Any]) -> list[Any]:
-    told = {**finding, "host": host, "commands": "\n".join(finding["commands"])}
-    return [told[name] for name in COLUMNS]
+    values = {**finding, "host": host, "commands": "\n".join(finding["commands"])}
+    return [values[name] for name in COLUMNS]
 
 
 def markdown(results: Results) -> str:
@@ -90,19 +90,19 @@ def markdown(results: Results) -> str:
     lines = ["# Hostproof report", ""]
     lines.append(terminal.as_markdown(("host", "verdict"), verdicts(results).items()))
     for state in results.states:
-        told = [one for one in state.findings if one["status"] in _LEVELS]
-        if not told:
+        findings = [finding for finding in state.findings if finding["status"] in _LEVELS]
+        if not findings:
             continue
         lines += [f"## {terminal.markdown_cell(state.name)}", ""]
         rows = [
             (
-                f"{STATUS_GLYPHS[one['status']]} {one['status']}",
-                one["check"],
-                one["title"],
-                one["why"],
-                fix_of(one),
+                f"{STATUS_GLYPHS[finding['status']]} {finding['status']}",
+                finding["check"],
+                finding["title"],
+                finding["why"],
+                fix_of(finding),
             )
-            for one in told
+            for finding in findings
         ]
         lines.append(terminal.as_markdown(("status", "check", "title", "why", "fix"), rows))
     return "\n".join(lines)
@@ -111,25 +111,27 @@ def markdown(results: Results) -> str:
 def sarif(results: Results) -> str:
     """SARIF 2.1.0: a result for each finding that needs attention; waived ones are suppressed."""
     rules: dict[str, dict[str, Any]] = {}
-    found = []
-    for host, one in _flat(results):
-        if one["status"] not in _LEVELS:
+    entries = []
+    for host, finding in _flat(results):
+        if finding["status"] not in _LEVELS:
             continue
         rules.setdefault(
-            one["check"],
+            finding["check"],
             {
-                "id": one["check"],
-                "shortDescription": {"text": _plain(one_line(one["title"]))},
-                "help": {"text": _plain(one["reference"])},
-                "properties": {"severity": one["severity"]},
+                "id": finding["check"],
+                "shortDescription": {"text": _plain(one_line(finding["title"]))},
+                "help": {"text": _plain(finding["reference"])},
+                "properties": {"severity": finding["severity"]},
             },
         )
-        found.append(_sarif_result(host, one, list(rules).index(one["check"])))
+        entries.append(_sarif_result(host, finding, list(rules).index(finding["check"])))
     driver = {"name": "hostproof", "version": VERSION, "rules": list(rules.values())}
     document = {
         "$schema": f"{_SCHEMAS}/sarif-schema-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}],
+        "runs": [
+            {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": entries}
+        ],
     }
     return json.dumps(document, indent=1) + "\n"
 

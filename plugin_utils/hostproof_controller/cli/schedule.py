@@ -109,7 +109,7 @@ def command(
         directory=_working_directory(),
         audit=_call("audit", *audit),
         ran=_RAN,
-        after="".join(f"ExecStartPost={one}\n" for one in after),
+        after="".join(f"ExecStartPost={line}\n" for line in after),
     )
     timer = TIMER.format(head=_HEAD, calendar=_calendar(on_calendar), delay=delay)
     units = {f"{name}.service": service, f"{name}.timer": timer}
@@ -126,7 +126,7 @@ def command(
 
 
 def _notify(webhook: str | None, form: str, mail: tuple[str, ...]) -> list[str]:
-    words = [word for one in mail for word in ("--mail", one)]
+    words = [word for address in mail for word in ("--mail", address)]
     if webhook:
         words += ["--webhook-file", os.path.abspath(webhook), "--webhook-format", form]
     return words

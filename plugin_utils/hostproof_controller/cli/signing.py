@@ -79,7 +79,7 @@ def sign(directory: str, key: str, who: str, policy: Iterable[str]) -> int:
     manifest = manifest_of(directory, inventories, who)
     with _shown_on_page(directory, manifest):
         text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
-        done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
+        done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, content=text.encode("ascii"))
         if done.returncode:
             raise Refused(f"{key} cannot sign: {_said(done)}")
     write_private(os.path.join(directory, MANIFEST), text)
@@ -119,8 +119,8 @@ def _shown_on_page(directory: str, manifest: dict[str, Any]) -> Iterator[None]:
 
     A page that another release rendered has no place for it, and stays as it is.
     """
-    found = [(name, _text_of_page(directory, name)) for name in PAGES if name in manifest["files"]]
-    name, before = next((one for one in found if SEAL_PLACE in one[1]), ("", ""))
+    pages = [(name, _text_of_page(directory, name)) for name in PAGES if name in manifest["files"]]
+    name, before = next((page for page in pages if SEAL_PLACE in page[1]), ("", ""))
     if not name:
         yield
         return
@@ -144,14 +144,14 @@ def _text_of_page(directory: str, name: str) -> str:
 def seal_of(manifest: dict[str, Any]) -> str:
     """What the page states of its seal: who, when, and what of it stays comparable by eye."""
     made = manifest["code"]
-    told = [
+    lines = [
         f"Signed by {manifest['who']}, {moment(manifest['signed'])}",
         f"findings sha256 {manifest['files'][FINDINGS_FILE]}",
         f"code {made['version']}, sha256 {made['sha256']}",
-        *(f"policy {one['path']}, sha256 {one['sha256']}" for one in manifest["policy"]),
+        *(f"policy {policy['path']}, sha256 {policy['sha256']}" for policy in manifest["policy"]),
         "./hostproof verify-report checks it",
     ]
-    return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in told) + "</p>"
+    return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in lines) + "</p>"
 
 
 def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, Any]:
@@ -179,20 +179,20 @@ def manifest_of(directory: str, policy: Iterable[str], who: str) -> dict[str, An
 
 def hashes(directory: str) -> tuple[dict[str, str], list[str]]:
     """SHA-256 by path of every file below a directory, and what is neither file nor directory."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     others = []
     for path in _below(directory, ""):
         whole = os.path.join(directory, path)
         if stat.S_ISREG(os.lstat(whole).st_mode):
-            found[path] = _hash(whole)
+            files[path] = _hash(whole)
         else:
             others.append(path)
-    return found, others
+    return files, others
 
 
 def _below(directory: str, inside: str) -> Iterator[str]:
     """Paths of what is below a directory; a link is itself, wherever it leads."""
-    for entry in sorted(os.scandir(os.path.join(directory, inside)), key=lambda one: one.name):
+    for entry in sorted(os.scandir(os.path.join(directory, inside)), key=lambda item: item.name):
         path = os.path.join(inside, entry.name)
         if entry.is_dir(follow_symlinks=False):
             yield from _below(directory, path)
@@ -230,10 +230,10 @@ def code() -> dict[str, Any]:
     files = {}
     for name in CODE:
         path = ROOT / name
-        for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            inside = str(one.relative_to(ROOT))
-            if one.is_file() and not any(mark in inside for mark in _NOT_CODE):
-                files[inside] = _hash(str(one))
+        for source in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            inside = str(source.relative_to(ROOT))
+            if source.is_file() and not any(mark in inside for mark in _NOT_CODE):
+                files[inside] = _hash(str(source))
     return {"version": VERSION, "revision": _revision(), "sha256": _digest(files)}
 
 
@@ -268,14 +268,14 @@ def check(directory: str, signers: str, who: str | None) -> tuple[list[str], dic
     names = [who] if who else _signers_of(signature, signers)
     if not names:
         return ["not signed by an allowed signer"], {}
-    said = ""
+    message = ""
     for name in names:
         words = ("-f", signers, "-I", name, "-n", NAMESPACE, "-s", signature)
-        done = _ssh_keygen("verify", *words, given=text)
+        done = _ssh_keygen("verify", *words, content=text)
         if done.returncode == 0:
             return _problems(directory, text, name)
-        said = _said(done)
-    return [f"the signature does not verify: {said}"], {}
+        message = _said(done)
+    return [f"the signature does not verify: {message}"], {}
 
 
 def _is_as_written(armored: bytes) -> bool:
@@ -298,8 +298,8 @@ def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict
     """Compare a manifest that has a valid signature with the files of the report."""
     try:
         manifest = json.loads(text.decode("ascii"))
-        wanted, who = manifest["files"], manifest["who"]
-        if manifest["schema"] != SCHEMA or not all(isinstance(v, str) for v in wanted.values()):
+        expected, who = manifest["files"], manifest["who"]
+        if manifest["schema"] != SCHEMA or not all(isinstance(v, str) for v in expected.values()):
             raise ValueError
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [f"{MANIFEST} has a valid signature but an unknown format"], {}
@@ -307,12 +307,12 @@ def _problems(directory: str, text: bytes, signer: str) -> tuple[list[str], dict
     if who != signer:
         problems.append(f"{MANIFEST} names the signer {one_line(str(who))}, but {signer} signed it")
     files, others = hashes(directory)
-    for path in sorted({*wanted, *files, *others}):
-        if path not in wanted:
+    for path in sorted({*expected, *files, *others}):
+        if path not in expected:
             problems.append(f"{one_line(path)} was added")
         elif path not in files:
             problems.append(f"{one_line(path)} is missing")
-        elif files[path] != wanted[path]:
+        elif files[path] != expected[path]:
             problems.append(f"{one_line(path)} was changed")
     return problems, manifest
 
@@ -345,10 +345,10 @@ def _public_key(key: str) -> str | None:
         return None
 
 
-def _ssh_keygen(what: str, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _ssh_keygen(what: str, *words: str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
-            ["ssh-keygen", "-Y", what, *words], input=given, capture_output=True, timeout=SECONDS
+            ["ssh-keygen", "-Y", what, *words], input=content, capture_output=True, timeout=SECONDS
         )
     except FileNotFoundError:
         raise Refused("ssh-keygen is not installed; OpenSSH 8.1 or newer has it") from None

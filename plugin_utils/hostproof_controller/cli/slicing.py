@@ -98,9 +98,13 @@ class Slicing:
         """
         programs = _programs()
         path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
-        asked = AuditRequest(
+        request = AuditRequest(
             self._inventories,
-            [Path(one[1:]).absolute() for one in ansible.all("extra_vars") if one.startswith("@")],
+            [
+                Path(word[1:]).absolute()
+                for word in ansible.all("extra_vars")
+                if word.startswith("@")
+            ],
             [*ansible.words_for_any_directory(_OF_THE_JOB), *self._own_forks],
             programs,
             {**environment, "PATH": path},
@@ -108,7 +112,9 @@ class Slicing:
         with tempfile.TemporaryDirectory(prefix="hostproof-slices-") as folder:
             lanes = [jobs[number :: len(self._lanes)] for number in range(len(self._lanes))]
             with ThreadPoolExecutor(len(lanes)) as pool:
-                run = partial(_run_lane, folder=Path(folder), asked=asked, interrupted=interrupted)
+                run = partial(
+                    _run_lane, folder=Path(folder), request=request, interrupted=interrupted
+                )
                 for done in [pool.submit(run, lane) for lane in lanes]:
                     done.result()
             for job, lost in gather(Path(environment["HOSTPROOF_REPORT"]), started, jobs):
@@ -116,13 +122,13 @@ class Slicing:
 
 
 def _run_lane(
-    jobs: Sequence[Job], folder: Path, asked: AuditRequest, interrupted: Sequence[int]
+    jobs: Sequence[Job], folder: Path, request: AuditRequest, interrupted: Sequence[int]
 ) -> None:
     """One after the other, on one node."""
     for job in jobs:
         if not interrupted:
             say(f"{job.name}: {len(job.hosts)} hosts")
-            job.run(folder, asked, interrupted)
+            job.run(folder, request, interrupted)
             say(f"{job.name} has ended")
         job.was_interrupted = bool(interrupted)
 
@@ -140,9 +146,9 @@ def slicing_of(
     if count is not None and not (automatic or _is_number(count)):
         raise Refused(f"--slices: {count} is neither a number of slices nor {_AUTO}")
     nodes = read_nodes(Path(file)) if file is not None else []
-    wanted = 0 if automatic else len(nodes) if count is None else int(count)
-    if not (automatic or 0 < wanted <= _MOST_SLICES):
-        raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {wanted}")
+    slice_count = 0 if automatic else len(nodes) if count is None else int(count)
+    if not (automatic or 0 < slice_count <= _MOST_SLICES):
+        raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {slice_count}")
     for key, instead in _ASKING.items():
         if ansible.has(key):
             raise Refused(f"a slice has no terminal for questions: use {instead} with --slices")
@@ -150,15 +156,17 @@ def slicing_of(
         raise Refused("--evidence contacts no host: nothing to split into slices")
     inventories = list(ansible.all("inventory"))
     if not inventories:
-        inventories = [one for one in environment.get("ANSIBLE_INVENTORY", "").split(",") if one]
+        inventories = [
+            source for source in environment.get("ANSIBLE_INVENTORY", "").split(",") if source
+        ]
     if not inventories:
         raise Refused("--slices needs your hosts: name them with -i INVENTORY")
-    for one in ansible.all("extra_vars"):
-        if one.startswith("@") and not os.path.isfile(one[1:]):
-            raise Refused(f"-e: there is no file {one[1:]}")
+    for word in ansible.all("extra_vars"):
+        if word.startswith("@") and not os.path.isfile(word[1:]):
+            raise Refused(f"-e: there is no file {word[1:]}")
     _programs()
     at_once = requested(ansible.last("forks"), environment) or 0
-    return Slicing(wanted, at_once, nodes, inventories, ansible.last("subset") or "")
+    return Slicing(slice_count, at_once, nodes, inventories, ansible.last("subset") or "")
 
 
 def _is_number(text: str) -> bool:

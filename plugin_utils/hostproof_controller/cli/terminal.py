@@ -78,12 +78,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], wraps: int = -1) 
     Where there is no room for that, each row becomes some lines, one for each column.
     """
     cells = [[one_line(cell) for cell in row] for row in rows]
-    told = console()
+    terminal = console()
     last = wraps % len(heads)
     for shown in (heads, [head.replace(" ", "\n") for head in heads]):
         lines = [[*head.split("\n"), *column] for head, *column in zip(shown, *cells, strict=True)]
         longest = [max(map(len, column)) for column in lines]
-        if sum(longest) - longest[last] + 2 * len(heads) + min(longest[last], 20) <= told.width:
+        if sum(longest) - longest[last] + 2 * len(heads) + min(longest[last], 20) <= terminal.width:
             _show(_grid(shown, cells, last))
             return
     records = [[*zip(heads, row, strict=True), ("", "")] for row in cells]
@@ -106,9 +106,9 @@ def _grid(heads: Sequence[str] | None, cells: Iterable[Sequence[str]], folded: i
 
 
 def _show(shown: Table) -> None:
-    told = console()
-    with told.capture() as captured:
-        told.print(shown)
+    terminal = console()
+    with terminal.capture() as captured:
+        terminal.print(shown)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
 
 
@@ -136,7 +136,9 @@ def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-_MARKS = str.maketrans({one: f"\\{one}" for one in "\\`*_[]<>|#~!$"} | {"&": "&amp;"})
+_MARKS = str.maketrans(
+    {character: f"\\{character}" for character in "\\`*_[]<>|#~!$"} | {"&": "&amp;"}
+)
 
 
 def markdown_cell(value: Any) -> str:

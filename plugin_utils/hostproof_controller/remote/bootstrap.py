@@ -92,8 +92,8 @@ def answer():
     except BaseException as problem:
         import traceback
 
-        said = f"{type(problem).__name__}: {problem}"
-        return {"failed": True, "crashed": said, "exception": traceback.format_exc()}
+        message = f"{type(problem).__name__}: {problem}"
+        return {"failed": True, "crashed": message, "exception": traceback.format_exc()}
     return {"failed": True, "msg": REQUEST["module"] + " ended without a result"}
 
 

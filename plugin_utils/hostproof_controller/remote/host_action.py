@@ -43,7 +43,10 @@ def prepare(module: str = "") -> None:
         own_checks = custom_checks.load(transport.inventory_sources())
     if module:
         # As in _with_own_checks.
-        payload.prime(module, [one for one in policies.controls() if one != "custom" or own_checks])
+        payload.prime(
+            module,
+            [control for control in policies.controls() if control != "custom" or own_checks],
+        )
     else:
         payload.prime()
     transport.freeze_memory()
@@ -241,10 +244,10 @@ class JudgingAction(PayloadAction):
                 names = selection.controls_of(selected, names)
                 if not names:
                     raise Failed("no check is selected: see ./hostproof checks")
-            found = self.policies_of(names)
-            names = _with_own_checks(found, names, selected)
+            policy_set = self.policies_of(names)
+            names = _with_own_checks(policy_set, names, selected)
             self.selected = selected
-            params["controls"], params["secrets"] = found.shown, found.secret
+            params["controls"], params["secrets"] = policy_set.shown, policy_set.secret
         return names
 
     def _chosen(self, chosen: Any) -> list[str]:
@@ -252,14 +255,18 @@ class JudgingAction(PayloadAction):
         known = list(policies.controls())
         if chosen is not None:
             names = [chosen] if isinstance(chosen, str) else chosen
-            if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
                 raise Failed("controls must be a list of names")
             for name in names:
                 policies.control_named(name)
         else:
             tags = set(self.variables.get("ansible_run_tags") or ["all"])
             skipped = set(self.variables.get("ansible_skip_tags") or [])
-            names = [one for one in known if ("all" in tags or one in tags) and one not in skipped]
+            names = [
+                control
+                for control in known
+                if ("all" in tags or control in tags) and control not in skipped
+            ]
         if not names:
             raise Failed(f"no control is named: name at least one of {', '.join(known)}")
         return list(names)
@@ -274,26 +281,26 @@ class JudgingAction(PayloadAction):
 
 
 def _with_own_checks(
-    found: policies.Policies, names: list[str], selected: selection.Selection | None
+    policy_set: policies.Policies, names: list[str], selected: selection.Selection | None
 ) -> list[str]:
     """Add the checks of checks.d. Without any check the control is not sent."""
-    if "custom" not in found.shown:
+    if "custom" not in policy_set.shown:
         return names
     try:
         loaded = custom_checks.load(transport.inventory_sources())
     except HostproofError as problem:
         raise Failed(str(problem)) from None
-    policy = found.shown["custom"]
+    policy = policy_set.shown["custom"]
     if loaded and isinstance(policy["checks"], list):
-        policy["checks"] = [*(one.values for one in loaded), *policy["checks"]]
+        policy["checks"] = [*(check.values for check in loaded), *policy["checks"]]
     if selected is not None and isinstance(policy["checks"], list):
-        policy["checks"] = [one for one in policy["checks"] if _is_selected(selected, one)]
+        policy["checks"] = [check for check in policy["checks"] if _is_selected(selected, check)]
     if policy["checks"]:
         return names
     if names == ["custom"]:
         raise Failed(f"there is no check of your own: write one in {custom_checks.FOLDER}/*.yml")
-    del found.shown["custom"]
-    return [one for one in names if one != "custom"]
+    del policy_set.shown["custom"]
+    return [name for name in names if name != "custom"]
 
 
 def _is_selected(selected: selection.Selection, entry: Any) -> bool:
@@ -312,10 +319,10 @@ def argument_spec(module: str) -> dict[str, Any]:
     tree = ast.parse((LIBRARY / f"{module}.py").read_text(encoding="utf-8"))
     for node in tree.body:
         names = node.targets if isinstance(node, ast.Assign) else []
-        if any(isinstance(one, ast.Name) and one.id == "ARGUMENT_SPEC" for one in names):
+        if any(isinstance(target, ast.Name) and target.id == "ARGUMENT_SPEC" for target in names):
             assert isinstance(node, ast.Assign)
-            found: dict[str, Any] = ast.literal_eval(node.value)
-            return found
+            spec: dict[str, Any] = ast.literal_eval(node.value)
+            return spec
     raise LookupError(f"library/{module}.py has no ARGUMENT_SPEC")
 
 
@@ -341,12 +348,12 @@ def what_was_said(output: dict[str, Any]) -> str:
         lines = [one_line(line) for line in str(output.get(stream, ""))[-20_000:].splitlines()]
         lines = [line for line in lines if line and not _OF_SSH.match(line)]
         if lines:
-            said = f"{lines[-1][:500]} (exit code {code})"
+            message = f"{lines[-1][:500]} (exit code {code})"
             if code in (126, 127) or (code and _NO_PROGRAM.search(lines[-1])):
-                said += "; is ansible_python_interpreter a Python 3.6 or newer there?"
+                message += "; is ansible_python_interpreter a Python 3.6 or newer there?"
             if _NEEDS_TERMINAL.search(lines[-1]):
-                said += "; its sudoers have requiretty, and this connection gives no terminal"
-            return said
+                message += "; its sudoers have requiretty, and this connection gives no terminal"
+            return message
     return f"exit code {code}, and nothing was printed"
 
 

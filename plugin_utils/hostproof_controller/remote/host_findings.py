@@ -90,7 +90,7 @@ def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
             one if _has_fine_contents(one) and not is_foreign else _taken(one)
             for one, is_foreign in zip(findings, _show_foreign_calls(findings), strict=True)
         ]
-    return [_taken(one) for one in findings]
+    return [_taken(finding) for finding in findings]
 
 
 def _has_fine_contents(finding: dict[str, Any]) -> bool:
@@ -116,25 +116,25 @@ def _show_foreign_calls(findings: Sequence[dict[str, Any]]) -> list[bool]:
 
 
 def _taken(finding: Any) -> dict[str, Any]:
-    given = finding if isinstance(finding, dict) else {}
-    control, check = given.get("control"), given.get("check")
+    values = finding if isinstance(finding, dict) else {}
+    control, check = values.get("control"), values.get("check")
     if not (isinstance(check, str) and isinstance(control, str) and is_check_of(check, control)):
         return _unknown(control)
-    found: dict[str, Any] = {"control": str(control), "check": str(check)}
+    record: dict[str, Any] = {"control": str(control), "check": str(check)}
     left_out = []
     for name, field in _FIELDS.items():
-        value = given.get(name)
-        if name in given and field.is_right(value):
-            found[name] = _printable(value)
+        value = values.get(name)
+        if name in values and field.is_right(value):
+            record[name] = _printable(value)
         else:
             left_out.append(name)
-            found[name] = [] if field.instead == [] else field.instead
-    left_out += sorted(printable(str(name))[:40] for name in given.keys() - found.keys())[:10]
-    found["title"] = found["title"] or check
-    found["reference"] = found["reference"] or f"docs/controls/{control}.md"
+            record[name] = [] if field.instead == [] else field.instead
+    left_out += sorted(printable(str(name))[:40] for name in values.keys() - record.keys())[:10]
+    record["title"] = record["title"] or check
+    record["reference"] = record["reference"] or f"docs/controls/{control}.md"
     if left_out:
-        found["why"] = f"{found['why']} {_LEFT_OUT.format(', '.join(left_out))}".strip()
-    return found
+        record["why"] = f"{record['why']} {_LEFT_OUT.format(', '.join(left_out))}".strip()
+    return record
 
 
 #: Remark about omitted fields.
@@ -174,9 +174,9 @@ def _printable(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, list):
-        return [printable(one) for one in value]
+        return [printable(item) for item in value]
     if isinstance(value, dict):
-        return {printable(name): _printable(one) for name, one in value.items()}
+        return {printable(name): _printable(item) for name, item in value.items()}
     return value
 
 
@@ -190,7 +190,7 @@ def _is_text_or_null(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, str) and len(one) <= MOST_TEXT for one in value
+        isinstance(item, str) and len(item) <= MOST_TEXT for item in value
     )
 
 
@@ -206,7 +206,7 @@ def _are_commands(value: Any) -> bool:
 def _are_values(value: Any) -> bool:
     return value is None or (
         isinstance(value, dict)
-        and all(isinstance(name, str) and _is_value(one) for name, one in value.items())
+        and all(isinstance(name, str) and _is_value(item) for name, item in value.items())
     )
 
 
@@ -225,7 +225,7 @@ def _is_word_of(*words: Any) -> Callable[[Any], bool]:
 _texts_of = itemgetter("title", "problem", "why", *LAYERS, "fix", "reference")
 _FIELDS = {
     "title": _Field(_is_text, ""),
-    "status": _Field(_is_word_of(*(one for one in STATUSES if one != WAIVED)), ERROR),
+    "status": _Field(_is_word_of(*(status for status in STATUSES if status != WAIVED)), ERROR),
     "severity": _Field(_is_word_of(*SEVERITIES), SEVERITIES[0]),
     **{name: _Field(_is_text_or_null, None) for name in LAYERS},
     "takes_effect": _Field(_is_word_of(None, *TAKES_EFFECT), None),

@@ -112,32 +112,32 @@ def _stopped(root: int) -> list[int]:
 
     The origin of orphaned processes is unknown, and children of sudo cannot be stopped.
     """
-    found: list[int] = []
+    pids: list[int] = []
     new = [root]
     while new:
-        found += new
+        pids += new
         for pid in new:
             _send(pid, signal.SIGSTOP)
         parents = _parents()
-        new = [pid for pid, parent in parents.items() if parent in found and pid not in found]
-    return found
+        new = [pid for pid, parent in parents.items() if parent in pids and pid not in pids]
+    return pids
 
 
 def _parents() -> dict[int, int]:
     """The parent of each process; the answer of ps where no /proc tells it (macOS)."""
-    found = {}
+    parents = {}
     for path in glob.iglob("/proc/[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError), open(path, "rb") as stream:
             # The name in brackets may hold anything, brackets too.
-            found[int(path.split("/")[2])] = int(stream.read().rpartition(b")")[2].split()[1])
-    if not found:
+            parents[int(path.split("/")[2])] = int(stream.read().rpartition(b")")[2].split()[1])
+    if not parents:
         listed = subprocess.run(
             ["ps", "-A", "-o", "pid=", "-o", "ppid="], stdout=subprocess.PIPE, check=False
         )
-        found = {
+        parents = {
             int(pid): int(parent) for pid, parent in map(bytes.split, listed.stdout.splitlines())
         }
-    return found
+    return parents
 
 
 def _send(pid: int, number: signal.Signals) -> None:

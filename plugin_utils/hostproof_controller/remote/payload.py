@@ -115,14 +115,14 @@ def request(
     parameters.
     """
     mark = secrets.token_hex(16)
-    asked = {
+    options = {
         "module": module,
         "check_mode": check_mode,
         "diff": diff,
         "compiled": compiled,
         "window_seconds": _window_of(params),
     }
-    head = json.dumps([mark, asked]).encode("ascii")
+    head = json.dumps([mark, options]).encode("ascii")
     return head + b"\n" + zlib.compress(json.dumps(params).encode("ascii"), 9), mark
 
 
@@ -130,9 +130,9 @@ def _window_of(params: dict[str, Any]) -> float:
     """Every control has a window by its own variable; a host opens one, as long as the longest."""
     chosen = params.get("controls")
     policies = chosen.values() if isinstance(chosen, dict) else ()
-    windows = [one.get("window_seconds", 0) for one in policies if isinstance(one, dict)]
+    windows = [policy.get("window_seconds", 0) for policy in policies if isinstance(policy, dict)]
     # What is no number the host rejects with a sentence.
-    return max((one for one in windows if isinstance(one, int | float)), default=0)
+    return max((window for window in windows if isinstance(window, int | float)), default=0)
 
 
 def answer_in(output: str, mark: str) -> Answer:
@@ -154,10 +154,10 @@ def answer_of_module(output: str) -> dict[str, Any]:
     if len(line) > INFLATED_LIMIT:
         raise NoAnswer(f"the answer is longer than {INFLATED_LIMIT >> 20} MiB")
     try:
-        found: dict[str, Any] = bounded.loads(line.encode("ascii"))
+        answer: dict[str, Any] = bounded.loads(line.encode("ascii"))
     except ValueError as problem:
         raise NoAnswer(f"the answer cannot be read: {problem}") from None
-    return found
+    return answer
 
 
 def unpack(packed: str) -> Answer:
@@ -167,12 +167,12 @@ def unpack(packed: str) -> Answer:
     try:
         # A number of 10,000 digits is a ValueError too.
         text = bounded.inflate(binascii.a2b_base64(packed), INFLATED_LIMIT)
-        found = bounded.loads(text)
+        content = bounded.loads(text)
     except ValueError as problem:
         raise NoAnswer(f"the answer cannot be read: {problem}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise NoAnswer("the answer is not a JSON object")
-    answer = Answer(found)
+    answer = Answer(content)
     answer.plain = is_plain(text.decode("ascii"))
     return answer
 
@@ -193,14 +193,14 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
     On a host, the compilation takes longer than the whole audit.
     """
     chosen = tuple(sorted(controls))
-    found = _compiled(module, chosen)
-    if found is None:
+    payload = _compiled(module, chosen)
+    if payload is None:
         sources = all_sources()
         path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
         cache.get_or_create(path, lambda: _compile(sources, module, chosen))
         _compiled.cache_clear()
-        found = _compiled(module, chosen)
-    return found
+        payload = _compiled(module, chosen)
+    return payload
 
 
 @functools.cache
@@ -212,8 +212,11 @@ def _compiled(module: str, chosen: tuple[str, ...]) -> tuple[str, str, str] | No
 
 
 def _compile(sources: dict[str, Source], module: str, controls: tuple[str, ...]) -> bytes:
-    found = [sources[name] for name in what_travels(sources, module, controls)]
-    codes = {one.path: compile(one.text, one.path, "exec", dont_inherit=True) for one in found}
+    modules = [sources[name] for name in what_travels(sources, module, controls)]
+    codes = {
+        source.path: compile(source.text, source.path, "exec", dont_inherit=True)
+        for source in modules
+    }
     # Each by itself: a host imports some of them.
     return marshal.dumps({path: marshal.dumps(code) for path, code in codes.items()})
 
@@ -244,7 +247,7 @@ def _build(
     # No source holds a NUL. From the path the name of the module follows. Sources of one kind are
     # alike: next to each other they take less.
     found.sort(key=lambda source: (_kind(source.path), source.path))
-    parts = [bootstrap, *(f"{one.path}\n{one.text}" for one in found)]
+    parts = [bootstrap, *(f"{source.path}\n{source.text}" for source in found)]
     return _compress("\0".join(parts).encode(), compression)
 
 

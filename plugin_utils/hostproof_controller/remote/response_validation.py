@@ -54,25 +54,25 @@ def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
 
     Invalid fields of a finding are omitted (host_findings.py).
     """
-    found = {key: answer[key] for key in KEYS[module] if key in answer}
+    result = {key: answer[key] for key in KEYS[module] if key in answer}
     is_plain = bool(getattr(answer, "plain", False))
-    findings = found.pop("findings") if "findings" in found else None
-    if findings is not None and not isinstance(found.get("evidence"), str):
+    findings = result.pop("findings") if "findings" in result else None
+    if findings is not None and not isinstance(result.get("evidence"), str):
         # The findings hold without it.
-        found.pop("evidence", None)
+        result.pop("evidence", None)
     for name in ("failed", "skipped"):
         if answer.get(name) is True:
-            found[name] = True
+            result[name] = True
     if isinstance(answer.get("msg"), str):
-        found["msg"] = answer["msg"][:MOST_TEXT]
-    if not (is_plain and found.keys() <= _FLAT):
-        found = _clean(found, 0)
+        result["msg"] = answer["msg"][:MOST_TEXT]
+    if not (is_plain and result.keys() <= _FLAT):
+        result = _clean(result, 0)
     for name, (is_right, what) in _SHAPES.items():
-        if name in found and not is_right(found[name]):
+        if name in result and not is_right(result[name]):
             raise Invalid(f"{name} is {what}")
     if "findings" in KEYS[module] and "findings" in answer:
-        found["findings"] = _findings(findings, is_plain=is_plain)
-    return found
+        result["findings"] = _findings(findings, is_plain=is_plain)
+    return result
 
 
 def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
@@ -91,11 +91,11 @@ def _clean(value: Any, depth: int) -> Any:
         return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
         return {
-            key if key.isprintable() else printable(key): _clean(one, depth + 1)
-            for key, one in value.items()
+            key if key.isprintable() else printable(key): _clean(item, depth + 1)
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_clean(one, depth + 1) for one in value]
+        return [_clean(item, depth + 1) for item in value]
     if value is None or isinstance(value, bool):
         return value
     if not -MOST_NUMBER < value < MOST_NUMBER:
@@ -112,11 +112,11 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _is_windows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 _SIDES = frozenset(("before", "after", "before_header", "after_header"))
@@ -124,8 +124,8 @@ _SIDES = frozenset(("before", "after", "before_header", "after_header"))
 
 def _is_diff(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict) and one.keys() <= _SIDES and all(map(_is_text, one.values()))
-        for one in value
+        isinstance(item, dict) and item.keys() <= _SIDES and all(map(_is_text, item.values()))
+        for item in value
     )
 
 
@@ -146,11 +146,11 @@ _SHAPES = {
 
 
 def with_all_controls(
-    findings: list[dict[str, Any]], wanted: Iterable[str]
+    findings: list[dict[str, Any]], required: Iterable[str]
 ) -> list[dict[str, Any]]:
     """The findings, and an error for each control that was to be checked and has none."""
     judged = {finding["control"] for finding in findings}
-    return findings + [_not_judged(name) for name in sorted(wanted) if name not in judged]
+    return findings + [_not_judged(name) for name in sorted(required) if name not in judged]
 
 
 def _not_judged(control: str) -> dict[str, Any]:
@@ -205,7 +205,9 @@ def completed(
 ) -> list[dict[str, Any]]:
     """The findings with the run's inventory and the host in commands that call ./hostproof."""
     default = {str(ROOT / "inventories/local"), str(ROOT / "inventories/evidence.py")}
-    words = [word for one in inventories if one not in default for word in ("-i", one)]
+    words = [
+        word for inventory in inventories if inventory not in default for word in ("-i", inventory)
+    ]
     for finding in findings:
         finding["commands"] = [_for_host(line, words, host) for line in finding["commands"]]
     return findings
@@ -219,16 +221,16 @@ _WITH_HOSTS = frozenset(
 
 def _for_host(line: str, inventories: list[str], host: str) -> str:
     """The line with each of both that it does not say itself."""
-    said = line.split()
-    if said[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(said[1:2]):
+    words = line.split()
+    if words[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(words[1:2]):
         return line
-    more = [] if _names(said, "-i", "--inventory") else inventories
-    if not _names(said, "-l", "--limit"):
+    more = [] if _names(words, "-i", "--inventory") else inventories
+    if not _names(words, "-l", "--limit"):
         more = [*more, "--limit", pattern_of(host)]
     return " ".join([line, *map(shlex.quote, more)])
 
 
-def _names(said: list[str], short: str, long: str) -> bool:
+def _names(words: list[str], short: str, long: str) -> bool:
     return any(
-        word.startswith(short) or word == long or word.startswith(f"{long}=") for word in said
+        word.startswith(short) or word == long or word.startswith(f"{long}=") for word in words
     )

@@ -51,15 +51,15 @@ def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
 
     ``library`` is the directory of the modules, below ``root`` too.
     """
-    found = {}
+    paths = {}
     for path in sorted((root / "module_utils/hostproof").rglob("*.py")):
         parts = list(path.relative_to(root / "module_utils").with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
-        found[".".join(["ansible.module_utils", *parts])] = path
+        paths[".".join(["ansible.module_utils", *parts])] = path
     for path in sorted(library.glob("*.py")):
-        found[f"{MODULES}.{path.stem}"] = path
-    return {name: (path.relative_to(root), _as_checkout(path)) for name, path in found.items()}
+        paths[f"{MODULES}.{path.stem}"] = path
+    return {name: (path.relative_to(root), _as_checkout(path)) for name, path in paths.items()}
 
 
 def _as_checkout(path: Path) -> bytes:
@@ -76,18 +76,18 @@ def prepare(name: str, path: Path, content: bytes) -> Source:
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:
     """The roots and all that they import, packages above them included, sorted."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
-        if name in found or name not in sources:
+        if name in names or name not in sources:
             continue
-        found.add(name)
+        names.add(name)
         waiting.extend(sources[name].imports)
         above = name.rpartition(".")[0]
         if above:
             waiting.append(above)
-    return sorted(found)
+    return sorted(names)
 
 
 def _imports(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:

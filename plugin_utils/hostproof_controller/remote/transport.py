@@ -140,17 +140,17 @@ class Task(ActionBase):
 
     def extra_variable(self, name: str) -> Any:
         """The value of -e, its templates filled in; None if the user gave none."""
-        given = self._task.get_variable_manager().extra_vars
-        return self._templar.template(given[name]) if name in given else None
+        variables = self._task.get_variable_manager().extra_vars
+        return self._templar.template(variables[name]) if name in variables else None
 
     def arguments_of(
         self, specification: dict[str, Any], required_if: Sequence[Any]
     ) -> dict[str, Any]:
         """The arguments of the task, checked and completed as for a module."""
-        _, given = self.validate_argument_spec(
+        _, arguments = self.validate_argument_spec(
             argument_spec=specification, required_if=list(required_if)
         )
-        return dict(given)
+        return dict(arguments)
 
     def interpreter(self) -> str | None:
         """The Python of the host by Ansible's configuration; None if Ansible must search for it."""

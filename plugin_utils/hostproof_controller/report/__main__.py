@@ -143,11 +143,11 @@ def _find_lines(directory: str) -> None:
         raise HostproofError(f"{path}: {problem.strerror or problem}") from problem
 
 
-def _make_folder(wanted: str | None) -> str:
-    if wanted is None:
+def _make_folder(path: str | None) -> str:
+    if path is None:
         os.makedirs("reports", mode=0o700, exist_ok=True)
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    directory = wanted or os.path.join("reports", f"{stamp}-{secrets.token_hex(2)}")
+    directory = path or os.path.join("reports", f"{stamp}-{secrets.token_hex(2)}")
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
@@ -166,10 +166,10 @@ def _query(options: argparse.Namespace, waivers: list[Waiver] | None) -> Any:
     if waivers is not None:
         results = with_waivers(results, waivers, datetime.date.today(), check_ids())
     findings = flat_findings(results)
-    found = expression.search(findings)
+    result = expression.search(findings)
     for sentence in expression.unknown_fields(findings):
         _complain(sentence)
-    return found
+    return result
 
 
 if __name__ == "__main__":

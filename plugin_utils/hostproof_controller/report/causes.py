@@ -60,7 +60,7 @@ class Group(NamedTuple):
     @property
     def status(self) -> str:
         """The worst of them."""
-        return min((one["status"] for one in (self.cause, *self.rests)), key=STATUSES.index)
+        return min((finding["status"] for finding in (self.cause, *self.rests)), key=STATUSES.index)
 
 
 def groups_of(findings: Iterable[Record]) -> list[Group]:
@@ -69,13 +69,13 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
     Failures come first, then errors, then warnings; each by severity, then by the time at which a
     fix takes effect. No finding is below a cause of a lesser severity.
     """
-    loud = [one for one in findings if one["status"] not in (PASS, SKIP)]
+    loud = [entry for entry in findings if entry["status"] not in (PASS, SKIP)]
     by_check: dict[str, list[Record]] = {}
-    for one in loud:
-        by_check.setdefault(one["check"], []).append(one)
-    roots = {id(one): _root(one, by_check) for one in loud}
-    errors = sorted((one for one in roots.values() if one["status"] == ERROR), key=_severity)
-    denied = next((_severity(one) for one in errors if one["fix"] == DENIED), None)
+    for finding in loud:
+        by_check.setdefault(finding["check"], []).append(finding)
+    roots = {id(entry): _root(entry, by_check) for entry in loud}
+    errors = sorted((root for root in roots.values() if root["status"] == ERROR), key=_severity)
+    denied = next((_severity(error) for error in errors if error["fix"] == DENIED), None)
 
     def reason(error: Record) -> str:
         # Errors without a separate fix end with those that need root.
@@ -87,16 +87,16 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
     # The most severe error of a reason is above the others. Among equal ones, one that reports
     # missing root privileges is first.
     first_of: dict[str, Record] = {}
-    for cause in sorted(errors, key=lambda one: (_severity(one), one["fix"] != DENIED)):
+    for cause in sorted(errors, key=lambda error: (_severity(error), error["fix"] != DENIED)):
         first_of.setdefault(reason(cause), cause)
     groups: dict[int, Group] = {}
-    for one in loud:
-        cause = roots[id(one)]
+    for finding in loud:
+        cause = roots[id(finding)]
         if cause["status"] == ERROR:
             cause = first_of[reason(cause)]
         group = groups.setdefault(id(cause), Group(cause, []))
-        if one is not cause:
-            group.rests.append(one)
+        if finding is not cause:
+            group.rests.append(finding)
     for group in groups.values():
         group.rests.sort(key=_urgency)
     return sorted(groups.values(), key=_order)
@@ -130,12 +130,12 @@ def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
 def _cause(finding: Record, by_check: dict[str, list[Record]]) -> Record | None:
     if finding["status"] not in UNWELL:
         return None
-    wanted = (ERROR,) if finding["status"] == ERROR else (FAIL, WARN)
+    statuses = (ERROR,) if finding["status"] == ERROR else (FAIL, WARN)
     subject = subject_of(finding["title"])
     for check in finding["because_of"]:
-        candidates = [one for one in by_check.get(check, []) if one is not finding]
-        same = [one for one in candidates if subject_of(one["title"]) == subject]
-        unwell = [one for one in same or candidates if one["status"] in wanted]
+        candidates = [entry for entry in by_check.get(check, []) if entry is not finding]
+        same = [entry for entry in candidates if subject_of(entry["title"]) == subject]
+        unwell = [entry for entry in same or candidates if entry["status"] in statuses]
         if unwell:
             return min(unwell, key=_urgency)
     return None
@@ -231,7 +231,7 @@ class _Known:
 
     def told(self) -> Action:
         bounds = sorted({min(self.effects), max(self.effects)})
-        effects = [TAKES_EFFECT[one] for one in bounds]
+        effects = [TAKES_EFFECT[bound] for bound in bounds]
         numbers = (len(self.checks), self.findings, len(self.hosts))
         return Action(*self.texts, effects, *numbers, self.hosts, self.kind)
 
@@ -286,16 +286,19 @@ class First:
             weight = sum(weights[key] for key in chosen)
             if (ready, weight) > best[:2]:
                 best = (ready, weight, chosen)
-        told = [self._known[key] for key in best[2]]
-        told.sort(key=lambda one: (min(one.effects), max(one.effects), -len(one.hosts)))
-        return best[0], [one.told() for one in told]
+        actions = [self._known[key] for key in best[2]]
+        actions.sort(
+            key=lambda action: (min(action.effects), max(action.effects), -len(action.hosts))
+        )
+        return best[0], [action.told() for action in actions]
 
     def by_hosts(self) -> list[Action]:
         """Every action, those that most hosts need first: what a fleet lacks, cause by cause."""
         known = sorted(
-            self._known.items(), key=lambda one: (-len(one[1].hosts), min(one[1].effects), one[0])
+            self._known.items(),
+            key=lambda item: (-len(item[1].hosts), min(item[1].effects), item[0]),
         )
-        return [one.told() for _, one in known]
+        return [action.told() for _, action in known]
 
 
 def shown_advice(cause: Record, command: str | None = None) -> str:

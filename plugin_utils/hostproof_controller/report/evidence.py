@@ -13,9 +13,9 @@ from .latency_series import text_of
 from .text import printable
 
 
-def shown_readings(part: Part, wanted: set[str]) -> dict[str, tuple[str, str]]:
+def shown_readings(part: Part, keys: set[str]) -> dict[str, tuple[str, str]]:
     """Note and text by evidence key, for those of the required readings that the part has."""
-    cited = {key for finding in part.findings for key in finding["evidence"]} & wanted
+    cited = {key for finding in part.findings for key in finding["evidence"]} & keys
     if not cited or part.line["evidence"] is None:
         return {}
     try:

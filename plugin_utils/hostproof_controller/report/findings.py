@@ -66,13 +66,13 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
         fields = dict(zip(_NAMES, rows, strict=True))
         needed = [fields[name] for name in _TEXTS]
         optional = [[x for x in fields[name] if x is not None] for name in _TEXTS_OR_NULL]
-        lists = [one for name in _LISTS for one in fields[name]]
+        lists = [item for name in _LISTS for item in fields[name]]
         return (
             all(map(all, needed))
             and all(map(_are_texts, (*needed, *optional)))
             and max(map(len, chain(*needed, *optional)), default=0) <= most
             and all(set(fields[name]) <= known for name, known in _WORDS.items())
-            and all(isinstance(one, list) for one in lists)
+            and all(isinstance(item, list) for item in lists)
             and _are_texts(chain.from_iterable(lists))
             and all(map(_are_values, fields["values"]))
             and set(map(type, fields["waiver"])) <= {type(None)}
@@ -92,12 +92,14 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
     """Why this is not a finding, or None."""
     if not isinstance(finding, dict):
         return "not a JSON object"
-    wanted = {1: _KEYS_1, 2: _KEYS_2}.get(schema, _KEYS)
-    if finding.keys() != wanted and finding.keys() | (_OPTIONAL & wanted) != wanted:
-        return key_problem(finding, wanted)
+    required = {1: _KEYS_1, 2: _KEYS_2}.get(schema, _KEYS)
+    if finding.keys() != required and finding.keys() | (_OPTIONAL & required) != required:
+        return key_problem(finding, required)
     needed = _needed(finding)
     if not all(needed) or not _are_texts(needed):
-        name = next(one for one in _TEXTS if not (finding[one] and isinstance(finding[one], str)))
+        name = next(
+            field for field in _TEXTS if not (finding[field] and isinstance(finding[field], str))
+        )
         return f"{name} is not a text"
     control, check = needed[:2]
     if not _CHECK_ID.match(check):
@@ -106,8 +108,10 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
         return f"{check} is not a check of {control}"
     # Schemas 1 and 2 have no problem.
     optional = {name: finding.get(name) for name in _TEXTS_OR_NULL}
-    if not _are_texts(one for one in optional.values() if one is not None):
-        wrong = (name for name, one in optional.items() if not isinstance(one, (str, type(None))))
+    if not _are_texts(value for value in optional.values() if value is not None):
+        wrong = (
+            name for name, value in optional.items() if not isinstance(value, (str, type(None)))
+        )
         return f"{next(wrong)} is not a text"
     return _problem_of_words(finding) or _problem_of_lists(finding) or _problem_of_waiver(finding)
 
@@ -134,8 +138,8 @@ def _problem_of_words(finding: dict[str, Any]) -> str | None:
 
 def _problem_of_lists(finding: dict[str, Any]) -> str | None:
     for name in _LISTS:
-        found = finding.get(name, [])
-        if not isinstance(found, list) or not _are_texts(found):
+        items = finding.get(name, [])
+        if not isinstance(items, list) or not _are_texts(items):
             return f"{name} is not a list of texts"
     if not _are_values(finding.get("values")):
         return "values is neither null nor names to numbers or texts"
@@ -146,8 +150,8 @@ def _are_values(values: Any) -> bool:
     if values is None:
         return True
     return isinstance(values, dict) and all(
-        isinstance(one, _VALUE_KINDS) and (not isinstance(one, float) or math.isfinite(one))
-        for one in values.values()
+        isinstance(value, _VALUE_KINDS) and (not isinstance(value, float) or math.isfinite(value))
+        for value in values.values()
     )
 
 
@@ -162,9 +166,9 @@ def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
     return None if waiver["was"] in ("warn", "fail") else "waiver.was is neither warn nor fail"
 
 
-def key_problem(record: dict[str, Any], wanted: set[str]) -> str:
+def key_problem(record: dict[str, Any], required: set[str]) -> str:
     """Which keys a record lacks, and which it is unknown."""
-    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
+    missing, unknown = sorted(required - set(record)), sorted(set(record) - required)
     return "; ".join(
         "{} {}".format(what, ", ".join(keys))
         for what, keys in (("missing", missing), ("unknown", unknown))

@@ -61,20 +61,20 @@ def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> 
     ordered = by_urgency(state.findings)
     groups = groups_of(ordered)
     quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
-    wanted = ordered
+    findings = ordered
     if not whole_evidence:
-        wanted = [finding for finding in ordered if finding["status"] != PASS]
-    readings = _readings(state, wanted)
+        findings = [finding for finding in ordered if finding["status"] != PASS]
+    readings = _readings(state, findings)
     shown = _Shown(
         section,
         finding_anchors(state.name, [*by_page(groups), *quiet]),
-        figures_of(state, wanted),
+        figures_of(state, findings),
         {key: f"{section}/e{number}" for number, key in enumerate(readings, 1)},
-        _cited(ordered) - _cited(wanted),
+        _cited(ordered) - _cited(findings),
     )
     pieces = [_heading(state, ordered, section, several_runs)]
     if groups:
-        pieces.append(_table(_group(one, shown) for one in groups))
+        pieces.append(_table(_group(group, shown) for group in groups))
     if quiet:
         pieces.append(_folded(quiet, shown))
     if readings:
@@ -109,21 +109,21 @@ def when_recorded(state: HostState) -> str:
     instants = recorded_apart(state)
     if not instants:
         return ""
-    told = [moment(one) if one else "at an unknown time" for one in instants]
-    return "; evidence recorded " + " and ".join(told)
+    moments = [moment(instant) if instant else "at an unknown time" for instant in instants]
+    return "; evidence recorded " + " and ".join(moments)
 
 
 def _cited(findings: Iterable[dict[str, Any]]) -> set[str]:
     return {key for finding in findings for key in finding["evidence"]}
 
 
-def _readings(state: HostState, wanted: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+def _readings(state: HostState, findings: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
     """Note and text by evidence key, in the order in which the findings name them."""
     known: dict[str, tuple[str, str]] = {}
-    cited = _cited(wanted)
+    cited = _cited(findings)
     for part in state.parts:
         known.update(shown_readings(part, cited))
-    keys = dict.fromkeys(key for finding in wanted for key in finding["evidence"])
+    keys = dict.fromkeys(key for finding in findings for key in finding["evidence"])
     return {key: known[key] for key in keys if key in known}
 
 
@@ -132,12 +132,12 @@ def _heading(
 ) -> str:
     verdict = host_verdict(ordered)
     counts = count_statuses(ordered)
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    summary = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     if several_runs:
-        told += "; run {0}".format(state.parts[-1].line["run"]["id"])
-    told += f"; audited {moment(state.at)}{when_recorded(state)}"
+        summary += "; run {0}".format(state.parts[-1].line["run"]["id"])
+    summary += f"; audited {moment(state.at)}{when_recorded(state)}"
     kind, glyph = VERDICT_CLASSES[verdict], VERDICT_GLYPHS[verdict]
-    return str(parts().heading(kind, glyph, verdict, one_line(state.name), section, told))
+    return str(parts().heading(kind, glyph, verdict, one_line(state.name), section, summary))
 
 
 def _group(group: Group, shown: _Shown) -> str:
@@ -147,15 +147,15 @@ def _group(group: Group, shown: _Shown) -> str:
         count = len(group.rests)
         words = "Also resolves" if group.cause["status"] != ERROR else "Same cause:"
         names = [
-            " ".join(filter(None, (one["check"], one_line(subject_of(one["title"])))))
-            for one in group.rests[:_RESTS_NAMED]
+            " ".join(filter(None, (rest["check"], one_line(subject_of(rest["title"])))))
+            for rest in group.rests[:_RESTS_NAMED]
         ]
         more = count - len(names)
-        told = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        summary = ", ".join(names) + (f" and {more} more" if more > 0 else "")
         rests = parts().rests(
             f"{words} {count} {'finding' if count == 1 else 'findings'}",
-            told,
-            _table(_finding(one, shown) for one in group.rests),
+            summary,
+            _table(_finding(rest, shown) for rest in group.rests),
         )
     return _finding(group.cause, shown, rests)
 

@@ -87,7 +87,7 @@ def one_page(report: Report) -> Iterator[str]:
     order = results.tally.worst_first()
     whole_evidence = len(order) <= WHOLE_EVIDENCE
     yield page_head(headline(results), results, "report.js")
-    yield from summary(report, lambda host: "#" + host_anchor(host), one=True)
+    yield from summary(report, lambda host: "#" + host_anchor(host), single_page=True)
     yield "<section id=findings>"
     if order:
         yield "<h2>Findings by host</h2>"
@@ -110,22 +110,22 @@ def page_end(name: str) -> str:
     return f"{legend}<script>{script(name)}</script>\n"
 
 
-def summary(report: Report, link: Link, *, one: bool) -> Iterator[str]:
+def summary(report: Report, link: Link, *, single_page: bool) -> Iterator[str]:
     """All that is before the findings: what is signed. It opens ``main``.
 
-    ``one``: the page shows the findings of the hosts itself.
+    ``single_page``: the page shows the findings of the hosts itself.
     """
     results, totals = report.results, report.totals
     yield parts().header(headline(results), _recorded(results, totals))
     yield "<main>"
     yield _verdict_tiles(results)
     ready, actions = totals.first.actions() if totals.first.waiting else (0, [])
-    causes = _causes(totals, len(actions)) if one else ([], 0)
+    causes = _causes(totals, len(actions)) if single_page else ([], 0)
     yield _first(results, ready, actions, link, causes[1])
     yield parts().notes(_notes(results))
     for state in results.about:
         yield _about(state)
-    yield from _matrix(report, link, actions, one)
+    yield from _matrix(report, link, actions, single_page)
     yield _waived(totals)
     yield _facts(results, report.generated, report.strict, totals)
     yield parts().sign()
@@ -144,13 +144,13 @@ def filters(
 
     ``clusters`` is None on a page of one host; ``actions`` are those of *Fix first*.
     """
-    told = [
+    entries = [
         (STATUS_CLASSES[status], STATUS_GLYPHS[status], status, count)
         for status, count in statuses.items()
         if count
     ]
-    known = [one for one in SEVERITIES if one in severities]
-    return parts().filter(told, known, controls, clusters, actions)
+    known = [severity for severity in SEVERITIES if severity in severities]
+    return parts().filter(entries, known, controls, clusters, actions)
 
 
 def _style(results: Results) -> str:
@@ -186,12 +186,12 @@ def _first(results: Results, ready: int, actions: list[Action], link: Link, caus
     return str(parts().first(sentence, shown, causes))
 
 
-def _causes(totals: Totals, told: int) -> tuple[list[Action], int]:
-    """Causes on all hosts, if there are more than ``told``, and the number of causes."""
-    found = totals.first.by_hosts()
-    if totals.first.waiting < 2 or len(found) <= told:
+def _causes(totals: Totals, most: int) -> tuple[list[Action], int]:
+    """Causes on all hosts, if there are more than ``most``, and the number of causes."""
+    causes = totals.first.by_hosts()
+    if totals.first.waiting < 2 or len(causes) <= most:
         return [], 0
-    return found[:MOST_CAUSES], len(found)
+    return causes[:MOST_CAUSES], len(causes)
 
 
 def _facts(results: Results, generated: str, strict: bool, totals: Totals) -> str:
@@ -216,7 +216,7 @@ def _recorded(results: Results, totals: Totals) -> str:
     if not totals.recorded:
         moments = sorted({moment(host.at) for host in results.tally.hosts})
         return " to ".join(dict.fromkeys([moments[0], moments[-1]])) if moments else "never"
-    instants = dict.fromkeys(moment(one) for one in totals.recorded if one)
+    instants = dict.fromkeys(moment(instant) for instant in totals.recorded if instant)
     when = " to ".join(instants) or "at an unknown time"
     return f"{when} ({totals.recorded_hosts} of {len(results.hosts)} hosts), audited later"
 
@@ -295,7 +295,7 @@ def _about(state: HostState) -> str:
 # The matrix
 
 
-def _matrix(report: Report, link: Link, actions: list[Action], one: bool) -> Iterator[str]:
+def _matrix(report: Report, link: Link, actions: list[Action], single_page: bool) -> Iterator[str]:
     results = report.results
     order = results.tally.worst_first()
     if not order:
@@ -309,7 +309,7 @@ def _matrix(report: Report, link: Link, actions: list[Action], one: bool) -> Ite
     ]
     clusters = sorted({host.cluster for host in results.tally.hosts if host.cluster})
     statuses = results.tally.of_hosts
-    if not one:
+    if not single_page:
         # The index shows no findings but those that need attention.
         statuses = {status: statuses[status] for status in STATUSES[:3]}
     shown = filters(statuses, report.totals.severities, controls, clusters, len(actions))
@@ -378,7 +378,7 @@ def _waived(totals: Totals) -> str:
             expires,
         )
         for (check, was, owner, reason, expires), hosts in sorted(
-            totals.waived.items(), key=lambda one: one[0]
+            totals.waived.items(), key=lambda item: item[0]
         )
     ]
     return str(parts().waived(rows))

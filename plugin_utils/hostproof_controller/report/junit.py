@@ -84,8 +84,8 @@ def _case(finding: dict[str, Any]) -> str:
         )
         outcome = f"<skipped message={_attribute(reason)}/>"
     else:
-        said = "warning: {0}\n{1}".format(finding["why"], _details(finding))
-        outcome = f"<system-out>{html.escape(printable(said), quote=False)}</system-out>"
+        message = "warning: {0}\n{1}".format(finding["why"], _details(finding))
+        outcome = f"<system-out>{html.escape(printable(message), quote=False)}</system-out>"
     return f'{opening} time="0">{outcome}</testcase>'
 
 

@@ -82,7 +82,7 @@ def figures_of(state: HostState, findings: list[dict[str, Any]]) -> dict[int, Fi
 
 def heading(figure: Figure) -> str:
     """Short title of a figure."""
-    probes = dict.fromkeys(one_line(one.probe) for one in _all_series(figure))
+    probes = dict.fromkeys(one_line(series.probe) for series in _all_series(figure))
     words = ", ".join(probes) or "nothing that can be shown"
     return "Latency{0}: {1}".format(" before and after" if figure.pairs else "", words)
 
@@ -100,9 +100,9 @@ def content(figure: Figure) -> Any:
             pieces.append(latency_parts().remark(group.key))
         pieces.append(figures_table(group.key, several))
         pieces.append(_rest(len(group.series) - len(several)))
-    if any(len(one.windows) > 1 for one in _all_series(figure)):
+    if any(len(series.windows) > 1 for series in _all_series(figure)):
         pieces.append(latency_parts().remark(_MEDIANS))
-    if any(_is_passive(one) for one in _all_series(figure)):
+    if any(_is_passive(series) for series in _all_series(figure)):
         pieces.append(latency_parts().remark(_PASSIVE))
     pieces += [latency_parts().problem(problem) for problem in figure.problems]
     return Markup("").join(pieces)
@@ -115,8 +115,8 @@ def _rest(number: int) -> Any:
 
 
 def _all_series(figure: Figure) -> list[Series]:
-    found = [one for group in figure.groups for one in group.series]
-    return found + [one for pair in figure.pairs for one in pair if one is not None]
+    all_series = [series for group in figure.groups for series in group.series]
+    return all_series + [series for pair in figure.pairs for series in pair if series is not None]
 
 
 # From evidence to series
@@ -124,24 +124,24 @@ def _all_series(figure: Figure) -> list[Series]:
 
 def _window_readings(state: HostState) -> dict[str, dict[str, Any]]:
     """The readings of kind "windows" that the findings of a host cite."""
-    found: dict[str, dict[str, Any]] = {}
+    readings: dict[str, dict[str, Any]] = {}
     for part in state.parts:
-        wanted = {key for finding in part.findings for key in finding["evidence"]}
-        wanted = {key for key in wanted if key.startswith(_WINDOWS)}
-        if not wanted or part.line["evidence"] is None:
+        keys = {key for finding in part.findings for key in finding["evidence"]}
+        keys = {key for key in keys if key.startswith(_WINDOWS)}
+        if not keys or part.line["evidence"] is None:
             continue
         try:
             evidence = decode(part.line["evidence"])
         except HostproofError:
             # The evidence of the finding states so itself.
             continue
-        for key in wanted:
+        for key in keys:
             reading = evidence.get(key)
             if not isinstance(reading, dict) or "error" in reading:
                 continue
             if reading.get("kind") == "windows":
-                found[key] = reading
-    return found
+                readings[key] = reading
+    return readings
 
 
 def _figure(number: int, keys: tuple[str, ...], readings: dict[str, dict[str, Any]]) -> Figure:
@@ -149,18 +149,18 @@ def _figure(number: int, keys: tuple[str, ...], readings: dict[str, dict[str, An
     pairs: list[Pair] = []
     problems: list[str] = []
 
-    def told(key: str) -> list[Series]:
-        found = read_windows(readings[key])
-        problems.extend(f"{key}: {problem}" for problem in found.problems)
-        return found.series
+    def read_series(key: str) -> list[Series]:
+        result = read_windows(readings[key])
+        problems.extend(f"{key}: {problem}" for problem in result.problems)
+        return result.series
 
     for key in keys:
         other = _other_side(key)
         if other not in keys:
-            found = told(key)
-            groups += [Group(key, found)] if found else []
+            series = read_series(key)
+            groups += [Group(key, series)] if series else []
         elif key.startswith(_BEFORE):
-            pairs += _paired(told(key), told(other))
+            pairs += _paired(read_series(key), read_series(other))
     return Figure(number, keys, groups, pairs, problems, None)
 
 
@@ -172,9 +172,9 @@ def _other_side(key: str) -> str:
 
 
 def _paired(before: list[Series], after: list[Series]) -> list[Pair]:
-    late = {one.key: one for one in after}
-    pairs = [Pair(one, late.pop(one.key, None)) for one in before]
-    return pairs + [Pair(None, one) for one in late.values()]
+    late = {series.key: series for series in after}
+    pairs = [Pair(series, late.pop(series.key, None)) for series in before]
+    return pairs + [Pair(None, series) for series in late.values()]
 
 
 # Drawings
@@ -182,14 +182,14 @@ def _paired(before: list[Series], after: list[Series]) -> list[Pair]:
 
 def _drawings(figure: Figure) -> list[Any]:
     whole = [pair for pair in figure.pairs if pair.before and pair.after]
-    most = {id(one) for one in sorted(whole, key=_change, reverse=True)[:DRAWINGS]}
-    drawn = [one for one in whole if id(one) in most]
+    most = {id(pair) for pair in sorted(whole, key=_change, reverse=True)[:DRAWINGS]}
+    drawn = [pair for pair in whole if id(pair) in most]
     pieces = [latency_parts().framed(pair.name, _overlay(pair)) for pair in drawn]
     if pieces:
         pieces.append(latency_parts().remark(_HOW_TO_READ))
     if len(drawn) < len(whole):
-        told = f"Shown: the {len(drawn)} of {len(whole)} with the largest change."
-        pieces.append(latency_parts().remark(told))
+        note = f"Shown: the {len(drawn)} of {len(whole)} with the largest change."
+        pieces.append(latency_parts().remark(note))
     return pieces
 
 

@@ -79,7 +79,7 @@ def read_windows(reading: Any) -> Told:
     """The series of a reading of kind "windows", in the order in which they begin."""
     if not isinstance(reading, dict) or not isinstance(reading.get("windows"), list):
         return Told([], ["the reading holds no windows"])
-    found: dict[tuple[str, str, str, int | None], list[Window]] = {}
+    by_key: dict[tuple[str, str, str, int | None], list[Window]] = {}
     wrong: list[str] = []
     for number, values in enumerate(reading["windows"], 1):
         try:
@@ -88,12 +88,12 @@ def read_windows(reading: Any) -> Told:
             wrong.append(f"window {number}: {problem}")
             continue
         key = (window.probe, window.subject, window.layer, window.size)
-        found.setdefault(key, []).append(window)
+        by_key.setdefault(key, []).append(window)
     series = [
         Series(probe, subject, layer, size, _in_time(windows))
-        for (probe, subject, layer, size), windows in found.items()
+        for (probe, subject, layer, size), windows in by_key.items()
     ]
-    problems = [printable(one) for one in wrong[:3]]
+    problems = [printable(text) for text in wrong[:3]]
     if len(wrong) > len(problems):
         problems.append(f"and {len(wrong) - len(problems)} more that are no windows")
     return Told(series, problems)
@@ -104,14 +104,14 @@ def summary(series: Series) -> Summary:
     windows = series.windows
 
     def known(name: str) -> list[float]:
-        return [getattr(one, name) for one in windows if getattr(one, name) is not None]
+        return [getattr(window, name) for window in windows if getattr(window, name) is not None]
 
     def median_of(name: str) -> float | None:
         return median(known(name)) if known(name) else None
 
     return Summary(
         windows=len(windows),
-        n=sum(one.n for one in windows),
+        n=sum(window.n for window in windows),
         minimum=min(known("minimum"), default=None),
         p50=median_of("p50"),
         p90=median_of("p90"),
@@ -133,13 +133,13 @@ def cells_of(several: Sequence[Series]) -> list[tuple[int, int, int]]:
         for window in series.windows:
             for octave, low in ((window.bins or {}).get("wide") or {}).items():
                 wide[int(octave)] = min(low, int(octave))
-    return [(wide.get(one, one), one, n) for one, n in octaves_of(several).items() if n]
+    return [(wide.get(high, high), high, n) for high, n in octaves_of(several).items() if n]
 
 
 def is_open(several: Sequence[Series], octave: int) -> bool:
     """Whether the octave holds all that took longer, too."""
     return any(
-        (window.bins or {}).get("open") == octave for one in several for window in one.windows
+        (window.bins or {}).get("open") == octave for series in several for window in series.windows
     )
 
 
@@ -164,17 +164,19 @@ def octave_with(series: Series, share: float) -> str | None:
 
 def text_of(reading: Any) -> str:
     """The windows of a reading as text: a line a window, then the counts by octave."""
-    told = read_windows(reading)
+    content = read_windows(reading)
     lines: list[str] = []
     rows = [["what", "n", "min", "p50", "p90", "p99", "max", "mean"]]
-    for series in told.series:
+    for series in content.series:
         for window in series.windows:
             figures = (getattr(window, name) for name in _NUMBERS[2:] if name != "mean")
-            cells = ["-" if one is None else duration(one) for one in (*figures, window.mean)]
+            cells = [
+                "-" if figure is None else duration(figure) for figure in (*figures, window.mean)
+            ]
             rows.append([series.name, str(window.n), *cells])
     lines += _columns(rows)
     octaves = []
-    for series in told.series:
+    for series in content.series:
         counts = [f"<{edge(k)} {n}" for k, n in octaves_of([series]).items() if n]
         if counts:
             octaves.append("{0}: {1}".format(series.name, ", ".join(counts)))
@@ -185,7 +187,7 @@ def text_of(reading: Any) -> str:
     remarks = reading.get("remarks") if isinstance(reading, dict) else None
     if isinstance(remarks, list) and remarks:
         lines += ["", *(str(remark) for remark in remarks)]
-    return "\n".join(lines + told.problems)
+    return "\n".join(lines + content.problems)
 
 
 def octaves_of(several: Sequence[Series]) -> dict[int, int]:
@@ -337,6 +339,6 @@ def _is_number(value: Any) -> bool:
 
 def _in_time(windows: list[Window]) -> tuple[Window, ...]:
     """By when they started where all tell it; else as they stand."""
-    if all(one.started is not None for one in windows):
-        windows = sorted(windows, key=lambda one: one.started or 0.0)
+    if all(window.started is not None for window in windows):
+        windows = sorted(windows, key=lambda window: window.started or 0.0)
     return tuple(windows)

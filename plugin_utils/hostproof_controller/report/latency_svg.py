@@ -42,11 +42,13 @@ Part = tuple[float, float, float]
 def overlay(title: str, before: Series, after: Series) -> str:
     """Both distributions over one axis, p50 and p99 of each, and below a mark for each window."""
     sides = (before, after)
-    figures = [summary(one) for one in sides]
+    figures = [summary(side) for side in sides]
     shapes = _shapes(before, after)
-    points = [[_of_window(window) for window in one.windows] for one in sides]
-    known = [value for one in points for value in one if value is not None]
-    known += [value for one in figures for value in (one.p50, one.p99) if value is not None]
+    points = [[_of_window(window) for window in side.windows] for side in sides]
+    known = [value for values in points for value in values if value is not None]
+    known += [
+        value for figure in figures for value in (figure.p50, figure.p99) if value is not None
+    ]
     for shape in shapes:
         known += [min(low for low, _, _ in shape), max(high for _, high, _ in shape)]
     place, ticks = _axis(known, _NAMES + _INNER, _WIDE - _INNER)
@@ -57,7 +59,7 @@ def overlay(title: str, before: Series, after: Series) -> str:
     tallest = max((_height(part) for shape in shapes for part in shape), default=1.0)
     for letter, shape in zip("AB", shapes, strict=False):
         pieces.append(_curve(letter, shape, partial(_scaled, top, tallest), place, top + _CURVES))
-    told: list[str] = []
+    sentences: list[str] = []
     labels: list[str] = []
     for number, (letter, word) in enumerate((("A", "before"), ("B", "after"))):
         line, band = 14 + 17 * number, bands + (_BAND + 6) * number
@@ -67,8 +69,8 @@ def overlay(title: str, before: Series, after: Series) -> str:
         marks, words = _percentiles(letter, figures[number], place, line, band + _BAND)
         pieces += marks + _windows(letter, points[number], place, band)
         labels += words
-        told.append(f"{word}: {_sentence(figures[number])}")
-    return _svg(_WIDE, bottom + 24, title, "; ".join(told) + ".", pieces + labels)
+        sentences.append(f"{word}: {_sentence(figures[number])}")
+    return _svg(_WIDE, bottom + 24, title, "; ".join(sentences) + ".", pieces + labels)
 
 
 # Before and after
@@ -80,15 +82,17 @@ def _shapes(before: Series, after: Series) -> list[list[Part]]:
     Empty where one side tells none. What lies beyond 999 of 1,000 at either end is left to the
     table: a single stall would press all else into a corner.
     """
-    merged = [_merged(one) for one in (before, after)]
-    found: Sequence[Sequence[tuple[float, float, float]]] = []
-    if all(isinstance(one, Histogram) and one.count for one in merged):
-        few = min(one.count for one in merged if one is not None) < 2000
-        found = [one.parts(4 if few else 8) for one in merged if one is not None]
+    merged = [_merged(series) for series in (before, after)]
+    all_parts: Sequence[Sequence[tuple[float, float, float]]] = []
+    if all(isinstance(histogram, Histogram) and histogram.count for histogram in merged):
+        few = min(histogram.count for histogram in merged if histogram is not None) < 2000
+        all_parts = [
+            histogram.parts(4 if few else 8) for histogram in merged if histogram is not None
+        ]
     else:
-        found = [_octave_parts(one) for one in (before, after)]
+        all_parts = [_octave_parts(series) for series in (before, after)]
     shapes = []
-    for parts in found:
+    for parts in all_parts:
         total = sum(count for _, _, count in parts)
         if not total:
             return []
@@ -192,12 +196,12 @@ def _of_window(window: Window) -> float | None:
 
 
 def _sentence(figures: Summary) -> str:
-    told = [
+    texts = [
         f"{word} {duration(value)}"
         for word, value in (("p50", figures.p50), ("p99", figures.p99), ("mean", figures.mean))
         if value is not None
     ]
-    return "{0} windows, {1}".format(figures.windows, ", ".join(told) or "no figure")
+    return "{0} windows, {1}".format(figures.windows, ", ".join(texts) or "no figure")
 
 
 # Axes

@@ -78,15 +78,15 @@ def figures_table(key: str, several: Sequence[Series]) -> Any:
     The number in a cell is a count, and the colour is its share of the line. If the source has no
     distribution, a bar covers the range from the lowest to the highest latency.
     """
-    figures = [_figures(one) for one in several]
+    figures = [_figures(series) for series in several]
     columns = _filled_columns(figures)
-    spans = [_spans(one) for one in several]
+    spans = [_spans(series) for series in several]
     first = min((low for row in spans for low, _, _ in row), default=0)
     last = max((high for row in spans for _, high, _ in row), default=-1)
     heads = [span_text(n, n, n == last and is_open(several, n)) for n in range(first, last + 1)]
     rows = [
-        _row(name, one, told, columns, _cells(one, row, first, last))
-        for name, one, told, row in zip(_names(several), several, figures, spans, strict=True)
+        _row(name, series, texts, columns, _cells(series, row, first, last))
+        for name, series, texts, row in zip(_names(several), several, figures, spans, strict=True)
     ]
     table = latency_parts().figures(["What", "Windows", "Count", *columns, *heads], rows)
     words = _shade_words() if any(count for row in spans for _, _, count in row) else []
@@ -95,14 +95,14 @@ def figures_table(key: str, several: Sequence[Series]) -> Any:
 
 def pairs_table(pairs: Sequence[Pair]) -> Any:
     """The figures before and after, and how each changed."""
-    both = [[{} if one is None else _figures(one) for one in pair] for pair in pairs]
-    columns = _filled_columns([told for sides in both for told in sides])
+    both = [[{} if series is None else _figures(series) for series in pair] for pair in pairs]
+    columns = _filled_columns([texts for sides in both for texts in sides])
     rows = []
     for pair, sides in zip(pairs, both, strict=True):
-        early, late = (None if one is None else summary(one) for one in pair)
+        early, late = (None if series is None else summary(series) for series in pair)
         before, after = (
-            None if one is None else _row(word, one, told, columns, [])
-            for word, one, told in zip(("before", "after"), pair, sides, strict=True)
+            None if series is None else _row(word, series, texts, columns, [])
+            for word, series, texts in zip(("before", "after"), pair, sides, strict=True)
         )
         changes = [
             change_text(getattr(early, name, None), getattr(late, name, None))
@@ -117,27 +117,27 @@ def pairs_table(pairs: Sequence[Pair]) -> Any:
 def _row(
     name: str,
     series: Series,
-    told: dict[str, str | None],
+    texts: dict[str, str | None],
     columns: Sequence[str],
     cells: list[_Cell],
 ) -> _Row:
     count = sum(window.n for window in series.windows)
-    figures = [told[head] or "–" for head in columns]
+    figures = [texts[head] or "–" for head in columns]
     return _Row(
         name, len(series.windows), grouped(count) if count else "not available", figures, cells
     )
 
 
 def _filled_columns(figures: Sequence[dict[str, str | None]]) -> list[str]:
-    return [head for head, _ in _COLUMNS if any(told.get(head) for told in figures)]
+    return [head for head, _ in _COLUMNS if any(texts.get(head) for texts in figures)]
 
 
 def _figures(series: Series) -> dict[str, str | None]:
     """The figures of a series as words, by the heads of their columns."""
-    told = summary(series)
+    stats = summary(series)
     figures: dict[str, str | None] = {}
     for head, name in _COLUMNS:
-        value = getattr(told, name)
+        value = getattr(stats, name)
         if value is not None:
             figures[head] = duration(value)
         else:
@@ -147,17 +147,17 @@ def _figures(series: Series) -> dict[str, str | None]:
 
 def _names(several: Sequence[Series]) -> list[str]:
     """With the probe in front where there is more than one."""
-    if len({one.probe for one in several}) == 1:
-        return [one.name for one in several]
-    return [f"{one.probe}: {one.name}" for one in several]
+    if len({series.probe for series in several}) == 1:
+        return [series.name for series in several]
+    return [f"{series.probe}: {series.name}" for series in several]
 
 
 def _spans(series: Series) -> list[tuple[int, int, int]]:
     """Lowest and highest octave and count of each cell; count 0 is the range of all."""
     values = [value for value in summary(series)[2:] if value is not None]
-    found = cells_of([series])
-    if found or not values:
-        return found
+    spans = cells_of([series])
+    if spans or not values:
+        return spans
     # An octave ends below a power of two microseconds (Window.log2_bins).
     return [(int(min(values)).bit_length(), int(max(values)).bit_length(), 0)]
 
@@ -177,8 +177,8 @@ def _cells(
         if count:
             share = 100.0 * count / total
             kind = f"q{1 + sum(share >= limit for limit in SHADES)}"
-            told = f"{span}: {grouped(count)} of {grouped(total)}, {share:.3g}%"
-            cells.append(_Cell(high - start + 1, kind, told, count_text(count)))
+            tooltip = f"{span}: {grouped(count)} of {grouped(total)}, {share:.3g}%"
+            cells.append(_Cell(high - start + 1, kind, tooltip, count_text(count)))
         else:
             cells.append(_Cell(high - start + 1, "rg", span, _middle_text(series)))
         column = high + 1
@@ -186,11 +186,11 @@ def _cells(
 
 
 def _middle_text(series: Series) -> str:
-    told = summary(series)
-    value = middle(told)
+    stats = summary(series)
+    value = middle(stats)
     if value is None:
         return ""
-    return "{0} {1}".format("mean" if told.p50 is None else "p50", duration(value))
+    return "{0} {1}".format("mean" if stats.p50 is None else "p50", duration(value))
 
 
 def _shade_words() -> list[str]:

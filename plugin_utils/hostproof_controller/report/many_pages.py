@@ -37,7 +37,9 @@ _MOST_PROCESSES = 8
 def index_page(report: Report, causes: Causes, names: dict[str, str]) -> Iterator[str]:
     """The text of index.html, in pieces; ``names`` are the files of the hosts' pages."""
     yield page_head(headline(report.results), report.results, "index.js")
-    yield from summary(report, lambda host: f"{_path(names, host)}#{host_anchor(host)}", one=False)
+    yield from summary(
+        report, lambda host: f"{_path(names, host)}#{host_anchor(host)}", single_page=False
+    )
     worst_first = causes.worst_first()
     yield parts().causes_begin(sum(cause.findings for cause in worst_first))
     for number, cause in enumerate(worst_first, 1):

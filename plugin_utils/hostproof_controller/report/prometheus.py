@@ -73,20 +73,20 @@ class Prometheus:
             states = [self._results.states[place] for place in self._twins[name]]
             # The others of them have nothing left to say.
             self._twins[name] = []
-        found = Counter(
+        counts = Counter(
             (finding["control"], finding["check"], finding["status"], finding["severity"])
-            for one in states
-            for finding in one.findings
+            for twin in states
+            for finding in twin.findings
             if finding["status"] not in _QUIET
         )
-        if not found:
+        if not counts:
             return ""
-        found = _bounded(found)
+        counts = _bounded(counts)
         lines = [
             # These four need no escaping (store.problem_of_finding).
             f'hostproof_findings{{host="{name}",control="{control}",check="{check}",'
             f'status="{status}",severity="{severity}"}} {count}'
-            for (control, check, status, severity), count in found.items()
+            for (control, check, status, severity), count in counts.items()
         ]
         if not self._begun:
             lines = _head("findings", "Findings that are neither pass nor skip.") + lines
@@ -99,15 +99,15 @@ class Prometheus:
         judged: dict[_Labels, float] = {}
         recorded: dict[_Labels, float] = {}
         counts: dict[_Labels, float] = {}
-        for one in results.tally.hosts:
-            host = _labels(host=one.name)
-            value = VERDICT_VALUES[one.verdict]
+        for facts in results.tally.hosts:
+            host = _labels(host=facts.name)
+            value = VERDICT_VALUES[facts.verdict]
             verdicts[host] = max(verdicts.get(host, VERDICT_VALUES[READY]), value)
-            judged[host] = max(judged.get(host, 0), seconds(one.at))
-            if one.recorded_at is not None:
-                recorded[host] = min(recorded.get(host, math.inf), seconds(one.recorded_at))
-            for status, count in one.counts.items():
-                of_status = _labels(host=one.name, status=status)
+            judged[host] = max(judged.get(host, 0), seconds(facts.at))
+            if facts.recorded_at is not None:
+                recorded[host] = min(recorded.get(host, math.inf), seconds(facts.recorded_at))
+            for status, count in facts.counts.items():
+                of_status = _labels(host=facts.name, status=status)
                 counts[of_status] = counts.get(of_status, 0) + count
         meaning = ", ".join(f"{value} {name}" for name, value in VERDICT_VALUES.items())
         verdict_meaning = f"Verdict of a host: {meaning}."
@@ -132,16 +132,16 @@ class Prometheus:
         return "\n".join(lines) + "\n"
 
 
-def _bounded(found: Counter[tuple[str, str, str, str]]) -> Counter[tuple[str, str, str, str]]:
+def _bounded(counts: Counter[tuple[str, str, str, str]]) -> Counter[tuple[str, str, str, str]]:
     """The worst this number of; the others together, by status and severity."""
-    if len(found) <= MOST_CHECKS:
-        return found
+    if len(counts) <= MOST_CHECKS:
+        return counts
     ordered = sorted(
-        found, key=lambda key: (STATUSES.index(key[2]), SEVERITIES.index(key[3]), key[1])
+        counts, key=lambda key: (STATUSES.index(key[2]), SEVERITIES.index(key[3]), key[1])
     )
-    kept = Counter({key: found[key] for key in ordered[:MOST_CHECKS]})
+    kept = Counter({key: counts[key] for key in ordered[:MOST_CHECKS]})
     for key in ordered[MOST_CHECKS:]:
-        kept[MORE, MORE, key[2], key[3]] += found[key]
+        kept[MORE, MORE, key[2], key[3]] += counts[key]
     return kept
 
 

@@ -44,8 +44,8 @@ class Expression:
 
         most = max(LEAST_VALUES, VALUES_OF_ONE * len(findings))
         try:
-            found = _interpreter(most).visit(self._parsed, findings)
-            _count(found, {}, most)
+            result = _interpreter(most).visit(self._parsed, findings)
+            _count(result, {}, most)
         except jmespath.exceptions.JMESPathError as problem:
             raise self._refused(problem) from problem
         except RecursionError as problem:
@@ -54,7 +54,7 @@ class Expression:
             raise self._refused(f"it gives more than {most} values") from problem
         except (ArithmeticError, TypeError, ValueError) as problem:
             raise self._refused(problem) from problem
-        return found
+        return result
 
     def unknown_fields(self, findings: list[dict[str, Any]]) -> list[str]:
         """A sentence for each field that no finding has: misspelt, it finds nothing silently."""
@@ -71,8 +71,8 @@ class Expression:
         ]
 
     def _refused(self, problem: object) -> HostproofError:
-        said = shorten(" ".join(str(problem).split()), 500)
-        return HostproofError(f"--query {shorten(self._text, 200)!r}: {said}")
+        message = shorten(" ".join(str(problem).split()), 500)
+        return HostproofError(f"--query {shorten(self._text, 200)!r}: {message}")
 
 
 class TooMuch(Exception):
@@ -96,21 +96,21 @@ def _names(parsed: dict[str, Any]) -> set[str]:
 
 def _keys(findings: Any) -> set[str]:
     """The keys of objects at any depth."""
-    found: set[str] = set()
+    keys: set[str] = set()
     left = [findings]
     while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            found.update(one)
-            left.extend(one.values())
-        elif isinstance(one, list):
-            left.extend(one)
-    return found
+        node = left.pop()
+        if isinstance(node, dict):
+            keys.update(node)
+            left.extend(node.values())
+        elif isinstance(node, list):
+            left.extend(node)
+    return keys
 
 
-def as_json(found: Any) -> str:
+def as_json(result: Any) -> str:
     """What was found as JSON, pure ASCII without a control character."""
-    return json.dumps(found, indent=2).replace("\x7f", "\\u007f")
+    return json.dumps(result, indent=2).replace("\x7f", "\\u007f")
 
 
 def _interpreter(most: int) -> Any:
@@ -119,10 +119,10 @@ def _interpreter(most: int) -> Any:
 
     class Bounded(visitor.TreeInterpreter):
         def visit(self, node: Any, *arguments: Any, **named: Any) -> Any:
-            found = super().visit(node, *arguments, **named)
-            if isinstance(found, list | str) and len(found) > most:
+            result = super().visit(node, *arguments, **named)
+            if isinstance(result, list | str) and len(result) > most:
                 raise TooMuch
-            return found
+            return result
 
     return Bounded()
 
@@ -138,8 +138,8 @@ def _count(value: Any, known: dict[int, int], most: int) -> int:
     if id(value) not in known:
         inner = value.values() if isinstance(value, dict) else value
         total = 1
-        for one in inner:
-            total += _count(one, known, most)
+        for item in inner:
+            total += _count(item, known, most)
             if total > most:
                 raise TooMuch
         known[id(value)] = total

@@ -126,10 +126,10 @@ def render_folder(
         # All of them are written: now each takes its place, an index after what it links to.
         if pages:
             pages.replace()
-        for one in drafts.values():
-            one.replace()
+        for page_draft in drafts.values():
+            page_draft.replace()
         remove_other_pages(folder, {*names.values()})
-    paths = {name: one.path for name, one in drafts.items()}
+    paths = {name: item.path for name, item in drafts.items()}
     page = paths["index.html" if many else "report.html"]
     return Rendered(
         exit_code(results, strict),
@@ -196,29 +196,30 @@ def with_clusters(results: Results) -> Results:
     compared = results
     if len(entries) < len(results.entries):
         compared = Results(results.hosts, about, results.runs, entries, results.notes)
-    told: dict[str, list[dict[str, Any]]] = {}
+    by_name: dict[str, list[dict[str, Any]]] = {}
     clusters = clusters_of(results.hosts.grouped_by(COMPLETE))
     if clusters:
         # It imports a control, which few reports need; so do the pools.
         from ..cluster.comparison import findings_on
 
-        told = {one.name: findings_on(one) for one in clusters}
+        by_name = {cluster.name: findings_on(cluster) for cluster in clusters}
     users = list(results.hosts.grouped_by(SESSIONS))
     if users:
         from ..cluster import pools
 
-        told |= {
-            f"pools of {one.name}": pools.findings_on(one, results.hosts.called)
-            for one in pools.databases_of(users)
+        by_name |= {
+            f"pools of {database.name}": pools.findings_on(database, results.hosts.called)
+            for database in pools.databases_of(users)
         }
     users = list(results.hosts.grouped_by(SHARED_EXPORT))
     if len(users) > 1:
         from ..cluster import exports
 
-        told |= {
-            f"export {one.name}": exports.findings_on(one) for one in exports.exports_of(users)
+        by_name |= {
+            f"export {export.name}": exports.findings_on(export)
+            for export in exports.exports_of(users)
         }
-    for name, findings in told.items():
+    for name, findings in by_name.items():
         host = cluster_host(name)
         compared = with_parts(compared, host, [Part(pseudo_line(results, host), findings)])
     return compared
@@ -257,10 +258,10 @@ def _differ(before: Results, after: Results) -> bool:
     old, new = merged_lines(before), merged_lines(after)
     end = object()
     while True:
-        one, other = next(old, end), next(new, end)
-        if one != other:
+        line, other = next(old, end), next(new, end)
+        if line != other:
             return True
-        if one is end:
+        if line is end:
             return False
 
 

@@ -281,8 +281,8 @@ class _Won(NamedTuple):
         line = self.entry.load()
         if not self.silent and self.topics == self.entry.topics.keys():
             return Part(line, list(line["findings"]))
-        found = [_no_answer(line)] if self.silent else line["findings"]
-        return Part(line, [finding for finding in found if _topic(finding) in self.topics])
+        findings = [_no_answer(line)] if self.silent else line["findings"]
+        return Part(line, [finding for finding in findings if _topic(finding) in self.topics])
 
 
 class _Host(NamedTuple):
@@ -294,7 +294,7 @@ class _Host(NamedTuple):
     won: tuple[_Won, ...]
 
     def state(self) -> HostState:
-        return HostState(self.name, self.outcome, self.at, [one.part() for one in self.won])
+        return HostState(self.name, self.outcome, self.at, [line.part() for line in self.won])
 
 
 class Hosts(Sequence[HostState]):
@@ -322,9 +322,11 @@ class Hosts(Sequence[HostState]):
 
     def called(self, name: str) -> "HostState | None":
         """The host with this name, or else the only host whose name without domain matches."""
-        exact = [place for place, one in enumerate(self.names) if one == name]
-        found = exact or [place for place, one in enumerate(self.names) if is_same(one, name)]
-        return self[found[0]] if len(found) == 1 else None
+        exact = [place for place, candidate in enumerate(self.names) if candidate == name]
+        places = exact or [
+            place for place, candidate in enumerate(self.names) if is_same(candidate, name)
+        ]
+        return self[places[0]] if len(places) == 1 else None
 
     def part_of(self, entry: Entry) -> Part | None:
         """What a line contributes to its host; None where later lines replaced all of it."""
@@ -413,8 +415,8 @@ class Results:
         """Let each of the readers see every state, while each is read once."""
         tally = Tally()
         for place, state in enumerate(self.states):
-            for one in readers:
-                one.add(state)
+            for reader in readers:
+                reader.add(state)
             tally.add(state, is_host=place < len(self.hosts))
         self._tally = tally
 
@@ -429,8 +431,8 @@ class Results:
     @property
     def clusters(self) -> dict[str, str]:
         """The verdict on each cluster, by its name."""
-        found = [state for state in self.about if is_cluster(state.name)]
-        return {cluster_name(state.name): cluster_verdict(state.findings) for state in found}
+        states = [state for state in self.about if is_cluster(state.name)]
+        return {cluster_name(state.name): cluster_verdict(state.findings) for state in states}
 
     @property
     def expected(self) -> int:
@@ -470,7 +472,7 @@ def merge(lines: Iterable[Entry | dict[str, Any]], notes: Iterable[str] = ()) ->
     replaced by a later evaluation. Equal times: the later line wins.
     """
     shared: dict[Any, Any] = {}
-    entries = [one if isinstance(one, Entry) else Entry(one, shared=shared) for one in lines]
+    entries = [line if isinstance(line, Entry) else Entry(line, shared=shared) for line in lines]
     by_host: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.at):
         by_host.setdefault(entry.host, []).append(entry)
@@ -478,8 +480,8 @@ def merge(lines: Iterable[Entry | dict[str, Any]], notes: Iterable[str] = ()) ->
     pseudo = {host: by_host.pop(host) for host in names if host in by_host}
     hosts = [_merge_host(host, by_host[host]) for host in sorted(by_host, key=natural)]
     about = [
-        _merge_host(host, [entry.hold() for entry in found]).state()
-        for host, found in pseudo.items()
+        _merge_host(host, [entry.hold() for entry in group]).state()
+        for host, group in pseudo.items()
     ]
     results = Results(Hosts(hosts), about, _runs(entries), entries, list(notes))
     return with_parts(results, RUN_HOST, _about_run(results))
@@ -545,20 +547,22 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
             raw = stream.readline(MOST_LINE + 1)
             if not raw:
                 break
-            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
-            if isinstance(found, _Bad):
-                read.append(_said(found, f"{path}, line {number}", notes))
+            result = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
+            if isinstance(result, _Bad):
+                read.append(_said(result, f"{path}, line {number}", notes))
             else:
                 place = None if is_held else (kept, start, len(raw))
-                read.append(Entry(found, place, shared))
+                read.append(Entry(result, place, shared))
             start = stream.tell()
     except OSError as problem:
         raise HostproofError(f"{path}: {problem.strerror or problem}") from problem
-    newest = next((one for one in read if isinstance(one, Entry)), None)
+    newest = next((item for item in read if isinstance(item, Entry)), None)
     entries = []
-    for one in read:
-        if one is not None:
-            newest = Entry(_as_error(one, newest), shared=shared) if isinstance(one, _Bad) else one
+    for entry in read:
+        if entry is not None:
+            newest = (
+                Entry(_as_error(entry, newest), shared=shared) if isinstance(entry, _Bad) else entry
+            )
             entries.append(newest)
     return entries
 
@@ -579,12 +583,14 @@ def _read_line(raw: bytes) -> Any:
         problem_found = "it is nested deeper than any result"
     if not problem_found and _is_future(max(line["at"], line["run"]["started"])):
         # It is an error of the run alone: who writes such a line takes no host's verdict.
-        said = f"{line['host']} was audited at {line['at']}, in the run of {line['run']['started']}"
+        message = (
+            f"{line['host']} was audited at {line['at']}, in the run of {line['run']['started']}"
+        )
         advice = "that is in the future: correct the clock of the machine that wrote it"
-        return _Bad(f"{said}, and {advice}", None, None, None)
+        return _Bad(f"{message}, and {advice}", None, None, None)
     if problem_found:
-        told = line if isinstance(line, dict) else {}
-        return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(told))
+        record = line if isinstance(line, dict) else {}
+        return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(record))
     return _as_schema_3(line)
 
 
@@ -673,8 +679,8 @@ def _known_of(
                 host = _text_of(value[0])
                 break
     at = _INSTANT_IN.search(raw, start, min(end, start + _HEAD))
-    found = {"host": host, "at": at[1].decode("ascii") if at else None}
-    return _known_in(found)[:2] + (None,)
+    record = {"host": host, "at": at[1].decode("ascii") if at else None}
+    return _known_in(record)[:2] + (None,)
 
 
 def _text_of(quoted: bytes) -> str | None:
@@ -894,8 +900,8 @@ def _about_run(results: Results) -> list[Part]:
                 f"of its {run.hosts} hosts."
             )
             fix = "./hostproof audit -i INVENTORY --limit HOSTS   # the hosts that are missing"
-            asked, got = f"{run.hosts} hosts", f"{run.answered} hosts"
-            problems.append(_error(_FINISHED, asked, got, fix, why))
+            expected, got = f"{run.hosts} hosts", f"{run.answered} hosts"
+            problems.append(_error(_FINISHED, expected, got, fix, why))
     return [Part(pseudo_line(results, RUN_HOST), problems)] if problems else []
 
 

@@ -121,7 +121,7 @@ class _Group:
 
     def add(self, place: int, group: Group) -> None:
         self.findings += 1 + len(group.rests)
-        self.controls.update(one["control"] for one in (group.cause, *group.rests))
+        self.controls.update(rest["control"] for rest in (group.cause, *group.rests))
         if place == self.last:
             return
         self.hosts += 1
@@ -152,12 +152,12 @@ class Summary:
 
     def add(self, state: HostState) -> None:
         self._place += 1
-        for one in state.findings:
-            if one["check"] == SELECTION.id:
-                self._selection = one_line(one["why"])
-            if one["check"] == TARGET.id:
-                self._target = one_line(one["why"])
-        loud = [one for one in state.findings if one["status"] in _SHOWN]
+        for entry in state.findings:
+            if entry["check"] == SELECTION.id:
+                self._selection = one_line(entry["why"])
+            if entry["check"] == TARGET.id:
+                self._target = one_line(entry["why"])
+        loud = [item for item in state.findings if item["status"] in _SHOWN]
         if self._collects and not is_pseudo(state.name):
             self._first.add(state)
         if not loud:
@@ -178,7 +178,7 @@ class Summary:
             return
         same = b"" if cause["status"] == ERROR else _sameness(cause)
         if same not in groups:
-            rests = list(dict.fromkeys(_name_below(cause, one) for one in group.rests))
+            rests = list(dict.fromkeys(_name_below(cause, rest) for rest in group.rests))
             groups[same] = _Group(self._place, number, rests, recorded)
         groups[same].add(self._place, group)
 
@@ -242,12 +242,12 @@ class Summary:
         lines = [f"Fix first: {effect}"]
         recorded = any(group.recorded for group in self._all_groups())
         for number, action in enumerate(actions, 1):
-            told = _action_lines(action, recorded, width - 4)
-            lines += [f"{number}.  {told[0]}", *(f"    {line}" for line in told[1:])]
+            texts = _action_lines(action, recorded, width - 4)
+            lines += [f"{number}.  {texts[0]}", *(f"    {line}" for line in texts[1:])]
         return lines
 
     def _all_groups(self) -> Iterable[_Group]:
-        return (one for groups in self._checks.values() for one in (groups or {}).values())
+        return (group for groups in self._checks.values() for group in (groups or {}).values())
 
     def _findings(self, paint: Any, width: int, where: str, level: int) -> list[list[str]]:
         """A block for each severity. Equal findings of several hosts are listed once."""
@@ -277,9 +277,9 @@ class Summary:
         for group in groups[:values_shown]:
             finding = self.results.states[group.place].findings[group.number]
             named = self._named(group.first, group.hosts)
-            told = _error_lines if key[0] == ERROR else _finding_lines
+            formatter = _error_lines if key[0] == ERROR else _finding_lines
             mark = f"{STATUS_GLYPHS[key[0]]} {key[0]}"
-            for place, line in enumerate(told(finding, group, named, max(width - INDENT, 40))):
+            for place, line in enumerate(formatter(finding, group, named, max(width - INDENT, 40))):
                 begin = " " * INDENT if place else paint(key[0], mark) + " " * (INDENT - len(mark))
                 lines.append(begin + line)
         rest = groups[values_shown:]
@@ -324,7 +324,7 @@ def _host_table(results: Results, paint: Any, width: int, where: str) -> list[st
             f"{VERDICT_GLYPHS[host.verdict]} {host.verdict}",
         ]
         rows.append([*begin, *cells])
-        counts = {one: host.counts[one] for one in _SHOWN}
+        counts = {status: host.counts[status] for status in _SHOWN}
         short.append([*begin, _counted_as(counts) or "no findings"])
     rows, left_out = _fitting(rows, hosts, width)
     if _width(rows) > width:
@@ -408,8 +408,8 @@ def _values(finding: dict[str, Any]) -> str:
         for name in layers
     )
     desired = finding["desired"]
-    wanted = "" if desired is None else f"desired: {one_line(desired)}"
-    return " → ".join(part for part in (wanted, actual) if part)
+    desired_text = "" if desired is None else f"desired: {one_line(desired)}"
+    return " → ".join(part for part in (desired_text, actual) if part)
 
 
 def _finding_lines(finding: dict[str, Any], group: _Group, hosts: str, width: int) -> list[str]:
@@ -509,7 +509,7 @@ def _advice(finding: dict[str, Any], width: int) -> list[str]:
     first, _, more = printable(as_typed(finding["fix"] or "")).strip().partition("\n")
     lines = [first.rstrip() + (" …" if more else "")] if first else []
     # Commands are never cut, because they are copied.
-    shown = [printable(as_typed(one)) for one in finding["commands"][:_COMMANDS]]
+    shown = [printable(as_typed(command)) for command in finding["commands"][:_COMMANDS]]
     if len(finding["commands"]) > _COMMANDS:
         shown.append(f"{len(finding['commands']) - _COMMANDS} more commands in the report")
     if not lines and not shown:
@@ -530,7 +530,7 @@ def _advice(finding: dict[str, Any], width: int) -> list[str]:
             break_on_hyphens=False,
             subsequent_indent=" " * 5,
         )
-    return wrapped + ["     " + one for one in shown]
+    return wrapped + ["     " + line for line in shown]
 
 
 def _sameness(finding: dict[str, Any]) -> bytes:
@@ -616,7 +616,11 @@ def _totals(results: Results, paint: Any) -> list[str]:
     lines = [f"Hosts:    {hosts}"] if results.hosts else []
     clusters = Counter(results.clusters.values())
     if clusters:
-        shown = [paint(one, f"{clusters[one]} {one}") for one in VERDICTS if clusters[one]]
+        shown = [
+            paint(verdict, f"{clusters[verdict]} {verdict}")
+            for verdict in VERDICTS
+            if clusters[verdict]
+        ]
         lines.append(f"Clusters: {', '.join(shown)}")
     return [*lines, f"Findings: {findings or 'none'}"]
 
@@ -633,7 +637,7 @@ def _count_as(status: str, count: int) -> str:
 
 def _counted_as(counts: dict[str, int]) -> str:
     """ "7 failed, 1 warning"."""
-    return ", ".join(_count_as(one, counts[one]) for one in STATUSES if counts.get(one))
+    return ", ".join(_count_as(status, counts[status]) for status in STATUSES if counts.get(status))
 
 
 def _named(first: list[str], count: int) -> str:

@@ -30,7 +30,7 @@ class Terminal(NamedTuple):
 
 def terminal() -> Terminal:
     """The options of this run; without the command, those of a plain ansible-playbook."""
-    given = os.environ.get(TERMINAL)
-    if given:
-        return Terminal(**json.loads(given))
+    setting = os.environ.get(TERMINAL)
+    if setting:
+        return Terminal(**json.loads(setting))
     return Terminal(width=shutil.get_terminal_size((100, 24)).columns)

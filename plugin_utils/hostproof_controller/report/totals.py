@@ -51,7 +51,7 @@ class Totals:
         recorded = recorded_apart(state) if is_host else []
         if recorded:
             self.recorded_hosts += 1
-            known = sorted(one for one in [*self.recorded, *recorded] if one)
+            known = sorted(instant for instant in [*self.recorded, *recorded] if instant)
             self.recorded = [known[0], known[-1]] if known else [None]
 
 
@@ -118,11 +118,11 @@ class Cause:
             row
             for _, row in sorted(
                 self.rows.items(),
-                key=lambda one: (
-                    one[0][0],
-                    STATUSES.index(one[1].status),
-                    SEVERITIES.index(one[1].severity),
-                    one[1].check,
+                key=lambda item: (
+                    item[0][0],
+                    STATUSES.index(item[1].status),
+                    SEVERITIES.index(item[1].severity),
+                    item[1].check,
                 ),
             )
         ]
@@ -156,5 +156,5 @@ class Causes:
         """Failures, then errors, then warnings, each by the number of hosts, highest first."""
         return sorted(
             self._known.values(),
-            key=lambda one: (STATUSES.index(one.status), -one.hosts, one.check),
+            key=lambda cause: (STATUSES.index(cause.status), -cause.hosts, cause.check),
         )

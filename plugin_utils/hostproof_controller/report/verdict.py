@@ -102,8 +102,8 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
     verdict = cluster_verdict(findings)
     if verdict not in (WARNINGS, READY):
         return verdict
-    needing = [one for one in findings if one["control"] in DATABASE_CONTROLS]
-    if any(one["control"] in WITNESSES for one in needing):
+    needing = [finding for finding in findings if finding["control"] in DATABASE_CONTROLS]
+    if any(finding["control"] in WITNESSES for finding in needing):
         return NOT_DATABASE_HOST if _are_skipped(needing) else verdict
     return UNDETERMINED if _are_skipped(findings) else verdict
 
@@ -121,7 +121,7 @@ def cluster_verdict(findings: list[dict[str, Any]]) -> str:
 
 
 def _are_skipped(findings: list[dict[str, Any]]) -> bool:
-    return all(one["status"] == SKIP for one in findings)
+    return all(finding["status"] == SKIP for finding in findings)
 
 
 class HostFacts(NamedTuple):
@@ -164,7 +164,9 @@ class Tally:
         findings = state.findings
         counts = count_statuses(findings)
         self.severities.update(
-            (one["status"], one["severity"]) for one in findings if one["status"] in (FAIL, WARN)
+            (entry["status"], entry["severity"])
+            for entry in findings
+            if entry["status"] in (FAIL, WARN)
         )
         for total in (self.statuses, self.of_hosts) if is_host else (self.statuses,):
             for status, count in counts.items():
@@ -194,8 +196,8 @@ class Tally:
             )
         )
 
-    def _one_of(self, found: dict[str, Any]) -> dict[str, Any]:
-        kept: dict[str, Any] = self._known.setdefault(tuple(found.items()), found)
+    def _one_of(self, record: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = self._known.setdefault(tuple(record.items()), record)
         return kept
 
     def worst_first(self) -> list[int]:
@@ -269,8 +271,8 @@ def worst_by_control(findings: list[dict[str, Any]]) -> dict[str, str]:
     for finding in findings:
         statuses.setdefault(finding["control"], []).append(finding["status"])
     return {
-        control: worst([status for status in found if status != SKIP] or [SKIP])
-        for control, found in statuses.items()
+        control: worst([status for status in values if status != SKIP] or [SKIP])
+        for control, values in statuses.items()
     }
 
 

@@ -159,11 +159,11 @@ class Applied:
 
     def about(self) -> dict[str, list[dict[str, Any]]]:
         """The findings about the waivers, by host, when all findings were seen."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        findings: dict[str, list[dict[str, Any]]] = {}
         for waiver, met in zip(self._waivers, self._met, strict=True):
             for host, finding in self._judge(waiver, met):
-                found.setdefault(host, []).append(finding)
-        return found
+                findings.setdefault(host, []).append(finding)
+        return findings
 
     def waived(self, host: str, findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """The findings in their order, those of the control ``waiver`` left out."""
@@ -182,8 +182,8 @@ class Applied:
             return [(WAIVERS_HOST, _matches_nothing(waiver, met))]
         if days <= self._soon_days:
             hosts = met.covered if waiver.named_hosts else [WAIVERS_HOST]
-            told = _expires_soon(waiver, days, len(met.covered))
-            return [(host, dict(told)) for host in hosts]
+            finding = _expires_soon(waiver, days, len(met.covered))
+            return [(host, dict(finding)) for host in hosts]
         return []
 
 

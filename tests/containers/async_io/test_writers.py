@@ -32,9 +32,9 @@ def untouched(box):
 
 def test_verify_shows_what_the_processes_do(box, untouched):
     verified = box.play("verify")
-    found = verified.finding(of("filesystemio_options"))
-    assert (found["status"], found["running"]) == ("fail", "none")
-    assert found["in_use"] == (
+    finding = verified.finding(of("filesystemio_options"))
+    assert (finding["status"], finding["running"]) == ("fail", "none")
+    assert finding["in_use"] == (
         "synchronous (no AIO context), through the page cache, each write to disk"
     )
     statuses = verified.statuses()
@@ -86,18 +86,18 @@ def test_after_its_restart_it_writes_as_the_policy_says(box):
     box.write("direct+dsync", 16)
     verified = box.verify()
     assert verified.worse_than_pass() == {}
-    found = verified.finding(of("filesystemio_options"))
-    assert found["in_use"] == "asynchronous, past the page cache, each write to disk"
+    finding = verified.finding(of("filesystemio_options"))
+    assert finding["in_use"] == "asynchronous, past the page cache, each write to disk"
     assert "2 contexts" in verified.finding(of("contexts"))["in_use"]
 
 
 def test_one_file_that_the_parameter_does_not_reach(box):
     hold = "--process dbw1 --hold dsync:/u02/oradata/late01.dbf --context 16"
     box.start_stand_in("ORCL", hold, login=IDENTITY)
-    found = box.verify().finding(of("direct_files"))
-    assert found["status"] == "fail"
-    assert "/u02/oradata/late01.dbf" in found["why"]
-    assert "1 data files through the page cache" in found["in_use"]
+    finding = box.verify().finding(of("direct_files"))
+    assert finding["status"] == "fail"
+    assert "/u02/oradata/late01.dbf" in finding["why"]
+    assert "1 data files through the page cache" in finding["in_use"]
 
 
 def test_revert_puts_everything_back(box, untouched):

@@ -120,12 +120,14 @@ def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
 
 def test_revert_works_after_apply_was_killed_at_any_step(box, untouched):
     """Files only; the values of the kernel are the lab's."""
-    said = box.kill_at_each_step("apply")
-    assert int(re.search(r"killed at (\d+) steps; 4 files and values change", said).group(1)) >= 40
+    output = box.kill_at_each_step("apply")
+    assert (
+        int(re.search(r"killed at (\d+) steps; 4 files and values change", output).group(1)) >= 40
+    )
     assert box.files() == untouched["files"]
 
 
 def test_revert_works_after_revert_was_killed_at_any_step(box, untouched):
-    said = box.kill_at_each_step("revert")
-    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 10
+    output = box.kill_at_each_step("revert")
+    assert int(re.search(r"killed at (\d+) steps", output).group(1)) >= 10
     assert box.files() == untouched["files"]

@@ -101,7 +101,7 @@ def judged(folder: Path, name: str, *, connection: str = "ssh", **more: Any) -> 
 
 
 def verdicts(line: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(one["check"], one["status"]) for one in line["findings"]]
+    return [(finding["check"], finding["status"]) for finding in line["findings"]]
 
 
 @pytest.fixture(scope="module")

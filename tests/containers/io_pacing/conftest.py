@@ -24,21 +24,23 @@ class Aix(Box):
 
     def attributes(self, device: str, layer: str) -> dict[str, str]:
         """Every attribute of a device in a layer (odm, running)."""
-        told = json.loads(self.run(f"{STANDINS}/odm.py get {device}"))
-        return {name: attribute[layer] for name, attribute in told.items()}
+        attributes = json.loads(self.run(f"{STANDINS}/odm.py get {device}"))
+        return {name: attribute[layer] for name, attribute in attributes.items()}
 
     def layers(self) -> dict[str, dict[str, str]]:
         """Every device in both layers: what revert must bring back."""
         devices = ("sys0", "hdisk1", "ent0")
         layers = ("odm", "running")
         return {
-            f"{one} {layer}": self.attributes(one, layer) for one in devices for layer in layers
+            f"{device} {layer}": self.attributes(device, layer)
+            for device in devices
+            for layer in layers
         }
 
     def marks(self) -> dict[str, tuple[str, str]]:
         """maxpout and minpout in both layers."""
-        found = {layer: self.attributes("sys0", layer) for layer in ("odm", "running")}
-        return {layer: (one["maxpout"], one["minpout"]) for layer, one in found.items()}
+        layers = {layer: self.attributes("sys0", layer) for layer in ("odm", "running")}
+        return {layer: (values["maxpout"], values["minpout"]) for layer, values in layers.items()}
 
     def put(self, key: str, value: Any) -> None:
         """Set one thing of what the stand-ins tell of."""

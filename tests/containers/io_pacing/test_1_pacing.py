@@ -17,12 +17,12 @@ def words(text):
 
 def found(run, name):
     """The one finding of a check."""
-    (finding,) = [one for one in run.findings if one["check"] == f"io_pacing.{name}"]
+    (finding,) = [finding for finding in run.findings if finding["check"] == f"io_pacing.{name}"]
     return finding
 
 
 def statuses(run):
-    return {one["check"].partition(".")[2]: one["status"] for one in run.findings}
+    return {finding["check"].partition(".")[2]: finding["status"] for finding in run.findings}
 
 
 @pytest.fixture(scope="session")
@@ -240,8 +240,8 @@ def test_a_powerha_of_unknown_release_is_no_permission(box, untouched):
     box.forget_calls()
     assert box.apply().rc == 2
     assert box.changes() == []
-    told = box.apply(check=True, io_pacing_powerha_version="7.2.3")
-    assert (told.rc, told.changed) == (0, 1)
+    result = box.apply(check=True, io_pacing_powerha_version="7.2.3")
+    assert (result.rc, result.changed) == (0, 1)
     box.put("filesets/cluster.es.server.rte", ["7.2.3.1", "Base Server Runtime"])
     box.run("ln -s /opt/hostproof-tests/aix/halevel /usr/es/sbin/cluster/utilities/halevel")
 

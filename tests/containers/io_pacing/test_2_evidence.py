@@ -66,11 +66,11 @@ def without_options(findings):
     """The findings without what is the run's own: its inventory, and how long its window was."""
     return [
         {
-            **one,
-            "commands": [re.sub(r" -i \S+", "", line) for line in one["commands"]],
-            "in_use": re.sub(r"within \d+\.\d s", "within the window", one["in_use"] or ""),
+            **finding,
+            "commands": [re.sub(r" -i \S+", "", line) for line in finding["commands"]],
+            "in_use": re.sub(r"within \d+\.\d s", "within the window", finding["in_use"] or ""),
         }
-        for one in findings
+        for finding in findings
     ]
 
 
@@ -78,13 +78,13 @@ def test_the_pack_judged_here_gives_the_findings_of_the_host(pack, live, monkeyp
     offline = judged(pack, monkeypatch).findings
     assert len(live) > 70
     assert without_options(offline) == without_options(live)
-    told = {one["check"]: one["status"] for one in offline}
-    assert told["io_pacing.legacy_values"] == "fail"
+    statuses = {finding["check"]: finding["status"] for finding in offline}
+    assert statuses["io_pacing.legacy_values"] == "fail"
     # ent0 carries an NFS mount, and its flow control is off: now (entstat) and at boot (lsattr).
-    assert told["flow_control.configured"] == told["flow_control.persisted"] == "pass"
-    (wanted,) = [one for one in offline if one["check"] == "flow_control.configured"]
-    assert wanted["title"].startswith("ent0: ")
-    assert wanted["running"] == "rx off, tx off"
+    assert statuses["flow_control.configured"] == statuses["flow_control.persisted"] == "pass"
+    (finding,) = [finding for finding in offline if finding["check"] == "flow_control.configured"]
+    assert finding["title"].startswith("ent0: ")
+    assert finding["running"] == "rx off, tx off"
 
 
 def test_a_pack_of_other_marks_is_judged_otherwise(pack, monkeypatch, tmp_path):
@@ -95,19 +95,19 @@ def test_a_pack_of_other_marks_is_judged_otherwise(pack, monkeypatch, tmp_path):
     other = other.replace("Flow Control Status: Disabled", "Flow Control Status: Enabled")
     changed.write_text(other)
     assert changed.read_text() != text
-    found = {one["check"]: one for one in judged(changed, monkeypatch).findings}
-    assert found["io_pacing.legacy_values"]["status"] != "fail"
-    assert found["io_pacing.persisted"]["persisted"] == "maxpout=513 minpout=24"
-    assert found["flow_control.configured"]["status"] == "warn"
-    assert found["flow_control.persisted"]["status"] == "pass"
+    findings = {finding["check"]: finding for finding in judged(changed, monkeypatch).findings}
+    assert findings["io_pacing.legacy_values"]["status"] != "fail"
+    assert findings["io_pacing.persisted"]["persisted"] == "maxpout=513 minpout=24"
+    assert findings["flow_control.configured"]["status"] == "warn"
+    assert findings["flow_control.persisted"]["status"] == "pass"
 
 
 def test_no_other_control_passes_what_it_cannot_know_on_aix(live):
     judged_here = ("async_io", "flow_control", "io_pacing")
-    others = [one for one in live if one["control"] not in judged_here]
-    assert len({one["control"] for one in others}) > 4
-    assert {one["status"] for one in others} <= {"skip", "error"}
-    assert all(one["why"] for one in others)
+    others = [finding for finding in live if finding["control"] not in judged_here]
+    assert len({finding["control"] for finding in others}) > 4
+    assert {finding["status"] for finding in others} <= {"skip", "error"}
+    assert all(finding["why"] for finding in others)
 
 
 def commands(pack):
@@ -147,15 +147,15 @@ def test_no_command_gets_an_option_of_gnu(box, pack):
 
 def test_commands_are_asked_in_the_language_that_is_read(box):
     text = box.run("cat /opt/hostproof-tests/aix/state/calls.jsonl")
-    asked = [json.loads(line) for line in text.splitlines()]
-    assert asked
-    assert all(one["environment"].get("LC_ALL") == "C" for one in asked)
+    queries = [json.loads(line) for line in text.splitlines()]
+    assert queries
+    assert all(query["environment"].get("LC_ALL") == "C" for query in queries)
 
 
 def test_the_scenario_has_the_policy_of_the_defaults():
     """The pack is judged by the role's defaults: the story would compare two policies else."""
-    told = yaml.safe_load((POLICY / "group_vars/container/io_pacing.yml").read_text())
+    variables = yaml.safe_load((POLICY / "group_vars/container/io_pacing.yml").read_text())
     defaults = yaml.safe_load((ROOT / "roles/io_pacing/defaults/main.yml").read_text())
-    mine = {name: value for name, value in told.items() if name.startswith("io_pacing_")}
+    mine = {name: value for name, value in variables.items() if name.startswith("io_pacing_")}
     assert mine == {name: defaults[name] for name in mine}
     assert "HOSTPROOF_EVIDENCE" not in os.environ

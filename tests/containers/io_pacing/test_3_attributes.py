@@ -16,15 +16,15 @@ def before(box):
 
 
 def test_it_reads(aix_attributes, before):
-    told = aix_attributes(device="hdisk1", names=["label", "queue_depth"])
-    assert told["configured"] == {"label": "redo logs", "queue_depth": "20"}
-    assert not told["changed"]
+    result = aix_attributes(device="hdisk1", names=["label", "queue_depth"])
+    assert result["configured"] == {"label": "redo logs", "queue_depth": "20"}
+    assert not result["changed"]
 
 
 def test_check_mode_shows_and_changes_nothing(box, aix_attributes, before):
     box.forget_calls()
-    wanted = {"maxpout": 8193, "minpout": 4096}
-    planned = aix_attributes("--check", "--diff", device="sys0", attributes=wanted)
+    attributes = {"maxpout": 8193, "minpout": 4096}
+    planned = aix_attributes("--check", "--diff", device="sys0", attributes=attributes)
     assert planned["changed"]
     assert planned["prior"] == {"maxpout": "33", "minpout": "24"}
     assert box.changes() == []
@@ -33,12 +33,12 @@ def test_check_mode_shows_and_changes_nothing(box, aix_attributes, before):
 
 def test_several_are_one_change_and_prior_is_the_way_back(box, aix_attributes, before):
     box.forget_calls()
-    wanted = {"maxpout": 8193, "minpout": 4096, "maxuproc": 4096}
-    changed = aix_attributes(device="sys0", attributes=wanted)
+    attributes = {"maxpout": 8193, "minpout": 4096, "maxuproc": 4096}
+    changed = aix_attributes(device="sys0", attributes=attributes)
     assert changed["changed"]
     assert len(box.changes()) == 1
     assert box.attributes("sys0", "running")["maxuproc"] == "4096"
-    assert not aix_attributes(device="sys0", attributes=wanted)["changed"]
+    assert not aix_attributes(device="sys0", attributes=attributes)["changed"]
     back = aix_attributes(device="sys0", attributes=changed["prior"])
     assert back["changed"]
     assert box.layers() == before
@@ -57,8 +57,8 @@ def test_a_device_in_use_is_changed_at_the_next_boot(box, aix_attributes, before
     busy = aix_attributes(device="ent0", attributes={"flow_ctrl": "yes"})
     assert "0514-062" in busy["msg"]
     assert box.layers() == before
-    told = aix_attributes(device="ent0", attributes={"flow_ctrl": "yes"}, when="next_boot")
-    assert (told["changed"], told["prior"]) == (True, {"flow_ctrl": "no"})
+    result = aix_attributes(device="ent0", attributes={"flow_ctrl": "yes"}, when="next_boot")
+    assert (result["changed"], result["prior"]) == (True, {"flow_ctrl": "no"})
     assert box.attributes("ent0", "odm")["flow_ctrl"] == "yes"
     assert box.attributes("ent0", "running")["flow_ctrl"] == "no"
     box.run("/opt/hostproof-tests/aix/odm.py boot")
@@ -66,13 +66,13 @@ def test_a_device_in_use_is_changed_at_the_next_boot(box, aix_attributes, before
 
 
 def test_values_with_blanks_and_names_that_begin_alike(box, aix_attributes, before):
-    wanted = {"label": "redo logs of SALES", "queue_depth": 32}
-    told = aix_attributes(device="hdisk1", attributes=wanted, when="next_boot")
-    assert told["prior"] == {"label": "redo logs", "queue_depth": "20"}
+    attributes = {"label": "redo logs of SALES", "queue_depth": 32}
+    result = aix_attributes(device="hdisk1", attributes=attributes, when="next_boot")
+    assert result["prior"] == {"label": "redo logs", "queue_depth": "20"}
     now = box.attributes("hdisk1", "odm")
     assert (now["label"], now["queue_depth"]) == ("redo logs of SALES", "32")
     assert now["queue_depth_extra"] == "1"
-    again = aix_attributes(device="hdisk1", attributes=wanted, when="next_boot")
+    again = aix_attributes(device="hdisk1", attributes=attributes, when="next_boot")
     assert not again["changed"]
 
 

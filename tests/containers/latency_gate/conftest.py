@@ -43,23 +43,29 @@ class Gated(NamedTuple):
 
     @property
     def batches(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads((self.folder / "gate.json").read_text())["batches"]
-        return found
+        batches: list[dict[str, Any]] = json.loads((self.folder / "gate.json").read_text())[
+            "batches"
+        ]
+        return batches
 
     def states(self) -> list[str]:
         return [batch["state"] for batch in self.batches]
 
     def gate(self, host: str) -> Finding:
         """What the gate says of the host in the end: before it puts back, it says that it holds."""
-        told = [
-            one for one in self.findings if (one["host"], one["check"]) == (host, "latency.gate")
+        findings = [
+            finding
+            for finding in self.findings
+            if (finding["host"], finding["check"]) == (host, "latency.gate")
         ]
-        return told[-1]
+        return findings[-1]
 
     def p50(self, side: str) -> float:
         """The median over the windows of the container's kernel p50 in batch 1; microseconds."""
         text = (self.folder / "batch-1" / side / "box.json").read_text()
-        figures = [one["p50"] for one in json.loads(text)["windows"] if one["layer"] == "kernel"]
+        figures = [
+            window["p50"] for window in json.loads(text)["windows"] if window["layer"] == "kernel"
+        ]
         return statistics.median(figures)
 
 
@@ -126,16 +132,16 @@ class GateBox(Box):
             *("--tags", self.control, "-e", json.dumps(options)),
             name=name,
         )
-        told = re.search(r"^Gate: (.+)$", ran.stdout, re.MULTILINE)
-        assert told, "it made no ledger"
+        match = re.search(r"^Gate: (.+)$", ran.stdout, re.MULTILINE)
+        assert match, "it made no ledger"
         reports = sorted((self.folder / name / "reports").glob("*/findings.jsonl"))
         lines = reports[-1].read_text().splitlines() if reports else []
         findings = [
-            {"host": one["host"], **finding}
-            for one in map(json.loads, lines)
-            for finding in one["findings"]
+            {"host": line["host"], **finding}
+            for line in map(json.loads, lines)
+            for finding in line["findings"]
         ]
-        return Gated(ran.returncode, ran.stdout, Path(told[1]), findings)
+        return Gated(ran.returncode, ran.stdout, Path(match[1]), findings)
 
     def revert_gate(self, gated: Gated) -> subprocess.CompletedProcess[str]:
         """``./hostproof revert --gate`` of what it held."""

@@ -40,8 +40,14 @@ def statuses(run):
 
 def find(run, check, name="LISTENER"):
     """The finding of a check about a listener."""
-    found = [one for one in run.findings if one["check"] == f"listener_rate_limit.{check}"]
-    return next(one for one in found if one["title"].startswith(f"{name}: ") or len(found) == 1)
+    findings = [
+        finding for finding in run.findings if finding["check"] == f"listener_rate_limit.{check}"
+    ]
+    return next(
+        finding
+        for finding in findings
+        if finding["title"].startswith(f"{name}: ") or len(findings) == 1
+    )
 
 
 @pytest.fixture(scope="session")
@@ -139,8 +145,8 @@ def test_a_file_that_an_administrator_touches_makes_the_listener_older(box):
 
 
 def test_a_file_of_grid_infrastructure_is_refused_and_untouched(box, untouched):
-    wanted = [{"name": "GRIDL", "rate": 10}]
-    policy = {"listener_rate_limit_listeners": wanted, **RESTART}
+    listeners = [{"name": "GRIDL", "rate": 10}]
+    policy = {"listener_rate_limit_listeners": listeners, **RESTART}
     verified = box.play("verify", "-e", json.dumps(policy))
     assert find(verified, "editable", "GRIDL")["status"] in ("warn", "fail")
     refused = box.play("apply", "-e", json.dumps(policy))
@@ -178,6 +184,6 @@ def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
 
 def test_the_stand_in_takes_no_orders_from_other_accounts(box):
     order = f"ORACLE_HOME={HOME} {HOME}/bin/lsnrctl stop"
-    said = box.run(f"{order}; true")
-    assert "TNS-01190" in said
+    output = box.run(f"{order}; true")
+    assert "TNS-01190" in output
     assert listener(box)[1] == "oracle"

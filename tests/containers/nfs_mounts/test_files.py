@@ -91,8 +91,8 @@ def test_an_autofs_map_counts_only_where_fstab_says_nothing(box, untouched, slot
 
 def test_a_mount_that_fails_puts_everything_back(box, untouched, slots):
     """Nothing answers here, and a container may not mount: fstab and the folder must go again."""
-    wanted = [{"path": "/backup", "source": "filer2:/vol/backup", "class": "backup"}, REDO]
-    failed = box.play("apply", "-e", json.dumps({"nfs_mounts_mounts": wanted}), **slots)
+    mounts = [{"path": "/backup", "source": "filer2:/vol/backup", "class": "backup"}, REDO]
+    failed = box.play("apply", "-e", json.dumps({"nfs_mounts_mounts": mounts}), **slots)
     assert failed.rc == 2
     # Beside it stands what the host is like without the change.
     assert failed.statuses()["nfs_mounts.applied"] == "fail"
@@ -168,12 +168,12 @@ def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
 
 def test_revert_works_after_apply_was_killed_at_any_step(box, untouched, slots):
     """Files, and commands that do nothing here; mounts are the lab's."""
-    said = box.kill_at_each_step("apply", **slots)
-    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 20
+    output = box.kill_at_each_step("apply", **slots)
+    assert int(re.search(r"killed at (\d+) steps", output).group(1)) >= 20
     assert box.files() == untouched["files"]
 
 
 def test_revert_works_after_revert_was_killed_at_any_step(box, untouched, slots):
-    said = box.kill_at_each_step("revert", **slots)
-    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 5
+    output = box.kill_at_each_step("revert", **slots)
+    assert int(re.search(r"killed at (\d+) steps", output).group(1)) >= 5
     assert box.files() == untouched["files"]

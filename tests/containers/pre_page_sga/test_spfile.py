@@ -116,10 +116,13 @@ def test_revert_puts_the_entry_back(box, untouched):
 
 def test_an_instance_started_with_a_text_file_is_its_administrators(box):
     kept = box.run(f"cat {STATE}")
-    told = json.loads(kept)
-    told |= {"spfile": None, "running": told["running"] | {"pre_page_sga": "FALSE", "spfile": None}}
+    record = json.loads(kept)
+    record |= {
+        "spfile": None,
+        "running": record["running"] | {"pre_page_sga": "FALSE", "spfile": None},
+    }
     box.run(f"mv {SPFILE} /tmp/; echo '*.pre_page_sga=FALSE' > {HOME}/dbs/initORCL.ora")
-    box.run(f"cat > {STATE} <<'END'\n{json.dumps(told)}\nEND")
+    box.run(f"cat > {STATE} <<'END'\n{json.dumps(record)}\nEND")
     refused = box.apply(pre_page_sga_value="TRUE")
     assert refused.rc == 2
     assert f"into {HOME}/dbs/initORCL.ora manually" in " ".join(refused.output.split())
@@ -131,31 +134,31 @@ def test_an_instance_started_with_a_text_file_is_its_administrators(box):
 
 
 def test_the_module_reads_what_runs_and_what_will(oracle_parameter):
-    told = oracle_parameter(names=["pre_page_sga", "sga_target"], **MODULE)
-    assert (told["version"], told["parameter_file"]) == ("19.0.0.0.0", SPFILE)
-    assert told["parameters"]["pre_page_sga"] == {
+    result = oracle_parameter(names=["pre_page_sga", "sga_target"], **MODULE)
+    assert (result["version"], result["parameter_file"]) == ("19.0.0.0.0", SPFILE)
+    assert result["parameters"]["pre_page_sga"] == {
         "running": "TRUE",
         "next": "FALSE",
         "pending_restart": True,
         "entries": [{"sid": "*", "value": "FALSE", "line": 0}],
     }
-    assert told["parameters"]["sga_target"]["entries"][0]["sid"] == "ORCL"
+    assert result["parameters"]["sga_target"]["entries"][0]["sid"] == "ORCL"
 
 
 def test_the_module_reads_the_spfile_without_the_instance(oracle_parameter):
-    told = oracle_parameter(sid="ORCL", spfile=SPFILE, names=["pre_page_sga"])
-    assert told["parameters"]["pre_page_sga"]["next"] == "FALSE"
-    assert told["parameters"]["pre_page_sga"]["running"] is None
+    result = oracle_parameter(sid="ORCL", spfile=SPFILE, names=["pre_page_sga"])
+    assert result["parameters"]["pre_page_sga"]["next"] == "FALSE"
+    assert result["parameters"]["pre_page_sga"]["running"] is None
 
 
 def test_the_module_sets_once_and_revert_puts_back(box, oracle_parameter, module):
     before = stored(box)
-    wanted = {"state": "present", "name": "use_large_pages", "value": "TRUE", **MODULE}
-    assert oracle_parameter("--check", **wanted)["changed"]
+    arguments = {"state": "present", "name": "use_large_pages", "value": "TRUE", **MODULE}
+    assert oracle_parameter("--check", **arguments)["changed"]
     assert stored(box) == before
-    assert oracle_parameter(**wanted)["changed"]
+    assert oracle_parameter(**arguments)["changed"]
     assert stored(box) == before | {("*", "use_large_pages"): "TRUE"}
-    assert not oracle_parameter(**wanted)["changed"]
+    assert not oracle_parameter(**arguments)["changed"]
     absent = {"state": "absent", "name": "pre_page_sga", **MODULE}
     assert oracle_parameter(**absent)["changed"]
     assert ("*", "pre_page_sga") not in stored(box)

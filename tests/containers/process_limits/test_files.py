@@ -33,11 +33,11 @@ def running(box):
 
 
 def test_in_use_is_what_each_process_was_given(box, untouched, running):
-    found = box.play("verify")
+    result = box.play("verify")
     for sid, limits in (("LOGIN", "300/400"), ("UNIT", "500/600"), ("CRON", "350/450")):
-        one = found.finding(f"ora_pmon_{sid} process_limits.in_force")
-        assert one["status"] == "fail"
-        assert f"nofile {limits}" in one["in_use"]
+        finding = result.finding(f"ora_pmon_{sid} process_limits.in_force")
+        assert finding["status"] == "fail"
+        assert f"nofile {limits}" in finding["in_use"]
         # The kernel's own account of it.
         soft, hard = limits.split("/")
         rows = box.run(f"cat /proc/$(pgrep -f ^ora_pmon_{sid})/limits")
@@ -45,13 +45,13 @@ def test_in_use_is_what_each_process_was_given(box, untouched, running):
 
 
 def test_verify_says_which_file_wins(box):
-    found = box.verify()
-    one = found.finding("oracle nofile process_limits.login")
+    result = box.verify()
+    finding = result.finding("oracle nofile process_limits.login")
     assert (
-        one["persisted"]
+        finding["persisted"]
         == f"soft 300 ({FOLDER}/50-oracle.conf:1), hard 400 ({FOLDER}/50-oracle.conf:2)"
     )
-    statuses = found.statuses()
+    statuses = result.statuses()
     assert statuses["oracle nproc process_limits.login"] == "pass"
     assert statuses["oracle stack process_limits.login"] == "fail"
     assert statuses["su process_limits.pam"] == "pass"
@@ -90,17 +90,17 @@ def test_apply_writes_one_file_and_nothing_else(box, host, untouched):
 
 def test_a_new_login_has_the_limits_and_what_runs_keeps_its_own(box):
     assert box.run("su oracle -c 'ulimit -Sn; ulimit -Hn'").split() == ["700", "800"]
-    found = box.verify()
-    assert found.statuses()["oracle nofile process_limits.login"] == "pass"
-    one = found.finding("ora_pmon_LOGIN process_limits.in_force")
-    assert (one["status"], "nofile 300/400" in one["in_use"]) == ("fail", True)
+    result = box.verify()
+    assert result.statuses()["oracle nofile process_limits.login"] == "pass"
+    finding = result.finding("ora_pmon_LOGIN process_limits.in_force")
+    assert (finding["status"], "nofile 300/400" in finding["in_use"]) == ("fail", True)
 
 
 def test_restarted_from_a_new_login_the_instance_has_them(box):
     box.stop_instance("LOGIN")
     box.start_stand_in("LOGIN", "", login="su oracle -c")
-    one = box.verify().finding("ora_pmon_LOGIN process_limits.in_force")
-    assert "nofile 700/800" in one["in_use"]
+    finding = box.verify().finding("ora_pmon_LOGIN process_limits.in_force")
+    assert "nofile 700/800" in finding["in_use"]
 
 
 def test_a_second_apply_changes_nothing(box):
@@ -117,6 +117,6 @@ def test_revert_puts_the_file_back(box, untouched):
 
 
 def test_revert_works_after_apply_was_killed_at_any_step(box, untouched):
-    said = box.kill_at_each_step("apply")
-    assert int(re.search(r"killed at (\d+) steps; \d+ files", said).group(1)) >= 10
+    output = box.kill_at_each_step("apply")
+    assert int(re.search(r"killed at (\d+) steps; \d+ files", output).group(1)) >= 10
     assert box.files() == untouched

@@ -80,6 +80,6 @@ def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
 
 
 def test_revert_works_after_apply_was_killed_at_any_step(box, untouched):
-    said = box.kill_at_each_step("apply")
-    assert int(re.search(r"killed at (\d+) steps; \d+ files", said).group(1)) >= 5
+    output = box.kill_at_each_step("apply")
+    assert int(re.search(r"killed at (\d+) steps; \d+ files", output).group(1)) >= 5
     assert box.files() == untouched["files"]

@@ -118,8 +118,8 @@ def columns(rows):
 
 def boot():
     with locked() as state:
-        for one in state["devices"].values():
-            for attribute in one["attributes"].values():
+        for entry in state["devices"].values():
+            for attribute in entry["attributes"].values():
                 attribute["running"] = attribute["configured"] = attribute["odm"]
 
 

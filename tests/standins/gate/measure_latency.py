@@ -39,7 +39,7 @@ def main():
             # In steps of half a per cent: 0, 2, -1, 1, -2 and again. Neighbours are not alike.
             scatter = 1 + 0.005 * ((number * 2 + 2) % 5 - 2)
             level = (300000 + float(delay) * 1000000) * scatter
-            samples = [int(level * (0.9 + one / 500.0)) for one in range(100)]
+            samples = [int(level * (0.9 + step / 500.0)) for step in range(100)]
             conditions = {"mode": "request_response", "cpus": 4, "load": 0.5}
             if mtu:
                 conditions["mtu"] = int(mtu)

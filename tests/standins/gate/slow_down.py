@@ -25,19 +25,19 @@ def main():
         },
         supports_check_mode=True,
     )
-    given = module.params
-    with open(given["path"]) as stream:
+    params = module.params
+    with open(params["path"]) as stream:
         before = stream.read()
     changes = []
-    if before != given["content"]:
-        changes = [FileChange(given["path"], given["content"], before)]
+    if before != params["content"]:
+        changes = [FileChange(params["path"], params["content"], before)]
     if not module.check_mode:
         writer = Writer()
         plan = Plan(changes, [], [], [])
-        apply.apply_plan(plan, "standin", Journal(writer, given["journal"]), writer)
-        if given["then"] == "vanish":
-            os.close(os.open(given["gone"], os.O_CREAT | os.O_WRONLY, 0o600))
-    if given["then"] == "fail":
+        apply.apply_plan(plan, "standin", Journal(writer, params["journal"]), writer)
+        if params["then"] == "vanish":
+            os.close(os.open(params["gone"], os.O_CREAT | os.O_WRONLY, 0o600))
+    if params["then"] == "fail":
         module.fail_json(msg="the second half was refused")
     module.exit_json(changed=bool(changes))
 

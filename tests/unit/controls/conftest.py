@@ -22,11 +22,11 @@ def findings_of(validate_finding) -> Callable[[str, Host, dict[str, Any]], Findi
     """findings_of(control, host, policy): its findings by check, each valid by the schema."""
 
     def judge_host(control: str, host: Host, policy: dict[str, Any]) -> Findings:
-        found: Findings = {}
+        findings: Findings = {}
         for finding in audit.judge_host(host, {control: policy}):
             validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix(f"{control}."), []).append(finding)
-        return found
+            findings.setdefault(finding.check.removeprefix(f"{control}."), []).append(finding)
+        return findings
 
     return judge_host
 
@@ -37,12 +37,12 @@ def findings_by_rules(validate_finding) -> Callable[[Control, Host, dict[str, An
     audit makes a finding of it."""
 
     def judge_host(control: Control, host: Host, given: dict[str, Any]) -> Findings:
-        found: Findings = {}
+        findings: Findings = {}
         policy = control.policy_from(given)
         for finding in control.judge(control.read(host, policy), policy):
             validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix(f"{control.name}."), []).append(finding)
-        return found
+            findings.setdefault(finding.check.removeprefix(f"{control.name}."), []).append(finding)
+        return findings
 
     return judge_host
 
@@ -53,10 +53,10 @@ def valid(validate_finding) -> Callable[..., Callable[..., dict[str, Finding]]]:
 
     def validated(judged: Callable[..., dict[str, Finding]]) -> Callable[..., dict[str, Finding]]:
         def judge_host(*given: Any, **changes: Any) -> dict[str, Finding]:
-            found = judged(*given, **changes)
-            for finding in found.values():
+            findings = judged(*given, **changes)
+            for finding in findings.values():
                 validate_finding(finding.as_dict())
-            return found
+            return findings
 
         return judge_host
 

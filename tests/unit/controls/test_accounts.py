@@ -10,16 +10,16 @@ from ansible.module_utils.hostproof.errors import PolicyError
 
 
 def statuses(found):
-    return {name: one.status for name, one in found.items()}
+    return {name: finding.status for name, finding in found.items()}
 
 
 def test_where_it_counts(validate_finding):
     assert set(statuses(judged(bare())).values()) == {"skip"}
     assert set(statuses(judged(bare().remove("/proc/meminfo"))).values()) == {"skip"}
-    found = judged(host())
-    for one in found.values():
-        validate_finding(one.as_dict())
-    assert statuses(found) == {
+    findings = judged(host())
+    for finding in findings.values():
+        validate_finding(finding.as_dict())
+    assert statuses(findings) == {
         **dict.fromkeys(
             ("exists", "primary_group", "not_in_root", "one_account_per_uid", "umask"), "pass"
         ),
@@ -29,23 +29,23 @@ def test_where_it_counts(validate_finding):
 
 
 def test_a_profile_names_accounts_and_groups():
-    found = judged(host(), profile="oracle_19c_single")
-    assert (found["exists"].status, found["groups"].status) == ("pass", "pass")
+    findings = judged(host(), profile="oracle_19c_single")
+    assert (findings["exists"].status, findings["groups"].status) == ("pass", "pass")
     # The last subject is grid, which the host does not have.
-    found = judged(host(), profile="rac_asm")
-    assert (found["exists"].status, found["groups"].status) == ("fail", "skip")
+    findings = judged(host(), profile="rac_asm")
+    assert (findings["exists"].status, findings["groups"].status) == ("fail", "skip")
     # Oracle Restart has Grid Infrastructure without a cluster: grid has to be in racdba there too.
     for name in ("oracle_26ai_restart", "oracle_23ai_rac"):
         assert judged(host(), profile=name)["exists"].status == "fail"
     machine = host(*GROUPS, "racdba", "asmdba").account("grid", 54331, "oinstall", "asmadmin")
     for number, group in enumerate(("racdba", "asmdba", "asmadmin"), 54340):
         machine.group(group, number)
-    found = judged(machine, profile="oracle_26ai_restart")
-    assert (found["groups"].status, "not in racdba" in found["groups"].why) == ("fail", True)
+    findings = judged(machine, profile="oracle_26ai_restart")
+    assert (findings["groups"].status, "not in racdba" in findings["groups"].why) == ("fail", True)
     assert judged(bare(), profile="oracle_26ai_single")["exists"].status == "fail"
-    found = judged(host("oinstall", "dba"), profile="oracle_19c_single")
-    assert found["groups"].status == "fail"
-    assert "not in oper" in found["groups"].why
+    findings = judged(host("oinstall", "dba"), profile="oracle_19c_single")
+    assert findings["groups"].status == "fail"
+    assert "not in oper" in findings["groups"].why
     assert judged(bare(), profile="oracle_19c_single")["exists"].persisted == "no account"
 
 
@@ -60,8 +60,8 @@ def test_a_profile_names_accounts_and_groups():
 )
 def test_exists(line, status, why):
     machine = host().command("getent passwd oracle", line)
-    one = judged(machine, accounts=[{"name": "oracle", "uid": 54321}])["exists"]
-    assert (one.status, why in f"{one.why} {one.persisted}") == (status, True)
+    finding = judged(machine, accounts=[{"name": "oracle", "uid": 54321}])["exists"]
+    assert (finding.status, why in f"{finding.why} {finding.persisted}") == (status, True)
 
 
 def test_groups_of_the_account_and_of_what_runs():
@@ -78,8 +78,8 @@ def test_groups_of_the_account_and_of_what_runs():
 
 def test_one_account_per_uid():
     rows = "root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\na:x:54321:1::/:/x\nb:x:54321:1::/:/x\n"
-    one = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
-    assert (one.status, one.persisted) == ("fail", "uid 0: root, toor; uid 54321: a, b")
+    finding = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
+    assert (finding.status, finding.persisted) == ("fail", "uid 0: root, toor; uid 54321: a, b")
     rows = "root:x:0:0::/:/bin/sh\na:x:7:1::/:/x\nb:x:7:1::/:/x\n+::::::\n"
     assert judged(host().file("/etc/passwd", rows))["one_account_per_uid"].status == "pass"
     assert shared_uids.kept(rows) == "a::7:\nb::7:"
@@ -118,8 +118,11 @@ def test_umask_of_the_system():
 
 def test_environment_and_what_evidence_keeps():
     machine = host().file("/home/oracle/.bash_profile", "export ORACLE_HOME=/u01 PW=tiger\n")
-    one = judged(machine)["environment"]
-    assert (one.status, "ORACLE_HOME (/home/oracle/.bash_profile)" in one.why) == ("warn", True)
+    finding = judged(machine)["environment"]
+    assert (finding.status, "ORACLE_HOME (/home/oracle/.bash_profile)" in finding.why) == (
+        "warn",
+        True,
+    )
     assert shell_profile.kept("umask 077; export ORACLE_HOME=/u01 PW=tiger\n") == (
         "umask 077\nORACLE_HOME="
     )
@@ -221,9 +224,12 @@ def test_inventory(stat, group, status):
 def test_inventory_and_the_groups_of_the_policy(group, status, why):
     accounts = [{"name": "oracle", "group": "install"}, {"name": "grid", "group": "dba"}]
     machine = inventory(host(), "54321 54321 770\n", group)
-    one = judged(machine, accounts=accounts)["inventory"]
-    assert (one.status, one.desired.partition(",")[0]) == (status, "inst_group dba or install")
-    assert why is None or one.why == why
+    finding = judged(machine, accounts=accounts)["inventory"]
+    assert (finding.status, finding.desired.partition(",")[0]) == (
+        status,
+        "inst_group dba or install",
+    )
+    assert why is None or finding.why == why
 
 
 def test_inventory_without_the_grid_home():
@@ -238,7 +244,7 @@ def test_inventory_without_the_grid_home():
 
 
 def names(plan):
-    return [one.name for one in plan.changes]
+    return [change.name for change in plan.changes]
 
 
 def state(change, text):
@@ -253,15 +259,20 @@ def test_plan_creates_what_is_missing():
     assert [state(group, text) for text in ("", "oinstall:x:54321:a,b\n")] == ["", "54321"]
     line = "oracle:x:54321:54321::/home/oracle:/bin/bash\n"
     assert [state(account, text) for text in ("", line)] == [account.before, account.after]
-    assert not any("-r" in one.argv for one in account.undo)
+    assert not any("-r" in step.argv for step in account.undo)
     assert plan_of(host("oinstall", "dba"), **POLICY).changes == []
 
 
 def test_plan_adds_memberships():
     (change,) = plan_of(host("oinstall"), **POLICY).changes
     assert change.name == "oracle in group dba"
-    for members, found in (("", ""), ("oracle", "oracle"), ("oracle2", ""), ("a,oracle", "oracle")):
-        assert state(change, f"dba:x:54322:{members}\n") == found
+    for members, expected in (
+        ("", ""),
+        ("oracle", "oracle"),
+        ("oracle2", ""),
+        ("a,oracle", "oracle"),
+    ):
+        assert state(change, f"dba:x:54322:{members}\n") == expected
 
 
 def test_plan_without_a_list_changes_nothing():
@@ -280,7 +291,7 @@ def test_plan_without_a_list_changes_nothing():
 )
 def test_guards(machine, reason):
     refusals = plan_of(machine, **POLICY).refusals
-    assert any(reason in one.reason and one.override is None for one in refusals)
+    assert any(reason in refusal.reason and refusal.override is None for refusal in refusals)
 
 
 def test_a_group_that_nobody_creates_is_refused():

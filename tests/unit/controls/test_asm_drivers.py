@@ -51,46 +51,46 @@ def host(packages=None, kernel=UEK6, default=None, version="8.6", modules=("orac
 def judge(validate_finding):
     def judge_host(machine, profile="none"):
         policy = changed_policy("asm_drivers", profile=profile)
-        found = audit.judge_host(machine, {"asm_drivers": policy})
-        for one in found:
-            validate_finding(one.as_dict())
-        return {one.check[len("asm_drivers.") :]: one for one in found}
+        findings = audit.judge_host(machine, {"asm_drivers": policy})
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return {finding.check[len("asm_drivers.") :]: finding for finding in findings}
 
     return judge_host
 
 
 class TestWhereItCounts:
     def test_neither_driver(self, judge):
-        assert {one.status for one in judge(host()).values()} == {"skip"}
+        assert {finding.status for finding in judge(host()).values()} == {"skip"}
 
     def test_not_a_linux_host(self, judge):
-        assert {one.status for one in judge(packs.Machine()).values()} == {"skip"}
+        assert {finding.status for finding in judge(packs.Machine()).values()} == {"skip"}
 
     def test_a_host_without_rpm(self, judge):
         machine = host()
         machine.commands.pop(" ".join(RPM))
-        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_a_damaged_database_of_packages(self, judge):
         machine = host().command(" ".join(RPM), "error: rpmdb open failed\n", rc=1)
-        found = judge(machine)
-        assert found["asmlib_module"].status == found["asmlib_version"].status == "error"
+        findings = judge(machine)
+        assert findings["asmlib_module"].status == findings["asmlib_version"].status == "error"
 
 
 class TestAsmlibModule:
     def test_version_2_on_a_kernel_with_the_module(self, judge):
-        found = judge(host(V2))
-        assert found["asmlib_module"].status == "pass"
-        assert found["io_uring"].status == "skip"
+        findings = judge(host(V2))
+        assert findings["asmlib_module"].status == "pass"
+        assert findings["io_uring"].status == "skip"
         # The book has version 3 for EL 8, and a public RAC runs with version 2.
-        assert found["asmlib_version"].status == "warn"
-        assert found["asmlib_start"].status == "pass"
+        assert findings["asmlib_version"].status == "warn"
+        assert findings["asmlib_start"].status == "pass"
 
     def test_the_default_boot_kernel_has_no_module(self, judge):
-        found = judge(host(V2, default=UEK8, modules=(f"oracleasm {UEK6}",)))["asmlib_module"]
-        assert (found.status, found.failing_layer) == ("fail", "persisted")
-        assert UEK8 in found.persisted
-        assert found.running == f"module oracleasm, kernel {UEK6}"
+        finding = judge(host(V2, default=UEK8, modules=(f"oracleasm {UEK6}",)))["asmlib_module"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+        assert UEK8 in finding.persisted
+        assert finding.running == f"module oracleasm, kernel {UEK6}"
 
     def test_an_unknown_default_boot_kernel(self, judge):
         machine = host(V2).command(" ".join(GRUBBY), "", rc=1)
@@ -122,10 +122,10 @@ class TestIoUring:
     def test_version_3_without_a_module(self, judge, now, line, status, layer):
         machine = host(V3, UEK8, version="9.6", modules=())
         machine.file(IO_URING, f"{now}\n").file("/etc/sysctl.conf", line)
-        found = judge(machine)
-        assert (found["io_uring"].status, found["io_uring"].failing_layer) == (status, layer)
-        assert found["asmlib_module"].status == found["asmlib_version"].status == "pass"
-        assert found["asmlib_module"].running == f"io_uring, kernel {UEK8}"
+        findings = judge(machine)
+        assert (findings["io_uring"].status, findings["io_uring"].failing_layer) == (status, layer)
+        assert findings["asmlib_module"].status == findings["asmlib_version"].status == "pass"
+        assert findings["asmlib_module"].running == f"io_uring, kernel {UEK8}"
 
     def test_a_kernel_that_cannot_disable_it(self, judge):
         assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
@@ -150,35 +150,35 @@ class TestAsmfd:
         return host(None, kernel, default, modules=modules).folder("/sys/module/oracleafd")
 
     def test_on_a_kernel_that_supports_it(self, judge):
-        found = judge(self.with_asmfd(), "oracle_19c_rac")["asmfd"]
-        assert (found.status, found.running) == ("pass", "loaded")
+        finding = judge(self.with_asmfd(), "oracle_19c_rac")["asmfd"]
+        assert (finding.status, finding.running) == ("pass", "loaded")
 
     def test_26ai(self, judge):
-        found = judge(self.with_asmfd(), "oracle_26ai_rac")["asmfd"]
-        assert (found.status, found.failing_layer) == ("fail", None)
-        assert "26ai does not support ASMFD" in found.why
+        finding = judge(self.with_asmfd(), "oracle_26ai_rac")["asmfd"]
+        assert (finding.status, finding.failing_layer) == ("fail", None)
+        assert "26ai does not support ASMFD" in finding.why
 
     def test_it_runs_on_a_kernel_where_oracle_disabled_it(self, judge):
         """A public RAC: 19.27 on Oracle Linux 9.5 loads it with CV_ASSUME_DISTID."""
-        found = judge(self.with_asmfd(RHCK9), "oracle_19c_rac")["asmfd"]
-        assert (found.status, found.failing_layer) == ("warn", "running")
+        finding = judge(self.with_asmfd(RHCK9), "oracle_19c_rac")["asmfd"]
+        assert (finding.status, finding.failing_layer) == ("warn", "running")
 
     def test_the_default_boot_kernel_has_no_module(self, judge):
         machine = self.with_asmfd(UEK6, RHCK9, (f"oracleafd {UEK6}",))
-        found = judge(machine, "oracle_19c_rac")["asmfd"]
-        assert (found.status, found.failing_layer) == ("fail", "persisted")
+        finding = judge(machine, "oracle_19c_rac")["asmfd"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
 
     def test_configured_and_not_loaded(self, judge):
         machine = host(modules=()).file(AFD_CONFIG, "afd_diskstring='/dev/sd*'\n")
-        found = judge(machine, "oracle_19c_rac")["asmfd"]
-        assert (found.status, found.running) == ("fail", "not loaded")
+        finding = judge(machine, "oracle_19c_rac")["asmfd"]
+        assert (finding.status, finding.running) == ("fail", "not loaded")
 
 
 def test_asmlib_3_on_a_kernel_without_io_uring(judge):
     """The kernel of EL 8 is 4.18. io_uring came with 5.1."""
-    found = judge(host(V3, "4.18.0-553.el8_10.x86_64", version="8.10", modules=()))
-    assert found["asmlib_module"].status == "fail"
-    assert found["io_uring"].status != "pass"
+    findings = judge(host(V3, "4.18.0-553.el8_10.x86_64", version="8.10", modules=()))
+    assert findings["asmlib_module"].status == "fail"
+    assert findings["io_uring"].status != "pass"
 
 
 def test_io_uring_that_nothing_allows_at_boot(judge):
@@ -191,7 +191,7 @@ def test_a_damaged_package_database(judge):
     machine = host(V3, UEK8, version="9.6", modules=())
     answer = machine.commands[" ".join(RPM)]
     machine.commands[" ".join(RPM)] = answer._replace(
-        stdout="".join(f"package {one} is not installed\n" for one in V3),
+        stdout="".join(f"package {package} is not installed\n" for package in V3),
         stderr="error: cannot open Packages database in /var/lib/rpm\n",
     )
     assert judge(machine)["asmlib_version"].status == "error"

@@ -18,8 +18,8 @@ def disk(machine, name, depth="12", algorithm="shortest_queue", reserve="no_rese
 
 
 def tunables(**values):
-    given = {"aio_active": "1", "aio_maxreqs": "65536", "aio_maxservers": "30"} | values
-    return "".join(f"{name} = {value}\n" for name, value in given.items())
+    settings = {"aio_active": "1", "aio_maxreqs": "65536", "aio_maxservers": "30"} | values
+    return "".join(f"{name} = {value}\n" for name, value in settings.items())
 
 
 def host():
@@ -45,39 +45,39 @@ def with_instance(machine, value, sid="ORCL"):
 @pytest.fixture
 def judge(findings_by_rules):
     def judge_host(machine, **changes):
-        found = findings_by_rules(async_io, machine, io_packs.policy(**changes))
-        return {check: some[-1] for check, some in found.items()}
+        findings = findings_by_rules(async_io, machine, io_packs.policy(**changes))
+        return {check: some[-1] for check, some in findings.items()}
 
     return judge_host
 
 
 def test_all_is_well(judge):
-    found = judge(host())
-    assert {name: found[name].status for name in ("aix_aio", "aix_cio", "aix_hdisks")} == {
+    findings = judge(host())
+    assert {name: findings[name].status for name in ("aix_aio", "aix_cio", "aix_hdisks")} == {
         "aix_aio": "pass",
         "aix_cio": "pass",
         "aix_hdisks": "pass",
     }
-    assert found["aix_aio"].running == "aio_active 1, aio_maxreqs 65536, aio_maxservers 30"
-    others = {found[name].status for name in found if not name.startswith("aix_")}
+    assert findings["aix_aio"].running == "aio_active 1, aio_maxreqs 65536, aio_maxservers 30"
+    others = {findings[name].status for name in findings if not name.startswith("aix_")}
     assert others == {"skip"}
 
 
 def test_on_linux_they_do_not_apply(judge):
-    found = judge(io_packs.story())
-    assert found["aix_aio"].status == found["aix_hdisks"].status == "skip"
+    findings = judge(io_packs.story())
+    assert findings["aix_aio"].status == findings["aix_hdisks"].status == "skip"
 
 
 def test_too_few_requests(judge):
-    found = judge(host().command("ioo -a", tunables(aio_maxreqs="4096")))["aix_aio"]
-    assert found.status == "fail"
-    assert found.commands == ("ioo -p -o aio_maxreqs=65536",)
+    finding = judge(host().command("ioo -a", tunables(aio_maxreqs="4096")))["aix_aio"]
+    assert finding.status == "fail"
+    assert finding.commands == ("ioo -p -o aio_maxreqs=65536",)
 
 
 def test_the_fast_path_is_off(judge):
-    found = judge(host().command("ioo -a", tunables(aio_fsfastpath="0")))["aix_aio"]
-    assert found.status == "fail"
-    assert "aio_fsfastpath is off" in found.why
+    finding = judge(host().command("ioo -a", tunables(aio_fsfastpath="0")))["aix_aio"]
+    assert finding.status == "fail"
+    assert "aio_fsfastpath is off" in finding.why
 
 
 @pytest.mark.parametrize(
@@ -93,36 +93,36 @@ def test_before_6_1_it_is_a_device(judge, autoconfig, maxreqs, status):
 
 
 def test_neither_tells(judge):
-    found = judge(host().command("ioo -a", "j2_maxRandomWrite = 0\n"))["aix_aio"]
-    assert found.status == "error"
+    finding = judge(host().command("ioo -a", "j2_maxRandomWrite = 0\n"))["aix_aio"]
+    assert finding.status == "error"
 
 
 def test_who_is_not_root(judge):
-    found = judge(host().failing("ioo -a", "ioo: 1485-101 You must be root\n"))["aix_aio"]
-    assert found.status == "error"
-    assert "run it as root" in found.why
+    finding = judge(host().failing("ioo -a", "ioo: 1485-101 You must be root\n"))["aix_aio"]
+    assert finding.status == "error"
+    assert "run it as root" in finding.why
 
 
 def test_concurrent_io_twice(judge):
     machine = with_instance(mounted(host(), "/u02/oradata", "rw,cio,log=INLINE"), "setall")
-    found = judge(machine)["aix_cio"]
-    assert "one filesystemio_options for all instances" in found.desired
-    assert found.status == "warn"
-    assert "/u02/oradata is mounted with cio, and ORCL opens its files so" in found.why
+    finding = judge(machine)["aix_cio"]
+    assert "one filesystemio_options for all instances" in finding.desired
+    assert finding.status == "warn"
+    assert "/u02/oradata is mounted with cio, and ORCL opens its files so" in finding.why
 
 
 def test_a_home_on_such_a_mount(judge):
     machine = with_instance(mounted(host(), "/u01", "rw,cio,log=INLINE"), "none")
-    found = judge(machine)["aix_cio"]
-    assert found.status == "fail"
-    assert "the home of ORCL is in /u01 (cio)" in found.why
+    finding = judge(machine)["aix_cio"]
+    assert finding.status == "fail"
+    assert "the home of ORCL is in /u01 (cio)" in finding.why
 
 
 def test_openers_that_differ(judge):
     machine = with_instance(with_instance(host(), "setall"), "none", "TEST")
-    found = judge(machine)["aix_cio"]
-    assert found.status == "warn"
-    assert "filesystemio_options differs: ORCL setall, TEST none" in found.why
+    finding = judge(machine)["aix_cio"]
+    assert finding.status == "warn"
+    assert "filesystemio_options differs: ORCL setall, TEST none" in finding.why
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_openers_that_differ(judge):
     ],
 )
 def test_disks(judge, changes, why, command):
-    found = judge(disk(host(), "hdisk0", **changes))["aix_hdisks"]
-    assert found.status == "warn"
-    assert why in found.why
-    assert found.commands == (f"chdev -P -l hdisk0 -a {command}",)
+    finding = judge(disk(host(), "hdisk0", **changes))["aix_hdisks"]
+    assert finding.status == "warn"
+    assert why in finding.why
+    assert finding.commands == (f"chdev -P -l hdisk0 -a {command}",)
 
 
 def test_a_disk_that_tells_nothing(judge):
     machine = host().command(LSDEV, "hdisk0\nhdisk1\n")
     machine.failing(DISK.format("hdisk1"), "lsattr: 0514-528 no such attribute\n", 255)
-    found = judge(machine)["aix_hdisks"]
-    assert (found.status, found.title.partition(":")[0]) == ("error", "hdisk1")
+    finding = judge(machine)["aix_hdisks"]
+    assert (finding.status, finding.title.partition(":")[0]) == ("error", "hdisk1")

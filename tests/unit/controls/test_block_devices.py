@@ -21,17 +21,17 @@ def judge(validate_finding):
     """judge(host, entry, ...): findings by "name check", or by check alone."""
 
     def judge_host(host: RecordedHost, *entries: dict[str, Any], **changes: Any) -> Any:
-        given = {"devices": list(entries)} if entries else {}
-        policy = {**default_policy("block_devices"), **given, **changes}
-        found: dict[str, Finding] = {}
+        devices = {"devices": list(entries)} if entries else {}
+        policy = {**default_policy("block_devices"), **devices, **changes}
+        findings: dict[str, Finding] = {}
         for finding in audit.judge_host(host, {"block_devices": policy}):
             validate_finding(finding.as_dict())
             name, colon, _ = finding.title.partition(": ")
             check = finding.check.partition(".")[2]
             if check.startswith("hba_"):
                 continue  # test_fibre_channel.py
-            found[f"{name} {check}" if colon else check] = finding
-        return found
+            findings[f"{name} {check}" if colon else check] = finding
+        return findings
 
     return judge_host
 
@@ -43,16 +43,16 @@ def owned(machine: block_packs.BlockMachine, *, mode: int = 0o660) -> block_pack
 
 class TestWhichDisks:
     def test_without_a_database_nothing_is_judged(self, judge):
-        found = judge(recorded())
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "Neither ASM nor an instance uses a disk" in found["scheduler"].why
+        findings = judge(recorded())
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "Neither ASM nor an instance uses a disk" in findings["scheduler"].why
 
     def test_what_asm_has_open(self, judge):
         machine = recorded().process("asm_dbw0_+ASM", "/dev/dm-0", "/dev/null", uid=ORACLE)
-        found = judge(machine)
-        assert found["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
-        assert found["mpatha (dm-0) paths"].status == "pass"
-        assert {name for name in found if name.endswith("scheduler")} == {
+        findings = judge(machine)
+        assert findings["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
+        assert findings["mpatha (dm-0) paths"].status == "pass"
+        assert {name for name in findings if name.endswith("scheduler")} == {
             "mpatha (dm-0) scheduler",
             "sda scheduler",
             "sdb scheduler",
@@ -69,10 +69,10 @@ class TestWhichDisks:
         files = {"0140002": ["/u02/oradata/users01.dbf"]}
         machine.writer("ora_dbw0_ORCL", files, pid=4101)
         machine.writer("ora_lgwr_ORCL", {"0140002": ["/u02/oradata/redo01.log"]}, pid=4102)
-        found = judge(machine)
-        assert found["mpatha (dm-0) paths_alike"].status == "pass"
+        findings = judge(machine)
+        assert findings["mpatha (dm-0) paths_alike"].status == "pass"
         # Who owns the node of a file system does not matter to a database.
-        assert "/dev/dm-0 ownership" not in found
+        assert "/dev/dm-0 ownership" not in findings
 
     def test_a_disk_of_asm_beside_one_of_files(self, judge):
         machine = recorded().command("uname -m", "x86_64\n")
@@ -82,9 +82,9 @@ class TestWhichDisks:
         machine.folder("/sys/devices/virtual/block/vda/slaves")
         machine.folder("/u02/oradata").process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE)
         machine.writer("ora_dbw0_ORCL", {"0140002": ["/u02/oradata/users01.dbf"]}, pid=4101)
-        found = judge(machine)
-        assert found["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
-        assert {name.split()[0] for name in found if name.endswith(" scheduler")} >= {"vda"}
+        findings = judge(machine)
+        assert findings["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
+        assert {name.split()[0] for name in findings if name.endswith(" scheduler")} >= {"vda"}
 
     def test_labels_of_asmlib_and_of_the_filter_driver_lead_to_their_disks(self, judge):
         for opened, folder in (
@@ -92,7 +92,7 @@ class TestWhichDisks:
             ("/dev/oracleafd/admin", "/dev/oracleafd/disks"),
         ):
             machine = recorded().process("asm_dbw0_+ASM", opened, uid=ORACLE)
-            assert {one.status for one in judge(machine).values()} == {"error"}
+            assert {finding.status for finding in judge(machine).values()} == {"error"}
             machine.evidence.clear()
             machine.folder(folder).file(f"{folder}/DATA1", "/dev/dm-0\n")
             number = "block special file fd 0\n"
@@ -101,12 +101,12 @@ class TestWhichDisks:
             machine.command(f"stat -L -c %F %t %T {folder}/DATA1", own)
             machine.command("stat -L -c %F %t %T /dev/dm-0", number)
             machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
-            found = judge(machine)
-            assert found["mpatha (dm-0) paths"].status == "pass"
-            assert "ASMLIB" in found["ownership"].why
+            findings = judge(machine)
+            assert findings["mpatha (dm-0) paths"].status == "pass"
+            assert "ASMLIB" in findings["ownership"].why
             machine.evidence.clear()
             machine.command(f"stat -L -c %F %t %T {folder}/DATA1", "", 1)
-            assert "error" in {one.status for one in judge(machine).values()}
+            assert "error" in {finding.status for finding in judge(machine).values()}
 
     @pytest.mark.parametrize(
         ("node", "told"),
@@ -120,16 +120,16 @@ class TestWhichDisks:
         machine.command(
             "stat -L -c %F %t %T /dev/infiniband/uverbs0", "character special file e7 c0"
         )
-        assert {one.status for one in judge(machine).values()} == {"error"}
+        assert {finding.status for finding in judge(machine).values()} == {"error"}
         machine.evidence.clear()
         machine.file(node, "").file("/dev/infiniband/uverbs0", "")
         machine.owners[node] = (ORACLE, DBA, 0o660)
         machine.command(f"stat -L -c %F %t %T {node}", told + "\n")
         machine.command("raw -q /dev/raw/raw1", "/dev/raw/raw1:\tbound to major 253, minor 0\n")
         machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
-        found = judge(machine)
-        assert "mpatha (dm-0) paths" in found, found["scheduler"].why
-        owned_by = found["/dev/dm-0 ownership"]
+        findings = judge(machine)
+        assert "mpatha (dm-0) paths" in findings, findings["scheduler"].why
+        owned_by = findings["/dev/dm-0 ownership"]
         assert owned_by.status == "fail"
         assert f"udev did not create {node}" in owned_by.why
 
@@ -147,18 +147,18 @@ class TestWhichDisks:
         assert judge(machine)["/dev/dm-0 ownership"].status == "pass"
         for mode in (0o600, 0o640, 0o666):
             machine.evidence.clear()
-            found = judge(owned(machine, mode=mode))
-            assert found["/dev/dm-0 ownership"].status == "fail", oct(mode)
+            findings = judge(owned(machine, mode=mode))
+            assert findings["/dev/dm-0 ownership"].status == "fail", oct(mode)
 
     def test_what_may_not_be_looked_at_is_an_error(self, judge):
-        found = judge(recorded().deny("open_files:asm_disks"))
-        assert {one.status for one in found.values()} == {"error"}
+        findings = judge(recorded().deny("open_files:asm_disks"))
+        assert {finding.status for finding in findings.values()} == {"error"}
         named = judge(recorded().deny("open_files:asm_disks"), NAMED)
         assert named["mpatha (dm-0) paths"].status == "pass"
 
     def test_a_pattern_that_fits_nothing(self, judge):
-        found = judge(recorded(), {"name": "asm-*"})
-        assert "No device of this host matches" in found["scheduler"].why
+        findings = judge(recorded(), {"name": "asm-*"})
+        assert "No device of this host matches" in findings["scheduler"].why
 
     @pytest.mark.parametrize(
         "name",
@@ -168,33 +168,35 @@ class TestWhichDisks:
         assert "mpatha (dm-0) paths" in judge(recorded(), {"name": name})
 
     def test_unmanaged_is_not_judged(self, judge):
-        found = judge(recorded(), NAMED, unmanaged=["/dev/mapper/mpatha"])
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(recorded(), NAMED, unmanaged=["/dev/mapper/mpatha"])
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_another_system(self, judge):
-        found = judge(packs.Machine())
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(packs.Machine())
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_the_recording_itself_gives_the_same(self, judge):
         machine = recorded()
         live = judge(machine, NAMED)
         again = judge(RecordedHost(machine.evidence), NAMED)
-        assert [one.as_dict() for one in live.values()] == [o.as_dict() for o in again.values()]
+        assert [finding.as_dict() for finding in live.values()] == [
+            o.as_dict() for o in again.values()
+        ]
 
 
 class TestOwnership:
     def test_a_rule_by_identity_and_the_owner_it_gives(self, judge):
         machine = owned(recorded()).rule("12-asm.rules", ASM_RULE)
-        found = judge(machine, NAMED)["/dev/dm-0 ownership"]
-        assert found.status == "pass"
-        assert "OWNER oracle from /etc/udev/rules.d/12-asm.rules:1" in found.persisted
-        assert found.running == "54321:54322 0660"
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == "pass"
+        assert "OWNER oracle from /etc/udev/rules.d/12-asm.rules:1" in finding.persisted
+        assert finding.running == "54321:54322 0660"
 
     def test_a_chown_that_no_rule_keeps(self, judge):
-        found = judge(owned(recorded()), NAMED)["/dev/dm-0 ownership"]
-        assert found.status == "fail"
-        assert "no udev rule sets its OWNER" in found.why
-        assert found.commands == ("./hostproof apply --tags block_devices",)
+        finding = judge(owned(recorded()), NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == "fail"
+        assert "no udev rule sets its OWNER" in finding.why
+        assert finding.commands == ("./hostproof apply --tags block_devices",)
 
     def test_a_rule_for_the_paths_does_not_help_what_asm_opens(self, judge):
         rule = (
@@ -211,26 +213,26 @@ class TestOwnership:
         rule = 'KERNEL=="sdb", OWNER="oracle", GROUP="dba", MODE="0660"\n'
         machine = recorded().rule("12-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
-        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert found.status == "warn"
-        assert "another disk can have" in found.why
+        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert finding.status == "warn"
+        assert "another disk can have" in finding.why
 
     def test_a_rule_for_the_first_event_alone(self, judge):
         rule = 'ACTION=="add", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="660"\n'
         machine = recorded().rule("99-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
-        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert found.status == "warn"
-        assert "not at other events" in found.why
+        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert finding.status == "warn"
+        assert "not at other events" in finding.why
 
     def test_systemds_own_rule_comes_after_a_low_number(self, judge):
         """50-udev-default.rules gives each disk that is added to the group disk."""
         rule = 'ACTION=="add", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="660"\n'
         machine = recorded().rule("12-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
-        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert found.status == "fail"
-        assert "udev sets its GROUP to disk (/usr/lib/udev/rules.d/50-udev-default" in found.why
+        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert finding.status == "fail"
+        assert "udev sets its GROUP to disk (/usr/lib/udev/rules.d/50-udev-default" in finding.why
 
     @pytest.mark.parametrize(
         ("condition", "status"),
@@ -246,21 +248,21 @@ class TestOwnership:
         rule = condition + 'OWNER="oracle", GROUP="dba", MODE="0660"\n'
         machine = recorded().rule("12-asm.rules", rule)
         machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
-        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
-        assert found.status == status
+        finding = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert finding.status == status
 
     def test_everybody_may_use_it(self, judge):
         machine = owned(recorded(), mode=0o666).rule("12-asm.rules", ASM_RULE)
         machine.process("asm_gmon_+ASM", "/dev/dm-0", uid=ORACLE)
         machine.command("getent passwd 54321", "oracle:x:54321:54321::/home/oracle:/bin/sh\n")
-        found = judge(machine)["/dev/dm-0 ownership"]
-        assert (found.status, found.desired) == ("fail", "54321:- 0660 (as ASM runs)")
-        assert "all accounts can use it (mode 0666)" in found.why
+        finding = judge(machine)["/dev/dm-0 ownership"]
+        assert (finding.status, finding.desired) == ("fail", "54321:- 0660 (as ASM runs)")
+        assert "all accounts can use it (mode 0666)" in finding.why
 
     def test_an_account_that_is_not_there(self, judge):
-        found = judge(recorded(), {**NAMED, "owner": "grid"})["/dev/dm-0 ownership"]
-        assert found.status == "error"
-        assert "no passwd entry grid" in found.why
+        finding = judge(recorded(), {**NAMED, "owner": "grid"})["/dev/dm-0 ownership"]
+        assert finding.status == "error"
+        assert "no passwd entry grid" in finding.why
 
     def test_goto_leaves_rules_out(self, judge):
         text = f'ENV{{DM_NAME}}=="mpatha", GOTO="end"\n{ASM_RULE}LABEL="end"\n'
@@ -270,9 +272,9 @@ class TestOwnership:
     def test_the_last_rule_counts_unless_one_is_final(self, judge):
         other = 'ENV{DM_NAME}=="mpatha", OWNER="root"\n'
         machine = owned(recorded()).rule("12-asm.rules", ASM_RULE).rule("90-x.rules", other)
-        found = judge(machine, NAMED)["/dev/dm-0 ownership"]
-        assert found.status == "fail"
-        assert "udev sets its OWNER to root (/etc/udev/rules.d/90-x.rules:1)" in found.why
+        finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert finding.status == "fail"
+        assert "udev sets its OWNER to root (/etc/udev/rules.d/90-x.rules:1)" in finding.why
         machine.rule("12-asm.rules", ASM_RULE.replace('OWNER="', 'OWNER:="'))
         machine.evidence.clear()
         assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "pass"
@@ -297,13 +299,13 @@ class TestQueues:
 
     def test_a_rule_that_brings_a_bad_one(self, judge):
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="bfq"\n')
-        found = judge(machine, {"name": "mpatha"})["sda scheduler"]
-        assert found.status == "fail"
-        assert "60-x.rules:1 sets scheduler to bfq at boot" in found.why
-        assert found.failing_layer == "persisted"
+        result = judge(machine, {"name": "mpatha"})["sda scheduler"]
+        assert result.status == "fail"
+        assert "60-x.rules:1 sets scheduler to bfq at boot" in result.why
+        assert result.failing_layer == "persisted"
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
-        found = judge(machine.sysfs("sda", scheduler="none [bfq]"), {"name": "mpatha"})
-        assert found["sda scheduler"].failing_layer == "running"
+        result = judge(machine.sysfs("sda", scheduler="none [bfq]"), {"name": "mpatha"})
+        assert result["sda scheduler"].failing_layer == "running"
 
     def test_tuned_comes_after_udev(self, judge):
         machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
@@ -311,24 +313,24 @@ class TestQueues:
             "/etc/tuned/ours/tuned.conf", "[disk]\ndevices=sda\nelevator=bfq\n"
         )
         machine.command("systemctl is-enabled tuned.service", "enabled\n")
-        found = judge(machine, {"name": "mpatha"})
-        assert "tuned profile /etc/tuned/ours/tuned.conf" in found["sda scheduler"].why
-        assert found["sdb scheduler"].status == "pass"
+        findings = judge(machine, {"name": "mpatha"})
+        assert "tuned profile /etc/tuned/ours/tuned.conf" in findings["sda scheduler"].why
+        assert findings["sdb scheduler"].status == "pass"
 
     def test_a_policy_wants_it_after_the_boot_too(self, judge):
         entry = {"name": "mpatha", "scheduler": ["mq-deadline"], "nr_requests": 256}
-        found = judge(recorded(), entry)
-        assert found["sda scheduler"].status == found["sda queue"].status == "fail"
-        assert "nothing sets nr_requests at boot" in found["sda queue"].why
+        findings = judge(recorded(), entry)
+        assert findings["sda scheduler"].status == findings["sda queue"].status == "fail"
+        assert "nothing sets nr_requests at boot" in findings["sda queue"].why
         rule = 'ENV{ID_SERIAL}=="1Linux*", ATTR{queue/scheduler}="mq-deadline", '
         machine = recorded().rule("60-x.rules", rule + 'ATTR{queue/nr_requests}="256"\n')
-        found = judge(machine, entry)
-        assert found["sda scheduler"].status == found["sda queue"].status == "pass"
+        findings = judge(machine, entry)
+        assert findings["sda scheduler"].status == findings["sda queue"].status == "pass"
 
     def test_without_values_the_queue_is_told(self, judge):
-        found = judge(recorded(), {"name": "mpatha"})["sda queue"]
-        assert found.status == "skip"
-        assert "nr_requests 256, queue_depth 192, max_sectors_kb 512" in found.why
+        finding = judge(recorded(), {"name": "mpatha"})["sda queue"]
+        assert finding.status == "skip"
+        assert "nr_requests 256, queue_depth 192, max_sectors_kb 512" in finding.why
 
     def test_a_disk_that_rotates_against_the_policy(self, judge):
         entry = {"name": "mpatha", "rotational": False}
@@ -364,8 +366,8 @@ class TestAlignment:
         ],
     )
     def test_where_a_partition_begins(self, judge, start, offset, status):
-        found = judge(partition(recorded(), start, offset), {"name": "/dev/sda1"})
-        assert found["/dev/sda1 alignment"].status == status
+        findings = judge(partition(recorded(), start, offset), {"name": "/dev/sda1"})
+        assert findings["/dev/sda1 alignment"].status == status
 
     def test_the_best_size_of_the_array(self, judge):
         machine = partition(recorded(), 2048).sysfs("sda", optimal_io_size="1966080")
@@ -376,17 +378,17 @@ class TestMultipath:
     def test_the_daemon(self, judge):
         assert judge(recorded(), NAMED)["multipathd"].status == "pass"
         machine = recorded().command("systemctl is-enabled multipathd.service", "enabled-runtime\n")
-        found = judge(machine, NAMED)["multipathd"]
-        assert (found.status, "its link is in /run" in found.why) == ("fail", True)
-        found = judge(recorded("no-daemon"), NAMED)["multipathd"]
-        assert found.status == "fail"
-        assert "it is inactive" in found.why
+        finding = judge(machine, NAMED)["multipathd"]
+        assert (finding.status, "its link is in /run" in finding.why) == ("fail", True)
+        finding = judge(recorded("no-daemon"), NAMED)["multipathd"]
+        assert finding.status == "fail"
+        assert "it is inactive" in finding.why
 
     def test_one_path_down(self, judge):
-        found = judge(recorded("one-path-down-queues"), NAMED)["mpatha (dm-0) paths"]
-        assert found.status == "fail"
-        assert found.values == {"paths": 2, "working": 1}
-        assert found.running == "sda works (running), sdb failed (offline)"
+        finding = judge(recorded("one-path-down-queues"), NAMED)["mpatha (dm-0) paths"]
+        assert finding.status == "fail"
+        assert finding.values == {"paths": 2, "working": 1}
+        assert finding.running == "sda works (running), sdb failed (offline)"
         alone = judge(recorded("one-path-down-queues"), NAMED, min_paths=1)["mpatha (dm-0) paths"]
         assert alone.status == "fail"
 
@@ -398,8 +400,8 @@ class TestMultipath:
         machine = recorded()
         place = "/sys/devices/pseudo_0/adapter0/host0/target0:0:1/0:0:1:0"
         machine.link("/sys/block/sdb/device", place).folder(place)
-        found = judge(machine, NAMED)["mpatha (dm-0) paths"]
-        assert (found.status, found.why) == ("warn", "all of them use one adapter.")
+        finding = judge(machine, NAMED)["mpatha (dm-0) paths"]
+        assert (finding.status, finding.why) == ("warn", "all of them use one adapter.")
 
     @pytest.mark.parametrize(
         "values",
@@ -413,9 +415,9 @@ class TestMultipath:
         machine = recorded()
         for path in ("sda", "sdb"):
             machine.file(f"/sys/block/{path}/size", "131072\n")
-        found = judge(machine, NAMED)["mpatha (dm-0) paths_alike"]
-        assert found.status == "fail"
-        assert "the map of another" in found.why
+        finding = judge(machine, NAMED)["mpatha (dm-0) paths_alike"]
+        assert finding.status == "fail"
+        assert "the map of another" in finding.why
 
     @pytest.mark.parametrize(
         ("told", "redundancy", "status"),
@@ -445,32 +447,32 @@ class TestMultipath:
             line = line.replace("1 queue_if_no_path", "0")
             machine.command("dmsetup table --target multipath", line)
         entry = {**NAMED, "redundancy": redundancy} if redundancy else NAMED
-        found = judge(machine, entry)["mpatha (dm-0) multipath_queueing"]
-        assert found.status == status
+        finding = judge(machine, entry)["mpatha (dm-0) multipath_queueing"]
+        assert finding.status == status
         if redundancy is None and status == "warn":
-            assert not found.commands, "no value is right before the redundancy is known"
-            assert "no_path_retry" not in found.fix
-            assert "name the disk and the redundancy" in found.fix
+            assert not finding.commands, "no value is right before the redundancy is known"
+            assert "no_path_retry" not in finding.fix
+            assert "name the disk and the redundancy" in finding.fix
 
     def test_real_queueing_under_mirroring(self, judge):
         machine = recorded("one-path-down-queues")
-        found = judge(machine, {**NAMED, "redundancy": "normal"})
-        assert found["mpatha (dm-0) multipath_queueing"].status == "fail"
-        assert "for ever" in found["mpatha (dm-0) multipath_queueing"].why
+        findings = judge(machine, {**NAMED, "redundancy": "normal"})
+        assert findings["mpatha (dm-0) multipath_queueing"].status == "fail"
+        assert "for ever" in findings["mpatha (dm-0) multipath_queueing"].why
 
     def test_without_the_daemon_the_table_counts_and_nobody_starts_it(self, judge):
         machine = recorded("no-daemon")
-        found = judge(machine, {**NAMED, "redundancy": "normal"})
-        assert found["mpatha (dm-0) multipath_queueing"].status == "pass"
+        findings = judge(machine, {**NAMED, "redundancy": "normal"})
+        assert findings["mpatha (dm-0) multipath_queueing"].status == "pass"
         assert not [key for key in machine.evidence if key.startswith("command:multipathd")]
 
     def test_who_may_not_ask_the_kernel(self, judge):
         machine = recorded()
-        for one in ("table", "status"):
-            machine.command(f"dmsetup {one} --target multipath", "", 1)
-        found = judge(machine, NAMED)
-        assert found["mpatha (dm-0) paths"].status == "error"
-        assert found["mpatha (dm-0) multipath_queueing"].status == "error"
+        for action in ("table", "status"):
+            machine.command(f"dmsetup {action} --target multipath", "", 1)
+        findings = judge(machine, NAMED)
+        assert findings["mpatha (dm-0) paths"].status == "error"
+        assert findings["mpatha (dm-0) multipath_queueing"].status == "error"
 
 
 def test_our_own_file_is_a_rule_like_others(judge):
@@ -480,28 +482,28 @@ def test_our_own_file_is_a_rule_like_others(judge):
 
 class TestAsmDisks:
     def test_a_map_is_one_disk_with_its_serial_number(self, judge):
-        found = judge(recorded().process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE))["asm_disks"]
-        assert (found.status, found.running) == ("pass", "disks: 1, serial numbers: 1")
-        ((name, size),) = found.values.items()
+        finding = judge(recorded().process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE))["asm_disks"]
+        assert (finding.status, finding.running) == ("pass", "disks: 1, serial numbers: 1")
+        ((name, size),) = finding.values.items()
         assert name == f"disk {SERIAL}"
         assert size == "32 MiB"
 
     def test_two_paths_of_one_disk(self, judge):
         machine = recorded().process("asm_dbw0_+ASM", "/dev/sda", "/dev/sdb", uid=ORACLE)
-        found = judge(machine)["asm_disks"]
-        assert (found.status, found.severity) == ("fail", "critical")
-        assert found.why == f"/dev/sda and /dev/sdb are {SERIAL}."
+        finding = judge(machine)["asm_disks"]
+        assert (finding.status, finding.severity) == ("fail", "critical")
+        assert finding.why == f"/dev/sda and /dev/sdb are {SERIAL}."
 
     def test_a_disk_without_a_serial_number(self, judge):
         machine = recorded().process("asm_dbw0_+ASM", "/dev/sda", uid=ORACLE)
         del machine.files["/run/udev/data/b8:0"]
-        found = judge(machine)["asm_disks"]
-        assert (found.status, found.values) == ("warn", {"disk /dev/sda": None})
-        assert found.why == "/dev/sda has no serial number."
+        finding = judge(machine)["asm_disks"]
+        assert (finding.status, finding.values) == ("warn", {"disk /dev/sda": None})
+        assert finding.why == "/dev/sda has no serial number."
 
     def test_without_asm_there_is_none(self, judge):
         assert judge(recorded(), NAMED)["asm_disks"].status == "skip"
 
     def test_a_disk_of_a_disk_group_in_the_policy(self, judge):
-        found = judge(recorded(), {**NAMED, "redundancy": "external"})["asm_disks"]
-        assert (found.status, list(found.values)) == ("pass", [f"disk {SERIAL}"])
+        finding = judge(recorded(), {**NAMED, "redundancy": "external"})["asm_disks"]
+        assert (finding.status, list(finding.values)) == ("pass", [f"disk {SERIAL}"])

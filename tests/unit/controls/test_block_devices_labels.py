@@ -17,10 +17,10 @@ ASMFD = ("/dev/oracleafd/admin", "/dev/oracleafd/disks", "regular file 0 0")
 @pytest.fixture
 def judge(validate_finding):
     def judge_labels(machine):
-        found = audit.judge_host(machine, {"block_devices": default_policy("block_devices")})
-        for one in found:
-            validate_finding(one.as_dict())
-        return next(one for one in found if one.check == "block_devices.labels")
+        findings = audit.judge_host(machine, {"block_devices": default_policy("block_devices")})
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return next(finding for finding in findings if finding.check == "block_devices.labels")
 
     return judge_labels
 
@@ -50,9 +50,9 @@ def labelled(driver, uid, mode) -> block_packs.BlockMachine:
     ],
 )
 def test_owner_and_mode(judge, driver, uid, mode, status):
-    found = judge(labelled(driver, uid, mode))
-    assert (found.status, found.running) == (status, f"{uid}:{DBA} {mode:04o}")
-    assert f"uid {ORACLE}" in found.desired
+    finding = judge(labelled(driver, uid, mode))
+    assert (finding.status, finding.running) == (status, f"{uid}:{DBA} {mode:04o}")
+    assert f"uid {ORACLE}" in finding.desired
 
 
 def test_disks_without_labels(judge):

@@ -18,11 +18,11 @@ OF_PATH = 'SUBSYSTEM=="block", ENV{ID_SERIAL}=="1Linux_scsi_debug_2000", ENV{DEV
 
 
 def rules(plan: Plan) -> str:
-    return "".join(str(one.content) for one in plan.changes if isinstance(one, FileChange))
+    return "".join(str(change.content) for change in plan.changes if isinstance(change, FileChange))
 
 
 def values(plan: Plan) -> dict[str, str]:
-    return {one.path: one.value for one in plan.changes if isinstance(one, ValueChange)}
+    return {change.path: change.value for change in plan.changes if isinstance(change, ValueChange)}
 
 
 class TestChanges:
@@ -60,7 +60,7 @@ class TestChanges:
         """A map in use was made with the size that its paths had."""
         plan = plan_of(recorded(), {**NAMED, **QUEUE})
         assert "/sys/block/sda/queue/max_sectors_kb = 256" in plan.pending[0]
-        later = {one.path: one.before for one in plan.at_boot}
+        later = {change.path: change.before for change in plan.at_boot}
         assert later["/sys/block/sda/queue/max_sectors_kb"] == "512"
 
     def test_the_size_of_requests_alone(self):
@@ -75,22 +75,24 @@ class TestChanges:
             "/sys/block/sda/queue/scheduler",
             "/sys/block/sda/queue/nr_requests",
         ]
-        assert [(one.path, one.before) for one in plan.at_boot] == [
+        assert [(change.path, change.before) for change in plan.at_boot] == [
             ("/sys/block/sda/queue/nr_requests", "256")
         ]
 
     def test_udev_sets_the_owner_by_the_new_rule(self):
         (change,) = [
-            one for one in plan_of(recorded(), NAMED).changes if isinstance(one, CommandChange)
+            change
+            for change in plan_of(recorded(), NAMED).changes
+            if isinstance(change, CommandChange)
         ]
         assert (change.before, change.after) == ("0:6 660", "54321:54322 660")
-        assert [one.argv[:2] for one in change.make] == [
+        assert [command.argv[:2] for command in change.make] == [
             ("udevadm", "control"),
             ("udevadm", "trigger"),
             ("udevadm", "settle"),
         ]
         assert change.make[1].argv[-1] == "--name-match=/dev/mapper/mpatha"
-        assert [one.argv for one in change.undo[1:]] == [
+        assert [command.argv for command in change.undo[1:]] == [
             ("chown", "0:6", "/dev/mapper/mpatha"),
             ("chmod", "660", "/dev/mapper/mpatha"),
         ]
@@ -99,7 +101,7 @@ class TestChanges:
         other = 'ENV{DM_NAME}=="mpath*", OWNER="oracle", GROUP="dba", MODE="660"\n'
         plan = plan_of(recorded().rule("12-asm.rules", other), NAMED)
         assert rules(plan) == ""
-        assert [type(one) for one in plan.changes] == [CommandChange]
+        assert [type(change) for change in plan.changes] == [CommandChange]
 
     def test_a_rule_by_the_kernels_name_is_made_good(self):
         other = 'KERNEL=="dm-0", OWNER="oracle", GROUP="dba", MODE="660"\n'
@@ -108,8 +110,8 @@ class TestChanges:
 
     def test_at_reboot_nothing_but_the_file(self):
         plan = plan_of(recorded(), {**NAMED, **QUEUE}, activation="reboot")
-        assert [type(one) for one in plan.changes] == [FileChange]
-        assert {one.path for one in plan.at_boot} >= set(
+        assert [type(change) for change in plan.changes] == [FileChange]
+        assert {change.path for change in plan.at_boot} >= set(
             values(plan_of(recorded(), {**NAMED, **QUEUE}))
         )
 

@@ -11,19 +11,19 @@ from cluster_packs import node, policy
 
 
 def judged(machine, **changes):
-    found = audit.judge_host(machine, {"cluster_nodes": policy(**changes)})
-    return {one.check.split(".")[1]: one for one in found}
+    findings = audit.judge_host(machine, {"cluster_nodes": policy(**changes)})
+    return {finding.check.split(".")[1]: finding for finding in findings}
 
 
 def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
-    found = judged(node("db1"))
-    assert {one.status for one in found.values()} == {"skip"}
-    assert found["complete"].values == {
+    findings = judged(node("db1"))
+    assert {finding.status for finding in findings.values()} == {"skip"}
+    assert findings["complete"].values == {
         "cluster": "rac1",
         "node": "db1.example.com",
         "nodes": "db1, db2, db3, db4",
     }
-    assert found["software"].values == {
+    assert findings["software"].values == {
         "kernel": "5.15.0-209.161.7.2.el9uek.x86_64",
         "os": "Oracle Linux 9.4",
         "core_pattern": "|/usr/lib/systemd/systemd-coredump %P %u %g %s %t %c %h",
@@ -31,17 +31,17 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
         "oracle_homes": "/u01/app/oracle/product/19",
         "patches /u01/app/oracle/product/19": "35642822, 35643107",
     }
-    assert found["hardware"].values == {
+    assert findings["hardware"].values == {
         "cpu_model": "Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz",
         "cpus": 4,
         "memory_mib": 65536,
     }
-    assert found["huge_pages"].values == {
+    assert findings["huge_pages"].values == {
         "huge_pages": 20480,
         "huge_page_size_kib": 2048,
         "huge_pages_by_numa_node": "node0 20480",
     }
-    assert found["network"].values == {
+    assert findings["network"].values == {
         "mtu eth0": 1500,
         "driver eth0": "ixgbe",
         "firmware eth0": "0x800008a4",
@@ -51,7 +51,7 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
         "subnets eth0": "192.0.2.0/24",
         "subnets eth1": "10.0.0.0/24",
     }
-    assert found["clock"].values == {
+    assert findings["clock"].values == {
         "clock_source": "tsc",
         "time_daemon": "chronyd",
         "time_zone": "Europe/Berlin",
@@ -63,8 +63,8 @@ class TestTimeZonesOfOracle:
     ENV = cluster_packs.GRID + "/crs/install/s_crsconfig_db1_env.txt"
 
     def zones(self, machine):
-        found = judged(machine)["clock"]
-        return found.status, found.values["TZ of Clusterware and instances"]
+        finding = judged(machine)["clock"]
+        return finding.status, finding.values["TZ of Clusterware and instances"]
 
     def running(self, pid, name, **variables):
         """A node on which a process runs with these variables."""
@@ -96,9 +96,9 @@ class TestTimeZonesOfOracle:
 
 @pytest.mark.parametrize(("uid", "status"), [(0, "skip"), (500, "fail")])
 def test_root_has_the_uid_0(uid, status):
-    found = judged(node("db1").account("root", uid, "root"))["accounts"]
-    assert found.status == status
-    assert found.values["uid_gid root"].startswith(f"{uid}:")
+    finding = judged(node("db1").account("root", uid, "root"))["accounts"]
+    assert finding.status == status
+    assert finding.values["uid_gid root"].startswith(f"{uid}:")
 
 
 def test_how_a_bond_spreads_packets_is_a_trait():
@@ -115,9 +115,9 @@ def test_how_a_bond_spreads_packets_is_a_trait():
 
 def test_without_clusterware_and_without_a_name_it_does_not_apply():
     alone = node("db1").remove("/etc/oracle/olr.loc")
-    found = judged(alone)
-    assert {one.status for one in found.values()} == {"skip"}
-    assert not any(one.values for one in found.values())
+    findings = judged(alone)
+    assert {finding.status for finding in findings.values()} == {"skip"}
+    assert not any(finding.values for finding in findings.values())
 
 
 def test_oracle_restart_is_no_cluster():
@@ -133,15 +133,15 @@ def test_none_is_no_cluster_whatever_is_installed():
 
 def test_the_policy_names_the_cluster_and_its_nodes():
     alone = node("db1").remove("/etc/oracle/olr.loc")
-    found = judged(alone, name="sap", expected=["db1", "db2"])
-    assert found["complete"].values["cluster"] == "sap"
-    assert found["complete"].values["nodes"] == "db1, db2"
+    findings = judged(alone, name="sap", expected=["db1", "db2"])
+    assert findings["complete"].values["cluster"] == "sap"
+    assert findings["complete"].values["nodes"] == "db1, db2"
 
 
 def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
-    found = judged(node("db1").deny(cluster_packs.GRID))
-    assert {one.status for one in found.values()} == {"error"}
-    assert "--become" in found["complete"].fix
+    findings = judged(node("db1").deny(cluster_packs.GRID))
+    assert {finding.status for finding in findings.values()} == {"error"}
+    assert "--become" in findings["complete"].fix
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ def test_what_may_not_be_read_is_an_error_and_not_no_cluster():
     ],
 )
 def test_a_trait_that_is_not_known_is_null_and_makes_an_error(denied, check, trait):
-    found = judged(node("db1").deny(denied))[check]
-    assert (found.status, found.values[trait]) == ("error", None)
-    assert len([one for one in found.values.values() if one is not None])
+    finding = judged(node("db1").deny(denied))[check]
+    assert (finding.status, finding.values[trait]) == ("error", None)
+    assert len([value for value in finding.values.values() if value is not None])
 
 
 def test_interfaces_that_come_and_go_are_left_out():
@@ -183,15 +183,15 @@ def test_subnets_are_of_every_address_of_cards_bonds_and_vlans():
     ]
     machine.command("ip -o addr show", "\n".join(lines))
     values = judged(machine)["network"].values
-    assert {name: one for name, one in values.items() if name.startswith("subnets ")} == {
+    assert {name: value for name, value in values.items() if name.startswith("subnets ")} == {
         "subnets eth1.7": "10.7.0.0/16, 2001:db8:7::/64"
     }
 
 
 @pytest.mark.parametrize(("text", "rc"), [("", 1), ("2: eth0    inet 192.0.2.300/24", 0)])
 def test_subnets_that_are_not_known_are_an_error(text, rc):
-    found = judged(node("db1").command("ip -o addr show", text, rc))["network"]
-    assert (found.status, found.values["subnets"]) == ("error", None)
+    finding = judged(node("db1").command("ip -o addr show", text, rc))["network"]
+    assert (finding.status, finding.values["subnets"]) == ("error", None)
 
 
 @pytest.mark.parametrize("value", ["", 5, ["rac1"], "a\nb", None])
@@ -226,8 +226,8 @@ class TestSsh:
         assert not [key for key in machine.evidence if "ssh" in key]
 
     def test_grid_logs_in_on_all_other_nodes(self):
-        found = judged(with_logins(), **self.GRID)["ssh"]
-        assert (found.status, found.running) == ("pass", "3 of 3 logins")
+        finding = judged(with_logins(), **self.GRID)["ssh"]
+        assert (finding.status, finding.running) == ("pass", "3 of 3 logins")
 
     @pytest.mark.parametrize(
         ("result", "problem"),
@@ -239,10 +239,10 @@ class TestSsh:
         ],
     )
     def test_the_node_without_a_login_is_named(self, result, problem):
-        found = judged(with_logins(db3=result), **self.GRID)["ssh"]
-        assert found.status == "fail"
-        assert found.why.startswith("grid on db3: ") and problem in found.why
-        assert "db2" not in found.why
+        finding = judged(with_logins(db3=result), **self.GRID)["ssh"]
+        assert finding.status == "fail"
+        assert finding.why.startswith("grid on db3: ") and problem in finding.why
+        assert "db2" not in finding.why
 
     def test_a_login_that_could_not_be_tried_is_an_error(self):
         machine = with_logins()
@@ -250,17 +250,17 @@ class TestSsh:
         assert judged(machine, **self.GRID)["ssh"].status == "error"
 
     def test_other_nodes_are_not_known(self):
-        found = judged(with_logins(), name="rac1", expected=["db1.example.com"], **self.GRID)
-        assert found["ssh"].status == "error"
+        findings = judged(with_logins(), name="rac1", expected=["db1.example.com"], **self.GRID)
+        assert findings["ssh"].status == "error"
 
     def test_a_name_that_is_an_option_of_ssh_is_never_used(self):
-        found = judged(with_logins(), expected=["db1", "-oProxyCommand=id"], **self.GRID)["ssh"]
-        assert found.status == "error"
+        finding = judged(with_logins(), expected=["db1", "-oProxyCommand=id"], **self.GRID)["ssh"]
+        assert finding.status == "error"
 
     def test_a_host_without_scp(self):
         machine = with_logins().remove("/usr/bin/scp")
-        found = judged(machine)["ssh"]
-        assert (found.status, found.why) == ("fail", "this host has no /usr/bin/scp.")
+        finding = judged(machine)["ssh"]
+        assert (finding.status, finding.why) == ("fail", "this host has no /usr/bin/scp.")
 
     @pytest.mark.parametrize("account", ["-l", "grid oracle", "", "../x"])
     def test_an_account_is_a_name(self, account):

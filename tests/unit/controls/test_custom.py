@@ -65,26 +65,26 @@ class TestSysctl:
         ],
     )
     def test_both_layers_count(self, judge, running, persisted, status):
-        found = judge(swappiness(running, *persisted), sysctl="vm.swappiness", at_most=10)
-        assert (found.check, found.status) == ("custom.own", status)
+        finding = judge(swappiness(running, *persisted), sysctl="vm.swappiness", at_most=10)
+        assert (finding.check, finding.status) == ("custom.own", status)
         if status != "error":
-            assert (found.desired, found.running) == ("at most 10", str(running))
+            assert (finding.desired, finding.running) == ("at most 10", str(running))
         if status == "fail":
-            assert found.problem == "Own setting is wrong"
-            assert found.why.startswith("The house wants it. (")
+            assert finding.problem == "Own setting is wrong"
+            assert finding.why.startswith("The house wants it. (")
 
     def test_an_unknown_layer_does_not_hide_a_failure(self, judge):
         machine = swappiness(60)
         machine.deny("/etc/sysctl.d")
-        found = judge(machine, sysctl="vm.swappiness", at_most=10)
-        assert found.status == "fail"
-        assert found.persisted == "unknown"
-        assert "not known" in found.why
+        finding = judge(machine, sysctl="vm.swappiness", at_most=10)
+        assert finding.status == "fail"
+        assert finding.persisted == "unknown"
+        assert "not known" in finding.why
 
     @pytest.mark.parametrize("absent", ["fail", "skip", "pass"])
     def test_a_kernel_without_the_sysctl(self, judge, absent):
-        found = judge(packs.linux(), sysctl="vm.none", equals=1, if_absent=absent)
-        assert found.status == absent
+        finding = judge(packs.linux(), sysctl="vm.none", equals=1, if_absent=absent)
+        assert finding.status == absent
 
 
 class TestFile:
@@ -100,10 +100,10 @@ class TestFile:
     )
     def test_every_line_that_matches_counts(self, judge, text, status):
         machine = packs.linux().file("/etc/ssh/sshd_config", text)
-        found = judge(
+        finding = judge(
             machine, file="/etc/ssh/sshd_config", pattern=r"^PermitRootLogin\s+(\S+)", equals="no"
         )
-        assert (found.status, found.running) == (status, None)
+        assert (finding.status, finding.running) == (status, None)
 
     def test_only_lines_that_match_are_evidence(self, judge, tmp_path):
         file = tmp_path / "app.conf"
@@ -141,8 +141,8 @@ class TestFile:
     def test_a_file_that_may_not_be_read_is_an_error(self, judge):
         machine = packs.linux().file("/etc/app.conf", "mode=fast\n")
         machine.deny("/etc/app.conf")
-        found = judge(machine, file="/etc/app.conf", pattern="mode", matches=".")
-        assert found.status == "error"
+        finding = judge(machine, file="/etc/app.conf", pattern="mode", matches=".")
+        assert finding.status == "error"
 
 
 class TestPackage:
@@ -176,8 +176,8 @@ class TestPackage:
     )
     def test_a_package_that_is_not_installed(self, judge, comparison, status):
         machine = packs.linux().command(RPM_COMMAND, self.GLIBC)
-        found = judge(machine, package="firewalld", **comparison)
-        assert (found.status, found.running) == (status, "not installed")
+        finding = judge(machine, package="firewalld", **comparison)
+        assert (finding.status, finding.running) == (status, "not installed")
 
     def test_rpm_that_fails_is_an_error(self, judge):
         machine = packs.linux().command(RPM_COMMAND, "", rc=1)
@@ -279,10 +279,12 @@ class TestCommand:
         expected = "nobody" if account == "root" else account
         assert judge(LiveHost(), command=["id", "-un"], equals=expected).status == "pass"
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
-        asked = []
-        monkeypatch.setattr(LiveHost, "ask", lambda _host, wanted: asked.append(wanted) or NOTHING)
+        requests = []
+        monkeypatch.setattr(
+            LiveHost, "ask", lambda _host, request: requests.append(request) or NOTHING
+        )
         judge(LiveHost(), command=["id", "-un"], equals="x")
-        assert [one.user for one in asked] == [None]
+        assert [request.user for request in requests] == [None]
 
     def test_a_command_that_fails_is_an_error(self, judge):
         machine = packs.linux().command("getenforce (as nobody)", "", rc=1)
@@ -312,8 +314,8 @@ class TestCommand:
     )
     def test_another_command_needs_permission(self, judge, argv):
         assert "hostproof_own_commands" in refusal(argv)
-        found = judge(packs.linux(), command=argv, equals="x")
-        assert (found.check, found.status) == ("custom.policy_entry", "error")
+        finding = judge(packs.linux(), command=argv, equals="x")
+        assert (finding.check, finding.status) == ("custom.policy_entry", "error")
         assert judge(packs.linux(), own_commands=True, command=argv, equals="x").check == (
             "custom.own"
         )

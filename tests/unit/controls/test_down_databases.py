@@ -41,8 +41,8 @@ def judge(machine: Machine, **policy):
 
 
 def of_pool(machine: Machine, **policy):
-    found = {one.check: one for one in judge(machine, **policy)}
-    return found["hugepages.pool_covers_sga"], found["hugepages.pool_not_wasted"]
+    findings = {finding.check: finding for finding in judge(machine, **policy)}
+    return findings["hugepages.pool_covers_sga"], findings["hugepages.pool_not_wasted"]
 
 
 UNKNOWN = {
@@ -74,8 +74,8 @@ def test_a_start_that_cannot_be_read_is_unknown_and_no_reduction_is_advised(mach
     assert "list the instance in hugepages_instances" in covers.why
     assert wasted.status == "error", wasted
     assert not wasted.commands
-    for one in judge(machine):
-        assert not any("nr_hugepages" in command for command in one.commands), one
+    for finding in judge(machine):
+        assert not any("nr_hugepages" in command for command in finding.commands), finding
     covers, wasted = of_pool(machine, instances=[{"sid": "PROD1", "sga": "16G"}])
     assert (covers.status, wasted.status) == ("pass", "pass"), "the policy tells it all"
     covers, _wasted = of_pool(machine, query_instances=False)
@@ -143,17 +143,19 @@ def test_an_instance_that_refuses_huge_pages_needs_no_pool():
     machine.instance("ORCL", Shm(16 * GIB, huge=False), memlock=None)
     stored = (("*", "sga_target", "16G"), ("ORCL", "use_large_pages", "FALSE"))
     machine.parameters("ORCL", sizes | {"use_large_pages": "FALSE"}, *stored)
-    found = {one.check: one for one in judge(machine)}
-    assert found["hugepages.pool_covers_sga"].status == "pass", found["hugepages.pool_covers_sga"]
-    lies = found["hugepages.sga_in_huge_pages"]
+    findings = {finding.check: finding for finding in judge(machine)}
+    assert findings["hugepages.pool_covers_sga"].status == "pass", findings[
+        "hugepages.pool_covers_sga"
+    ]
+    lies = findings["hugepages.sga_in_huge_pages"]
     assert lies.status == "fail"
     assert lies.fix.startswith("first remove use_large_pages=FALSE from ORCL: as SYSDBA: ")
     assert "RESET use_large_pages SCOPE=SPFILE SID='ORCL'" in lies.fix
     # The next start asks for huge pages: then the pool has to be there.
     machine.evidence.clear()
     machine.parameters("ORCL", sizes | {"use_large_pages": "FALSE"}, ("*", "sga_target", "16G"))
-    found = {one.check: one for one in judge(machine)}
-    assert found["hugepages.pool_covers_sga"].status == "fail"
+    findings = {finding.check: finding for finding in judge(machine)}
+    assert findings["hugepages.pool_covers_sga"].status == "fail"
 
 
 def test_the_fix_of_use_large_pages_knows_memory_target_and_the_entry_of_one_sid():
@@ -168,17 +170,20 @@ def test_the_fix_of_use_large_pages_knows_memory_target_and_the_entry_of_one_sid
     )
     running = {"use_large_pages": "FALSE", "lock_sga": "TRUE", "pre_page_sga": "TRUE"}
     machine.parameters("ORCL", sizes | running, *stored)
-    found = {one.check: one for one in judge(machine)}
-    fix = found["pre_page_sga.use_large_pages"].fix
+    findings = {finding.check: finding for finding in judge(machine)}
+    fix = findings["pre_page_sga.use_large_pages"].fix
     assert fix.index("RESET memory_target SCOPE=SPFILE SID='*'") < fix.index("ORA-27138")
     assert fix.index("RESET memory_max_target SCOPE=SPFILE SID='ORCL'") < fix.index("ORA-27138")
     assert fix.index("ORA-27138") < fix.index("SET use_large_pages=ONLY SCOPE=SPFILE SID='*'")
     assert "RESET use_large_pages SCOPE=SPFILE SID='ORCL'" in fix
-    assert "RESET lock_sga SCOPE=SPFILE SID='ORCL'" in found["pre_page_sga.lock_sga"].fix
+    assert "RESET lock_sga SCOPE=SPFILE SID='ORCL'" in findings["pre_page_sga.lock_sga"].fix
     # A text file is edited: ALTER SYSTEM would end with ORA-32001.
     text = "sga_target=16G\nORCL.use_large_pages=FALSE\n"
-    found = {one.check: one for one in judge(down(f"ORCL:{HOME}:N\n", {"initORCL.ora": text}))}
-    fix = found["pre_page_sga.use_large_pages"].fix
+    findings = {
+        finding.check: finding
+        for finding in judge(down(f"ORCL:{HOME}:N\n", {"initORCL.ora": text}))
+    }
+    fix = findings["pre_page_sga.use_large_pages"].fix
     assert "ALTER" not in fix
     assert f"write *.use_large_pages=ONLY into {HOME}/dbs/initORCL.ora" in fix
     assert "delete the lines ORCL.use_large_pages" in fix

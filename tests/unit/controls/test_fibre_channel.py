@@ -43,30 +43,30 @@ def hba(
 
 
 def test_8_gbit_hba_on_a_4_gbit_switch(judge):
-    (one,) = judge(hba(), "hba_speed")
-    assert one.status == "warn"
-    assert one.title.startswith("host3: ")
-    assert one.why == "It runs at 4 Gbit/s, and supports 8 Gbit/s."
+    (finding,) = judge(hba(), "hba_speed")
+    assert finding.status == "warn"
+    assert finding.title.startswith("host3: ")
+    assert finding.why == "It runs at 4 Gbit/s, and supports 8 Gbit/s."
 
 
 def test_the_highest_speed_passes(judge):
-    (one,) = judge(hba("8 Gbit"), "hba_speed")
-    assert (one.status, one.running) == ("pass", "8 Gbit/s")
+    (finding,) = judge(hba("8 Gbit"), "hba_speed")
+    assert (finding.status, finding.running) == ("pass", "8 Gbit/s")
 
 
 def test_a_port_without_a_link_and_an_unknown_speed(judge):
-    (one,) = judge(hba("unknown", state="Linkdown"), "hba_speed")
-    assert one.status == "skip"
-    assert [one.status for one in judge(hba("unknown"), "hba_speed")] == ["error"]
-    assert [one.status for one in judge(hba(supported="unknown"), "hba_speed")] == ["error"]
+    (finding,) = judge(hba("unknown", state="Linkdown"), "hba_speed")
+    assert finding.status == "skip"
+    assert [finding.status for finding in judge(hba("unknown"), "hba_speed")] == ["error"]
+    assert [finding.status for finding in judge(hba(supported="unknown"), "hba_speed")] == ["error"]
 
 
 def test_lanes_and_the_numa_node(judge):
-    (one,) = judge(hba(width=4), "hba_pcie_width")
-    assert (one.status, one.running) == ("warn", f"PCIe x4 of x8 at {ADDRESS}, NUMA node 0")
-    assert [one.status for one in judge(hba(), "hba_pcie_width")] == ["pass"]
+    (finding,) = judge(hba(width=4), "hba_pcie_width")
+    assert (finding.status, finding.running) == ("warn", f"PCIe x4 of x8 at {ADDRESS}, NUMA node 0")
+    assert [finding.status for finding in judge(hba(), "hba_pcie_width")] == ["pass"]
 
 
 def test_a_host_without_an_hba(judge):
-    (one,) = judge(recorded(), "hba_speed")
-    assert (one.status, one.why) == ("skip", "This host has no Fibre Channel HBA.")
+    (finding,) = judge(recorded(), "hba_speed")
+    assert (finding.status, finding.why) == ("skip", "This host has no Fibre Channel HBA.")

@@ -28,13 +28,13 @@ SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
 def judge(validate_finding):
     def judge_host(machine, profile=SINGLE, **changes):
         """Findings by check and port."""
-        found = firewall_packs.judged(machine, profile=profile, **changes)
-        for one in found:
-            validate_finding(one.as_dict())
-        names = [one.title.rpartition(": ")[0].rpartition(" ")[2] for one in found]
+        findings = firewall_packs.judged(machine, profile=profile, **changes)
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        names = [finding.title.rpartition(": ")[0].rpartition(" ")[2] for finding in findings]
         return {
-            (one.check[len("firewall.") :], name): one
-            for one, name in zip(found, names, strict=True)
+            (finding.check[len("firewall.") :], name): finding
+            for finding, name in zip(findings, names, strict=True)
         }
 
     return judge_host
@@ -126,9 +126,9 @@ class TestPackets:
         ],
     )
     def test_limits(self, rules, limits):
-        found = packets.reach(text_rules(*rules), "tcp", 1521, "in")
-        assert found.state == "open"
-        assert len(found.limits) == limits
+        reach = packets.reach(text_rules(*rules), "tcp", 1521, "in")
+        assert reach.state == "open"
+        assert len(reach.limits) == limits
 
 
 class TestFormats:
@@ -141,16 +141,16 @@ class TestFormats:
         for port in (22, 1521, 1525, 6200, 5000):
             for protocol in ("tcp", "udp"):
                 expected = packets.reach(of_json, protocol, port, "in")
-                found = packets.reach(of_text, protocol, port, "in")
-                assert (found.state, len(found.limits)) == (expected.state, len(expected.limits))
+                reach = packets.reach(of_text, protocol, port, "in")
+                assert (reach.state, len(reach.limits)) == (expected.state, len(expected.limits))
         assert state(of_json, 1521) == "blocked"
         assert packets.reach(of_json, "tcp", 1525, "in").limits == ("limit rate 10/second",)
 
     def test_iptables_nft_shows_its_hashlimit_only_in_iptables_save(self):
         assert nft_json.parse(fixture("hashlimit.json"))[1]
         saved = iptables_save.parse(fixture("hashlimit.save"))
-        found = packets.reach(saved, "tcp", 1521, "in")
-        assert found == packets.Reach("open", ("hashlimit-above 10/sec",))
+        reach = packets.reach(saved, "tcp", 1521, "in")
+        assert reach == packets.Reach("open", ("hashlimit-above 10/sec",))
         assert state(saved, 1524) == "blocked"
 
     def test_recorded_rules_of_insights(self):
@@ -238,22 +238,24 @@ class TestFormats:
 
 class TestWhereItCounts:
     def test_no_listener_and_no_profile(self, judge):
-        assert {one.status for one in judge(host(), "none").values()} == {"skip"}
+        assert {finding.status for finding in judge(host(), "none").values()} == {"skip"}
 
     def test_not_a_linux_host(self, judge):
-        assert {one.status for one in judge(packs.Machine()).values()} == {"skip"}
+        assert {finding.status for finding in judge(packs.Machine()).values()} == {"skip"}
 
     def test_a_listener_that_runs(self, judge):
         line = 'tcp LISTEN 0 8 0.0.0.0:1599 0.0.0.0:* users:(("tnslsnr",pid=1,fd=3))\n'
-        found = judge(host(sockets=NO_SOCKETS + line), "none")
-        assert found["ports", "1599/tcp"].status == "pass"
-        found = judge(host(sockets=NO_SOCKETS + line.replace("0.0.0.0:1", "127.0.0.1:1")), "none")
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(host(sockets=NO_SOCKETS + line), "none")
+        assert findings["ports", "1599/tcp"].status == "pass"
+        findings = judge(
+            host(sockets=NO_SOCKETS + line.replace("0.0.0.0:1", "127.0.0.1:1")), "none"
+        )
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_sockets_that_are_not_known(self, judge):
         machine = host()
         machine.command("ss -lntup", "", rc=1)
-        assert "error" in {one.status for one in judge(machine, "none").values()}
+        assert "error" in {finding.status for finding in judge(machine, "none").values()}
         assert judge(machine)["ports", "1521/tcp"].status == "pass"
 
     def test_profiles(self, judge):
@@ -271,30 +273,32 @@ class TestWhereItCounts:
 
 class TestPorts:
     def test_no_rules_at_all(self, judge):
-        found = judge(host())
-        assert found["ports", "1521/tcp"].status == "pass"
-        assert found["rate_limit", "1521/tcp"].status == "pass"
+        findings = judge(host())
+        assert findings["ports", "1521/tcp"].status == "pass"
+        assert findings["rate_limit", "1521/tcp"].status == "pass"
 
     def test_rules_that_drop_now(self, judge):
-        found = judge(host(fixture("limited.json")))["ports", "1521/tcp"]
-        assert (found.status, found.running) == ("fail", "dropped or rejected")
-        assert found.persisted == "accepted"
+        finding = judge(host(fixture("limited.json")))["ports", "1521/tcp"]
+        assert (finding.status, finding.running) == ("fail", "dropped or rejected")
+        assert finding.persisted == "accepted"
 
     def test_rules_that_drop_after_a_reboot(self, judge):
         machine = host(enabled="nftables").file(
             "/etc/sysconfig/nftables.conf", fixture("limited.nft")
         )
-        found = judge(machine)["ports", "1521/tcp"]
-        assert (found.status, found.running) == ("fail", "accepted")
-        assert (found.persisted, found.failing_layer) == ("dropped or rejected", "persisted")
+        finding = judge(machine)["ports", "1521/tcp"]
+        assert (finding.status, finding.running) == ("fail", "accepted")
+        assert (finding.persisted, finding.failing_layer) == ("dropped or rejected", "persisted")
 
     def test_firewalld(self, judge):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
-        found = judge(machine, RAC)
-        statuses = {port: one.status for (check, port), one in found.items() if check == "ports"}
+        findings = judge(machine, RAC)
+        statuses = {
+            port: finding.status for (check, port), finding in findings.items() if check == "ports"
+        }
         assert statuses["1521/tcp"] == "pass"
         assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("warn", "fail")
-        limit = found["rate_limit", "1525/tcp"]
+        limit = findings["rate_limit", "1525/tcp"]
         assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
 
     @pytest.mark.parametrize(
@@ -319,19 +323,19 @@ class TestPorts:
         machine = host(enabled="nftables").file("/etc/nftables.conf", 'include "/etc/x.nft"\n')
         assert judge(machine)["ports", "1521/tcp"].status == "error"
         machine = host(fixture("limited.json"), enabled="iptables")
-        found = judge(machine)["ports", "1521/tcp"]
+        finding = judge(machine)["ports", "1521/tcp"]
         # What drops the port now is wrong, whatever the files hold.
-        assert found.status == "fail"
-        assert "/etc/sysconfig/iptables" in found.why
+        assert finding.status == "fail"
+        assert "/etc/sysconfig/iptables" in finding.why
 
     def test_a_condition_that_is_not_read(self, judge):
         expr = [{"match": {"op": "==", "left": {"osf": {"key": "name"}}, "right": "Linux"}}]
         rule = {"family": "ip", "table": "t", "chain": "c", "expr": [*expr, {"drop": None}]}
         chain = {"family": "ip", "table": "t", "name": "c", "hook": "input", "type": "filter"}
         rules = json.dumps({"nftables": [{"chain": {**chain, "policy": "accept"}}, {"rule": rule}]})
-        found = judge(host(rules))
-        assert found["ports", "1521/tcp"].status == "error"
-        assert found["rate_limit", "1521/tcp"].status == "error"
+        findings = judge(host(rules))
+        assert findings["ports", "1521/tcp"].status == "error"
+        assert findings["rate_limit", "1521/tcp"].status == "error"
 
     def test_without_root(self, judge):
         machine = host()
@@ -363,9 +367,9 @@ class TestRateLimit:
     def test_hashlimit_on_the_listener(self, judge):
         """Seed article 000: connections above a rate are dropped, and nothing logs it."""
         machine = save(host(fixture("hashlimit.json")), fixture("hashlimit.save"))
-        found = judge(machine)
-        assert found["ports", "1521/tcp"].status == "pass"
-        limit = found["rate_limit", "1521/tcp"]
+        findings = judge(machine)
+        assert findings["ports", "1521/tcp"].status == "pass"
+        limit = findings["rate_limit", "1521/tcp"]
         assert (limit.status, limit.running) == ("warn", "hashlimit-above 10/sec")
 
     def test_a_blocked_port_has_no_limit(self, judge):
@@ -376,9 +380,13 @@ class TestRateLimit:
 
 class TestPortConflict:
     def test_of_a_cluster(self, judge):
-        found = judge(host(sockets=fixture("ss.txt")), RAC)
-        statuses = {port: one for (check, port), one in found.items() if check == "port_conflict"}
-        assert {port for port, one in statuses.items() if one.status == "fail"} == {"5353/udp"}
+        findings = judge(host(sockets=fixture("ss.txt")), RAC)
+        statuses = {
+            port: finding for (check, port), finding in findings.items() if check == "port_conflict"
+        }
+        assert {port for port, finding in statuses.items() if finding.status == "fail"} == {
+            "5353/udp"
+        }
         assert statuses["5353/udp"].running == "avahi-daemon"
         assert statuses["42424/udp"].running == "octssd.bin"
         assert statuses["42424/tcp"].running == "free"
@@ -386,14 +394,14 @@ class TestPortConflict:
     @pytest.mark.parametrize(("program", "status"), [("chronyd", "pass"), ("node", "fail")])
     def test_the_port_of_ntp_is_that_of_the_time_daemon(self, judge, program, status):
         line = f'udp UNCONN 0 0 0.0.0.0:123 0.0.0.0:* users:(("{program}",pid=7,fd=5))\n'
-        found = judge(host(sockets=NO_SOCKETS + line))["port_conflict", "123/udp"]
-        assert (found.status, found.running) == (status, program)
+        finding = judge(host(sockets=NO_SOCKETS + line))["port_conflict", "123/udp"]
+        assert (finding.status, finding.running) == (status, program)
 
     def test_of_a_single_instance(self, judge):
         line = 'tcp LISTEN 0 8 *:1521 *:* users:(("python3",pid=1,fd=3))\n'
-        found = judge(host(sockets=NO_SOCKETS + line))
-        assert found["port_conflict", "1521/tcp"].status == "fail"
-        assert len([1 for check, _port in found if check == "port_conflict"]) == 2
+        findings = judge(host(sockets=NO_SOCKETS + line))
+        assert findings["port_conflict", "1521/tcp"].status == "fail"
+        assert len([1 for check, _port in findings if check == "port_conflict"]) == 2
 
     def test_a_program_that_only_root_sees(self, judge):
         line = "tcp LISTEN 0 8 *:1521 *:*\n"
@@ -409,8 +417,8 @@ def test_zones_as_firewalld_ships_them(judge, name):
     )
     for service in ("mdns", "samba-client"):
         machine.file(f"/usr/lib/firewalld/services/{service}.xml", "<service/>")
-    found = judge(machine)["ports", "1521/tcp"]
-    assert found.status == ("pass" if name == "trusted" else "fail")
+    finding = judge(machine)["ports", "1521/tcp"]
+    assert finding.status == ("pass" if name == "trusted" else "fail")
 
 
 def _in_namespace(script: str) -> str:
@@ -434,8 +442,8 @@ class TestRealRules:
         listed = _in_namespace(f"nft -f {rules}; nft -j list ruleset")
         machine = host(listed, enabled="nftables")
         machine.file("/etc/nftables.conf", "flush ruleset\ntable inet filter {\n}\n")
-        found = judge(machine)["ports", "1521/tcp"]
-        assert (found.status, found.running, found.persisted) == (
+        finding = judge(machine)["ports", "1521/tcp"]
+        assert (finding.status, finding.running, finding.persisted) == (
             *("fail", "dropped or rejected"),
             "accepted",
         )
@@ -445,8 +453,8 @@ class TestRealRules:
         machine = host(listed, enabled="nftables").file(
             "/etc/nftables.conf", fixture("limited.nft")
         )
-        found = judge(machine)["ports", "1521/tcp"]
-        assert (found.status, found.running, found.persisted) == (
+        finding = judge(machine)["ports", "1521/tcp"]
+        assert (finding.status, finding.running, finding.persisted) == (
             *("fail", "accepted"),
             "dropped or rejected",
         )

@@ -9,18 +9,18 @@ from nic_packs import Host, fixture, policy, settings_text, storage_host
 @pytest.fixture
 def judge(findings_of):
     def judge_host(host: Host, check: str):
-        (one,) = findings_of("flow_control", host, policy())[check]
-        return one
+        (finding,) = findings_of("flow_control", host, policy())[check]
+        return finding
 
     return judge_host
 
 
 class TestReceiveRing:
     def test_below_its_maximum(self, judge):
-        one = judge(storage_host().rings("ens4", 256), "receive_ring")
-        assert one.status == "warn"
-        assert one.commands == ("ethtool -G ens4 rx 4096",)
-        assert (one.running, one.desired) == ("rx 256", "rx 4096")
+        finding = judge(storage_host().rings("ens4", 256), "receive_ring")
+        assert finding.status == "warn"
+        assert finding.commands == ("ethtool -G ens4 rx 4096",)
+        assert (finding.running, finding.desired) == ("rx 256", "rx 4096")
 
     def test_at_its_maximum(self, judge):
         assert judge(storage_host().rings("ens4", 4096), "receive_ring").status == "pass"
@@ -44,11 +44,11 @@ class TestReceiveRing:
 
 class TestSlot:
     def test_fewer_lanes_than_the_adapter_has(self, judge):
-        one = judge(storage_host().slot("ens4", 4, 8, node=1), "pcie_width")
-        assert one.status == "warn"
-        assert one.running == "PCIe x4 of x8 at 0000:3b:00.0, NUMA node 1"
-        one = judge(storage_host().slot("ens4", 8, 8, node=-1), "pcie_width")
-        assert (one.status, one.running) == (
+        finding = judge(storage_host().slot("ens4", 4, 8, node=1), "pcie_width")
+        assert finding.status == "warn"
+        assert finding.running == "PCIe x4 of x8 at 0000:3b:00.0, NUMA node 1"
+        finding = judge(storage_host().slot("ens4", 8, 8, node=-1), "pcie_width")
+        assert (finding.status, finding.running) == (
             "pass",
             "PCIe x8 of x8 at 0000:3b:00.0, no NUMA node",
         )
@@ -63,9 +63,11 @@ class TestSlowLinkWithoutPause:
 
     def test_it_warns(self, judge):
         text = settings_text("ens4", "100Mb/s", "Full")
-        one = judge(storage_host(pause=None, speed=100, settings=text), "supported")
-        assert one.status == "warn"
-        assert one.why.startswith("The link has 100 Mb/s and no PAUSE: a faster server overruns")
+        finding = judge(storage_host(pause=None, speed=100, settings=text), "supported")
+        assert finding.status == "warn"
+        assert finding.why.startswith(
+            "The link has 100 Mb/s and no PAUSE: a faster server overruns"
+        )
 
     def test_a_gigabit_link_does_not(self, judge):
         assert judge(storage_host(pause=None), "supported").status == "skip"

@@ -14,7 +14,7 @@ from ansible.module_utils.hostproof.evaluate import audit
 from nic_packs import policy
 from packs import FIXTURES
 
-CHECKS = {one.id.split(".")[1] for one in flow_control.checks}
+CHECKS = {check.id.split(".")[1] for check in flow_control.checks}
 NO_PAUSE = [{"role": "storage", "rx": "off", "tx": "off"}]
 
 
@@ -29,11 +29,13 @@ def entstat(name: str, device: str | None = None) -> str:
 @pytest.fixture
 def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
-        found = findings_of("flow_control", host, policy(**changes))
-        for one in itertools.chain.from_iterable(found.values()):
-            assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
-        assert set(found) == CHECKS
-        return found
+        results = findings_of("flow_control", host, policy(**changes))
+        for finding in itertools.chain.from_iterable(results.values()):
+            assert set(finding.evidence) <= set(getattr(host, "evidence", finding.evidence)), (
+                finding
+            )
+        assert set(results) == CHECKS
+        return results
 
     return judge_host
 
@@ -48,70 +50,73 @@ def aix() -> AixMachine:
 
 
 def only(found: dict[str, list[Any]], check: str) -> Any:
-    (one,) = found[check]
-    return one
+    (finding,) = found[check]
+    return finding
 
 
 def test_without_storage_nothing_is_judged(judge):
-    found = judge(aix())
-    assert {one.status for findings in found.values() for one in findings} == {"skip"}
+    results = judge(aix())
+    assert {finding.status for findings in results.values() for finding in findings} == {"skip"}
 
 
 def test_both_directions_on_is_what_the_default_warns_of(judge):
-    found = judge(of(aix(), "elxent-enabled", "ent2"))
-    one = only(found, "configured")
-    assert (one.status, one.running) == ("warn", "rx on, tx on")
-    assert one.title.startswith("ent2: ")
-    assert one.commands == ("chdev -l ent2 -a flow_ctrl=no -P",)
-    assert "reboot" in str(one.fix)
-    assert only(found, "persisted").status == "warn"
-    assert only(found, "persisted").persisted == "ODM flow_ctrl of ent2: rx on, tx on"
-    assert only(found, "full_duplex").status == "pass"
-    assert only(found, "pause_frames").status == "pass"
-    assert only(found, "path_mtu").status == "pass"
-    assert only(found, "negotiated").status == "skip"
+    results = judge(of(aix(), "elxent-enabled", "ent2"))
+    finding = only(results, "configured")
+    assert (finding.status, finding.running) == ("warn", "rx on, tx on")
+    assert finding.title.startswith("ent2: ")
+    assert finding.commands == ("chdev -l ent2 -a flow_ctrl=no -P",)
+    assert "reboot" in str(finding.fix)
+    assert only(results, "persisted").status == "warn"
+    assert only(results, "persisted").persisted == "ODM flow_ctrl of ent2: rx on, tx on"
+    assert only(results, "full_duplex").status == "pass"
+    assert only(results, "pause_frames").status == "pass"
+    assert only(results, "path_mtu").status == "pass"
+    assert only(results, "negotiated").status == "skip"
 
 
 def test_a_rule_makes_it_fail(judge):
-    found = judge(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
-    assert only(found, "configured").status == "fail"
-    assert only(found, "persisted").status == "fail"
+    results = judge(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
+    assert only(results, "configured").status == "fail"
+    assert only(results, "persisted").status == "fail"
 
 
 def test_off_now_and_at_boot_passes(judge):
     machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
-    found = judge(machine, rules=NO_PAUSE)
+    results = judge(machine, rules=NO_PAUSE)
     for check in ("supported", "configured", "persisted", "speed_duplex", "full_duplex", "drops"):
-        assert only(found, check).status in ("pass", "skip"), found[check]
-    assert only(found, "configured").status == "pass"
-    assert only(found, "persisted").status == "pass"
+        assert only(results, check).status in ("pass", "skip"), results[check]
+    assert only(results, "configured").status == "pass"
+    assert only(results, "persisted").status == "pass"
 
 
 def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
-    found = judge(of(aix(), "goent-disabled", "ent2"), rules=NO_PAUSE)
-    assert only(found, "configured").status == "pass"
-    assert only(found, "persisted").status == "fail"
-    assert "The settings at boot are rx on, tx on" in only(found, "persisted").why
+    results = judge(of(aix(), "goent-disabled", "ent2"), rules=NO_PAUSE)
+    assert only(results, "configured").status == "pass"
+    assert only(results, "persisted").status == "fail"
+    assert "The settings at boot are rx on, tx on" in only(results, "persisted").why
 
 
 def test_on_now_and_off_at_boot(judge):
     machine = of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no")
-    found = judge(machine, rules=NO_PAUSE)
-    assert (only(found, "configured").status, only(found, "persisted").status) == ("fail", "pass")
+    results = judge(machine, rules=NO_PAUSE)
+    assert (only(results, "configured").status, only(results, "persisted").status) == (
+        "fail",
+        "pass",
+    )
 
 
 def test_without_the_attribute_nothing_is_known_of_the_boot(judge):
     machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", None)
-    found = judge(machine, rules=NO_PAUSE)
-    assert only(found, "persisted").status == "warn"
-    assert "Nothing sets rx and tx at boot" in only(found, "persisted").why
+    results = judge(machine, rules=NO_PAUSE)
+    assert only(results, "persisted").status == "warn"
+    assert "Nothing sets rx and tx at boot" in only(results, "persisted").why
 
 
 def test_a_virtual_adapter_is_left_alone(judge):
     machine = of(aix(), "vioent", "ent2").flow_ctrl("ent2", None)
-    found = judge(machine)
-    assert only(found, "supported").status == "skip"
-    assert "Virtual I/O Server" in only(found, "configured").why
+    results = judge(machine)
+    assert only(results, "supported").status == "skip"
+    assert "Virtual I/O Server" in only(results, "configured").why
 
 
 def test_what_nobody_tells_is_an_error(judge):
@@ -120,15 +125,15 @@ def test_what_nobody_tells_is_an_error(judge):
     assert only(judge(machine), "configured").status == "error"
     text = text.replace("4-Port 10/100/1000 Base-TX PCI-Express Adapter (14106803)", "x (lp-hea)")
     machine = aix().storage("en2", text).flow_ctrl("ent2", None)
-    one = only(judge(machine), "configured")
-    assert one.status == "error"
-    assert "HMC" in one.why
+    finding = only(judge(machine), "configured")
+    assert finding.status == "error"
+    assert "HMC" in finding.why
 
 
 def test_a_link_that_is_down(judge):
-    found = judge(of(aix(), "shient-down", "ent2"))
+    results = judge(of(aix(), "shient-down", "ent2"))
     for check in ("configured", "full_duplex", "speed_duplex"):
-        assert only(found, check).status == "skip"
+        assert only(results, check).status == "skip"
 
 
 def test_half_duplex_fails(judge):
@@ -138,9 +143,9 @@ def test_half_duplex_fails(judge):
 
 def test_a_forced_speed_is_a_warning(judge):
     text = entstat("goent-disabled", "ent2").replace("Auto negotiation", "1000 Mbps Full Duplex")
-    one = only(judge(aix().storage("en2", text, "ent2")), "speed_duplex")
-    assert one.status == "warn"
-    assert "ethtool" not in (one.fix or "")
+    finding = only(judge(aix().storage("en2", text, "ent2")), "speed_duplex")
+    assert finding.status == "warn"
+    assert "ethtool" not in (finding.fix or "")
 
 
 def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
@@ -149,11 +154,11 @@ def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
     after = after.replace("DMA Overrun: 156783", "DMA Overrun: 156790")
     machine = aix().storage("en2", before, "ent2")
     machine.sampled("pause", "command:entstat -d ent2", before, after)
-    found = judge(machine)
-    assert only(found, "pause_frames").status == "warn"
-    assert "sent 40 PAUSE frames" in only(found, "pause_frames").why
-    assert only(found, "drops").status == "warn"
-    assert "DMA Overrun 7" in only(found, "drops").why
+    results = judge(machine)
+    assert only(results, "pause_frames").status == "warn"
+    assert "sent 40 PAUSE frames" in only(results, "pause_frames").why
+    assert only(results, "drops").status == "warn"
+    assert "DMA Overrun 7" in only(results, "drops").why
 
 
 def test_counters_that_were_set_back_tell_nothing(judge):
@@ -164,38 +169,38 @@ def test_counters_that_were_set_back_tell_nothing(judge):
     after = after.replace("XOFF packets received: 9", "XOFF packets received: 0")
     machine = aix().storage("en2", before, "ent2")
     machine.sampled("pause", "command:entstat -d ent2", before, after)
-    found = judge(machine)
-    assert only(found, "drops").status == "error"
-    assert "DMA Overrun" in only(found, "drops").why
-    assert only(found, "pause_frames").status == "error"
+    results = judge(machine)
+    assert only(results, "drops").status == "error"
+    assert "DMA Overrun" in only(results, "drops").why
+    assert only(results, "pause_frames").status == "error"
 
 
 def test_priority_flow_control_is_left_alone(judge):
     text = entstat("lnc2ent-dcbx", "ent2")
     assert only(judge(aix().storage("en2", text, "ent2")), "priority_flow_control").status == "pass"
     text = text.replace("Priority Flow Control: Disabled", "Priority Flow Control: Enabled")
-    found = judge(aix().storage("en2", text, "ent2"))
-    assert only(found, "configured").status == "skip"
-    assert "hands off" in only(found, "priority_flow_control").why
+    results = judge(aix().storage("en2", text, "ent2"))
+    assert only(results, "configured").status == "skip"
+    assert "hands off" in only(results, "priority_flow_control").why
 
 
 def test_members_of_an_aggregation(judge):
     machine = aix().storage("en10", entstat("link-aggregation"), "ent4", "ent5")
-    found = judge(machine)
-    assert [one.title.split(":")[0] for one in found["configured"]] == ["ent4", "ent5"]
-    assert only(found, "bond_members_alike").status == "pass"
-    assert "/proc" not in str(found["bond_members_alike"])
+    results = judge(machine)
+    assert [finding.title.split(":")[0] for finding in results["configured"]] == ["ent4", "ent5"]
+    assert only(results, "bond_members_alike").status == "pass"
+    assert "/proc" not in str(results["bond_members_alike"])
     text = entstat("link-aggregation").replace("Distributing: Enabled", "Distributing: Disabled", 1)
-    found = judge(aix().storage("en10", text, "ent4", "ent5"))
-    assert only(found, "bond_members_alike").status == "warn"
-    assert "ent4" in only(found, "bond_members_alike").why
+    results = judge(aix().storage("en10", text, "ent4", "ent5"))
+    assert only(results, "bond_members_alike").status == "warn"
+    assert "ent4" in only(results, "bond_members_alike").why
 
 
 def test_a_backup_adapter_that_differs(judge):
     machine = aix().storage("en20", entstat("etherchannel-backup"), "ent0", "ent5")
-    one = only(judge(machine), "bond_members_alike")
-    assert one.status == "fail"
-    assert "ent0: 10000" in one.why
+    finding = only(judge(machine), "bond_members_alike")
+    assert finding.status == "fail"
+    assert "ent0: 10000" in finding.why
 
 
 def test_below_a_vlan(judge):
@@ -218,20 +223,20 @@ def test_a_vlan_on_itself_is_unknown_and_does_not_hang(judge):
 @pytest.mark.parametrize("missing", ["entstat -d ent2", "route -n get filer1", "mount"])
 def test_a_command_that_fails_is_an_error(judge, missing):
     machine = of(aix(), "elxent-enabled", "ent2").failing(missing, "no", 1)
-    found = judge(machine)
-    assert "error" in {one.status for one in found["supported"]}
-    assert "pass" not in {one.status for findings in found.values() for one in findings}
+    results = judge(machine)
+    assert "error" in {finding.status for finding in results["supported"]}
+    assert "pass" not in {finding.status for findings in results.values() for finding in findings}
 
 
 def test_the_interconnect_is_named_or_unknown_on_a_cluster(judge):
     machine = aix().file("/etc/oracle/ocr.loc", "ocrconfig_loc=+DATA\n")
-    one = judge(machine)["supported"][0]
-    assert one.status == "error"
-    assert "flow_control_interconnect" in one.why
+    finding = judge(machine)["supported"][0]
+    assert finding.status == "error"
+    assert "flow_control_interconnect" in finding.why
     machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "yes")
     machine.command("lsattr -E -l en2 -a mtu", "mtu 9000 Maximum IP Packet Size True\n")
-    found = judge(machine, interconnect=["en2"])
-    assert only(found, "supported").running.endswith("interconnect")
+    results = judge(machine, interconnect=["en2"])
+    assert only(results, "supported").running.endswith("interconnect")
 
 
 def test_an_interconnect_by_its_network(judge):
@@ -245,9 +250,13 @@ def test_a_rule_by_name_reads_every_adapter(judge):
     machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "no")
     machine.entstat("ent10", entstat("link-aggregation"))
     machine.flow_ctrl("ent4", "no").flow_ctrl("ent5", "no")
-    found = judge(machine, rules=[{"name": "ent[245]", "rx": "off", "tx": "off"}])
-    assert [one.title.split(":")[0] for one in found["configured"]] == ["ent2", "ent4", "ent5"]
-    assert [one.status for one in found["configured"]] == ["pass", "fail", "fail"]
+    results = judge(machine, rules=[{"name": "ent[245]", "rx": "off", "tx": "off"}])
+    assert [finding.title.split(":")[0] for finding in results["configured"]] == [
+        "ent2",
+        "ent4",
+        "ent5",
+    ]
+    assert [finding.status for finding in results["configured"]] == ["pass", "fail", "fail"]
 
 
 def test_offline_is_the_same():
@@ -259,19 +268,19 @@ def test_offline_is_the_same():
 
 class TestPlan:
     def plan(self, machine: AixMachine, **changes: Any) -> Any:
-        wanted = flow_control.policy_from(policy(**changes))
-        return planner("flow_control")(flow_control.read(machine, wanted), wanted)
+        settings = flow_control.policy_from(policy(**changes))
+        return planner("flow_control")(flow_control.read(machine, settings), settings)
 
     def test_the_default_changes_nothing(self):
-        found = self.plan(of(aix(), "elxent-enabled", "ent2"))
-        assert (found.changes, found.refusals) == ([], [])
+        plan = self.plan(of(aix(), "elxent-enabled", "ent2"))
+        assert (plan.changes, plan.refusals) == ([], [])
 
     def test_what_differs_is_refused_with_what_to_do(self):
-        found = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
-        (one,) = found.refusals
-        assert found.changes == []
-        assert one.override is None
-        assert "chdev -l ent2 -a flow_ctrl=no -P" in one.reason
+        plan = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=NO_PAUSE)
+        (refusal,) = plan.refusals
+        assert plan.changes == []
+        assert refusal.override is None
+        assert "chdev -l ent2 -a flow_ctrl=no -P" in refusal.reason
 
     def test_what_is_so_already_is_not(self):
         machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
@@ -279,5 +288,5 @@ class TestPlan:
 
     def test_directions_that_differ_cannot_be_had(self):
         rule = [{"role": "storage", "rx": "on", "tx": "off"}]
-        (one,) = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=rule).refusals
-        assert "both directions with one attribute" in one.reason
+        (refusal,) = self.plan(of(aix(), "elxent-enabled", "ent2"), rules=rule).refusals
+        assert "both directions with one attribute" in refusal.reason

@@ -19,8 +19,8 @@ QUIET = Delta(5.0, 0, 0, 0, 0)
 
 
 def side(name: str, pause: Pause | None = OFF, **changes: Any) -> Side:
-    one = Side(name, pause, pause, 1000, "full", 1500, True, QUIET, (0, 0))
-    return one._replace(**changes)
+    base = Side(name, pause, pause, 1000, "full", 1500, True, QUIET, (0, 0))
+    return base._replace(**changes)
 
 
 def path(
@@ -182,28 +182,28 @@ class TestDiscards:
         assert words in verdict.why
 
     def test_a_slow_filer_alike(self):
-        one = path(
+        route = path(
             host=side("eth1", OFF, speed=10000),
             host_port=side("sw1 Te1", OFF, speed=10000),
             filer_port=side("sw1 Gi24", OFF, delta=self.LOST),
         )
-        verdict = self.verdict(one)
+        verdict = self.verdict(route)
         assert verdict.status == FAIL
         assert "from the 10000 Mb/s end of the connection (eth1)" in verdict.why
 
     def test_without_a_difference_of_speed_it_warns(self):
-        one = path(host_port=side("sw1 Gi1/0/1", OFF, delta=self.LOST))
-        verdict = self.verdict(one)
+        route = path(host_port=side("sw1 Gi1/0/1", OFF, delta=self.LOST))
+        verdict = self.verdict(route)
         assert verdict.status == WARN
         assert "PAUSE does not slow down the senders" in verdict.why
 
     def test_an_unknown_filer_is_no_difference(self):
-        one = self.study()._replace(filer=None, filer_port=None)
-        assert self.verdict(one).status == WARN
+        route = self.study()._replace(filer=None, filer_port=None)
+        assert self.verdict(route).status == WARN
 
     def test_what_comes_in(self):
-        one = path(host_port=side("sw1 Gi1/0/1", OFF, delta=Delta(5.0, 0, 0, 9, 0)))
-        verdict = self.verdict(one)
+        route = path(host_port=side("sw1 Gi1/0/1", OFF, delta=Delta(5.0, 0, 0, 9, 0)))
+        verdict = self.verdict(route)
         assert verdict.status == WARN
         assert "discarded 9 frames that came in within 5.0 s (In-Discards)" in verdict.why
         assert "and sends no PAUSE" in verdict.why
@@ -221,36 +221,36 @@ class TestChain:
     """One line a path, with each side's rx and tx."""
 
     def test_whole(self):
-        one = path(
+        route = path(
             host=side("eth1", RX),
             host_port=side("sw1 Gi1/0/1", TX),
             filer_port=side("sw1 Te1/1", ON, speed=10000),
             filer=side("na1 n1:e0a", OFF, speed=10000),
         )
-        assert one.chain == (
+        assert route.chain == (
             "eth1 [rx on tx off, 1000 Mb/s full] <-> sw1 Gi1/0/1 [rx off tx on, 1000 Mb/s full]"
             " ... sw1 Te1/1 [rx on tx on, 10000 Mb/s full]"
             " <-> na1 n1:e0a [rx off tx off, 10000 Mb/s full]"
         )
 
     def test_what_is_unknown_is_said(self):
-        one = path(host_port=side("sw1 Eth1/1", None, wanted=ON, delta=UNSEEN, seen=(5, None)))
-        one = one._replace(filer=None, filer_port=None, why_no_filer="it does not answer")
-        assert one.chain == (
+        route = path(host_port=side("sw1 Eth1/1", None, wanted=ON, delta=UNSEEN, seen=(5, None)))
+        route = route._replace(filer=None, filer_port=None, why_no_filer="it does not answer")
+        assert route.chain == (
             "eth1 [rx off tx off, 1000 Mb/s full] <-> "
             "sw1 Eth1/1 [PAUSE unknown; set to rx on tx on; 5 received and ? sent since it counts,"
             " 1000 Mb/s full] ... switch port unknown <-> filer unknown"
         )
 
     def test_without_switches(self):
-        one = path()._replace(switched=False, host_port=None, filer_port=None)
-        assert one.chain == (
+        route = path()._replace(switched=False, host_port=None, filer_port=None)
+        assert route.chain == (
             "eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a [rx off tx off, 1000 Mb/s full]"
         )
 
     def test_without_a_filer(self):
-        one = path()._replace(filer=None, filer_port=None)
-        assert one.chain.endswith("sw1 Gi1/0/1 [rx off tx off, 1000 Mb/s full]")
+        route = path()._replace(filer=None, filer_port=None)
+        assert route.chain.endswith("sw1 Gi1/0/1 [rx off tx off, 1000 Mb/s full]")
 
     def test_half_a_speed(self):
         assert side("eth1", speed=None, duplex=None).text == "eth1 [rx off tx off, speed unknown]"
@@ -260,19 +260,19 @@ class TestChain:
 
 class TestBundle:
     def test_alike(self):
-        one = links.bundled([side("sw1 Gi1", ON, seen=(1, None)), side("sw1 Gi2", ON)])
-        assert one == side("sw1 Gi1 + sw1 Gi2", ON, seen=(1, 0))
+        bundle = links.bundled([side("sw1 Gi1", ON, seen=(1, None)), side("sw1 Gi2", ON)])
+        assert bundle == side("sw1 Gi1 + sw1 Gi2", ON, seen=(1, 0))
 
     def test_different_is_unknown(self):
-        one = links.bundled(
+        bundle = links.bundled(
             [side("sw1 Gi1", ON), side("sw1 Gi2", OFF, speed=100, duplex="half", up=False)]
         )
-        assert (one.pause, one.wanted, one.speed, one.duplex, one.up) == (None,) * 5
+        assert (bundle.pause, bundle.wanted, bundle.speed, bundle.duplex, bundle.up) == (None,) * 5
 
     def test_counts_are_added(self):
         lost = Delta(5.0, 1, None, 3, 4)
-        one = links.bundled([side("a", delta=lost), side("b", delta=lost)])
-        assert one.delta == Delta(5.0, 2, None, 6, 8)
+        bundle = links.bundled([side("a", delta=lost), side("b", delta=lost)])
+        assert bundle.delta == Delta(5.0, 2, None, 6, 8)
 
     def test_one_is_itself(self):
         assert links.bundled([side("a")]) == side("a")
@@ -280,14 +280,14 @@ class TestBundle:
 
 class TestWorst:
     def test_says_what_is_no_pass(self):
-        one = links.worst(
+        verdict = links.worst(
             [
                 Verdict(PASS, "good."),
                 Verdict(WARN, "less.", "b"),
                 Verdict(FAIL, "bad.", "a"),
             ]
         )
-        assert one == Verdict(FAIL, "bad. less.", "a; b")
+        assert verdict == Verdict(FAIL, "bad. less.", "a; b")
 
     def test_nothing_is_no_pass(self):
         assert links.worst([]).status == ERROR

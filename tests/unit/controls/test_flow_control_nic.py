@@ -32,29 +32,29 @@ Judge = Callable[..., dict[str, list[Finding]]]
 @pytest.fixture
 def judge(findings_of) -> Judge:
     def judge_host(host: RecordedHost, **changes: Any) -> dict[str, list[Finding]]:
-        found = findings_of("flow_control", host, policy(**changes))
-        assert set(found) == {one.id.split(".")[1] for one in flow_control.checks}
-        return found
+        results = findings_of("flow_control", host, policy(**changes))
+        assert set(results) == {check.id.split(".")[1] for check in flow_control.checks}
+        return results
 
     return judge_host
 
 
 def statuses(found: dict[str, list[Finding]], check: str) -> list[str]:
-    return [one.status for one in found[check]]
+    return [finding.status for finding in found[check]]
 
 
 # -- which interfaces -----------------------------------------------------------------------------
 
 
 def test_a_host_without_storage_is_left_alone(judge):
-    found = judge(Host().nic("ens4"))
-    assert {one.status for findings in found.values() for one in findings} == {"skip"}
+    results = judge(Host().nic("ens4"))
+    assert {finding.status for findings in results.values() for finding in findings} == {"skip"}
 
 
 def test_what_carries_storage_is_judged(judge):
-    found = judge(storage_host())
-    assert found["supported"][0].title.startswith("ens4: ")
-    assert statuses(found, "supported") == ["pass"]
+    results = judge(storage_host())
+    assert results["supported"][0].title.startswith("ens4: ")
+    assert statuses(results, "supported") == ["pass"]
 
 
 def test_below_a_vlan_on_a_bond_both_members_are_judged(judge):
@@ -62,8 +62,8 @@ def test_below_a_vlan_on_a_bond_both_members_are_judged(judge):
     host.nic("bond0.7", driver=None)
     host.folder("/sys/class/net/bond0.7/lower_bond0")
     host.route(FILER, "bond0.7")
-    found = judge(host)
-    assert [one.title.split(":")[0] for one in found["supported"]] == ["ens10", "ens8"]
+    results = judge(host)
+    assert [finding.title.split(":")[0] for finding in results["supported"]] == ["ens10", "ens8"]
 
 
 def test_a_mount_that_only_a_boot_makes_counts(judge):
@@ -76,9 +76,9 @@ def test_a_mount_that_only_a_boot_makes_counts(judge):
 def test_a_server_without_an_address_is_unknown(judge):
     host = Host().nic("ens4")
     host.file("/etc/fstab", "filer2:/export /u03 nfs rw,hard 0 0\n")
-    found = judge(host)
-    assert statuses(found, "supported") == ["error"]
-    assert "filer2" in found["supported"][0].why
+    results = judge(host)
+    assert statuses(results, "supported") == ["error"]
+    assert "filer2" in results["supported"][0].why
 
 
 def test_iscsi_targets_count(judge):
@@ -102,17 +102,17 @@ def test_a_bound_iscsi_session_goes_its_own_way(judge):
             f"ip -o route get 192.0.2.70 oif {device}",
             f"192.0.2.70 dev {device} src 192.0.2.{number} uid 0 \\    cache \n",
         )
-    found = judge(host)
-    assert [one.title.split(":")[0] for one in found["supported"]] == ["ens4", "ens5"]
-    assert [one.title.split(":")[0] for one in found["path_mtu"]] == [
+    results = judge(host)
+    assert [finding.title.split(":")[0] for finding in results["supported"]] == ["ens4", "ens5"]
+    assert [finding.title.split(":")[0] for finding in results["path_mtu"]] == [
         "192.0.2.70 over ens4",
         "192.0.2.70 over ens5",
     ]
     host.remove("/etc/iscsi/ifaces/path2")
     host.evidence.clear()
-    found = judge(host)
-    assert statuses(found, "supported") == ["pass", "error"]
-    assert "session2 is bound to path2" in found["supported"][-1].why
+    results = judge(host)
+    assert statuses(results, "supported") == ["pass", "error"]
+    assert "session2 is bound to path2" in results["supported"][-1].why
 
 
 def test_the_interconnect_of_the_policy_and_of_clusterware(judge):
@@ -134,8 +134,8 @@ def test_the_interconnect_of_the_policy_and_of_clusterware(judge):
         "list the networks of Clusterware (oifcfg getif)",
         "ens4  10.0.0.0  global  public\nens5  192.168.1.0  global  cluster_interconnect,asm\n",
     )
-    found = judge(host)
-    assert found["supported"][0].running == "driver e1000e, interconnect"
+    results = judge(host)
+    assert results["supported"][0].running == "driver e1000e, interconnect"
 
 
 def test_oifcfg_is_never_run_as_root(judge):
@@ -149,9 +149,9 @@ def test_oifcfg_is_never_run_as_root(judge):
 
 def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
     rule = [{"name": "ens9", "rx": False, "tx": False, "autoneg": False}]
-    found = judge(Host().nic("ens4").nic("ens9"), rules=rule)
-    assert [one.title.split(":")[0] for one in found["configured"]] == ["ens9"]
-    assert statuses(found, "configured") == ["fail"]
+    results = judge(Host().nic("ens4").nic("ens9"), rules=rule)
+    assert [finding.title.split(":")[0] for finding in results["configured"]] == ["ens9"]
+    assert statuses(results, "configured") == ["fail"]
 
 
 # -- what is set ----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
 
 def test_a_virtual_interface_is_skipped(judge):
     host = Host().nic("ens3", driver="virtio_net", pause=None, speed=-1, duplex="unknown")
-    found = judge(host.mounts("ens3"))
+    results = judge(host.mounts("ens3"))
     for check in (
         "supported",
         "configured",
@@ -168,7 +168,7 @@ def test_a_virtual_interface_is_skipped(judge):
         "full_duplex",
         "speed_duplex",
     ):
-        assert statuses(found, check) == ["skip"], check
+        assert statuses(results, check) == ["skip"], check
 
 
 def test_without_ethtool_a_real_interface_is_unknown_and_a_virtual_one_is_not(judge):
@@ -181,9 +181,9 @@ def test_without_ethtool_a_real_interface_is_unknown_and_a_virtual_one_is_not(ju
 
 
 def test_by_default_tx_on_storage_is_a_warning_and_rx_is_not(judge):
-    found = judge(storage_host(pause=(False, True, True)))
-    assert statuses(found, "configured") == ["warn"]
-    assert "stalls" in found["configured"][0].why
+    results = judge(storage_host(pause=(False, True, True)))
+    assert statuses(results, "configured") == ["warn"]
+    assert "stalls" in results["configured"][0].why
     assert statuses(judge(storage_host(pause=(False, True, False))), "configured") == ["pass"]
     assert statuses(judge(storage_host(pause=(False, False, False))), "configured") == ["pass"]
 
@@ -201,28 +201,28 @@ def test_what_a_rule_wants_fails(judge):
 
 
 def test_without_a_link_nothing_that_is_shown_counts(judge):
-    found = judge(storage_host(pause=(False, True, True), carrier=0), rules=OFF)
+    results = judge(storage_host(pause=(False, True, True), carrier=0), rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
-        assert statuses(found, check) == ["skip"], check
+        assert statuses(results, check) == ["skip"], check
 
 
 def test_an_interface_that_was_taken_down_has_no_link(judge):
     host = storage_host(pause=(False, True, True), speed=-1, duplex="unknown")
-    found = judge(host.take_down("ens4"), rules=OFF)
+    results = judge(host.take_down("ens4"), rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
-        assert statuses(found, check) == ["skip"], check
+        assert statuses(results, check) == ["skip"], check
     host = storage_host(pause=(False, True, True))
     host.remove("/sys/class/net/ens4/carrier")
-    found = judge(host, rules=OFF)
+    results = judge(host, rules=OFF)
     for check in ("configured", "full_duplex", "speed_duplex"):
-        assert statuses(found, check) == ["error"], check
+        assert statuses(results, check) == ["error"], check
 
 
 def test_negotiated_is_what_the_driver_or_ethtool_tells(judge):
     both = [{"role": "storage", "rx": True, "tx": True}]
-    found = judge(storage_host(pause=(True, True, False)), rules=both)
-    assert statuses(found, "negotiated") == ["fail"]
-    assert found["negotiated"][0].in_use == "rx on, tx off negotiated"
+    results = judge(storage_host(pause=(True, True, False)), rules=both)
+    assert statuses(results, "negotiated") == ["fail"]
+    assert results["negotiated"][0].in_use == "rx on, tx off negotiated"
     lines = ("RX negotiated: on", "TX negotiated: on")
     host = storage_host(driver="tg3", pause=(True, False, False), more=lines)
     assert statuses(judge(host, rules=both), "negotiated") == ["pass"]
@@ -230,8 +230,8 @@ def test_negotiated_is_what_the_driver_or_ethtool_tells(judge):
 
 
 def test_negotiated_is_unknown_where_nobody_tells(judge):
-    found = judge(storage_host(driver="tg3", pause=(True, True, True)), rules=OFF)
-    assert statuses(found, "negotiated") == ["error"]
+    results = judge(storage_host(driver="tg3", pause=(True, True, True)), rules=OFF)
+    assert statuses(results, "negotiated") == ["error"]
 
 
 def test_negotiated_from_what_both_ends_offer(judge):
@@ -255,8 +255,8 @@ LINK = "/etc/systemd/network/10-storage.link"
 
 
 def test_nothing_persisted_is_a_warning_where_it_is_right_now(judge):
-    found = judge(storage_host(pause=(False, True, False)), rules=OFF)
-    assert statuses(found, "persisted") == ["warn"]
+    results = judge(storage_host(pause=(False, True, False)), rules=OFF)
+    assert statuses(results, "persisted") == ["warn"]
     assert statuses(judge(storage_host(), rules=OFF), "persisted") == ["fail"]
 
 
@@ -272,8 +272,8 @@ def test_nothing_persisted_is_a_warning_where_it_is_right_now(judge):
 )
 def test_the_link_file_that_counts(judge, lines, status):
     host = storage_host(pause=(False, True, False)).link_file(LINK, OURS + lines)
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == [status]
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == [status]
 
 
 @pytest.mark.parametrize(
@@ -289,14 +289,14 @@ def test_what_a_boot_offers_is_negotiated_where_nothing_turns_that_off(
     judge, driver, partner, status
 ):
     lines = "RxFlowControl=yes\nTxFlowControl=no\n"
-    told = [f"Link partner advertised pause frame use: {partner}"] if partner else []
+    extra = [f"Link partner advertised pause frame use: {partner}"] if partner else []
     host = storage_host(
         driver=driver,
         pause=(False, True, False),
-        settings=settings_text("ens4", "1000Mb/s", "Full", *told),
+        settings=settings_text("ens4", "1000Mb/s", "Full", *extra),
     )
-    found = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
-    assert statuses(found, "persisted") == [status]
+    results = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
+    assert statuses(results, "persisted") == [status]
     # Where it says that it negotiates there is no doubt.
     host.link_file(LINK, OURS + lines + "AutoNegotiationFlowControl=yes\n")
     host.evidence.clear()
@@ -311,9 +311,9 @@ def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
     lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     negotiated = ("RX negotiated: on", "TX negotiated: off")
     host = storage_host(driver="ice", pause=(True, True, False), more=negotiated)
-    found = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
-    assert statuses(found, "persisted") == ["fail"]
-    assert "rejects" in found["persisted"][0].why
+    results = judge(host.link_file(LINK, OURS + lines), rules=NO_TX)
+    assert statuses(results, "persisted") == ["fail"]
+    assert "rejects" in results["persisted"][0].why
 
 
 @pytest.mark.parametrize(("negotiates", "status"), [(True, "fail"), (False, "pass")])
@@ -334,10 +334,10 @@ def test_a_link_file_that_another_hides_is_ignored(judge):
     host = storage_host().link_file(
         "/etc/systemd/network/99-zz.link", "[Match]\nOriginalName=*\n" + lines
     )
-    found = judge(host)
-    assert statuses(found, "ignored_settings") == ["warn"]
-    assert "99-default.link" in found["ignored_settings"][0].why
-    assert "nothing sets it" in found["persisted"][0].persisted
+    results = judge(host)
+    assert statuses(results, "ignored_settings") == ["warn"]
+    assert "99-default.link" in results["ignored_settings"][0].why
+    assert "nothing sets it" in results["persisted"][0].persisted
 
 
 def test_a_link_file_of_another_address_is_none_of_a_virtual_interface(judge):
@@ -353,9 +353,9 @@ def test_a_link_file_means_nothing_to_an_old_systemd(judge):
         LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n"
     )
     host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
-    found = judge(host, rules=OFF)
-    assert statuses(found, "ignored_settings") == ["warn"]
-    assert statuses(found, "persisted") == ["warn"]
+    results = judge(host, rules=OFF)
+    assert statuses(results, "ignored_settings") == ["warn"]
+    assert statuses(results, "persisted") == ["warn"]
 
 
 def test_what_only_udev_knows_is_unknown_until_udev_says_it(judge):
@@ -373,9 +373,9 @@ def test_what_only_udev_knows_is_unknown_until_udev_says_it(judge):
 def test_inverted_settings_of_a_link_file(judge):
     off = "AutoNegotiationFlowControl=no\n"
     wrong = storage_host().link_file(LINK, OURS + "RxFlowControl=no\nTxFlowControl=yes\n" + off)
-    found = judge(wrong, rules=OFF)
-    assert statuses(found, "link_file_inverted") == ["fail"]
-    assert "ethtool shows rx off, tx on" in found["link_file_inverted"][0].why
+    results = judge(wrong, rules=OFF)
+    assert statuses(results, "link_file_inverted") == ["fail"]
+    assert "ethtool shows rx off, tx on" in results["link_file_inverted"][0].why
     right = storage_host().link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n" + off)
     assert statuses(judge(right, rules=OFF), "link_file_inverted") == ["pass"]
     same = storage_host().link_file(LINK, OURS + "RxFlowControl=no\nTxFlowControl=no\n" + off)
@@ -386,12 +386,12 @@ def test_inverted_settings_of_a_link_file(judge):
 def test_what_is_not_mixed_up_is_not_to_be_exchanged(judge):
     lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     both = [{"role": "storage", "rx": True, "tx": True, "autoneg": False}]
-    found = judge(storage_host().link_file(LINK, OURS + lines), rules=both)
-    assert statuses(found, "link_file_inverted") == ["warn"]
-    assert "exchange" not in found["link_file_inverted"][0].fix
+    results = judge(storage_host().link_file(LINK, OURS + lines), rules=both)
+    assert statuses(results, "link_file_inverted") == ["warn"]
+    assert "exchange" not in results["link_file_inverted"][0].fix
     turned = OURS + "RxFlowControl=no\nTxFlowControl=yes\n"
-    found = judge(storage_host().link_file(LINK, turned), rules=OFF)
-    assert "exchange" in found["link_file_inverted"][0].fix
+    results = judge(storage_host().link_file(LINK, turned), rules=OFF)
+    assert "exchange" in results["link_file_inverted"][0].fix
 
 
 PROFILE = "/etc/NetworkManager/system-connections/storage.nmconnection"
@@ -414,8 +414,8 @@ def test_the_profile_of_networkmanager_comes_last(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
     managed(host, "1.46.0", "[ethtool]\npause-tx=true\n")
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == ["fail"]
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == ["fail"]
     assert "correct horse" not in str(host.evidence)
 
 
@@ -428,9 +428,9 @@ def test_an_old_networkmanager_ignores_its_profile(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
     managed(host, "1.30.0", "[ethtool]\npause-tx=true\n")
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == ["pass"]
-    assert statuses(found, "ignored_settings") == ["warn"]
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == ["pass"]
+    assert statuses(results, "ignored_settings") == ["warn"]
 
 
 IFCFG = "/etc/sysconfig/network-scripts/ifcfg-ens4"
@@ -462,30 +462,30 @@ def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-
 )
 def test_ethtool_opts_of_ifcfg(judge, manager, active, ignored, persisted):
     host = storage_host(pause=(False, False, False))
-    found = judge(scripted(host, manager, "autoneg off rx off tx off", active=active))
-    assert statuses(found, "ignored_settings") == [ignored]
-    assert statuses(found, "persisted") == [persisted]
+    results = judge(scripted(host, manager, "autoneg off rx off tx off", active=active))
+    assert statuses(results, "ignored_settings") == [ignored]
+    assert statuses(results, "persisted") == [persisted]
 
 
 def test_ethtool_opts_come_after_a_link_file(judge):
     right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
-    found = judge(scripted(host, "running:1.40.0", "tx on"), rules=OFF)
-    assert statuses(found, "persisted") == ["fail"]
+    results = judge(scripted(host, "running:1.40.0", "tx on"), rules=OFF)
+    assert statuses(results, "persisted") == ["fail"]
     host = storage_host(pause=(False, True, False)).link_file(LINK, right)
-    found = judge(scripted(host, "running:1.40.0", "tx on", active="3-4"), rules=OFF)
-    assert statuses(found, "persisted") == ["warn"]
-    assert "seems to set something else" in found["persisted"][0].why
+    results = judge(scripted(host, "running:1.40.0", "tx on", active="3-4"), rules=OFF)
+    assert statuses(results, "persisted") == ["warn"]
+    assert "seems to set something else" in results["persisted"][0].why
 
 
 def test_what_the_boot_does_not_bring_up_proves_nothing(judge):
     host = storage_host(pause=(False, False, False))
-    found = judge(scripted(host, "stopped:", "autoneg off rx off tx off", "ONBOOT=no"))
-    assert statuses(found, "persisted") == ["warn"]
+    results = judge(scripted(host, "stopped:", "autoneg off rx off tx off", "ONBOOT=no"))
+    assert statuses(results, "persisted") == ["warn"]
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", "autoconnect=false\n" + NM)
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == ["warn"]
-    assert "only a reboot proves it" in found["persisted"][0].why
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == ["warn"]
+    assert "only a reboot proves it" in results["persisted"][0].why
     host = managed(storage_host(pause=(False, True, False)), "1.46.0", NM)
     assert statuses(judge(host, rules=OFF), "persisted") == ["pass"]
 
@@ -522,10 +522,10 @@ def test_a_script_is_no_proof(judge, line, mode, status, words):
     host.file("/etc/rc.local", "", mode)
     grep = "grep -s -H -E -e ethtool.*[[:space:]](-A|--pause)[[:space:]] -- "
     host.command(grep + SCRIPTS, f"/etc/rc.local:{line}\n")
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == [status]
-    assert words in found["persisted"][0].persisted
-    assert ("only a reboot proves it" in found["persisted"][0].why) == (words == "(perhaps)")
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == [status]
+    assert words in results["persisted"][0].persisted
+    assert ("only a reboot proves it" in results["persisted"][0].why) == (words == "(perhaps)")
 
 
 @pytest.mark.parametrize(
@@ -592,23 +592,23 @@ PAUSE_LINES = (
 @pytest.mark.parametrize("place", ["/etc/network/interfaces", "/etc/network/interfaces.d/ens4"])
 def test_interfaces_of_debian_count(judge, place):
     host = ifupdown_host("auto ens4\n" + PAUSE_LINES, place)
-    found = judge(host, rules=OFF)
-    assert statuses(found, "persisted") == ["pass"]
+    results = judge(host, rules=OFF)
+    assert statuses(results, "persisted") == ["pass"]
     assert (
-        f"ifupdown {place}: autonegotiation off, rx on, tx off" in found["persisted"][0].persisted
+        f"ifupdown {place}: autonegotiation off, rx on, tx off" in results["persisted"][0].persisted
     )
     assert "correct-horse" not in str(host.evidence)
 
 
 def test_interfaces_that_a_boot_does_not_bring_up_count_for_nothing(judge):
-    found = judge(ifupdown_host(PAUSE_LINES), rules=OFF)
-    assert statuses(found, "ignored_settings") == ["warn"]
-    assert "allow-hotplug" in found["ignored_settings"][0].why
+    results = judge(ifupdown_host(PAUSE_LINES), rules=OFF)
+    assert statuses(results, "ignored_settings") == ["warn"]
+    assert "allow-hotplug" in results["ignored_settings"][0].why
     host = ifupdown_host("allow-hotplug ens4\n" + PAUSE_LINES)
     host.remove(IF_UP)
     host.command(f"grep -s -H -E -e {ETHTOOL} -- {SCRIPTS}", "", 1)
-    found = judge(host, rules=OFF)
-    assert "there is no " + IF_UP in found["ignored_settings"][0].why
+    results = judge(host, rules=OFF)
+    assert "there is no " + IF_UP in results["ignored_settings"][0].why
 
 
 def test_a_pause_of_interfaces_that_is_no_word_is_an_error(judge):
@@ -626,30 +626,30 @@ def tuned_host(section: str) -> Host:
 
 
 def test_the_active_profile_of_tuned_comes_last(judge):
-    found = judge(tuned_host("[net]\npause=autoneg off rx on tx off\n"), rules=OFF)
-    assert statuses(found, "persisted") == ["pass"]
-    assert "TuneD /etc/tuned/storage/tuned.conf [net]" in found["persisted"][0].persisted
-    found = judge(tuned_host(""), rules=OFF)
-    assert statuses(found, "persisted") == ["fail"]
+    results = judge(tuned_host("[net]\npause=autoneg off rx on tx off\n"), rules=OFF)
+    assert statuses(results, "persisted") == ["pass"]
+    assert "TuneD /etc/tuned/storage/tuned.conf [net]" in results["persisted"][0].persisted
+    results = judge(tuned_host(""), rules=OFF)
+    assert statuses(results, "persisted") == ["fail"]
     host = tuned_host("[net]\npause=rx off tx on\n")
     host.link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n")
     assert statuses(judge(host, rules=OFF), "persisted") == ["fail"]
 
 
 def test_a_section_of_tuned_for_other_devices_does_not_count(judge):
-    found = judge(tuned_host("[net]\ndevices=!ens4\n"), rules=OFF)
-    assert "nothing sets it" in found["persisted"][0].persisted
-    found = judge(tuned_host("[net]\nenabled=0\n"), rules=OFF)
-    assert "nothing sets it" in found["persisted"][0].persisted
+    results = judge(tuned_host("[net]\ndevices=!ens4\n"), rules=OFF)
+    assert "nothing sets it" in results["persisted"][0].persisted
+    results = judge(tuned_host("[net]\nenabled=0\n"), rules=OFF)
+    assert "nothing sets it" in results["persisted"][0].persisted
     # For TuneD only 1, true and True are a yes (profiles/unit.py).
-    found = judge(tuned_host("[net]\nenabled=yes\n"), rules=OFF)
-    assert "TuneD" not in found["persisted"][0].persisted
+    results = judge(tuned_host("[net]\nenabled=yes\n"), rules=OFF)
+    assert "TuneD" not in results["persisted"][0].persisted
 
 
 def test_what_of_tuned_is_not_worked_out_is_an_error(judge):
     for line in ("devices_udev_regex=ID_BUS=pci", "pause=tx ${tx}"):
-        found = judge(tuned_host(f"[net]\n{line}\n"), rules=OFF)
-        assert statuses(found, "persisted") == ["error"]
+        results = judge(tuned_host(f"[net]\n{line}\n"), rules=OFF)
+        assert statuses(results, "persisted") == ["error"]
 
 
 def test_tuned_that_is_not_started_counts_for_nothing(judge):
@@ -662,15 +662,15 @@ def test_tuned_that_is_not_started_counts_for_nothing(judge):
 
 
 def test_half_duplex(judge):
-    found = judge(storage_host(speed=100, duplex="half"))
-    assert statuses(found, "full_duplex") == ["fail"]
+    results = judge(storage_host(speed=100, duplex="half"))
+    assert statuses(results, "full_duplex") == ["fail"]
     assert statuses(judge(storage_host()), "full_duplex") == ["pass"]
 
 
 def test_a_real_interface_that_tells_no_duplex_is_unknown(judge):
-    found = judge(storage_host(duplex="unknown"))
-    assert statuses(found, "full_duplex") == ["error"]
-    assert statuses(found, "speed_duplex") == ["error"]
+    results = judge(storage_host(duplex="unknown"))
+    assert statuses(results, "full_duplex") == ["error"]
+    assert statuses(results, "speed_duplex") == ["error"]
 
 
 def test_one_end_forced(judge):
@@ -687,9 +687,9 @@ def test_one_end_forced(judge):
 
 def test_members_of_a_bond(judge):
     assert statuses(judge(bonded_host()), "bond_members_alike") == ["pass"]
-    found = judge(bonded_host(first={"pause": (False, True, False)}))
-    assert statuses(found, "bond_members_alike") == ["fail"]
-    assert "rx on, tx off" in found["bond_members_alike"][0].why
+    results = judge(bonded_host(first={"pause": (False, True, False)}))
+    assert statuses(results, "bond_members_alike") == ["fail"]
+    assert "rx on, tx off" in results["bond_members_alike"][0].why
     assert statuses(judge(bonded_host(second={"mtu": 9000})), "bond_members_alike") == ["fail"]
     assert statuses(judge(bonded_host(up=(True, False))), "bond_members_alike") == ["warn"]
     assert statuses(judge(storage_host()), "bond_members_alike") == ["skip"]
@@ -700,12 +700,12 @@ def test_a_rule_for_one_member_reads_them_all(judge):
     host.nic("ens8").nic("ens10", driver="e1000", own="52:54:00:0a:00:02")
     host.bond("bond0", lacp(("ens8", True), ("ens10", True)), "ens8", "ens10")
     rule = [{"name": "ens8", "rx": True, "tx": True}]
-    found = judge(host, rules=rule)
-    assert statuses(found, "bond_members_alike") == ["pass"]
-    assert "ens10: rx on, tx on" in found["bond_members_alike"][0].running
+    results = judge(host, rules=rule)
+    assert statuses(results, "bond_members_alike") == ["pass"]
+    assert "ens10: rx on, tx on" in results["bond_members_alike"][0].running
     alone = Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8")
-    found = judge(alone, rules=rule)
-    assert "It has only one member" in found["bond_members_alike"][0].why
+    results = judge(alone, rules=rule)
+    assert "It has only one member" in results["bond_members_alike"][0].why
 
 
 def given(**port: Any) -> list[dict[str, Any]]:
@@ -713,9 +713,9 @@ def given(**port: Any) -> list[dict[str, Any]]:
 
 
 def test_a_slower_host_than_its_filer(judge):
-    found = judge(storage_host(speed=100), filers=given(speed=1000))
-    assert statuses(found, "path_speed") == ["warn"]
-    assert found["path_speed"][0].why.startswith("Host 100 Mb/s, filer 1000 Mb/s: what the filer")
+    results = judge(storage_host(speed=100), filers=given(speed=1000))
+    assert statuses(results, "path_speed") == ["warn"]
+    assert results["path_speed"][0].why.startswith("Host 100 Mb/s, filer 1000 Mb/s: what the filer")
     assert statuses(judge(storage_host(), filers=given(speed=1000)), "path_speed") == ["pass"]
     assert statuses(judge(storage_host()), "path_speed") == ["skip"]
     assert statuses(judge(storage_host(), filers=given()), "path_speed") == ["skip"]
@@ -726,28 +726,28 @@ def test_a_filer_is_known_by_its_name_too(judge):
     host.command("getent ahosts filer1", f"{FILER}      STREAM filer1\n")
     named = [{"address": "filer1", "ports": [{"name": "e0a", "rx": True, "tx": True}]}]
     named[0]["ports"][0]["speed"] = 1000  # type: ignore[index]
-    found = judge(host, filers=named)
-    assert statuses(found, "path_speed") == ["warn"]
-    assert statuses(found, "filer_port") == ["warn"]
+    results = judge(host, filers=named)
+    assert statuses(results, "path_speed") == ["warn"]
+    assert statuses(results, "filer_port") == ["warn"]
     del host.commands["getent ahosts filer1"]
     host.evidence.clear()
-    found = judge(host, filers=named)
-    assert statuses(found, "filer_port") == ["error"]
-    assert "filer1 has no address" in found["filer_port"][0].why
+    results = judge(host, filers=named)
+    assert statuses(results, "filer_port") == ["error"]
+    assert "filer1 has no address" in results["filer_port"][0].why
 
 
 def test_an_address_may_be_written_in_many_ways(judge):
     host = Host().nic("ens4").mounts("ens4", address="2001:db8::50")
     port = {"name": "e0a", "rx": True, "tx": True, "speed": 1000}
-    found = judge(host, filers=[{"address": "2001:DB8:0:0::50", "ports": [port]}])
-    assert statuses(found, "path_speed") == ["pass"]
+    results = judge(host, filers=[{"address": "2001:DB8:0:0::50", "ports": [port]}])
+    assert statuses(results, "path_speed") == ["pass"]
 
 
 def test_a_filer_that_no_path_leads_to_is_not_asked(judge):
     host = storage_host()
-    found = judge(host, filers=[{"address": "192.0.2.99"}, *given(speed=1000)])
-    assert statuses(found, "filer_port") == ["warn", "skip"]
-    assert "No path to it is known" in found["filer_port"][1].why
+    results = judge(host, filers=[{"address": "192.0.2.99"}, *given(speed=1000)])
+    assert statuses(results, "filer_port") == ["warn", "skip"]
+    assert "No path to it is known" in results["filer_port"][1].why
     assert not any("192.0.2.99" in key for key in host.evidence)
 
 
@@ -755,9 +755,9 @@ def test_mtu_along_the_path(judge):
     # Two ends agree on the smaller: the MSS of TCP.
     assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=1500)), "path_mtu") == ["warn"]
     # The ports of a switch that nobody asked may take less.
-    found = judge(storage_host(mtu=9000), filers=given(mtu=9000))
-    assert statuses(found, "path_mtu") == ["skip"]
-    assert f"not the switch port of ens4, the switch port of {FILER}" in found["path_mtu"][0].why
+    results = judge(storage_host(mtu=9000), filers=given(mtu=9000))
+    assert statuses(results, "path_mtu") == ["skip"]
+    assert f"not the switch port of ens4, the switch port of {FILER}" in results["path_mtu"][0].why
     assert statuses(judge(storage_host(mtu=9000)), "path_mtu") == ["skip"]
     assert statuses(judge(storage_host()), "path_mtu") == ["pass"]
     learned = storage_host(mtu=9000)
@@ -790,9 +790,9 @@ def test_frames_that_may_not_be_cut_are_the_proof(judge, large, small, status, w
     host = storage_host(mtu=9000)
     host.command(PING.format(8972), large, 0 if large == ARRIVED else 1)
     host.command(PING.format(56), small, 0 if small == ARRIVED else 1)
-    (found,) = judge(host)["path_mtu"]
-    assert found.status == status
-    assert words in f"{found.running} {found.why}"
+    (results,) = judge(host)["path_mtu"]
+    assert results.status == status
+    assert words in f"{results.running} {results.why}"
 
 
 def test_nobody_pings_for_what_every_port_takes(judge):
@@ -813,9 +813,9 @@ def test_ipv6_has_a_longer_header():
 def test_pause_frames_by_direction(judge):
     quiet = {"rx_flow_control_xoff": 7, "tx_flow_control_xoff": 9, "rx_missed_errors": 3}
     host = storage_host().counted("ens4", quiet, quiet)
-    found = judge(host)
-    assert statuses(found, "pause_frames") == ["pass"]
-    assert statuses(found, "drops") == ["pass"]
+    finding = judge(host)
+    assert statuses(finding, "pause_frames") == ["pass"]
+    assert statuses(finding, "drops") == ["pass"]
     host = storage_host().counted("ens4", quiet, quiet | {"tx_flow_control_xoff": 20})
     why = judge(host)["pause_frames"][0].why
     assert "This host sent 11 PAUSE frames (tx)" in why and "rx" not in why.replace("(tx)", "")
@@ -828,9 +828,9 @@ def test_the_limit_of_pause_frames_and_drops(judge):
     after = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 0, "rx_missed_errors": 5}
     for limit, status in ((5, "pass"), (4, "warn")):
         host = storage_host().counted("ens4", before, after)
-        found = judge(host, pause_frames_limit=limit, drops_limit=limit)
-        assert statuses(found, "pause_frames") == [status]
-        assert statuses(found, "drops") == [status]
+        results = judge(host, pause_frames_limit=limit, drops_limit=limit)
+        assert statuses(results, "pause_frames") == [status]
+        assert statuses(results, "drops") == [status]
 
 
 @pytest.mark.parametrize(
@@ -864,34 +864,34 @@ def test_a_pass_on_a_virtual_interface_needs_a_counter_that_could_fail(
 def test_counters_that_began_anew_are_no_drops(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
     host = storage_host().counted("ens4", before, dict.fromkeys(before, 0))
-    found = judge(host)
-    assert statuses(found, "pause_frames") == ["error"]
-    assert statuses(found, "drops") == ["error"]
+    results = judge(host)
+    assert statuses(results, "pause_frames") == ["error"]
+    assert statuses(results, "drops") == ["error"]
 
 
 def test_one_counter_that_began_anew_is_no_pass(judge):
     before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
     before["rx_no_buffer_count"] = 0
     host = storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0})
-    found = judge(host)
-    assert statuses(found, "pause_frames") == ["error"]
-    assert "were reset in the time window (tx_flow_control_xoff)" in found["pause_frames"][0].why
-    assert statuses(found, "drops") == ["pass"]
-    found = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
-    assert statuses(found, "pause_frames") == ["pass"]
-    assert statuses(found, "drops") == ["error"]
+    results = judge(host)
+    assert statuses(results, "pause_frames") == ["error"]
+    assert "were reset in the time window (tx_flow_control_xoff)" in results["pause_frames"][0].why
+    assert statuses(results, "drops") == ["pass"]
+    results = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
+    assert statuses(results, "pause_frames") == ["pass"]
+    assert statuses(results, "drops") == ["error"]
     # What is too much is told all the same.
     after = before | {"rx_missed_errors": 0, "rx_no_buffer_count": 9, "tx_flow_control_xoff": 9}
-    found = judge(storage_host().counted("ens4", before, after | {"rx_flow_control_xoff": 0}))
-    assert statuses(found, "drops") == ["warn"]
-    assert statuses(found, "pause_frames") == ["warn"]
+    results = judge(storage_host().counted("ens4", before, after | {"rx_flow_control_xoff": 0}))
+    assert statuses(results, "drops") == ["warn"]
+    assert statuses(results, "pause_frames") == ["warn"]
 
 
 def test_a_direction_that_is_not_counted_is_no_pass(judge):
     quiet = {"rx_flow_control_xoff": 5, "rx_missed_errors": 5}
-    found = judge(storage_host().counted("ens4", quiet, quiet))
-    assert statuses(found, "pause_frames") == ["skip"]
-    assert "does not count tx; rx 0" in found["pause_frames"][0].why
+    results = judge(storage_host().counted("ens4", quiet, quiet))
+    assert statuses(results, "pause_frames") == ["skip"]
+    assert "does not count tx; rx 0" in results["pause_frames"][0].why
 
 
 def test_a_driver_that_counts_no_pause(judge):
@@ -900,18 +900,18 @@ def test_a_driver_that_counts_no_pause(judge):
 
 
 def test_without_a_sample_nothing_is_counted(judge):
-    found = judge(storage_host(), window_seconds=0)
-    assert statuses(found, "pause_frames") == ["skip"]
-    assert statuses(found, "drops") == ["skip"]
+    results = judge(storage_host(), window_seconds=0)
+    assert statuses(results, "pause_frames") == ["skip"]
+    assert statuses(results, "drops") == ["skip"]
 
 
 def test_priority_flow_control_is_left_alone(judge):
     host = storage_host(driver="mlx5_core")
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
-    found = judge(host, rules=OFF)
+    results = judge(host, rules=OFF)
     for check in ("priority_flow_control", "configured", "negotiated", "persisted"):
-        assert statuses(found, check) == ["skip"], check
-    assert "hands off" in found["configured"][0].why
+        assert statuses(results, check) == ["skip"], check
+    assert "hands off" in results["configured"][0].why
     host = storage_host()
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt").replace(":on", ":off"))
     assert statuses(judge(host), "priority_flow_control") == ["pass"]
@@ -938,9 +938,9 @@ def test_another_system_is_skipped(judge):
     host = Host()
     host.remove("/proc/self/mountinfo")
     host.command("uname -s", "HP-UX\n")
-    found = judge(host)
-    assert {one.status for findings in found.values() for one in findings} == {"skip"}
-    assert "HP-UX" in found["configured"][0].why
+    results = judge(host)
+    assert {finding.status for findings in results.values() for finding in findings} == {"skip"}
+    assert "HP-UX" in results["configured"][0].why
 
 
 @pytest.mark.parametrize(

@@ -42,18 +42,18 @@ SILENT = snmp.NoAnswer("snmp:sw1 network opening", snmp.SILENT, "sw1 does not an
 def judge(validate_finding):
     def judge_facts(seen: Facts, wanted: Policy | None = None) -> list[Finding]:
         findings = judged(seen, wanted)
-        assert {one.check for one in findings} == {
+        assert {finding.check for finding in findings} == {
             "flow_control.switch_port", "flow_control.filer_port", "flow_control.link",
         }  # fmt: skip
-        for one in findings:
-            validate_finding(one.as_dict())
+        for finding in findings:
+            validate_finding(finding.as_dict())
         return findings
 
     return judge_facts
 
 
 def of(findings: list[Finding], check: str) -> list[Finding]:
-    return [one for one in findings if one.check == f"flow_control.{check}"]
+    return [finding for finding in findings if finding.check == f"flow_control.{check}"]
 
 
 def path(
@@ -64,9 +64,9 @@ def path(
     **changes: Any,
 ) -> Facts:
     """eth1 <-> Gi1 ... Gi24 <-> n1:e0a, each with its mode; host_port={…} changes a side."""
-    one = nic("eth1", host, traffic=counted(), **changes.get("host_side", {}))
+    interface = nic("eth1", host, traffic=counted(), **changes.get("host_side", {}))
     return facts(
-        one,
+        interface,
         switches={
             "sw1": switch(
                 host=[switch_port(port("Gi1", near, **changes.get("host_port", {})))],
@@ -79,22 +79,26 @@ def path(
 
 def test_a_filer_of_the_policy_has_the_mac_of_its_own_path():
     listed = {"address": ADDRESS, "ports": [{"name": "e0a", "rx": False, "tx": False}]}
-    asked = policy(filers=[listed])
+    host_policy = policy(filers=[listed])
     ways = [way("eth2", address="192.0.2.77", mac=SECOND), way("eth1", mac=""), way("eth1")]
     seen = facts(nic("eth1"), paths=ways)
-    found = control_facts._read_filer(
-        Machine(), control_facts._Asked(asked), asked.filers[0], seen.interfaces, ADDRESS
+    result = control_facts._read_filer(
+        Machine(),
+        control_facts._Asked(host_policy),
+        host_policy.filers[0],
+        seen.interfaces,
+        ADDRESS,
     )
-    assert [one.mac for one in found.ports] == [FILER]
+    assert [filer_port.mac for filer_port in result.ports] == [FILER]
 
 
 class TestSixCases:
     """The verdict of a whole path, as it is shown."""
 
     def links(self, judge: Any, seen: Facts) -> list[tuple[str, str]]:
-        found = of(judge(seen), "link")
-        assert len({one.running for one in found}) == 1
-        return [(one.title.partition(": ")[0], one.status) for one in found]
+        findings = of(judge(seen), "link")
+        assert len({finding.running for finding in findings}) == 1
+        return [(finding.title.partition(": ")[0], finding.status) for finding in findings]
 
     def test_all_off(self, judge):
         assert self.links(judge, path()) == [
@@ -145,8 +149,8 @@ class TestSixCases:
         )
 
     def test_the_chain_is_one_line(self, judge):
-        one = of(judge(path(RX, TX, OFF, RX)), "link")[0]
-        assert one.running == (
+        finding = of(judge(path(RX, TX, OFF, RX)), "link")[0]
+        assert finding.running == (
             "eth1 [rx on tx off, 1000 Mb/s full] <-> core Gi1 [rx off tx on, 1000 Mb/s full] ... "
             "core Gi24 [rx off tx off, 1000 Mb/s full] <-> "
             "na1 n1:e0a [rx on tx off, 1000 Mb/s full]"
@@ -156,15 +160,15 @@ class TestSixCases:
 class TestLink:
     def test_without_switches_it_is_skipped(self, judge):
         seen = path()._replace(switches={})
-        for one in of(judge(seen, policy(switches=[])), "link"):
-            assert one.status == SKIP
-            assert one.why == "flow_control_switches is empty: no switch was queried."
-            assert one.running.startswith("eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a")
+        for finding in of(judge(seen, policy(switches=[])), "link"):
+            assert finding.status == SKIP
+            assert finding.why == "flow_control_switches is empty: no switch was queried."
+            assert finding.running.startswith("eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a")
 
     def test_a_silent_switch_is_unknown(self, judge):
         seen = path()._replace(switches={"sw1": SILENT})
         findings = judge(seen)
-        assert [one.status for one in of(findings, "link")] == [ERROR, ERROR]
+        assert [finding.status for finding in of(findings, "link")] == [ERROR, ERROR]
         assert "sw1 does not answer" in of(findings, "link")[0].why
         assert "switch port unknown" in of(findings, "link")[0].running
 
@@ -177,9 +181,9 @@ class TestLink:
 
     def test_without_a_filer_to_ask_its_cable_is_left_out(self, judge):
         seen = path()._replace(filers={}, switches={"sw1": switch(host=[switch_port(port("Gi1"))])})
-        (one,) = of(judge(seen, policy(filers=[])), "link")
-        assert one.status == PASS
-        assert one.running.endswith("switch port unknown <-> filer unknown")
+        (finding,) = of(judge(seen, policy(filers=[])), "link")
+        assert finding.status == PASS
+        assert finding.running.endswith("switch port unknown <-> filer unknown")
 
     def test_a_filer_that_is_silent_is_unknown(self, judge):
         seen = path()._replace(filers={ADDRESS: SILENT})
@@ -195,8 +199,8 @@ class TestLink:
     def test_a_virtual_interface_is_skipped(self, judge):
         seen = path()
         virtual = seen.nics["eth1"]._replace(pause=Absent("k", "the driver has no flow control"))
-        one = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
-        assert (one.status, one.why) == (SKIP, "eth1: the driver has no flow control.")
+        finding = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
+        assert (finding.status, finding.why) == (SKIP, "eth1: the driver has no flow control.")
 
     def test_but_what_the_switch_loses_before_it_is_not(self, judge):
         """The case study's card had no flow control at all."""
@@ -205,23 +209,23 @@ class TestLink:
             pause=Absent("k", "the driver has no flow control"),
             in_force=Absent("k", "the driver has no flow control"),
         )
-        one = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
-        assert one.status == FAIL
-        assert "discarded 9 frames" in one.why
+        finding = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
+        assert finding.status == FAIL
+        assert "discarded 9 frames" in finding.why
 
     def test_priority_flow_control_is_left_alone(self, judge):
         seen = path(ON, OFF)
         dcb = seen.nics["eth1"]._replace(priorities=[3])
-        one = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
-        assert (one.status, one.why) == (
+        finding = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
+        assert (finding.status, finding.why) == (
             SKIP, "Priority flow control is in use (priority 3): hands off.",
         )  # fmt: skip
 
     def test_unknown_priority_flow_control_is_unknown(self, judge):
         seen = path()
         dcb = seen.nics["eth1"]._replace(priorities=Unanswered("k", "dcb ends with 1"))
-        one = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
-        assert one.status == ERROR
+        finding = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
+        assert finding.status == ERROR
 
     def test_the_limit_is_the_policys(self, judge):
         seen = path(host_port={"lost": (0, 9)})
@@ -235,23 +239,23 @@ class TestLink:
         assert "from the 1000 Mb/s end of the connection (eth1)" in second.why
 
     def test_an_interconnect_has_no_filer(self, judge):
-        one = nic("eth2")
+        interface = nic("eth2")
         ways = [way("eth2", role="interconnect", address="10.0.0.0/24", mac="")]
-        seen = facts(one, switches=path().switches, paths=ways)
+        seen = facts(interface, switches=path().switches, paths=ways)
         (only,) = of(judge(seen), "link")
         assert only.status == PASS
         assert only.running.count("<->") == 1
 
     def test_no_interface_at_all(self, judge):
-        assert {one.status for one in judge(facts())} == {SKIP}
+        assert {finding.status for finding in judge(facts())} == {SKIP}
 
     def test_no_linux(self, judge):
         seen = facts()._replace(interfaces=Absent("command:uname -s", "AIX is not checked"))
-        assert {one.status for one in judge(seen)} == {SKIP}
+        assert {finding.status for finding in judge(seen)} == {SKIP}
 
     def test_unknown_interfaces(self, judge):
         seen = facts()._replace(interfaces=Unanswered("dir:/sys/class/net", "it failed"))
-        assert {one.status for one in judge(seen)} == {ERROR}
+        assert {finding.status for finding in judge(seen)} == {ERROR}
 
 
 class TestUplink:
@@ -270,21 +274,21 @@ class TestUplink:
         assert of(judge(seen._replace(switches=both)), "link")[0].status == PASS
 
     def test_another_speed_is_another_cable(self, judge):
-        one = of(judge(path(ON, ON, host_port={"speed": 10000})), "link")[0]
-        assert one.status == ERROR
-        assert "not the two ends of one cable" in one.why
+        finding = of(judge(path(ON, ON, host_port={"speed": 10000})), "link")[0]
+        assert finding.status == ERROR
+        assert "not the two ends of one cable" in finding.why
 
     def test_and_speed_duplex_says_no_other_thing_of_it(self):
         seen = path(ON, ON, host_port={"speed": 10000})
-        (one,) = judged(seen, None, "speed_duplex")
-        assert one.status == ERROR
-        assert "not the two ends of one cable" in one.why
-        assert "flow_control_switches" in (one.fix or "")
+        (finding,) = judged(seen, None, "speed_duplex")
+        assert finding.status == ERROR
+        assert "not the two ends of one cable" in finding.why
+        assert "flow_control_switches" in (finding.fix or "")
 
     def test_another_duplex_at_the_same_speed_is_one_cable_that_is_wrong(self):
         seen = path(ON, ON, host_port={"duplex": "half"})
-        (one,) = judged(seen, None, "speed_duplex")
-        assert one.status == FAIL
+        (finding,) = judged(seen, None, "speed_duplex")
+        assert finding.status == FAIL
 
 
 class TestBond:
@@ -309,20 +313,20 @@ class TestBond:
         )
 
     def test_each_member_with_its_own_port(self, judge):
-        found = of(judge(self.lacp(OFF, TX), policy(filers=[])), "link")
-        assert [(one.title.partition(": ")[0], one.status) for one in found] == [
+        findings = of(judge(self.lacp(OFF, TX), policy(filers=[])), "link")
+        assert [(finding.title.partition(": ")[0], finding.status) for finding in findings] == [
             ("eth1 <-> core Gi1", PASS),
             ("eth2 <-> core Gi2", FAIL),
         ]
 
     def test_where_nobody_can_tell_which_alike_ports_are_judged(self, judge):
-        found = of(judge(self.lacp(TX, TX, numbers=False), policy(filers=[])), "link")
-        assert [one.status for one in found] == [FAIL, FAIL]
-        assert found[0].title.startswith("eth1 <-> core Gi1 + core Gi2: ")
+        findings = of(judge(self.lacp(TX, TX, numbers=False), policy(filers=[])), "link")
+        assert [finding.status for finding in findings] == [FAIL, FAIL]
+        assert findings[0].title.startswith("eth1 <-> core Gi1 + core Gi2: ")
 
     def test_and_different_ones_are_unknown(self, judge):
-        found = of(judge(self.lacp(OFF, TX, numbers=False), policy(filers=[])), "link")
-        assert [one.status for one in found] == [ERROR, ERROR]
+        findings = of(judge(self.lacp(OFF, TX, numbers=False), policy(filers=[])), "link")
+        assert [finding.status for finding in findings] == [ERROR, ERROR]
 
     def test_of_active_and_backup_only_the_active_member_is_seen(self, judge):
         nics = [nic("eth1", bond="bond0"), nic("eth2", bond="bond0", permanent=SECOND)]
@@ -348,7 +352,7 @@ class TestBond:
     def test_the_port_of_the_active_member_is_not_that_of_the_one_that_lent_its_address(self):
         seen = self.active_backup()
         assert ports_of(seen.nics["eth1"], seen) == []
-        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+        assert [peer.port.name for peer in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
 
     def test_an_address_that_the_switch_has_not_forgotten_is_not_the_active_members(self):
         """Behind the permanent address of eth2 stands an old entry: the bond's own counts."""
@@ -356,13 +360,13 @@ class TestBond:
         answer = seen.switches["sw1"]
         old = {**answer.ports, SECOND: (switch_port(port("Gi7", OFF)),)}
         seen = seen._replace(switches={"sw1": answer._replace(ports=old)})
-        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+        assert [peer.port.name for peer in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
 
     def test_half_duplex_of_that_port_is_not_the_other_members(self):
         seen = self.active_backup(duplex="half")
-        found = judged(seen, None, "full_duplex")
-        assert [one.status for one in found] == [PASS, FAIL]
-        assert found[1].why.startswith("Core Gi")
+        findings = judged(seen, None, "full_duplex")
+        assert [finding.status for finding in findings] == [PASS, FAIL]
+        assert findings[1].why.startswith("Core Gi")
 
     def test_a_port_whose_partner_is_the_other_member_is_not_this_ones(self):
         """Only one port of the aggregate is left, and LACP tells whose it is."""
@@ -370,7 +374,7 @@ class TestBond:
         ports = {HOST: seen.switches["sw1"].ports[HOST][1:]}
         seen = seen._replace(switches={"sw1": seen.switches["sw1"]._replace(ports=ports)})
         assert ports_of(seen.nics["eth1"], seen) == []
-        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+        assert [peer.port.name for peer in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
 
     def test_one_cable_of_the_filer_is_one_finding(self, judge):
         seen = self.lacp()
@@ -380,35 +384,35 @@ class TestBond:
         whole = seen._replace(
             switches={"sw1": seen.switches["sw1"]._replace(ports=ports)}, filers=path().filers
         )
-        titles = [one.title.partition(": ")[0] for one in of(judge(whole), "link")]
+        titles = [finding.title.partition(": ")[0] for finding in of(judge(whole), "link")]
         assert titles == ["eth1 <-> core Gi1", "core Gi24 <-> na1 n1:e0a", "eth2 <-> core Gi2"]
 
 
 class TestSwitchPort:
     def finding(self, judge: Any, **changes: Any) -> Finding:
-        (one,) = of(judge(path(host_port=changes)), "switch_port")
-        return one
+        (finding,) = of(judge(path(host_port=changes)), "switch_port")
+        return finding
 
     def test_as_it_is_set(self, judge):
-        one = self.finding(judge)
-        assert one.status == PASS
-        assert one.running == (
+        finding = self.finding(judge)
+        assert finding.status == PASS
+        assert finding.running == (
             "core Gi1 [rx off tx off, 1000 Mb/s full], found by Q-BRIDGE, set to rx off tx off, "
             "PAUSE received 0, PAUSE sent 0, In-Discards 0, Out-Discards 0 within 5.0 s"
         )
 
     def test_set_and_not_in_force(self, judge):
-        one = self.finding(judge, admin=ON)
-        assert one.status == WARN
-        assert "core Gi1 is set to rx on tx on, but rx off tx off is in force" in one.why
+        finding = self.finding(judge, admin=ON)
+        assert finding.status == WARN
+        assert "core Gi1 is set to rx on tx on, but rx off tx off is in force" in finding.why
 
     def test_a_setting_that_is_unknown_is_no_difference(self, judge):
         assert self.finding(judge, admin=None).status == PASS
 
     def test_unknown_mode(self, judge):
-        one = self.finding(judge, oper=None, admin=ON)
-        assert one.status == ERROR
-        assert "core Gi1: PAUSE unknown; set to rx on tx on" in one.why
+        finding = self.finding(judge, oper=None, admin=ON)
+        assert finding.status == ERROR
+        assert "core Gi1: PAUSE unknown; set to rx on tx on" in finding.why
 
     def test_down(self, judge):
         assert self.finding(judge, up=False).status == SKIP
@@ -416,16 +420,16 @@ class TestSwitchPort:
 
 class TestFilerPort:
     def finding(self, judge: Any, seen: Facts, wanted: Policy | None = None) -> Finding:
-        (one,) = of(judge(seen, wanted), "filer_port")
-        return one
+        (finding,) = of(judge(seen, wanted), "filer_port")
+        return finding
 
     def test_sends_and_obeys_nothing(self, judge):
         assert self.finding(judge, path()).status == PASS
 
     def test_obeys(self, judge):
-        one = self.finding(judge, path(end=RX))
-        assert one.status == WARN
-        assert "na1 n1:e0a obeys PAUSE (rx on)" in one.why
+        finding = self.finding(judge, path(end=RX))
+        assert finding.status == WARN
+        assert "na1 n1:e0a obeys PAUSE (rx on)" in finding.why
 
     def test_as_in_2002(self, judge):
         """Who wants the host to send PAUSE wants the filer to obey it."""
@@ -441,14 +445,14 @@ class TestFilerPort:
         assert self.finding(judge, path(end=None)).status == ERROR
 
     def test_silent(self, judge):
-        one = self.finding(judge, path()._replace(filers={ADDRESS: SILENT}))
-        assert (one.status, one.title) == (
+        finding = self.finding(judge, path()._replace(filers={ADDRESS: SILENT}))
+        assert (finding.status, finding.title) == (
             ERROR, f"{ADDRESS}: Filer port does not obey PAUSE and uses its settings",
         )  # fmt: skip
 
     def test_not_asked(self, judge):
-        one = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
-        assert (one.status, one.why) == (
+        finding = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
+        assert (finding.status, finding.why) == (
             SKIP,
             "flow_control_filers is empty: no filer was queried.",
         )
@@ -464,34 +468,34 @@ class TestMtu:
         return whole._replace(interfaces=whole.interfaces._replace(paths=ways))
 
     def test_all_take_it(self):
-        (found,) = judged(self.seen(9216, 9216), None, "path_mtu")
-        assert found.status == PASS
+        (finding,) = judged(self.seen(9216, 9216), None, "path_mtu")
+        assert finding.status == PASS
 
     @pytest.mark.parametrize(
         ("near", "far", "words"),
         [(None, 9216, "the switch port of eth1"), (9216, None, f"the switch port of {ADDRESS}")],
     )
     def test_a_port_that_tells_none(self, near, far, words):
-        (found,) = judged(self.seen(near, far), None, "path_mtu")
-        assert (found.status, words in found.why) == (SKIP, True)
+        (finding,) = judged(self.seen(near, far), None, "path_mtu")
+        assert (finding.status, words in finding.why) == (SKIP, True)
 
     def test_a_router(self):
-        (found,) = judged(self.seen(9216, 9216, gateway="192.0.2.1"), None, "path_mtu")
-        assert (found.status, "the router 192.0.2.1" in found.why) == (SKIP, True)
+        (finding,) = judged(self.seen(9216, 9216, gateway="192.0.2.1"), None, "path_mtu")
+        assert (finding.status, "the router 192.0.2.1" in finding.why) == (SKIP, True)
 
     def test_the_port_of_the_filer_takes_less(self):
-        (found,) = judged(self.seen(9216, 1500), None, "path_mtu")
-        assert (found.status, "Gi24 has only 1500" in found.why) == (FAIL, True)
+        (finding,) = judged(self.seen(9216, 1500), None, "path_mtu")
+        assert (finding.status, "Gi24 has only 1500" in finding.why) == (FAIL, True)
 
     def mtu(self, facts: Facts) -> Finding:
-        (found,) = judged(facts, None, "path_mtu")
-        return found
+        (finding,) = judged(facts, None, "path_mtu")
+        return finding
 
     def test_an_mtu_by_qos_class_is_no_proof(self):
         seen = self.seen(1500, 1500)
         nexus = seen.switches["sw1"]._replace(mtu_by_class=True)
-        found = self.mtu(seen._replace(switches={"sw1": nexus}))
-        assert (found.status, "no proof" in found.why) == (WARN, True)
+        finding = self.mtu(seen._replace(switches={"sw1": nexus}))
+        assert (finding.status, "no proof" in finding.why) == (WARN, True)
 
     def test_frames_that_arrive_are_more_than_what_a_port_shows(self):
         frames = {ADDRESS: LargeFrames(True, None, ("command:ping",))}
@@ -500,8 +504,8 @@ class TestMtu:
 
     def test_frames_that_do_not_arrive_fail_whatever_ports_show(self):
         frames = {ADDRESS: LargeFrames(False, 1500, ("command:ping",))}
-        found = self.mtu(self.seen(9216, 9216)._replace(large_frames=frames))
-        assert (found.status, "1500 is the maximum" in found.why) == (FAIL, True)
+        finding = self.mtu(self.seen(9216, 9216)._replace(large_frames=frames))
+        assert (finding.status, "1500 is the maximum" in finding.why) == (FAIL, True)
 
     def test_ends_that_differ_are_a_warning(self):
         seen = self.seen(9216, 9216)
@@ -526,10 +530,10 @@ class TestUncountedDiscards:
     def uncounted(self, speed: int) -> Facts:
         seen = path(OFF, OFF, OFF, OFF, host_side={"speed": speed}, host_port={"speed": speed})
         switched = seen.switches["sw1"]
-        (one,) = switched.ports[HOST]
-        after = one.port.after._replace(out_discards=None)
-        one = one._replace(port=one.port._replace(after=after))
-        ports = {**switched.ports, HOST: (one,)}
+        (peer,) = switched.ports[HOST]
+        after = peer.port.after._replace(out_discards=None)
+        peer = peer._replace(port=peer.port._replace(after=after))
+        ports = {**switched.ports, HOST: (peer,)}
         return seen._replace(switches={"sw1": switched._replace(ports=ports)})
 
     def test_on_a_speed_mismatch_it_is_no_pass(self, judge):
@@ -543,7 +547,7 @@ class TestUncountedDiscards:
         assert "What core Gi1 discards was not counted." in first.in_use
 
     def test_without_a_sample_nothing_is_expected(self):
-        wanted = policy(window_seconds=0)
-        findings = judged(self.uncounted(1000), wanted)
-        first = [one for one in findings if one.check == "flow_control.link"][0]
+        host_policy = policy(window_seconds=0)
+        findings = judged(self.uncounted(1000), host_policy)
+        first = [finding for finding in findings if finding.check == "flow_control.link"][0]
         assert "not counted" not in (first.in_use or "")

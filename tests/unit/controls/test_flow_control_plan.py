@@ -23,9 +23,9 @@ Planner = Callable[..., Plan]
 @pytest.fixture
 def plan() -> Planner:
     def plan_host(host: Host, **changes: Any) -> Plan:
-        wanted = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
+        host_policy = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
         host.evidence.clear()  # each look is a new one
-        return planner("flow_control")(flow_control.read(host, wanted), wanted)
+        return planner("flow_control")(flow_control.read(host, host_policy), host_policy)
 
     return plan_host
 
@@ -47,7 +47,7 @@ def done(host: Host, plan: Plan) -> Host:
         host.file(path, content)
     for change in commands(plan):
         name = change.name.rpartition(" ")[2]
-        setting = next(one for one in change.make if one.argv[:2] == ("ethtool", "-A"))
+        setting = next(command for command in change.make if command.argv[:2] == ("ethtool", "-A"))
         values = [word == "on" for word in setting.argv[4::2]]
         host.command(f"ethtool -a {name}", pause_text(name, *values))
     host.evidence.clear()
@@ -55,8 +55,8 @@ def done(host: Host, plan: Plan) -> Host:
 
 
 def test_auto_changes_nothing(plan):
-    found = plan(storage_host(), rules="auto")
-    assert not found.changes and "auto" in found.pending[0]
+    host_plan = plan(storage_host(), rules="auto")
+    assert not host_plan.changes and "auto" in host_plan.pending[0]
 
 
 def test_what_persists_comes_first_and_a_second_apply_changes_nothing(plan):
@@ -120,12 +120,12 @@ def test_a_file_with_more_sections_is_not_taken_over(plan):
     path = "/etc/systemd/network/50-vf.link"
     match = "[Match]\nPermanentMACAddress=52:54:00:0a:00:01\n"
     host.file(path, match + "[Link]\nName=x\n[SR-IOV]\nVirtualFunction=0\n")
-    found = plan(host)
-    assert [one.override for one in found.refusals] == [None]
-    assert f"{path} counts for ens4 and has [SR-IOV]" in found.refusals[0].reason
+    host_plan = plan(host)
+    assert [refusal.override for refusal in host_plan.refusals] == [None]
+    assert f"{path} counts for ens4 and has [SR-IOV]" in host_plan.refusals[0].reason
     assert (
         "AutoNegotiationFlowControl=no RxFlowControl=yes TxFlowControl=no"
-        in found.refusals[0].reason
+        in host_plan.refusals[0].reason
     )
     # What is not for systemd is no reason.
     host.file(path, match + "[Link]\nName=x\n[X-Ours]\nNote=1\n")
@@ -137,10 +137,10 @@ def test_a_section_that_came_behind_ours_is_told(plan):
     host = done(host, plan(host))
     text = fixture("99-default.link") + "[SR-IOV]\nVirtualFunction=0\n"
     host.file("/usr/lib/systemd/network/99-default.link", text)
-    wanted = flow_control.policy_from(policy(rules=OFF))
-    findings = flow_control.judge(flow_control.read(host, wanted), wanted)
-    persisted = [one for one in findings if one.check == "flow_control.persisted"]
-    assert [one.status for one in persisted] == ["warn"]
+    host_policy = flow_control.policy_from(policy(rules=OFF))
+    findings = flow_control.judge(flow_control.read(host, host_policy), host_policy)
+    persisted = [finding for finding in findings if finding.check == "flow_control.persisted"]
+    assert [finding.status for finding in persisted] == ["warn"]
 
 
 def test_the_driver_is_the_one_that_udev_compares(plan):
@@ -176,10 +176,10 @@ def test_a_link_file_changed_behind_ours_is_told(plan):
     host.file(
         "/usr/lib/systemd/network/99-default.link", "[Match]\nOriginalName=*\n[Link]\nName=x\n"
     )
-    wanted = flow_control.policy_from(policy(rules=OFF))
-    findings = flow_control.judge(flow_control.read(host, wanted), wanted)
-    persisted = [one for one in findings if one.check == "flow_control.persisted"]
-    assert [one.status for one in persisted] == ["warn"]
+    host_policy = flow_control.policy_from(policy(rules=OFF))
+    findings = flow_control.judge(flow_control.read(host, host_policy), host_policy)
+    persisted = [finding for finding in findings if finding.check == "flow_control.persisted"]
+    assert [finding.status for finding in persisted] == ["warn"]
     assert "hidden" in persisted[0].why
 
 
@@ -190,14 +190,14 @@ def test_an_old_systemd_gets_an_udev_rule(plan):
         plan(host)
     host.file("/usr/sbin/ethtool", "")
     path = "/etc/udev/rules.d/99-hostproof-pause-ens4.rules"
-    found = plan(host)
-    text = files(found)[path]
+    host_plan = plan(host)
+    text = files(host_plan)[path]
     assert text is not None
     assert text.splitlines()[1] == (
         'ACTION=="add", SUBSYSTEM=="net", ATTR{address}=="52:54:00:0a:00:01", '
         'DRIVERS=="e1000e", RUN+="/usr/sbin/ethtool -A $name autoneg off rx on tx off"'
     )
-    host = done(host, found)
+    host = done(host, host_plan)
     rule = text.splitlines()[1]
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}\n")
     assert not plan(host).changes
@@ -226,8 +226,8 @@ def test_the_command_says_all_and_undoes_all(plan):
 )
 def test_the_look_tells_the_state(plan, driver, text, state):
     change = commands(plan(storage_host(driver=driver)))[0]
-    found = re.search(change.look.expected, text, re.MULTILINE)
-    assert found is not None and found.group(1) == state
+    match = re.search(change.look.expected, text, re.MULTILINE)
+    assert match is not None and match.group(1) == state
 
 
 def test_what_is_kept_is_what_is_in_force(plan):
@@ -250,9 +250,9 @@ def test_negotiation_stays_where_it_gives_what_is_wanted(plan):
 
 def judged(host: Host, check: str, **changes: Any) -> list[str]:
     host.evidence.clear()
-    wanted = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
-    findings = flow_control.judge(flow_control.read(host, wanted), wanted)
-    return [one.status for one in findings if one.check == "flow_control." + check]
+    host_policy = flow_control.policy_from(policy(**{"rules": OFF, **changes}))
+    findings = flow_control.judge(flow_control.read(host, host_policy), host_policy)
+    return [finding.status for finding in findings if finding.check == "flow_control." + check]
 
 
 NEGOTIATED_OFF = ("RX negotiated: off", "TX negotiated: off")
@@ -267,9 +267,9 @@ def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
     )
     rule = [{"role": "storage", "tx": False}]
     host = storage_host(driver="tg3", more=NEGOTIATED_OFF, settings=settings)
-    found = plan(host, rules=rule)
-    assert not commands(found)
-    text = files(found)[OURS]
+    host_plan = plan(host, rules=rule)
+    assert not commands(host_plan)
+    text = files(host_plan)[OURS]
     assert text is not None and text.endswith("TxFlowControl=no\n")
     # What the other end offers is known, or negotiation is not left to it.
     assert ("AutoNegotiationFlowControl=yes\n" in text) == (partner == "No")
@@ -325,17 +325,17 @@ def test_match_peer_needs_a_peer(plan):
 
 
 def test_an_interface_without_a_link_is_set_for_the_boot_alone(plan):
-    found = plan(storage_host(carrier=0))
-    assert not commands(found) and OURS in files(found)
-    assert "no link" in found.pending[0]
+    host_plan = plan(storage_host(carrier=0))
+    assert not commands(host_plan) and OURS in files(host_plan)
+    assert "no link" in host_plan.pending[0]
 
 
 def test_an_interface_that_was_taken_down_is_waited_for_by_nobody(plan):
     host = storage_host()
     host.take_down("ens4")
-    found = plan(host)
-    assert not commands(found) and OURS in files(found)
-    assert "no link" in found.pending[0]
+    host_plan = plan(host)
+    assert not commands(host_plan) and OURS in files(host_plan)
+    assert "no link" in host_plan.pending[0]
 
 
 def test_a_link_that_nobody_tells_of_is_not_planned(plan):
@@ -359,8 +359,8 @@ def test_without_a_link_negotiation_stays_as_it_is(plan):
 
 def test_tx_of_an_intel_driver_is_not_promised_for_the_next_link(plan):
     rule = [{"role": "storage", "rx": False, "tx": True, "autoneg": False}]
-    assert any("sets tx again" in one for one in plan(storage_host(), rules=rule).pending)
-    assert not any("sets tx again" in one for one in plan(storage_host()).pending)
+    assert any("sets tx again" in message for message in plan(storage_host(), rules=rule).pending)
+    assert not any("sets tx again" in message for message in plan(storage_host()).pending)
 
 
 def test_priority_flow_control_and_virtual_interfaces_are_left_alone(plan):
@@ -368,16 +368,16 @@ def test_priority_flow_control_and_virtual_interfaces_are_left_alone(plan):
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
     assert not plan(host).changes
     host = Host().nic("ens3", driver="virtio_net", pause=None).mounts("ens3")
-    found = plan(host)
-    assert not found.changes and not found.refusals
+    host_plan = plan(host)
+    assert not host_plan.changes and not host_plan.refusals
 
 
 # -- guards ---------------------------------------------------------------------------------------
 
 
 def reasons(plan: Plan) -> list[str]:
-    assert all(one.override == "allow_link_down" for one in plan.refusals)
-    return [one.reason for one in plan.refusals]
+    assert all(refusal.override == "allow_link_down" for refusal in plan.refusals)
+    return [refusal.reason for refusal in plan.refusals]
 
 
 def test_the_only_path_of_the_play(plan):
@@ -412,14 +412,14 @@ def test_who_is_logged_in_must_be_known(plan):
 def test_the_interconnect_without_a_bond(plan):
     rule = [{"role": "interconnect", "rx": True, "tx": False, "autoneg": False}]
     host = Host().nic("ens5")
-    found = plan(host, rules=rule, interconnect=["ens5"])
-    assert "30 seconds" in reasons(found)[0]
+    host_plan = plan(host, rules=rule, interconnect=["ens5"])
+    assert "30 seconds" in reasons(host_plan)[0]
 
 
 def test_members_of_a_bond_one_at_a_time(plan):
-    found = plan(bonded_host())
-    assert not found.refusals
-    first, second = commands(found)
+    host_plan = plan(bonded_host())
+    assert not host_plan.refusals
+    first, second = commands(host_plan)
     assert (first.name, second.name) == ("flow control of ens10", "flow control of ens8")
     for change, own, other in ((first, "ens10", "ens8"), (second, "ens8", "ens10")):
         for steps in (change.make, change.undo):
@@ -435,9 +435,9 @@ def test_a_login_over_a_bond_is_no_reason(plan):
 
 
 def test_a_bond_without_another_member_that_works(plan):
-    found = plan(bonded_host(up=(True, False)))
-    assert any("1 others, 0 in use" in one for one in reasons(found))
-    assert any("is not in use by bond0 now" in one for one in reasons(found))
+    host_plan = plan(bonded_host(up=(True, False)))
+    assert any("1 others, 0 in use" in reason for reason in reasons(host_plan))
+    assert any("is not in use by bond0 now" in reason for reason in reasons(host_plan))
     alone = Host().nic("ens8").bond("bond0", lacp(("ens8", True)), "ens8").mounts("bond0")
     assert "0 others" in reasons(plan(alone))[0]
 
@@ -445,7 +445,7 @@ def test_a_bond_without_another_member_that_works(plan):
 def test_a_bond_that_notices_nothing(plan):
     host = bonded_host()
     host.file("/proc/net/bonding/bond0", lacp(("ens8", True), ("ens10", True), miimon=0))
-    assert all("does not notice" in one for one in reasons(plan(host)))
+    assert all("does not notice" in reason for reason in reasons(plan(host)))
 
 
 def test_a_team_cannot_be_waited_for(plan):
@@ -464,9 +464,9 @@ def test_what_comes_after_a_link_file_must_go_first(plan):
     rule = 'ACTION=="add", SUBSYSTEM=="net", RUN+="/sbin/ethtool -A $name rx on tx on"\n'
     host.file(path, rule)
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
-    found = plan(host)
-    assert [one.override for one in found.refusals] == [None]
-    assert "70-pause.rules:1 sets tx on" in found.refusals[0].reason
+    host_plan = plan(host)
+    assert [refusal.override for refusal in host_plan.refusals] == [None]
+    assert "70-pause.rules:1 sets tx on" in host_plan.refusals[0].reason
 
 
 @pytest.mark.parametrize(
@@ -484,7 +484,7 @@ def test_rules_of_an_old_systemd_run_by_the_names_of_their_files(plan, path, lat
     host.file(path, rule)
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     refusals = plan(host).refusals
-    assert [f"{path}:1 sets tx on" in one.reason for one in refusals] == [True] * later
+    assert [f"{path}:1 sets tx on" in refusal.reason for refusal in refusals] == [True] * later
 
 
 def test_what_only_may_come_after_a_link_file_must_go_too(plan):

@@ -12,7 +12,7 @@ from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from nic_packs import policy
 
-CHECKS = {one.id.split(".")[1] for one in flow_control.checks}
+CHECKS = {check.id.split(".")[1] for check in flow_control.checks}
 NO_SENDING = [{"role": "storage", "rx": "on", "tx": "off"}]
 HEAD = "LINK     PROPERTY        PERM VALUE        EFFECTIVE    DEFAULT   POSSIBLE\n"
 MOUNTS = (
@@ -51,45 +51,47 @@ class Solaris(packs.Machine):
 @pytest.fixture
 def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
-        found = findings_of("flow_control", host, policy(**changes))
-        for one in itertools.chain.from_iterable(found.values()):
-            assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
-        assert set(found) == CHECKS
-        return found
+        findings = findings_of("flow_control", host, policy(**changes))
+        for finding in itertools.chain.from_iterable(findings.values()):
+            assert set(finding.evidence) <= set(getattr(host, "evidence", finding.evidence)), (
+                finding
+            )
+        assert set(findings) == CHECKS
+        return findings
 
     return judge_host
 
 
 def only(found: dict[str, list[Any]], check: str) -> Any:
-    (one,) = found[check]
-    return one
+    (finding,) = found[check]
+    return finding
 
 
 def test_what_is_set_and_what_came_of_it(judge):
-    found = judge(Solaris().flow("net0", "bi", "rx", "rx"), rules=NO_SENDING)
-    assert only(found, "supported").status == "pass"
+    findings = judge(Solaris().flow("net0", "bi", "rx", "rx"), rules=NO_SENDING)
+    assert only(findings, "supported").status == "pass"
     # Set is bi, and negotiation made rx of it: in force is what is wanted.
-    assert only(found, "configured").status == "pass"
-    assert only(found, "negotiated").status == "pass"
-    assert only(found, "persisted").status == "pass"
-    assert only(found, "full_duplex").status == "pass"
-    assert only(found, "pause_frames").status == "skip"
+    assert only(findings, "configured").status == "pass"
+    assert only(findings, "negotiated").status == "pass"
+    assert only(findings, "persisted").status == "pass"
+    assert only(findings, "full_duplex").status == "pass"
+    assert only(findings, "pause_frames").status == "skip"
 
 
 def test_sending_is_what_the_default_warns_of(judge):
-    found = judge(Solaris().flow("net0", "bi", "bi"))
-    assert only(found, "configured").status == "warn"
-    assert only(found, "persisted").status == "warn"
-    found = judge(Solaris().flow("net0", "bi", "bi"), rules=NO_SENDING)
-    assert only(found, "configured").status == "fail"
-    assert only(found, "configured").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
+    findings = judge(Solaris().flow("net0", "bi", "bi"))
+    assert only(findings, "configured").status == "warn"
+    assert only(findings, "persisted").status == "warn"
+    findings = judge(Solaris().flow("net0", "bi", "bi"), rules=NO_SENDING)
+    assert only(findings, "configured").status == "fail"
+    assert only(findings, "configured").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
 
 
 def test_auto_is_what_came_of_it(judge):
-    found = judge(Solaris().flow("net0", "auto", "no"))
-    assert only(found, "configured").status == "pass"
-    found = judge(Solaris().flow("net0", "auto", "no", "auto"))
-    assert only(found, "persisted").status == "error"
+    findings = judge(Solaris().flow("net0", "auto", "no"))
+    assert only(findings, "configured").status == "pass"
+    findings = judge(Solaris().flow("net0", "auto", "no", "auto"))
+    assert only(findings, "persisted").status == "error"
 
 
 def test_auto_without_effective_is_unknown(judge):
@@ -100,9 +102,9 @@ def test_auto_without_effective_is_unknown(judge):
 
 
 def test_by_priority_is_left_alone(judge):
-    found = judge(Solaris().flow("net0", "pfc", "pfc"))
-    assert only(found, "configured").status == "skip"
-    assert "hands off" in only(found, "priority_flow_control").why
+    findings = judge(Solaris().flow("net0", "pfc", "pfc"))
+    assert only(findings, "configured").status == "skip"
+    assert "hands off" in only(findings, "priority_flow_control").why
 
 
 def test_no_value_is_no_flow_control(judge):
@@ -111,10 +113,10 @@ def test_no_value_is_no_flow_control(judge):
 
 def test_below_a_vlan_on_an_aggregation(judge):
     machine = Solaris("storage7").flow("net1", "no", "no").flow("net2", "bi", "bi")
-    found = judge(machine)
-    assert [one.title.split(":")[0] for one in found["configured"]] == ["net1", "net2"]
-    assert [one.status for one in found["configured"]] == ["pass", "warn"]
-    assert only(found, "bond_members_alike").status == "fail"
+    findings = judge(machine)
+    assert [finding.title.split(":")[0] for finding in findings["configured"]] == ["net1", "net2"]
+    assert [finding.status for finding in findings["configured"]] == ["pass", "warn"]
+    assert only(findings, "bond_members_alike").status == "fail"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +125,9 @@ def test_below_a_vlan_on_an_aggregation(judge):
 def test_a_command_that_fails_is_no_pass(judge, missing):
     machine = Solaris().flow("net0", "no", "no", "no")
     machine.commands[missing] = Output(1, "", "dladm: insufficient privileges\n")
-    found = judge(machine)
-    assert only(found, "configured").status == "error"
-    assert only(found, "persisted").status == "error"
+    findings = judge(machine)
+    assert only(findings, "configured").status == "error"
+    assert only(findings, "persisted").status == "error"
 
 
 def test_another_form_of_an_old_release_is_an_error(judge):
@@ -135,12 +137,12 @@ def test_another_form_of_an_old_release_is_an_error(judge):
 
 
 def test_the_plan_refuses_with_what_to_do():
-    wanted = flow_control.policy_from(policy(rules=NO_SENDING))
-    facts = flow_control.read(Solaris().flow("net0", "bi", "bi"), wanted)
-    (one,) = planner("flow_control")(facts, wanted).refusals
-    assert "dladm set-linkprop -p flowctrl=rx net0" in one.reason
-    facts = flow_control.read(Solaris().flow("net0", "rx", "rx", "rx"), wanted)
-    assert planner("flow_control")(facts, wanted).refusals == []
+    host_policy = flow_control.policy_from(policy(rules=NO_SENDING))
+    facts = flow_control.read(Solaris().flow("net0", "bi", "bi"), host_policy)
+    (refusal,) = planner("flow_control")(facts, host_policy).refusals
+    assert "dladm set-linkprop -p flowctrl=rx net0" in refusal.reason
+    facts = flow_control.read(Solaris().flow("net0", "rx", "rx", "rx"), host_policy)
+    assert planner("flow_control")(facts, host_policy).refusals == []
 
 
 def test_offline_is_the_same():

@@ -13,10 +13,10 @@ NR = "/etc/sysctl.d/90-pool.conf"
 @pytest.fixture
 def judge(validate_finding):
     def judge_host(machine, check="reserved", **changes):
-        found = audit.judge_host(machine, {hugepages.name: hugepages_policy(**changes)})
-        for one in found:
-            validate_finding(one.as_dict())
-        return next(one for one in found if one.check == "hugepages." + check)
+        findings = audit.judge_host(machine, {hugepages.name: hugepages_policy(**changes)})
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return next(finding for finding in findings if finding.check == "hugepages." + check)
 
     return judge_host
 
@@ -35,11 +35,11 @@ def bare(pages=0, at_boot=0):
     ],
 )
 def test_a_planned_database(judge, now, at_boot, status, layer):
-    found = judge(bare(now, at_boot), **PLANNED)
-    assert (found.status, found.running) == (status, f"{now} pages")
+    finding = judge(bare(now, at_boot), **PLANNED)
+    assert (finding.status, finding.running) == (status, f"{now} pages")
     if layer:
-        assert found.failing_layer == layer
-        assert "does not state" in found.why
+        assert finding.failing_layer == layer
+        assert "does not state" in finding.why
 
 
 def test_nothing_is_planned(judge):
@@ -71,6 +71,6 @@ def test_a_kernel_without_huge_pages(judge, changes, status):
     rows = machine.files["/proc/meminfo"].splitlines()
     kept = [row for row in rows if not row.startswith("Huge")]
     machine.file("/proc/meminfo", "\n".join(kept) + "\n")
-    found = judge(machine, "page_size", **changes)
-    assert (found.status, found.running) == (status, "no huge pages")
-    assert "built without huge pages" in found.why
+    finding = judge(machine, "page_size", **changes)
+    assert (finding.status, finding.running) == (status, "no huge pages")
+    assert "built without huge pages" in finding.why

@@ -1212,9 +1212,9 @@ STORIES = POOL + INSTANCES + TRANSPARENT
 def test_story(judge, story):
     findings = judge(story.host(), **story.policy)[story.check]
     assert worst([finding.status for finding in findings]) == story.status, findings
-    told = "\n".join(str(value) for finding in findings for value in finding)
+    output = "\n".join(str(value) for finding in findings for value in finding)
     for text in story.says:
-        assert text in told
+        assert text in output
     for finding in findings:
         assert finding.status in ("pass", "skip", "error") or finding.fix
         assert not finding.why.startswith(" ")
@@ -1225,18 +1225,18 @@ def test_names_of_stories_differ():
 
 
 def test_every_check_is_told_passing_and_not_passing():
-    told: dict[str, set[str]] = {}
+    outcomes: dict[str, set[str]] = {}
     for story in STORIES:
-        told.setdefault(story.check, set()).add(story.status)
-    assert set(told) == {check.id.removeprefix("hugepages.") for check in hugepages.checks}
-    assert not [check for check, statuses in told.items() if "pass" not in statuses]
-    assert not [check for check, statuses in told.items() if len(statuses) < 2]
+        outcomes.setdefault(story.check, set()).add(story.status)
+    assert set(outcomes) == {check.id.removeprefix("hugepages.") for check in hugepages.checks}
+    assert not [check for check, statuses in outcomes.items() if "pass" not in statuses]
+    assert not [check for check, statuses in outcomes.items() if len(statuses) < 2]
 
 
 class TestHosts:
     def test_not_linux(self, judge):
         findings = judge(Machine())
-        assert {one.status for found in findings.values() for one in found} == {"skip"}
+        assert {finding.status for group in findings.values() for finding in group} == {"skip"}
         assert len(findings) == len(hugepages.checks)
 
     def test_linux_that_may_not_be_read_is_not_taken_for_another_system(self, judge):
@@ -1246,11 +1246,11 @@ class TestHosts:
 
     def test_no_evidence_is_no_pass(self, judge):
         findings = judge(RecordedHost({}))
-        assert {one.status for found in findings.values() for one in found} == {"error"}
+        assert {finding.status for group in findings.values() for finding in group} == {"error"}
 
     def test_laptop_is_judged_and_not_red(self, judge):
         findings = judge(bare(thp="[always] madvise never")())
-        statuses = [one.status for found in findings.values() for one in found]
+        statuses = [finding.status for group in findings.values() for finding in group]
         assert set(statuses) <= {"pass", "warn", "skip"}
         assert len([status for status in statuses if status != "skip"]) >= 8
 
@@ -1260,7 +1260,7 @@ class TestHosts:
             "LAB2", Shm(2 * GIB, False), pid=700, memlock=64 * KIB
         )
         findings = judge(machine.deny("/proc/2101/maps"))["sga_in_huge_pages"]
-        assert [(one.title.split(":")[0], one.status) for one in findings] == [
+        assert [(finding.title.split(":")[0], finding.status) for finding in findings] == [
             ("LAB2", "fail"),
             ("ORCL", "error"),
         ]

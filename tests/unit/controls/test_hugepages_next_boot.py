@@ -819,9 +819,9 @@ ROWS = TUNED + NUMBER + SCRIPTS + BESIDE
 def test_next_boot(judge, row):
     [finding] = judge(machine_of(row))[row.check]
     assert finding.status == row.status, (row.truth, finding)
-    told = " ".join(str(part) for part in finding)
+    output = " ".join(str(part) for part in finding)
     for text in row.says:
-        assert text in told
+        assert text in output
 
 
 @pytest.mark.parametrize("row", ROWS + WRONG_ANYWAY, ids=lambda row: row.name)
@@ -836,16 +836,16 @@ def test_apply_says_it_before_it_writes(plan, row):
     """Where the drop-in of apply would not win, there is a refusal or an error, and no plan."""
     machine = machine_of(row)
     try:
-        wanted = plan(machine)
+        host_plan = plan(machine)
     except HostproofError:
         assert row.status == "error"
         return
-    for change in wanted.changes:
+    for change in host_plan.changes:
         machine.file(change.path, getattr(change, "content", None) or change.value)
     machine.evidence.clear()
-    if not wanted.refusals:
+    if not host_plan.refusals:
         again = plan(machine)
-        assert [one for one in again.changes if "sysctl.d" in one.path] == []
+        assert [change for change in again.changes if "sysctl.d" in change.path] == []
         assert again.refusals == []
 
 
@@ -881,7 +881,7 @@ def test_apply_says_it_before_it_writes(plan, row):
     ],
 )
 def test_the_refusal_names_what_decides(plan, name, reason):
-    [row] = [one for one in ROWS if one.name == name]
+    [row] = [row for row in ROWS if row.name == name]
     [refusal] = plan(machine_of(row)).refusals
     assert reason in refusal.reason
     assert refusal.override is None
@@ -902,11 +902,11 @@ NOT_OURS = [
 @pytest.mark.parametrize("name", NOT_OURS)
 def test_no_fix_proposes_what_something_else_would_undo(judge, name):
     """Neither of the pool that boots nor of one that is too small already."""
-    [row] = [one for one in ROWS if one.name == name]
+    [row] = [row for row in ROWS if row.name == name]
     for pages in (packs.PAGES_NEEDED, 4096):
-        found = judge(machine_of(row).pool(pages, 0))
-        [persisted] = found["pool_persisted"]
-        [covers] = found["pool_covers_sga"]
+        findings = judge(machine_of(row).pool(pages, 0))
+        [persisted] = findings["pool_persisted"]
+        [covers] = findings["pool_covers_sga"]
         short = covers.status == "fail"
         assert short == (pages == 4096)
         for finding in (persisted, covers) if short else (persisted,):
@@ -942,7 +942,7 @@ def test_a_pack_that_never_looked_for_scripts_is_no_proof(judge):
     judge(machine)
     readings: dict[str, Any] = dict(machine.evidence)
     del readings["lines:boot"]
-    found = judge(RecordedHost(readings))
+    findings = judge(RecordedHost(readings))
     for check in (
         "pool_persisted",
         "single_source",
@@ -951,7 +951,7 @@ def test_a_pack_that_never_looked_for_scripts_is_no_proof(judge):
         "ram_share",
         "no_overcommit",
     ):
-        [finding] = found[check]
+        [finding] = findings[check]
         assert finding.status == "error"
         assert "lines:boot is not in the recorded evidence" in finding.why
 

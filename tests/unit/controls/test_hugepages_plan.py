@@ -57,9 +57,9 @@ def reasons(plan: Plan) -> dict[str | None, str]:
 
 class TestChanges:
     def test_everything_for_a_listed_instance(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED)
-        assert wanted.refusals == []
-        assert changes(wanted) == {
+        host_plan = plan(fresh_host(), instances=LISTED)
+        assert host_plan.refusals == []
+        assert changes(host_plan) == {
             packs.SYSCTL_FILE: HEADER + "vm.hugetlb_shm_group = 54321\nvm.nr_hugepages = 8196\n",
             packs.LIMITS_FILE: HEADER
             + f"oracle soft memlock {58 * MIB}\noracle hard memlock {58 * MIB}\n",
@@ -68,24 +68,27 @@ class TestChanges:
             POOL_FILE: "8196",
             packs.THP_FILE: "never",
         }
-        assert [type(change) for change in wanted.changes] == [FileChange] * 3 + [ValueChange] * 3
+        assert [type(change) for change in host_plan.changes] == [FileChange] * 3 + [
+            ValueChange
+        ] * 3
 
     @pytest.mark.parametrize(
         ("memlock", "limit"), [("70000000", "70000000"), ("unlimited", "unlimited")]
     )
     def test_memlock_of_the_policy(self, plan, memlock, limit):
-        wanted = changes(plan(fresh_host(), instances=LISTED, memlock=memlock))
+        contents = changes(plan(fresh_host(), instances=LISTED, memlock=memlock))
         lines = f"oracle soft memlock {limit}\noracle hard memlock {limit}\n"
-        assert wanted[packs.LIMITS_FILE] == HEADER + lines
+        assert contents[packs.LIMITS_FILE] == HEADER + lines
 
     def test_diff_is_the_plan(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED)
+        host_plan = plan(fresh_host(), instances=LISTED)
         diff = {
-            one["after_header"]: (one["before"], one["after"]) for one in difference.of_plan(wanted)
+            entry["after_header"]: (entry["before"], entry["after"])
+            for entry in difference.of_plan(host_plan)
         }
         assert diff[POOL_FILE] == ("0\n", "8196\n")
         assert diff[packs.THP_FILE] == ("always\n", "never\n")
-        assert diff[packs.SYSCTL_FILE] == ("", changes(wanted)[packs.SYSCTL_FILE])
+        assert diff[packs.SYSCTL_FILE] == ("", changes(host_plan)[packs.SYSCTL_FILE])
         assert len(diff) == 6
 
     @pytest.mark.parametrize(
@@ -110,7 +113,7 @@ class TestChanges:
         machine = fresh_host()
         after(machine, plan(machine, instances=LISTED))
         statuses = {
-            check: found[0].status for check, found in judge(machine, instances=LISTED).items()
+            check: group[0].status for check, group in judge(machine, instances=LISTED).items()
         }
         assert set(statuses.values()) == {"pass", "skip"}
 
@@ -125,38 +128,38 @@ class TestChanges:
 
     def test_later_file_that_sets_the_same_value_is_no_rival(self, plan):
         machine = fresh_host().file("/etc/sysctl.d/zzz.conf", "vm.hugetlb_shm_group=54321\n")
-        wanted = plan(machine, instances=LISTED)
-        assert wanted.refusals == []
-        assert packs.SYSCTL_FILE in changes(wanted)
+        host_plan = plan(machine, instances=LISTED)
+        assert host_plan.refusals == []
+        assert packs.SYSCTL_FILE in changes(host_plan)
 
     def test_pool_of_a_running_instance_is_told_to_wait_for_its_restart(self, plan):
         machine = packs.database_host().remove(packs.SYSCTL_FILE)
         assert plan(machine).pending == ["ORCL keeps its limits and pages until it is restarted."]
 
     def test_activation_at_reboot_leaves_the_running_kernel_alone(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED, activation="reboot")
-        assert {type(change) for change in wanted.changes} == {FileChange}
-        assert {value.path: value.value for value in wanted.at_boot} == {
+        host_plan = plan(fresh_host(), instances=LISTED, activation="reboot")
+        assert {type(change) for change in host_plan.changes} == {FileChange}
+        assert {value.path: value.value for value in host_plan.at_boot} == {
             POOL_FILE: "8196",
             GROUP_FILE: "54321",
             packs.THP_FILE: "never",
         }
-        assert any(f"{POOL_FILE} = 8196" in text for text in wanted.pending)
+        assert any(f"{POOL_FILE} = 8196" in text for text in host_plan.pending)
 
     def test_host_without_a_database_keeps_its_pool_and_limits(self, plan):
-        wanted = plan(fresh_host())
-        assert set(changes(wanted)) == {packs.TMPFILES_FILE, packs.THP_FILE}
-        assert any("stay as they are" in text for text in wanted.pending)
+        host_plan = plan(fresh_host())
+        assert set(changes(host_plan)) == {packs.TMPFILES_FILE, packs.THP_FILE}
+        assert any("stay as they are" in text for text in host_plan.pending)
 
     def test_missing_account_waits(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED, users=["oracle", "grid"])
-        assert "grid" not in str(changes(wanted)[packs.LIMITS_FILE])
-        assert any("no account grid" in text for text in wanted.pending)
+        host_plan = plan(fresh_host(), instances=LISTED, users=["oracle", "grid"])
+        assert "grid" not in str(changes(host_plan)[packs.LIMITS_FILE])
+        assert any("no account grid" in text for text in host_plan.pending)
 
     def test_only_account_is_missing(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED, users=["grid"])
-        assert packs.LIMITS_FILE not in changes(wanted)
-        assert any("no account grid" in text for text in wanted.pending)
+        host_plan = plan(fresh_host(), instances=LISTED, users=["grid"])
+        assert packs.LIMITS_FILE not in changes(host_plan)
+        assert any("no account grid" in text for text in host_plan.pending)
 
     def test_owner_of_a_running_instance_gets_the_limit_too(self, plan):
         machine = fresh_host().account("oradev", 7000, "oinstall")
@@ -212,22 +215,22 @@ class TestOthersAreLeftAlone:
     def test_group_that_shuts_out_who_runs_is_refused(self, plan):
         machine = packs.database_host()
         machine.group("asmadmin", 54327, "grid")
-        wanted = plan(machine, group="asmadmin")
-        assert "ORCL does not run with the group asmadmin" in reasons(wanted)[None]
+        host_plan = plan(machine, group="asmadmin")
+        assert "ORCL does not run with the group asmadmin" in reasons(host_plan)[None]
 
     def test_limit_of_another_place_is_not_lowered(self, plan):
         machine = fresh_host().account("grid", 54331, "oinstall")
         machine.file("/etc/security/limits.d/50-pre.conf", "oracle - memlock unlimited\n")
-        wanted = plan(machine, instances=LISTED, users=["oracle", "grid"])
-        content = changes(wanted)[packs.LIMITS_FILE]
+        host_plan = plan(machine, instances=LISTED, users=["oracle", "grid"])
+        content = changes(host_plan)[packs.LIMITS_FILE]
         assert "grid soft memlock" in content
         assert "oracle" not in content
 
 
 class TestGuards:
     def test_share_of_memory(self, plan):
-        wanted = plan(fresh_host(), instances=[{"sid": "BIG", "sga": "45G"}])
-        assert reasons(wanted)["allow_over_memory_limit"] == (
+        host_plan = plan(fresh_host(), instances=[{"sid": "BIG", "sga": "45G"}])
+        assert reasons(host_plan)["allow_over_memory_limit"] == (
             "23044 pages (45.0 GiB) are more than 70 percent of 64.0 GiB memory"
         )
 
@@ -287,8 +290,8 @@ class TestGuards:
         assert plan(machine, instances=LISTED, activation="reboot").refusals == []
 
     def test_missing_group(self, plan):
-        wanted = plan(fresh_host(), instances=LISTED, group="asmadmin")
-        assert "the host has no group asmadmin: create it" in reasons(wanted)[None]
+        host_plan = plan(fresh_host(), instances=LISTED, group="asmadmin")
+        assert "the host has no group asmadmin: create it" in reasons(host_plan)[None]
 
 
 class TestRivals:
@@ -370,15 +373,15 @@ class TestRivals:
     )
     def test_file_with_other_settings_is_not_replaced(self, plan, variable, path, text, lost):
         """The drop-ins are written as a whole: what else stood in them would be gone."""
-        wanted = plan(fresh_host().file(path, text), instances=LISTED, **{variable: path})
-        (refusal,) = wanted.refusals
+        host_plan = plan(fresh_host().file(path, text), instances=LISTED, **{variable: path})
+        (refusal,) = host_plan.refusals
         assert f"{path} holds other settings ({lost}), which would be lost" in refusal.reason
 
     def test_file_with_the_same_settings_is_replaced(self, plan):
         machine = fresh_host().file(packs.LIMITS_FILE, "oracle soft memlock 64\n# no newline")
-        wanted = plan(machine, instances=LISTED)
-        assert wanted.refusals == []
-        assert packs.LIMITS_FILE in changes(wanted)
+        host_plan = plan(machine, instances=LISTED)
+        assert host_plan.refusals == []
+        assert packs.LIMITS_FILE in changes(host_plan)
 
     def test_old_drop_in_of_ours_does_not_beat_what_is_right_elsewhere(self, plan):
         """The site sets the pool by itself now, in a file that is read before ours."""

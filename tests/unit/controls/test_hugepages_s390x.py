@@ -12,7 +12,7 @@ def host(page_kib: int) -> packs.Machine:
     """A host with a pool of this page size, whose instance runs in it."""
     machine = packs.database_host().memory(Hugepagesize=page_kib)
     machine.pool(PAGES, 0)
-    for path in [one for one in machine.files if "hugepages-2048kB" in one]:
+    for path in [path for path in machine.files if "hugepages-2048kB" in path]:
         del machine.files[path]
     machine.nodes(PAGES // 2, PAGES // 2, page_kib=page_kib)
     text = f"{packs.HEADER}vm.hugetlb_shm_group = {packs.OINSTALL}\nvm.nr_hugepages = {PAGES}\n"
@@ -29,17 +29,17 @@ def host(page_kib: int) -> packs.Machine:
 )
 def test_the_page_size_of_the_architecture(page_kib, changes, status, desired):
     policy = hugepages.policy_from(changed_policy("hugepages", **changes))
-    found = hugepages.judge(hugepages.read(host(page_kib), policy), policy)
-    (one,) = [finding for finding in found if finding.check == "hugepages.page_size"]
-    assert (one.status, one.desired) == (status, desired)
+    findings = hugepages.judge(hugepages.read(host(page_kib), policy), policy)
+    (result,) = [finding for finding in findings if finding.check == "hugepages.page_size"]
+    assert (result.status, result.desired) == (status, desired)
 
 
 def test_a_pool_of_pages_of_1_mib_is_ready_and_left_alone():
     policy = hugepages.policy_from(changed_policy("hugepages"))
     facts = hugepages.read(host(1024), policy)
-    found = {one.check: one for one in hugepages.judge(facts, policy)}
-    pool = found["hugepages.pool_covers_sga"]
+    findings = {finding.check: finding for finding in hugepages.judge(facts, policy)}
+    pool = findings["hugepages.pool_covers_sga"]
     assert (pool.status, pool.desired) == ("pass", f"{PAGES} pages (16.0 GiB: ORCL {PAGES})")
-    assert found["hugepages.pool_persisted"].status == "pass"
+    assert findings["hugepages.pool_persisted"].status == "pass"
     plan = hugepages.plan(facts, policy)
     assert (plan.changes, plan.refusals) == ([], [])

@@ -19,7 +19,7 @@ def judge_pack(judge):
     def judge_one(name: str):
         host = RecordedHost(evidence.load_pack(str(FOLDER / f"{name}.json")))
         findings = judge(host, instances=POLICY["hugepages_instances"])
-        return {check: found[0] for check, found in findings.items()}
+        return {check: group[0] for check, group in findings.items()}
 
     return judge_one
 
@@ -120,7 +120,7 @@ def test_policy_is_the_one_the_packs_were_read_for():
 
 def test_recording_of_a_machine_without_a_database_is_useful_and_not_red(judge):
     findings = judge(RecordedHost(evidence.load_pack(str(FOLDER.parent / "laptop/laptop.json"))))
-    statuses = {check: found[0].status for check, found in findings.items()}
+    statuses = {check: group[0].status for check, group in findings.items()}
     assert set(statuses.values()) == {"pass", "warn", "skip"}
     assert statuses["transparent_hugepages"] == "warn"
     assert [status for status in statuses.values() if status == "pass"] == ["pass"] * 8

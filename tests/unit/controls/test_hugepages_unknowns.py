@@ -74,17 +74,17 @@ HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
 
 def judge(host: RecordedHost, **policy: Any) -> dict[str, list[Finding]]:
     """Without the check the schema, which the other tests take: this runs thousands of times."""
-    found: dict[str, list[Finding]] = {}
-    for one in audit.judge_host(host, {"hugepages": packs.hugepages_policy(**policy)}):
-        found.setdefault(one.check.removeprefix("hugepages."), []).append(one)
-    return found
+    findings: dict[str, list[Finding]] = {}
+    for finding in audit.judge_host(host, {"hugepages": packs.hugepages_policy(**policy)}):
+        findings.setdefault(finding.check.removeprefix("hugepages."), []).append(finding)
+    return findings
 
 
 def recording(host: str) -> dict[str, Reading]:
     machine, policy = HOSTS[host]
-    told = machine()
-    judge(told, **policy)
-    return told.evidence
+    target = machine()
+    judge(target, **policy)
+    return target.evidence
 
 
 #: Their readers skip what they do not understand, and an empty one is legal: another host then.
@@ -151,15 +151,17 @@ ABSURD_MEMINFO = [
 
 
 @pytest.mark.parametrize("host", ["healthy", "sick, listed"])
-@pytest.mark.parametrize(("row", "text"), ABSURD_MEMINFO, ids=lambda one: str(one)[:12])
+@pytest.mark.parametrize(("row", "text"), ABSURD_MEMINFO, ids=lambda value: str(value)[:12])
 def test_absurd_memory_is_an_error_and_never_a_pass(host, row, text):
     machine, policy = HOSTS[host]
-    told = machine()
-    before = summary(judge(told, **policy))
-    lines = [one for one in told.files["/proc/meminfo"].splitlines() if not one.startswith(row)]
+    target = machine()
+    before = summary(judge(target, **policy))
+    lines = [
+        line for line in target.files["/proc/meminfo"].splitlines() if not line.startswith(row)
+    ]
     lines += [] if text is None else [f"{row}:  {text}"]
-    told = machine().file("/proc/meminfo", "\n".join(lines) + "\n")
-    after = summary(judge(told, **policy))
+    target = machine().file("/proc/meminfo", "\n".join(lines) + "\n")
+    after = summary(judge(target, **policy))
     assert "judged" not in after
     assert after["pool_covers_sga"] == ERROR
     # What rests on another reading may be as it was; nothing becomes a pass.

@@ -16,43 +16,47 @@ BACKUP = "fault-tolerance (active-backup)"
 
 
 def judged(machine, **changes):
-    found = audit.judge_host(machine, {"interconnect": policy(**changes)})
-    assert {one.check for one in found} == {one.id for one in CONTROLS["interconnect"].checks}
-    return found
+    findings = audit.judge_host(machine, {"interconnect": policy(**changes)})
+    assert {finding.check for finding in findings} == {
+        check.id for check in CONTROLS["interconnect"].checks
+    }
+    return findings
 
 
 def one_of(machine, name, **changes):
-    (found,) = [one for one in judged(machine, **changes) if one.check == f"interconnect.{name}"]
-    return found
+    (finding,) = [
+        finding for finding in judged(machine, **changes) if finding.check == f"interconnect.{name}"
+    ]
+    return finding
 
 
 class TestWhichDevices:
     def test_clusterware_says_which(self):
-        found = one_of(Node(), "mtu")
-        assert (found.status, found.values) == ("skip", {"mtu": 9000})
-        assert found.title.startswith("eth1: ")
+        finding = one_of(Node(), "mtu")
+        assert (finding.status, finding.values) == ("skip", {"mtu": 9000})
+        assert finding.title.startswith("eth1: ")
 
     def test_where_nobody_says_nothing_is_judged(self):
         alone = Node()
         alone.running.clear()
-        found = judged(alone)
-        assert {one.status for one in found} == {"skip"}
-        assert all("interconnect_interfaces is not set" in one.why for one in found)
+        findings = judged(alone)
+        assert {finding.status for finding in findings} == {"skip"}
+        assert all("interconnect_interfaces is not set" in finding.why for finding in findings)
 
     def test_another_system_is_no_host_for_it(self):
         other = Machine()
-        found = judged(other, interfaces=["eth1"])
-        assert {one.status for one in found} == {"skip"}
+        findings = judged(other, interfaces=["eth1"])
+        assert {finding.status for finding in findings} == {"skip"}
 
     def test_an_interface_that_is_not_there_is_an_error_of_all(self):
-        found = judged(Node(), interfaces=["eth7"])
-        assert {one.status for one in found} == {"error"}
-        assert "interconnect_interfaces names eth7" in found[0].why
+        findings = judged(Node(), interfaces=["eth7"])
+        assert {finding.status for finding in findings} == {"error"}
+        assert "interconnect_interfaces names eth7" in findings[0].why
 
     def test_clusterware_that_does_not_answer_is_an_error(self):
         silent = Node()
         silent.command(GETIF, "PRIF-10: failed to initialize the cluster registry\n", 1)
-        assert {one.status for one in judged(silent)} == {"error"}
+        assert {finding.status for finding in judged(silent)} == {"error"}
 
     def test_a_network_names_the_devices_in_it(self):
         node = Node()
@@ -69,8 +73,10 @@ class TestMtu:
     @pytest.mark.parametrize(("other", "status"), [(9000, "pass"), (1500, "warn")])
     def test_without_one_all_devices_agree(self, other, status):
         node = Node().device("eth2", other)
-        found = judged(node, interfaces=["eth1", "eth2"])
-        assert {one.status for one in found if one.check == "interconnect.mtu"} == {status}
+        findings = judged(node, interfaces=["eth1", "eth2"])
+        assert {finding.status for finding in findings if finding.check == "interconnect.mtu"} == {
+            status
+        }
 
     def test_what_cannot_be_read_is_an_error(self):
         node = Node()
@@ -103,8 +109,11 @@ class TestJumboFrames:
 
 class TestArp:
     def test_a_usual_interface(self):
-        found = one_of(Node(), "arp")
-        assert (found.status, found.running) == ("pass", "ARP, BROADCAST, MULTICAST; arp_ignore 0")
+        finding = one_of(Node(), "arp")
+        assert (finding.status, finding.running) == (
+            "pass",
+            "ARP, BROADCAST, MULTICAST; arp_ignore 0",
+        )
 
     @pytest.mark.parametrize(
         ("flags", "problem", "command"),
@@ -115,9 +124,9 @@ class TestArp:
         ],
     )
     def test_a_flag_that_stops_the_search_for_nodes(self, flags, problem, command):
-        found = one_of(Node().flags("eth1", flags), "arp")
-        assert (found.status, found.why) == ("fail", f"{problem}.")
-        assert list(found.commands) == ([command] if command else [])
+        finding = one_of(Node().flags("eth1", flags), "arp")
+        assert (finding.status, finding.why) == ("fail", f"{problem}.")
+        assert list(finding.commands) == ([command] if command else [])
 
     @pytest.mark.parametrize(("device", "status"), [("all", "fail"), ("eth1", "fail")])
     def test_arp_ignore_is_the_larger_of_both_values(self, device, status):
@@ -135,15 +144,15 @@ class TestArp:
 
 class TestPublicRedundancy:
     def test_one_card(self):
-        found = one_of(Node(), "public_redundancy")
-        assert (found.status, found.why) == ("warn", "eth0 uses eth0 only.")
+        finding = one_of(Node(), "public_redundancy")
+        assert (finding.status, finding.why) == ("warn", "eth0 uses eth0 only.")
 
     def test_a_bond_of_two_cards(self):
         node = Node().device("eth2", 1500)
         node.folder(f"{CLASS}/bond1", f"{CLASS}/bond1/lower_eth0", f"{CLASS}/bond1/lower_eth2")
         node.command(GETIF, NETWORKS.replace("eth0", "bond1"))
-        found = one_of(node, "public_redundancy")
-        assert (found.status, found.running) == ("pass", "bond1 on eth0 and eth2")
+        finding = one_of(node, "public_redundancy")
+        assert (finding.status, finding.running) == ("pass", "bond1 on eth0 and eth2")
 
     def test_no_public_network_is_known(self):
         node = Node().command(GETIF, NETWORKS.splitlines(keepends=True)[1])
@@ -175,10 +184,10 @@ class TestSubnets:
         assert one_of(node, "subnets", interfaces=["eth1", "eth2"]).status == "pass"
 
     def test_one_without_an_address(self):
-        found = one_of(
+        finding = one_of(
             addressed(("eth1", "192.168.10.1/24")), "subnets", interfaces=["eth1", "eth2"]
         )
-        assert (found.status, found.why) == ("warn", "eth2 has no address.")
+        assert (finding.status, finding.why) == ("warn", "eth2 has no address.")
 
     def test_one_alone_needs_none(self):
         assert one_of(Node(), "subnets").status == "skip"
@@ -190,28 +199,28 @@ class TestSubnets:
 
 class TestRedundancy:
     def test_one_card(self):
-        found = one_of(Node(), "redundancy")
-        assert (found.status, found.why) == ("warn", "All of its packets use eth1.")
+        finding = one_of(Node(), "redundancy")
+        assert (finding.status, finding.why) == ("warn", "All of its packets use eth1.")
 
     def test_two_private_interfaces(self):
-        found = one_of(Node().device("eth2", 9000), "redundancy", interfaces=["eth1", "eth2"])
-        assert (found.status, found.running) == ("pass", "eth1, eth2")
+        finding = one_of(Node().device("eth2", 9000), "redundancy", interfaces=["eth1", "eth2"])
+        assert (finding.status, finding.running) == ("pass", "eth1, eth2")
 
     def test_a_bond(self):
         node = Node().bonded("active-backup", BACKUP, 100)
         assert one_of(node, "redundancy").status == "warn"
         node.device("eth2", 9000).folder(f"{CLASS}/bond0/lower_eth2")
         node.evidence.clear()
-        found = one_of(node, "redundancy")
-        assert (found.status, found.running) == ("pass", "bond0 on eth1 and eth2")
+        finding = one_of(node, "redundancy")
+        assert (finding.status, finding.running) == ("pass", "bond0 on eth1 and eth2")
 
     def test_two_vlans_of_one_card(self):
         node = Node()
         for name in ("eth1.7", "eth1.8"):
             node.folder(f"{CLASS}/{name}", f"{CLASS}/{name}/lower_eth1")
             node.file(f"{CLASS}/{name}/mtu", "9000\n").value(name, 0)
-        found = one_of(node, "redundancy", interfaces=["eth1.7", "eth1.8"])
-        assert (found.status, found.why) == ("warn", "All of its packets use eth1.")
+        finding = one_of(node, "redundancy", interfaces=["eth1.7", "eth1.8"])
+        assert (finding.status, finding.why) == ("warn", "All of its packets use eth1.")
 
     def test_a_bridge_without_a_card(self):
         node = Node()
@@ -243,8 +252,8 @@ class TestSpeed:
         assert one_of(node, "speed").status == status
 
     def test_a_card_whose_driver_does_not_report_it(self):
-        found = one_of(Node(), "speed")
-        assert (found.status, found.why) == ("skip", "Linux does not report the speed of eth1.")
+        finding = one_of(Node(), "speed")
+        assert (finding.status, finding.why) == ("skip", "Linux does not report the speed of eth1.")
 
     @pytest.mark.parametrize(
         ("problem", "status"), [("Invalid argument", "skip"), ("Input/output error", "error")]
@@ -253,16 +262,16 @@ class TestSpeed:
         """Linux answers EINVAL where the link is down (net/core/net-sysfs.c, speed_show)."""
         node = Node().file(f"{CLASS}/eth1/speed", "1000\n")
         assert one_of(node, "speed").status == "pass"
-        told = {"kind": "file", "at": RECORDED_AT, "error": "unanswered", "message": problem}
-        host = RecordedHost({**node.evidence, f"file:{CLASS}/eth1/speed": told})
+        reading = {"kind": "file", "at": RECORDED_AT, "error": "unanswered", "message": problem}
+        host = RecordedHost({**node.evidence, f"file:{CLASS}/eth1/speed": reading})
         assert one_of(host, "speed").status == status
 
     def test_a_slow_card_beside_one_that_is_unknown(self):
         node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)
         node.folder(f"{CLASS}/bond0/lower_eth2").file(f"{CLASS}/eth1/speed", "100\n")
         node.file(f"{CLASS}/eth2/speed", "1000\n").deny(f"{CLASS}/eth2/speed")
-        found = one_of(node, "speed")
-        assert (found.status, found.running) == ("fail", "eth1 100, eth2 unknown")
+        finding = one_of(node, "speed")
+        assert (finding.status, finding.running) == ("fail", "eth1 100, eth2 unknown")
         node.file(f"{CLASS}/eth1/speed", "1000\n").evidence.clear()
         assert one_of(node, "speed").status == "error"
 
@@ -272,9 +281,9 @@ class TestSpeed:
         node.file(f"{CLASS}/eth1/speed", "10000\n")
         assert one_of(node, "speed").status == "skip"
         node.file(f"{CLASS}/eth2/speed", "100\n").evidence.clear()
-        found = one_of(node, "speed")
-        assert (found.status, found.why) == ("fail", "eth2 has 100 Mb/s.")
-        assert found.running == "eth1 10000, eth2 100"
+        finding = one_of(node, "speed")
+        assert (finding.status, finding.why) == ("fail", "eth2 has 100 Mb/s.")
+        assert finding.running == "eth1 10000, eth2 100"
 
 
 class TestPrivateAddresses:
@@ -291,9 +300,9 @@ class TestPrivateAddresses:
         ],
     )
     def test_what_the_internet_routes(self, address, status):
-        found = one_of(addressed(("eth1", address), ("eth0", "8.8.4.4/24")), "private_addresses")
-        assert found.status == status
-        assert ((found.why or "") == f"Routable: {address.partition('/')[0]} (eth1).") == (
+        finding = one_of(addressed(("eth1", address), ("eth0", "8.8.4.4/24")), "private_addresses")
+        assert finding.status == status
+        assert ((finding.why or "") == f"Routable: {address.partition('/')[0]} (eth1).") == (
             status == "warn"
         )
 
@@ -324,9 +333,9 @@ class TestRegistered:
         ],
     )
     def test_subnets(self, lines, status, why):
-        found = self.found(lines + "\n")
-        assert (found.status, (found.why or "").endswith(why)) == (status, True)
-        assert ("eth1 is registered with 192.168.10.0" in (found.why or "")) == (status == "fail")
+        finding = self.found(lines + "\n")
+        assert (finding.status, (finding.why or "").endswith(why)) == (status, True)
+        assert ("eth1 is registered with 192.168.10.0" in (finding.why or "")) == (status == "fail")
 
     def test_a_network_of_one_node_is_not_judged(self):
         networks = NETWORKS + "eth7  10.1.0.0  rac2  cluster_interconnect\n"
@@ -339,8 +348,8 @@ class TestRegistered:
     )
     def test_what_is_no_network_is_an_error(self, line):
         node = Node().command("ip -o addr show", self.PUBLIC).command(GETIF, line + "\n")
-        found = one_of(node, "registered", interfaces=["eth1"])
-        assert (found.status, "\x1b" in found.why) == ("error", False)
+        finding = one_of(node, "registered", interfaces=["eth1"])
+        assert (finding.status, "\x1b" in finding.why) == ("error", False)
 
     def test_a_long_form_of_an_ipv6_subnet(self):
         line = "3: eth1    inet6 2001:db8:1::1/64 scope global\n"
@@ -373,8 +382,8 @@ class TestBonding:
         ],
     )
     def test_mode_and_watch(self, mode, shown, miimon, status):
-        found = one_of(Node().bonded(mode, shown, miimon), "bonding")
-        assert (found.status, found.values) == (status, {"mode": mode})
+        finding = one_of(Node().bonded(mode, shown, miimon), "bonding")
+        assert (finding.status, finding.values) == (status, {"mode": mode})
 
     def test_the_policy_allows_another_mode(self):
         node = Node().bonded("balance-xor", "load balancing (xor)", 100)
@@ -399,8 +408,8 @@ class TestLoopback:
     def test_without_a_cluster_only_a_profile_asks_for_it(self, profile, status):
         node = Node()
         node.running.clear()
-        found = one_of(node, "loopback_mtu", interfaces=["eth1"], profile=profile)
-        assert found.status == status
+        finding = one_of(node, "loopback_mtu", interfaces=["eth1"], profile=profile)
+        assert finding.status == status
 
 
 class TestEndToEnd:
@@ -410,43 +419,43 @@ class TestEndToEnd:
         assert not node.has("windows:whole packets")
 
     def test_packets_and_their_answers_arrive(self):
-        found = one_of(Node().way(), "end_to_end", peers=PEERS)
-        assert (found.status, found.in_use) == ("pass", "9000 bytes and their answer arrive")
+        finding = one_of(Node().way(), "end_to_end", peers=PEERS)
+        assert (finding.status, finding.in_use) == ("pass", "9000 bytes and their answer arrive")
 
     def test_a_machine_on_the_way_that_refuses_them_is_named(self):
         node = Node().way(passed=0, hop="192.168.10.254", limit=1500, arrives=1500)
-        found = one_of(node, "end_to_end", peers=PEERS)
-        assert found.status == "fail"
-        assert "rejected by 192.168.10.254 (MTU 1500); those of 1500 arrive" in found.why
+        finding = one_of(node, "end_to_end", peers=PEERS)
+        assert finding.status == "fail"
+        assert "rejected by 192.168.10.254 (MTU 1500); those of 1500 arrive" in finding.why
 
     def test_packets_that_vanish_are_told(self):
-        found = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
-        assert found.status == "fail"
-        assert "lost silently, those of 1500 arrive" in found.why
+        finding = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
+        assert finding.status == "fail"
+        assert "lost silently, those of 1500 arrive" in finding.why
 
     def test_an_answer_in_pieces_is_no_proof_of_the_way_back(self):
-        found = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)
-        assert found.status == "fail"
-        assert "came in fragments of 1500" in found.why
+        finding = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)
+        assert finding.status == "fail"
+        assert "came in fragments of 1500" in finding.why
 
     def test_a_kernel_that_does_not_tell_pieces_proves_no_way_back(self):
         node = Node().way(pieces="unknown")
-        found = one_of(node, "end_to_end", peers=PEERS)
-        assert found.status == "error"
-        assert "test the path back from there" in found.why
+        finding = one_of(node, "end_to_end", peers=PEERS)
+        assert finding.status == "error"
+        assert "test the path back from there" in finding.why
         node.way(pieces="unknown", passed=0, arrives=1500).evidence.clear()
         assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
 
     def test_a_silent_peer_is_never_a_pass(self):
-        found = one_of(Node().way(passed=0, arrives=0), "end_to_end", peers=PEERS)
-        assert found.status == "error"
-        assert "answers no echo" in found.why
+        finding = one_of(Node().way(passed=0, arrives=0), "end_to_end", peers=PEERS)
+        assert finding.status == "error"
+        assert "answers no echo" in finding.why
 
     def test_a_device_that_takes_less_than_is_wanted(self):
         node = Node().device("eth1", 1500).way(size=1500, arrives=1500)
-        found = one_of(node, "end_to_end", peers=PEERS, mtu=9000)
-        assert found.status == "fail"
-        assert "th1 of this host has MTU 1500, required is 9000" in found.why
+        finding = one_of(node, "end_to_end", peers=PEERS, mtu=9000)
+        assert finding.status == "fail"
+        assert "th1 of this host has MTU 1500, required is 9000" in finding.why
         # The peer says otherwise, and counts more.
         smaller = [{"address": PEER, "mtu": 1500}]
         assert one_of(node, "end_to_end", peers=smaller, mtu=9000).status == "pass"
@@ -457,28 +466,32 @@ class TestEndToEnd:
 
     def test_a_way_beside_the_interconnect(self):
         node = Node().device("eth0", 9000).way(over="eth0")
-        found = one_of(node, "end_to_end", peers=PEERS)
-        assert found.status == "warn"
-        assert "he route uses eth0" in found.why
+        finding = one_of(node, "end_to_end", peers=PEERS)
+        assert finding.status == "warn"
+        assert "he route uses eth0" in finding.why
 
     def test_one_list_serves_all_nodes(self):
         node = Node().way("192.168.10.1", over="lo").way()
         peers = [{"address": "192.168.10.1"}, *PEERS]
-        found = judged(node, peers=peers)
-        ways = [one.status for one in found if one.check == "interconnect.end_to_end"]
+        findings = judged(node, peers=peers)
+        ways = [
+            finding.status for finding in findings if finding.check == "interconnect.end_to_end"
+        ]
         assert ways == ["skip", "pass"]
 
     def test_one_peer_without_a_route_does_not_hide_the_other(self):
         node = Node().way()
         node.command("ip -o route get 192.168.10.3", "", 2)
-        found = judged(node, peers=[{"address": "192.168.10.3"}, *PEERS])
-        ways = [one.status for one in found if one.check == "interconnect.end_to_end"]
+        findings = judged(node, peers=[{"address": "192.168.10.3"}, *PEERS])
+        ways = [
+            finding.status for finding in findings if finding.check == "interconnect.end_to_end"
+        ]
         assert ways == ["error", "pass"]
 
     @pytest.mark.parametrize("value", ["many", -1, float("inf"), float("nan"), None])
     def test_a_record_that_does_not_hold_it_is_an_error(self, value):
-        found = one_of(Node().way(arrives=value), "end_to_end", peers=PEERS)
-        assert found.status == "error"
+        finding = one_of(Node().way(arrives=value), "end_to_end", peers=PEERS)
+        assert finding.status == "error"
 
 
 LOSSES = [
@@ -494,8 +507,8 @@ class TestLosses:
         ("grown", "status"), [(0, "pass"), (1, "warn"), (10, "warn"), (11, "fail")]
     )
     def test_rates_in_a_window_of_ten_seconds(self, check, counter, grown, status):
-        found = one_of(Node().lost(**{counter: grown}), check)
-        assert (found.status, found.values) == (status, {"per_second": grown / 10})
+        finding = one_of(Node().lost(**{counter: grown}), check)
+        assert (finding.status, finding.values) == (status, {"per_second": grown / 10})
 
     @pytest.mark.parametrize(("check", "counter"), LOSSES)
     def test_the_limit_is_the_policys(self, check, counter):
@@ -515,9 +528,9 @@ class TestLosses:
         assert one_of(node, check).status == "error"
 
     def test_without_a_window_no_rate_is_judged(self):
-        found = {one.check: one.status for one in judged(Node(), window_seconds=0)}
-        assert found["interconnect.reassembly"] == found["interconnect.udp_buffers"] == "skip"
-        assert found["interconnect.reverse_path"] == "pass"
+        statuses = {finding.check: finding.status for finding in judged(Node(), window_seconds=0)}
+        assert statuses["interconnect.reassembly"] == statuses["interconnect.udp_buffers"] == "skip"
+        assert statuses["interconnect.reverse_path"] == "pass"
 
 
 class TestReversePath:
@@ -528,8 +541,8 @@ class TestReversePath:
     def test_the_larger_value_counts_for_several_devices(self, everywhere, own, status):
         node = Node().device("eth2", 9000).value("all", everywhere).value("eth1", own)
         node.value("eth2", 2)
-        found = one_of(node, "reverse_path", interfaces=["eth1", "eth2"], window_seconds=0)
-        assert found.status == status
+        finding = one_of(node, "reverse_path", interfaces=["eth1", "eth2"], window_seconds=0)
+        assert finding.status == status
 
     def test_one_device_may_have_a_strict_one(self):
         assert one_of(Node().value("eth1", 1), "reverse_path").status == "pass"
@@ -540,9 +553,9 @@ class TestReversePath:
 
     def test_what_a_strict_one_dropped_is_told(self):
         node = Node().device("eth2", 9000).value("eth1", 1).lost(IPReversePathFilter=30)
-        found = one_of(node, "reverse_path", interfaces=["eth1", "eth2"])
-        assert found.status == "fail"
-        assert re.search(r"filter of eth1 is strict .* 30 packets were dropped", found.why)
+        finding = one_of(node, "reverse_path", interfaces=["eth1", "eth2"])
+        assert finding.status == "fail"
+        assert re.search(r"filter of eth1 is strict .* 30 packets were dropped", finding.why)
 
 
 @pytest.mark.parametrize(
@@ -555,8 +568,8 @@ def test_a_peer_is_the_address_of_another_machine(address):
 
 def test_it_plans_nothing():
     control = CONTROLS["interconnect"]
-    wanted = control.policy_from(policy(mtu=1500))
-    assert planner("interconnect")(control.read(Node(), wanted), wanted).changes == []
+    host_policy = control.policy_from(policy(mtu=1500))
+    assert planner("interconnect")(control.read(Node(), host_policy), host_policy).changes == []
 
 
 def test_offline_is_live():
@@ -582,26 +595,30 @@ class TestOtherNodes:
         return node
 
     def found(self, node, **changes):
-        found = [one for one in judged(node, **changes) if one.check == "interconnect.end_to_end"]
-        return {one.title.partition(":")[0]: one for one in found}
+        findings = [
+            finding
+            for finding in judged(node, **changes)
+            if finding.check == "interconnect.end_to_end"
+        ]
+        return {finding.title.partition(":")[0]: finding for finding in findings}
 
     def test_nothing_is_sent_unless_the_policy_says_so(self):
         node = self.node()
-        assert [one.status for one in self.found(node).values()] == ["skip"]
+        assert [finding.status for finding in self.found(node).values()] == ["skip"]
         assert not [key for key in node.evidence if "neigh" in key or key.startswith("windows:")]
 
     def test_both_networks_each_with_its_mtu(self):
-        found = self.found(self.node(), test_nodes=True, mtu=9000)
-        assert {name: one.status for name, one in found.items()} == {
+        findings = self.found(self.node(), test_nodes=True, mtu=9000)
+        assert {name: finding.status for name, finding in findings.items()} == {
             PEER: "pass",
             "192.0.2.12": "pass",
         }
-        assert found["192.0.2.12"].desired.startswith("1500 bytes")
+        assert findings["192.0.2.12"].desired.startswith("1500 bytes")
 
     def test_a_node_that_answers_nothing_on_the_public_network(self):
         node = self.node().way("192.0.2.12", over="eth0", size=1500, passed=0, arrives=0)
-        found = self.found(node, test_nodes=True)
-        assert (found["192.0.2.12"].status, found[PEER].status) == ("error", "pass")
+        findings = self.found(node, test_nodes=True)
+        assert (findings["192.0.2.12"].status, findings[PEER].status) == ("error", "pass")
 
     def test_neighbors_that_never_answered_and_haip_are_left_out(self):
         lines = "192.168.10.9 dev eth1 FAILED\n"
@@ -616,10 +633,10 @@ class TestOtherNodes:
         ],
     )
     def test_a_neighbor_that_is_no_address_is_an_error(self, line):
-        (found,) = self.found(self.node(line), test_nodes=True).values()
-        assert found.status == "error"
+        (finding,) = self.found(self.node(line), test_nodes=True).values()
+        assert finding.status == "error"
 
     def test_a_node_that_does_not_resolve_is_an_error(self):
         node = self.node().command("getent ahosts db2", "", 2)
-        (found,) = self.found(node, test_nodes=True).values()
-        assert (found.status, "db2 does not resolve" in found.why) == ("error", True)
+        (finding,) = self.found(node, test_nodes=True).values()
+        assert (finding.status, "db2 does not resolve" in finding.why) == ("error", True)

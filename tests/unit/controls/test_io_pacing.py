@@ -22,9 +22,11 @@ def judge(findings_of) -> Judge:
     """judge(host, **changes of the policy): the finding of each check."""
 
     def judge_host(host: Host, **changes: Any) -> dict[str, Finding]:
-        found = findings_of("io_pacing", host, aix_packs.io_pacing_policy(**changes))
-        assert [f"io_pacing.{check}" for check in found] == [one.id for one in io_pacing.checks]
-        return {check: only for check, (only,) in found.items()}
+        findings = findings_of("io_pacing", host, aix_packs.io_pacing_policy(**changes))
+        assert [f"io_pacing.{check}" for check in findings] == [
+            check.id for check in io_pacing.checks
+        ]
+        return {check: only for check, (only,) in findings.items()}
 
     return judge_host
 
@@ -45,22 +47,22 @@ class TestPolicy:
     )
     def test_profile(self, profile, pair):
         assert policy(profile=profile).wanted == pair
-        given = policy(profile=profile, maxpout=str(pair[0]), minpout=str(pair[1]))
-        assert (given.profile, given.wanted) == (profile, pair)
+        host_policy = policy(profile=profile, maxpout=str(pair[0]), minpout=str(pair[1]))
+        assert (host_policy.profile, host_policy.wanted) == (profile, pair)
         assert PROFILES[profile].trade
 
     def test_off_without_quotes_is_false_in_yaml(self):
         assert policy(profile=False).profile == "off"
 
     def test_every_profile_keeps_the_rule(self):
-        assert not [one for one in PROFILES.values() if rule_problem(one.pair)]
+        assert not [profile for profile in PROFILES.values() if rule_problem(profile.pair)]
 
     def test_custom(self):
         assert policy(profile="custom", maxpout=1025, minpout=512).wanted == Pair(1025, 512)
 
     def test_marks_that_are_given_are_the_policy(self):
-        given = policy(maxpout=513, minpout=256)
-        assert (given.profile, given.wanted) == ("custom", Pair(513, 256))
+        host_policy = policy(maxpout=513, minpout=256)
+        assert (host_policy.profile, host_policy.wanted) == ("custom", Pair(513, 256))
         with pytest.raises(PolicyError, match="io_pacing_maxpout .*must be a multiple of 4 plus 1"):
             policy(maxpout=8192, minpout=4096)
 
@@ -134,7 +136,7 @@ class TestPolicy:
     )
     def test_file_systems(self, listed, said):
         with pytest.raises(PolicyError, match=said):
-            policy(filesystems=[own(*one) for one in listed])
+            policy(filesystems=[own(*entry) for entry in listed])
 
     def test_missing_and_unknown_names(self):
         values = aix_packs.io_pacing_policy()
@@ -150,37 +152,39 @@ def own(path: str, maxpout: Any, minpout: Any) -> dict[str, Any]:
 
 class TestSystems:
     def test_aix_as_it_comes(self, judge):
-        found = judge(aix())
-        statuses = {name: one.status for name, one in found.items()}
+        findings = judge(aix())
+        statuses = {name: finding.status for name, finding in findings.items()}
         expected = dict.fromkeys(statuses, "pass") | {
             "deadman_risk": "skip",
             "buffered_writers": "skip",
         }
         assert statuses == expected
-        assert found["buffered_writers"].why == "Not a Linux host (AIX)."
-        assert "no PowerHA heartbeat" in found["deadman_risk"].why
+        assert findings["buffered_writers"].why == "Not a Linux host (AIX)."
+        assert "no PowerHA heartbeat" in findings["deadman_risk"].why
 
     def test_linux(self, judge):
-        found = judge(linux())
-        assert {one.status for name, one in found.items() if name != "buffered_writers"} == {"skip"}
-        assert found["persisted"].why == "Not an AIX host (Linux)."
-        assert found["buffered_writers"].status == "pass"
+        findings = judge(linux())
+        assert {
+            finding.status for name, finding in findings.items() if name != "buffered_writers"
+        } == {"skip"}
+        assert findings["persisted"].why == "Not an AIX host (Linux)."
+        assert findings["buffered_writers"].status == "pass"
 
     def test_solaris(self, judge):
         machine = packs.Machine().command("uname -s", "SunOS\n")
-        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_no_system(self, judge):
         machine = packs.Machine()
-        assert {one.status for one in judge(machine).values()} == {"error"}
+        assert {finding.status for finding in judge(machine).values()} == {"error"}
 
     def test_nothing_but_a_system(self, judge):
         """An AIX without answers: no check may pass."""
         machine = aix_packs.AixMachine()
         machine.command("uname -s", "AIX\n")
-        found = judge(machine)
-        assert {one.status for one in found.values()} == {"error", "skip"}
-        assert found["buffered_writers"].status == "skip"
+        findings = judge(machine)
+        assert {finding.status for finding in findings.values()} == {"error", "skip"}
+        assert findings["buffered_writers"].status == "skip"
 
     def test_empty_answers(self, judge):
         machine = aix()
@@ -188,8 +192,8 @@ class TestSystems:
             if line != "uname -s":
                 machine.command(line, "")
         machine.file("/etc/filesystems", "")
-        found = judge(machine)
-        assert {one.status for one in found.values()} == {"error", "skip"}
+        findings = judge(machine)
+        assert {finding.status for finding in findings.values()} == {"error", "skip"}
 
     def test_offline_as_live(self, judge):
         machine = aix().marks(33, 24).powerha("6.1.0.0")
@@ -202,42 +206,42 @@ class TestEvidence:
         old = aix().marks(33, 24).powerha("6.1.0.0")
         unknown = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
         for machine in (aix(), old, unknown, aix().powerha("7.2.3.1", "SP1")):
-            found = judge(machine, powerha_version="6.1" if machine is unknown else "auto")
-            cited = {key for one in found.values() for key in one.evidence}
+            findings = judge(machine, powerha_version="6.1" if machine is unknown else "auto")
+            cited = {key for finding in findings.values() for key in finding.evidence}
             assert cited <= set(machine.evidence)
-            assert f"command:{aix_packs.LSLPP}" in found["deadman_risk"].evidence
+            assert f"command:{aix_packs.LSLPP}" in findings["deadman_risk"].evidence
 
 
 class TestPersistedAndRunning:
     def test_legacy(self, judge):
-        found = judge(aix().marks(33, 24))
-        assert found["persisted"].status == found["running"].status == "fail"
-        assert found["persisted"].persisted == "maxpout=33 minpout=24"
-        assert found["persisted"].desired == "maxpout=8193 minpout=4096"
-        apply, chdev = found["persisted"].commands
+        findings = judge(aix().marks(33, 24))
+        assert findings["persisted"].status == findings["running"].status == "fail"
+        assert findings["persisted"].persisted == "maxpout=33 minpout=24"
+        assert findings["persisted"].desired == "maxpout=8193 minpout=4096"
+        apply, chdev = findings["persisted"].commands
         assert apply == "./hostproof apply --tags io_pacing"
         assert chdev == "chdev -l sys0 -a maxpout=8193 -a minpout=4096"
-        assert found["running"].commands[1] == chdev + " -T"
+        assert findings["running"].commands[1] == chdev + " -T"
 
     def test_the_kernel_goes_by_other_marks(self, judge):
-        found = judge(aix().kernel(33, 24))
-        assert found["persisted"].status == "pass"
-        assert found["running"].status == "fail"
-        assert "chdev -P or chdev -T" in found["running"].why
+        findings = judge(aix().kernel(33, 24))
+        assert findings["persisted"].status == "pass"
+        assert findings["running"].status == "fail"
+        assert "chdev -P or chdev -T" in findings["running"].why
 
     def test_the_next_boot_brings_other_marks(self, judge):
-        found = judge(aix().odm(33, 24))
-        assert found["persisted"].status == "fail"
-        assert found["running"].status == "pass"
+        findings = judge(aix().odm(33, 24))
+        assert findings["persisted"].status == "fail"
+        assert findings["running"].status == "pass"
 
     def test_a_kernel_that_does_not_tell(self, judge):
         machine = aix().failing(aix_packs.SYS_PARM, "ModuleNotFoundError: ctypes")
-        found = judge(machine)
-        assert found["persisted"].status == "pass"
+        findings = judge(machine)
+        assert findings["persisted"].status == "pass"
         for name in ("running", "valid_pair", "legacy_values"):
-            assert found[name].status == "error", name
-        assert "lsattr shows the ODM only" in found["running"].why
-        assert "ctypes" in found["running"].why
+            assert findings[name].status == "error", name
+        assert "lsattr shows the ODM only" in findings["running"].why
+        assert "ctypes" in findings["running"].why
 
     @pytest.mark.parametrize("text", ["", "maxpout=33\n", "x\n", "maxpout=33\nminpout=24\nx\n"])
     def test_a_kernel_that_tells_too_little(self, judge, text):
@@ -247,11 +251,11 @@ class TestPersistedAndRunning:
 
     def test_lsattr_that_fails(self, judge):
         machine = aix().failing(aix_packs.LSATTR, "lsattr: 0514-519 not found in the database")
-        found = judge(machine)
+        findings = judge(machine)
         for name in ("persisted", "valid_pair", "legacy_values"):
-            assert found[name].status == "error", name
-        assert "0514-519" in found["persisted"].why
-        assert found["running"].status == "pass"
+            assert findings[name].status == "error", name
+        assert "0514-519" in findings["persisted"].why
+        assert findings["running"].status == "pass"
 
     def test_lsattr_that_tells_one_only(self, judge):
         machine = aix()
@@ -262,9 +266,9 @@ class TestPersistedAndRunning:
         assert judge(aix().odm("none", 4096))["persisted"].status == "error"
 
     def test_off(self, judge):
-        found = judge(aix().marks(0, 0), profile="off")
-        assert found["persisted"].status == found["running"].status == "pass"
-        assert found["valid_pair"].status == found["legacy_values"].status == "pass"
+        findings = judge(aix().marks(0, 0), profile="off")
+        assert findings["persisted"].status == findings["running"].status == "pass"
+        assert findings["valid_pair"].status == findings["legacy_values"].status == "pass"
 
 
 class TestLegal:
@@ -355,15 +359,15 @@ class TestLegacyValues:
         mounts = ["file:/etc/filesystems", "command:mount"]
         none = f"command:{aix_packs.LSLPP}"
         installed = [none, "command:lssrc -s clstrmgrES"]
-        found = judge(aix().powerha("7.1.3.0"))
-        assert list(found["legacy_values"].evidence) == marks
-        assert list(found["deadman_risk"].evidence) == [*installed, *marks]
-        assert list(found["cpu_headroom"].evidence) == [*installed, cpu, *marks]
-        found = judge(aix().marks(33, 24))
-        assert list(found["legacy_values"].evidence) == [*marks, none]
-        assert list(found["cpu_headroom"].evidence) == [none, cpu]
-        found = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
-        assert list(found.evidence) == [*installed, *marks, cpu, *mounts]
+        result = judge(aix().powerha("7.1.3.0"))
+        assert list(result["legacy_values"].evidence) == marks
+        assert list(result["deadman_risk"].evidence) == [*installed, *marks]
+        assert list(result["cpu_headroom"].evidence) == [*installed, cpu, *marks]
+        result = judge(aix().marks(33, 24))
+        assert list(result["legacy_values"].evidence) == [*marks, none]
+        assert list(result["cpu_headroom"].evidence) == [none, cpu]
+        result = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
+        assert list(result.evidence) == [*installed, *marks, cpu, *mounts]
 
     def test_wanted_all_the_same(self, judge):
         finding = judge(aix().marks(33, 24), profile="legacy_hacmp")["legacy_values"]
@@ -371,9 +375,9 @@ class TestLegacyValues:
         assert self.COST in finding.why
 
     def test_with_an_old_hacmp(self, judge):
-        found = judge(aix().marks(33, 24).powerha("5.4.1.0"), profile="legacy_hacmp")
-        assert found["legacy_values"].status == "pass"
-        assert found["deadman_risk"].status == "pass"
+        findings = judge(aix().marks(33, 24).powerha("5.4.1.0"), profile="legacy_hacmp")
+        assert findings["legacy_values"].status == "pass"
+        assert findings["deadman_risk"].status == "pass"
 
     def test_one_layer_is_enough(self, judge):
         assert judge(aix().kernel(33, 24))["legacy_values"].status == "fail"
@@ -384,12 +388,12 @@ class TestLegacyValues:
 
     def test_powerha_not_known(self, judge):
         machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "lslpp: 0504-081 cannot open")
-        found = judge(machine)
-        assert found["legacy_values"].status == "error"
-        assert found["deadman_risk"].status == "error"
-        given = judge(machine, powerha_version="7.2.3")
-        assert given["legacy_values"].status == "fail"
-        assert given["deadman_risk"].status == "pass"
+        findings = judge(machine)
+        assert findings["legacy_values"].status == "error"
+        assert findings["deadman_risk"].status == "error"
+        with_version = judge(machine, powerha_version="7.2.3")
+        assert with_version["legacy_values"].status == "fail"
+        assert with_version["deadman_risk"].status == "pass"
 
 
 class TestMarksByPowerHa:
@@ -406,19 +410,19 @@ class TestMarksByPowerHa:
     )
     def test_the_default_follows_the_release(self, judge, level, marks):
         machine = aix().marks(*marks)
-        found = judge(machine if level is None else machine.powerha(level))
-        assert found["persisted"].status == found["running"].status == "pass"
-        assert found["running"].desired == str(Pair(*marks))
+        findings = judge(machine if level is None else machine.powerha(level))
+        assert findings["persisted"].status == findings["running"].status == "pass"
+        assert findings["running"].desired == str(Pair(*marks))
         other = (8193, 4096) if marks == (513, 256) else (513, 256)
         machine = aix().marks(*other)
-        found = judge(machine if level is None else machine.powerha(level))
-        assert found["persisted"].status == found["running"].status == "fail"
+        findings = judge(machine if level is None else machine.powerha(level))
+        assert findings["persisted"].status == findings["running"].status == "fail"
 
     def test_an_unknown_release_is_unknown(self, judge):
-        found = judge(aix().failing(aix_packs.LSLPP, "0504-081"))
-        assert found["persisted"].status == "error"
-        found = judge(aix().failing(aix_packs.LSLPP, "0504-081"), powerha_version="5.4.1")
-        assert found["persisted"].desired == "maxpout=513 minpout=256"
+        findings = judge(aix().failing(aix_packs.LSLPP, "0504-081"))
+        assert findings["persisted"].status == "error"
+        findings = judge(aix().failing(aix_packs.LSLPP, "0504-081"), powerha_version="5.4.1")
+        assert findings["persisted"].desired == "maxpout=513 minpout=256"
 
 
 class TestDeadmanRisk:
@@ -434,8 +438,8 @@ class TestDeadmanRisk:
         assert "io_pacing_allow_deadman_risk" in finding.why
 
     def test_no_pacing_at_all_is_raised_too(self, judge):
-        found = judge(aix().marks(0, 0).powerha("5.4.1.0"), profile="off")
-        assert found["deadman_risk"].status == "fail"
+        findings = judge(aix().marks(0, 0).powerha("5.4.1.0"), profile="off")
+        assert findings["deadman_risk"].status == "fail"
 
     def test_wanted_but_not_there_yet(self, judge):
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
@@ -486,11 +490,11 @@ class TestDeadmanRisk:
         assert status == "pass" or "halves large writes" in str(finding.fix)
 
     def test_every_way_to_33_24_says_what_it_costs(self, judge):
-        found = judge(aix().powerha("6.1.0.0"), profile="legacy_hacmp")
+        findings = judge(aix().powerha("6.1.0.0"), profile="legacy_hacmp")
         for check in ("persisted", "running", "deadman_risk"):
-            assert found[check].status == "fail"
-            assert "halves large writes" in str(found[check].fix)
-            assert found[check].commands[0] == "./hostproof apply --tags io_pacing"
+            assert findings[check].status == "fail"
+            assert "halves large writes" in str(findings[check].fix)
+            assert findings[check].commands[0] == "./hostproof apply --tags io_pacing"
 
     def test_a_middle_beside_something_unknown_is_unknown(self, judge):
         machine = aix().marks(513, 256).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes")
@@ -501,8 +505,8 @@ class TestDeadmanRisk:
         [("maxpout=513,minpout=256", "warn"), ("maxpout=1025,minpout=256", "fail")],
     )
     def test_the_middle_of_a_file_system(self, judge, options, status):
-        found = judge(self.old(mount=options), profile="legacy_hacmp")
-        assert found["deadman_risk"].status == status
+        findings = judge(self.old(mount=options), profile="legacy_hacmp")
+        assert findings["deadman_risk"].status == status
 
     @pytest.mark.parametrize(
         ("installed", "told"),
@@ -511,14 +515,14 @@ class TestDeadmanRisk:
     @pytest.mark.parametrize("marks", [(33, 24), (8193, 4096)])
     def test_policy_and_host_contradict(self, judge, installed, told, marks):
         """One of them is wrong, and either may be: neither overrules the other."""
-        found = judge(aix().marks(*marks).powerha(installed), powerha_version=told)
-        finding = found["deadman_risk"]
-        assert finding.status == found["cpu_headroom"].status == "error"
+        findings = judge(aix().marks(*marks).powerha(installed), powerha_version=told)
+        finding = findings["deadman_risk"]
+        assert finding.status == findings["cpu_headroom"].status == "error"
         name = "no PowerHA" if told == "none" else f"PowerHA {told}"
         assert f"io_pacing_powerha_version says {name}, and the host has" in finding.why
         assert f"PowerHA {installed} (active)" in finding.why
         assert finding.evidence == (f"command:{aix_packs.LSLPP}",)
-        assert found["legacy_values"].status == ("error" if marks == (33, 24) else "pass")
+        assert findings["legacy_values"].status == ("error" if marks == (33, 24) else "pass")
 
     def test_policy_tells_of_an_old_one_that_is_not_installed(self, judge):
         assert judge(aix(), powerha_version="6.1")["deadman_risk"].status == "error"
@@ -557,8 +561,8 @@ class TestDeadmanRisk:
         assert finding["deadman_risk"].status == "pass"
 
     def test_half_an_override_is_no_protection(self, judge):
-        found = judge(self.old("minpout=0"), profile="legacy_hacmp")
-        assert found["deadman_risk"].status == "fail"
+        findings = judge(self.old("minpout=0"), profile="legacy_hacmp")
+        assert findings["deadman_risk"].status == "fail"
 
     @pytest.mark.parametrize("what", ["mount", "/etc/filesystems"])
     def test_mounts_not_known(self, judge, what):
@@ -578,10 +582,12 @@ class TestDeadmanRisk:
             aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081"),
             aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
         ):
-            found = judge(machine, profile="default")
-            assert not [one.check for one in found.values() if "chdev" in str(one.commands)]
-            assert "legacy_hacmp" in str(found["persisted"].fix)
-            assert "io_pacing_allow_deadman_risk" in str(found["persisted"].fix)
+            findings = judge(machine, profile="default")
+            assert not [
+                finding.check for finding in findings.values() if "chdev" in str(finding.commands)
+            ]
+            assert "legacy_hacmp" in str(findings["persisted"].fix)
+            assert "io_pacing_allow_deadman_risk" in str(findings["persisted"].fix)
             taken = judge(machine, profile="default", allow_deadman_risk=True)
             assert "chdev -l sys0 -a maxpout=8193" in taken["persisted"].commands[1]
 
@@ -897,5 +903,5 @@ class TestBufferedWriters:
         assert judge(linux().deny(path))["buffered_writers"].status == "error"
 
     def test_the_throttle_decides_nothing(self, judge):
-        found = judge(linux().deny("/sys/block/vda/queue/wbt_lat_usec"))["buffered_writers"]
-        assert (found.status, found.in_use) == (judge(linux())["buffered_writers"].status, None)
+        finding = judge(linux().deny("/sys/block/vda/queue/wbt_lat_usec"))["buffered_writers"]
+        assert (finding.status, finding.in_use) == (judge(linux())["buffered_writers"].status, None)

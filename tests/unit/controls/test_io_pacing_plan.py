@@ -28,7 +28,7 @@ def only(made: Plan) -> CommandChange:
 
 
 def argv(commands: Any) -> list[str]:
-    return [" ".join(one.argv) for one in commands]
+    return [" ".join(command.argv) for command in commands]
 
 
 def _seen(change: CommandChange, machine: aix_packs.AixMachine) -> str:
@@ -158,7 +158,7 @@ class TestGuards:
 
     def test_kernel_that_would_be_raised_from_less(self):
         made = plan(aix().kernel(33, 24).powerha("6.1.0.0"))
-        assert [one.override for one in made.refusals] == ["allow_deadman_risk"]
+        assert [refusal.override for refusal in made.refusals] == ["allow_deadman_risk"]
 
     def test_taken_by_name(self):
         made = plan(aix().marks(33, 24).powerha("6.1.0.0"), allow_deadman_risk=True)

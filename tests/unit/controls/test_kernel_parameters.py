@@ -26,12 +26,12 @@ def judge(validate_finding):
 
     def judge_host(host, **changes: Any) -> dict[str, Finding]:
         policy = {**default_policy("kernel_parameters"), **changes}
-        found = {}
+        findings = {}
         for finding in audit.judge_host(host, {"kernel_parameters": policy}):
             validate_finding(finding.as_dict())
             name = finding.title.partition(": ")[0] if ": " in finding.title else finding.check
-            found[name] = finding
-        return found
+            findings[name] = finding
+        return findings
 
     return judge_host
 
@@ -50,8 +50,8 @@ class TestRow:
     """Generated from the table: a row that is added is tested."""
 
     def test_its_comparison_at_the_edge_and_one_beside_it(self, row):
-        one = of_row(row)
-        value = one.demand.value
+        parameter = of_row(row)
+        value = parameter.demand.value
         edges = {
             "at_least": [(value, True)]
             + [(bumped(value, place, -1), False) for place in range(len(value))]
@@ -66,9 +66,9 @@ class TestRow:
             ],
         }[row.compare]
         for numbers, is_met in edges:
-            assert one.meets(numbers) is is_met, numbers
-        assert not one.meets(None)
-        assert not one.meets(())
+            assert parameter.meets(numbers) is is_met, numbers
+        assert not parameter.meets(None)
+        assert not parameter.meets(())
 
     def test_its_bounds_of_releases(self, row):
         def beside(bound: tuple[int, ...], step: int) -> tuple[int, ...]:
@@ -88,25 +88,25 @@ class TestRow:
 
     def test_one_row_of_each_name_is_for_a_release(self, row):
         """Where rows divide the releases among them, none is in two rows or in none."""
-        alike = [one for one in ROWS if (one.name, one.family) == (row.name, row.family)]
-        if len(alike) > 1 and all(one.since or one.until for one in alike):
+        alike = [entry for entry in ROWS if (entry.name, entry.family) == (row.name, row.family)]
+        if len(alike) > 1 and all(entry.since or entry.until for entry in alike):
             for release in ((11, 2), (11, 2, 0, 4), (12, 1), (12, 2), (18,), (19,), (21,), (23, 4)):
-                assert len([one for one in alike if wanted.is_for(one, release)]) == 1
+                assert len([entry for entry in alike if wanted.is_for(entry, release)]) == 1
 
     def test_what_is_written_where_it_is_not_met_meets_it(self, row):
-        one = of_row(row)
-        demand = one.demand
+        parameter = of_row(row)
+        demand = parameter.demand
         for bad in ([], [bumped(demand.value, 0, -1)], [bumped(demand.value, 0, 1)]):
-            if not any(one.meets(value) for value in bad):
-                good = comparing.to_write(one.compare, demand.value, demand.good, bad)
-                assert one.meets(good)
+            if not any(parameter.meets(value) for value in bad):
+                good = comparing.to_write(parameter.compare, demand.value, demand.good, bad)
+                assert parameter.meets(good)
 
     def test_it_says_who_asks_for_it(self, row):
         assert re.search("Oracle|MOS|TuneD", row.source)
         severities = {check.id: check.severity for check in kernel_parameters.checks}
         order = ["critical", "high", "medium", "low"]
-        told = severities[f"kernel_parameters.{row.family}"]
-        assert order.index(told) <= order.index(row.severity)
+        severity = severities[f"kernel_parameters.{row.family}"]
+        assert order.index(severity) <= order.index(row.severity)
 
     def test_the_kernel_takes_its_name(self, row):
         assert row.name in kernel_packs.STOCK
@@ -116,16 +116,16 @@ class TestRow:
         release = ".".join(map(str, row.since or row.until or (19,)))
         bad = " ".join(["99" if row.compare == "at_most" else "7"] * len(of_row(row).demand.value))
         bad += " 7" * (len(kernel_packs.STOCK[row.name].split()) - len(bad.split()))
-        found = judge(
+        finding = judge(
             sets(stock(), **{row.name.replace(".", "__"): bad}),
             releases=[release],
             profile="rac_nfs",
             interconnect=[],
         )[row.name]
-        assert found.severity == row.severity
-        assert row.source in found.reference
-        assert found.status in ("fail", "warn")
-        assert found.desired.startswith((row.compare.replace("_", " "), "from "))
+        assert finding.severity == row.severity
+        assert row.source in finding.reference
+        assert finding.status in ("fail", "warn")
+        assert finding.desired.startswith((row.compare.replace("_", " "), "from "))
 
 
 def bumped(value: tuple[int, ...], place: int, step: int) -> tuple[int, ...]:
@@ -191,33 +191,33 @@ class TestFormulas:
         assert how in amount.how
 
     def test_an_unknown_figure_is_an_unknown_demand(self, judge):
-        found = judge(with_home(stock().command("getconf PAGESIZE", "", 1)))
-        assert found["kernel.shmall"].status == "error"
-        assert found["kernel.shmmax"].status == "pass"
+        findings = judge(with_home(stock().command("getconf PAGESIZE", "", 1)))
+        assert findings["kernel.shmall"].status == "error"
+        assert findings["kernel.shmmax"].status == "pass"
 
 
 class TestWhereItCounts:
     def test_without_oracle_everything_is_skipped(self, judge):
-        found = judge(stock())
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "hostproof_profile" in found["kernel_parameters.semaphores"].why
+        findings = judge(stock())
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "hostproof_profile" in findings["kernel_parameters.semaphores"].why
 
     def test_not_a_linux_host(self, judge):
-        found = judge(stock().remove("/proc/meminfo"), profile="rac_asm")
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(stock().remove("/proc/meminfo"), profile="rac_asm")
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_a_home_is_enough(self, judge):
-        found = judge(with_home(stock()))
-        assert found["fs.aio-max-nr"].status == "fail"
-        assert found["kernel.panic_on_oops"].status == "fail"
-        assert "vm.swappiness" not in found
-        assert "kernel.panic" not in found
+        findings = judge(with_home(stock()))
+        assert findings["fs.aio-max-nr"].status == "fail"
+        assert findings["kernel.panic_on_oops"].status == "fail"
+        assert "vm.swappiness" not in findings
+        assert "kernel.panic" not in findings
 
     def test_of_two_releases_the_strictest_number_counts(self, judge):
         machine = with_home(with_home(stock()), "23.0.0.0.0", "/u01/app/oracle/product/23")
-        found = judge(machine)
-        assert found["kernel.shmall"].desired.startswith("at least 8388608 (40%")
-        assert found["kernel.panic"].status == "fail"
+        findings = judge(machine)
+        assert findings["kernel.shmall"].desired.startswith("at least 8388608 (40%")
+        assert findings["kernel.panic"].status == "fail"
 
     def test_a_home_that_does_not_tell_its_release(self, judge):
         machine = with_home(stock()).command(f"sqlplus -V of {packs.HOME}", "", 1)
@@ -226,20 +226,20 @@ class TestWhereItCounts:
 
     def test_an_agent_s_home_is_no_database(self, judge):
         machine = stock().file("/etc/oratab", "agent:/u01/agent13c:N\n")
-        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"skip"}
 
     def test_an_instance_whose_home_is_not_known(self, judge):
         machine = stock().instance("ORCL", asked=False)
-        found = judge(machine)["kernel_parameters.semaphores"]
-        assert found.status == "error"
-        assert "kernel_parameters_releases" in found.why
+        finding = judge(machine)["kernel_parameters.semaphores"]
+        assert finding.status == "error"
+        assert "kernel_parameters_releases" in finding.why
 
     @pytest.mark.parametrize("name", ["rac_nfs", "rac_asm"])
     def test_a_cluster_of_no_release_yet_is_one_of_19c(self, name, judge):
-        found = judge(stock(), profile=name)
-        assert "kernel.panic" not in found
-        assert found["net.ipv4.ipfrag_high_thresh"].status == "fail"
-        assert ("net.ipv4.tcp_rmem" in found) is (name == "rac_nfs")
+        findings = judge(stock(), profile=name)
+        assert "kernel.panic" not in findings
+        assert findings["net.ipv4.ipfrag_high_thresh"].status == "fail"
+        assert ("net.ipv4.tcp_rmem" in findings) is (name == "rac_nfs")
 
     def test_profiles_of_releases_differ_in_the_parameters_of_clusters(self, judge):
         assert "net.ipv4.ipfrag_high_thresh" in judge(stock(), profile="oracle_19c_rac")
@@ -251,27 +251,27 @@ class TestWhereItCounts:
         assert judge(machine)["net.ipv4.tcp_rmem"].status == "pass"
 
     def test_a_kernel_without_the_parameter(self, judge):
-        found = judge(with_home(stock().remove(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
-        assert (found.status, found.why) == ("skip", "This kernel has no fs.aio-max-nr.")
+        finding = judge(with_home(stock().remove(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        assert (finding.status, finding.why) == ("skip", "This kernel has no fs.aio-max-nr.")
 
     def test_what_may_not_be_read_is_an_error(self, judge):
         machine = with_home(stock())
         machine.file("/etc/sysctl.d/97-oracle.conf", "fs.aio-max-nr = 3145728\n")
-        found = judge(machine.deny(proc("fs.aio-max-nr")))["fs.aio-max-nr"]
-        assert found.status == "error"
-        assert "--become" in found.fix
+        finding = judge(machine.deny(proc("fs.aio-max-nr")))["fs.aio-max-nr"]
+        assert finding.status == "error"
+        assert "--become" in finding.fix
 
     def test_a_boot_that_is_wrong_fails_whatever_runs(self, judge):
-        found = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
-        assert (found.status, found.running) == ("fail", "unknown")
-        assert "a reboot does not bring it" in found.why
-        assert "Not known: running kernel: " in found.why
+        finding = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        assert (finding.status, finding.running) == ("fail", "unknown")
+        assert "a reboot does not bring it" in finding.why
+        assert "Not known: running kernel: " in finding.why
 
     def test_a_running_value_that_is_wrong_fails_whatever_boots(self, judge):
-        found = judge(with_home(stock().deny("/proc/cmdline")))["fs.aio-max-nr"]
-        assert (found.status, found.persisted) == ("fail", "unknown")
-        assert "Not known: after a reboot: " in found.why
-        assert "apply cannot plan this" in found.fix
+        finding = judge(with_home(stock().deny("/proc/cmdline")))["fs.aio-max-nr"]
+        assert (finding.status, finding.persisted) == ("fail", "unknown")
+        assert "Not known: after a reboot: " in finding.why
+        assert "apply cannot plan this" in finding.fix
 
 
 class TestReleasesThatAreNotKnown:
@@ -283,40 +283,40 @@ class TestReleasesThatAreNotKnown:
         return judge(machine, profile="rac_asm")
 
     def test_what_every_release_demands_is_judged(self, judge):
-        found = self.judged(judge, "18446744073692774399")
-        assert found["fs.aio-max-nr"].status == "fail"
-        assert found["kernel.shmall"].status == "pass"
+        findings = self.judged(judge, "18446744073692774399")
+        assert findings["fs.aio-max-nr"].status == "fail"
+        assert findings["kernel.shmall"].status == "pass"
 
     def test_too_little_for_every_release_is_a_failure(self, judge):
-        found = self.judged(judge, "1")["kernel.shmall"]
-        assert found.status == "fail"
-        assert "apply cannot plan this" in found.fix
+        finding = self.judged(judge, "1")["kernel.shmall"]
+        assert finding.status == "fail"
+        assert "apply cannot plan this" in finding.fix
 
     def test_enough_for_one_release_alone_is_not_known(self, judge):
-        found = self.judged(judge, "2097152")["kernel.shmall"]
-        assert (found.status, found.evidence) == ("error", ("file:/etc/oratab",))
+        finding = self.judged(judge, "2097152")["kernel.shmall"]
+        assert (finding.status, finding.evidence) == ("error", ("file:/etc/oratab",))
 
     def test_without_a_profile_nothing_says_that_a_database_is_here(self, judge):
-        found = judge(stock().deny("/etc/oratab"))
-        assert {one.status for one in found.values()} == {"error"}
+        findings = judge(stock().deny("/etc/oratab"))
+        assert {finding.status for finding in findings.values()} == {"error"}
 
 
 class TestLayers:
     def test_running_without_a_file_is_gone_after_the_boot(self, judge):
-        found = judge(with_home(sets(stock(), fs__aio_max_nr="1")))
+        finding = judge(with_home(sets(stock(), fs__aio_max_nr="1")))
         machine = with_home(stock()).file(proc("fs.aio-max-nr"), "3145728\n")
-        found = judge(machine)["fs.aio-max-nr"]
-        assert found.status == "fail"
-        assert found.persisted == "nothing sets it (the kernel's own is 65536)"
-        assert "a reboot does not bring it" in found.why
-        assert found.commands == ("./hostproof apply --tags kernel_parameters",)
+        finding = judge(machine)["fs.aio-max-nr"]
+        assert finding.status == "fail"
+        assert finding.persisted == "nothing sets it (the kernel's own is 65536)"
+        assert "a reboot does not bring it" in finding.why
+        assert finding.commands == ("./hostproof apply --tags kernel_parameters",)
 
     def test_a_file_without_the_kernel(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.conf", "fs.aio-max-nr=3145728\n")
-        found = judge(machine)["fs.aio-max-nr"]
-        assert found.why == "the kernel does not have it."
+        finding = judge(machine)["fs.aio-max-nr"]
+        assert finding.why == "the kernel does not have it."
         # systemd reads it by the link, whose name orders it.
-        assert found.persisted == "3145728 from /etc/sysctl.d/99-sysctl.conf:1"
+        assert finding.persisted == "3145728 from /etc/sysctl.d/99-sysctl.conf:1"
 
     def test_both(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.conf", "fs.aio-max-nr=3145728\n")
@@ -332,29 +332,29 @@ class TestLayers:
         ],
     )
     def test_a_line_that_the_kernel_refuses(self, judge, line, why):
-        found = judge(with_home(stock()).file("/etc/sysctl.d/50.conf", line + "\n"))
-        one = found[line.split(" ")[0]]
-        assert one.status == "fail"
-        assert why in one.why
+        findings = judge(with_home(stock()).file("/etc/sysctl.d/50.conf", line + "\n"))
+        finding = findings[line.split(" ")[0]]
+        assert finding.status == "fail"
+        assert why in finding.why
 
     def test_two_of_four_numbers(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "kernel.sem = 300 40000\n")
-        found = judge(machine)["kernel.sem"]
-        assert found.status == "fail"
-        assert found.persisted == "300 40000 from /etc/sysctl.d/50.conf:1"
+        finding = judge(machine)["kernel.sem"]
+        assert finding.status == "fail"
+        assert finding.persisted == "300 40000 from /etc/sysctl.d/50.conf:1"
 
     def test_on_an_old_kernel_its_own_values_are_not_known(self, judge):
         machine = with_home(stock()).file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
-        found = judge(machine)["kernel.sem"]
-        assert (found.status, found.running) == ("fail", "32000 1024000000 500 32000")
-        assert "what the kernel starts with is not known" in found.why
+        finding = judge(machine)["kernel.sem"]
+        assert (finding.status, finding.running) == ("fail", "32000 1024000000 500 32000")
+        assert "what the kernel starts with is not known" in finding.why
 
     def test_a_unit_that_may_set_it_is_no_pass(self, judge):
         machine = with_home(stock()).file(proc("fs.aio-max-nr"), "1048576\n")
         machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file("/etc/cron.d/tune", "@reboot root sysctl -w fs.aio-max-nr=65536\n")
-        found = judge(machine)["fs.aio-max-nr"]
-        assert found.status == "error"
+        finding = judge(machine)["fs.aio-max-nr"]
+        assert finding.status == "error"
 
     @pytest.mark.parametrize(
         ("used", "status"), [(734003, "pass"), (734004, "warn"), (943718, "warn"), (943719, "fail")]
@@ -363,18 +363,18 @@ class TestLayers:
         machine = with_home(sets(stock(), **{"fs__aio-nr": str(used)}))
         machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file(proc("fs.aio-max-nr"), "1048576\n")
-        found = judge(machine)["fs.aio-max-nr"]
-        assert found.status == status
-        assert found.in_use == f"{used} of 1048576 asynchronous requests (reserved) are in use"
+        finding = judge(machine)["fs.aio-max-nr"]
+        assert finding.status == status
+        assert finding.in_use == f"{used} of 1048576 asynchronous requests (reserved) are in use"
 
     def test_semaphores_run_out_by_sets(self, judge):
         machine = with_home(sets(stock(), kernel__sem="250\t32000\t100\t128"))
         header = "key semid perms nsems uid gid cuid cgid otime ctime\n"
         rows = "".join(f"0 {n} 640 156 54321 1 1 1 0 0\n" for n in range(127))
         machine.file("/proc/sysvipc/sem", header + rows)
-        found = judge(machine)["kernel.sem"]
-        assert found.status == "fail"
-        assert "127 of 128 sets of semaphores" in found.in_use
+        finding = judge(machine)["kernel.sem"]
+        assert finding.status == "fail"
+        assert "127 of 128 sets of semaphores" in finding.in_use
 
 
 class TestNamespaces:
@@ -387,11 +387,11 @@ class TestNamespaces:
         assert judge(self.host("ipc:[4026531839]"))["kernel.sem"].status == "pass"
 
     def test_an_instance_in_a_namespace_of_its_own(self, judge):
-        found = judge(self.host("ipc:[4026532280]"))
-        assert found["kernel.sem"].status == found["kernel.shmall"].status == "error"
-        assert "ORCL runs in a separate IPC namespace" in found["kernel.sem"].why
+        findings = judge(self.host("ipc:[4026532280]"))
+        assert findings["kernel.sem"].status == findings["kernel.shmall"].status == "error"
+        assert "ORCL runs in a separate IPC namespace" in findings["kernel.sem"].why
         # These are the host's for everybody.
-        assert found["fs.aio-max-nr"].status == "fail"
+        assert findings["fs.aio-max-nr"].status == "fail"
 
 
 class TestReversePath:
@@ -413,8 +413,8 @@ class TestReversePath:
     def test_the_larger_counts(self, judge, everywhere, own, status):
         machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter=everywhere))
         machine.file(proc("net.ipv4.conf.eth1.rp_filter"), own + "\n")
-        found = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
-        assert found.status == status
+        finding = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
+        assert finding.status == status
 
     @pytest.mark.parametrize(
         ("lines", "status"),
@@ -429,8 +429,8 @@ class TestReversePath:
     def test_after_the_next_boot(self, judge, lines, status):
         machine = with_home(stock()).file(proc("net.ipv4.conf.eth1.rp_filter"), "0\n")
         machine.file("/etc/sysctl.d/50.conf", lines + "\n")
-        found = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
-        assert found.status == status
+        finding = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
+        assert finding.status == status
 
     def test_a_single_private_interface_may_be_strict(self, judge):
         machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter="1"))
@@ -440,22 +440,22 @@ class TestReversePath:
         )
 
     def test_an_interface_that_is_not_there(self, judge):
-        found = judge(with_home(stock()), interconnect=["eth9", "eth8"])
-        assert found["net.ipv4.conf.eth9.rp_filter"].status == "skip"
+        findings = judge(with_home(stock()), interconnect=["eth9", "eth8"])
+        assert findings["net.ipv4.conf.eth9.rp_filter"].status == "skip"
 
     def test_a_single_host_of_a_profile_has_none(self, judge):
-        found = judge(stock(), profile="oracle_19c_single")
-        assert found["kernel_parameters.reverse_path"].status == "skip"
+        findings = judge(stock(), profile="oracle_19c_single")
+        assert findings["kernel_parameters.reverse_path"].status == "skip"
 
 
 class TestOwners:
     def test_places_that_disagree(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 3145728\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
-        found = judge(machine)["kernel_parameters.consistent_sources"]
-        assert found.status == "warn"
-        assert "/etc/sysctl.d/50.conf:1 = 3145728" in found.persisted
-        assert found.fix.startswith(
+        finding = judge(machine)["kernel_parameters.consistent_sources"]
+        assert finding.status == "warn"
+        assert "/etc/sysctl.d/50.conf:1 = 3145728" in finding.persisted
+        assert finding.fix.startswith(
             "fs.aio-max-nr: keep /etc/sysctl.d/99-sysctl.conf:1, and remove it from "
             "/etc/sysctl.d/50.conf:1 = 3145728; or leave"
         )
@@ -463,8 +463,8 @@ class TestOwners:
     def test_the_place_with_the_required_value_is_not_removed_first(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 65536\n")
-        found = judge(machine)["kernel_parameters.consistent_sources"]
-        assert found.fix.startswith(
+        finding = judge(machine)["kernel_parameters.consistent_sources"]
+        assert finding.fix.startswith(
             "fs.aio-max-nr: first correct /etc/sysctl.d/99-sysctl.conf:1, which wins; then remove "
             "it from /etc/sysctl.d/50.conf:1 = 1048576; or leave"
         )
@@ -478,26 +478,26 @@ class TestOwners:
         machine = with_home(stock()).file("/etc/tuned/active_profile", "oracle\n")
         machine.file("/etc/tuned/oracle/tuned.conf", "[sysctl]\nfs.aio-max-nr=1048576\n")
         machine.file("/var/lib/saptune/parameter/fs.aio-max-nr", "{}")
-        found = judge(machine)["kernel_parameters.consistent_sources"]
-        assert found.status == "warn"
-        assert found.running == "tuned profile oracle, saptune (/var/lib/saptune/parameter)"
+        finding = judge(machine)["kernel_parameters.consistent_sources"]
+        assert finding.status == "warn"
+        assert finding.running == "tuned profile oracle, saptune (/var/lib/saptune/parameter)"
 
     def test_what_is_unmanaged_is_skipped(self, judge):
-        found = judge(with_home(stock()), unmanaged=["fs.aio-max-nr"])["fs.aio-max-nr"]
-        assert (found.status, found.why) == ("skip", "kernel_parameters_unmanaged names it.")
+        finding = judge(with_home(stock()), unmanaged=["fs.aio-max-nr"])["fs.aio-max-nr"]
+        assert (finding.status, finding.why) == ("skip", "kernel_parameters_unmanaged names it.")
 
 
 class TestPolicy:
     def test_a_value_counts_more_than_the_table(self, judge):
         own = [{"name": "fs.aio-max-nr", "value": 3145728}]
-        found = judge(with_home(stock()), values=own)["fs.aio-max-nr"]
-        assert found.desired == "at least 3145728 (by kernel_parameters_values)"
+        finding = judge(with_home(stock()), values=own)["fs.aio-max-nr"]
+        assert finding.desired == "at least 3145728 (by kernel_parameters_values)"
 
     def test_a_value_that_nobody_else_asks_for(self, judge):
         machine = stock().file("/proc/sys/vm/max_map_count", "65530\n")
         own = [{"name": "vm.max_map_count", "value": "262144", "compare": "at_least"}]
-        found = judge(machine, values=own)["vm.max_map_count"]
-        assert (found.check, found.status) == ("kernel_parameters.additional", "fail")
+        finding = judge(machine, values=own)["vm.max_map_count"]
+        assert (finding.check, finding.status) == ("kernel_parameters.additional", "fail")
         assert kernel_packs.drop_in(kernel_packs.plan_of(machine, values=own)) == {
             "vm.max_map_count": "262144"
         }
@@ -510,10 +510,10 @@ class TestPolicy:
 
     def test_a_bad_entry_costs_no_more_than_itself(self, judge):
         own = [{"name": "vm.swappiness", "value": "low"}, {"name": "fs.aio-max-nr", "value": 7}]
-        found = judge(with_home(stock()), values=own)
-        told = {one.check: one.status for one in found.values()}
-        assert told["kernel_parameters.policy_entry"] == "error"
-        assert found["fs.aio-max-nr"].desired.startswith("at least 7 ")
+        findings = judge(with_home(stock()), values=own)
+        statuses = {finding.check: finding.status for finding in findings.values()}
+        assert statuses["kernel_parameters.policy_entry"] == "error"
+        assert findings["fs.aio-max-nr"].desired.startswith("at least 7 ")
 
     @pytest.mark.parametrize(
         ("changes", "words"),
@@ -558,9 +558,9 @@ class TestPolicy:
 
 
 def test_a_formula_that_needs_what_is_not_known_is_kept():
-    one = of_row(
+    parameter = of_row(
         next(row for row in ROWS if row.name == "kernel.shmmax"), stock().deny("/proc/sysvipc/shm")
     )
     with pytest.raises(Exception, match="denied"):
-        one.meets((1,))
-    assert not isinstance(one.demand, Unanswered)
+        parameter.meets((1,))
+    assert not isinstance(parameter.demand, Unanswered)

@@ -90,7 +90,7 @@ def test_apply_apply_again_and_revert():
         # Everything else is the machine's.
         "unmanaged": sorted(kept),
     }
-    given = {
+    payload = {
         "package": str(ROOT / "module_utils"),
         "values": {name: before for name, (before, _after) in VALUES.items()},
         "policy": policy,
@@ -98,7 +98,7 @@ def test_apply_apply_again_and_revert():
     spaces = ["--user", "--map-root-user", "--net", "--ipc", "--mount"]
     done = subprocess.run(
         ["unshare", *spaces, sys.executable, "-c", STORY],
-        input=json.dumps(given),
+        input=json.dumps(payload),
         capture_output=True,
         text=True,
         check=False,
@@ -107,10 +107,10 @@ def test_apply_apply_again_and_revert():
     if done.returncode and any(word in done.stderr for word in words):
         pytest.skip(f"no such namespaces are to be had here: {done.stderr.strip()[-200:]}")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     after = {name: value for name, (_before, value) in VALUES.items()}
-    assert told["before"] == {**given["values"], "files": []}
+    assert output["before"] == {**payload["values"], "files": []}
     drop_in = ["99-zz-hostproof-kernel_parameters.conf"]
-    assert told["applied"] == {**after, "files": drop_in}
-    assert told["again"] == []
-    assert told["reverted"] == told["before"]
+    assert output["applied"] == {**after, "files": drop_in}
+    assert output["again"] == []
+    assert output["reverted"] == output["before"]

@@ -46,7 +46,7 @@ class TestChanges:
         assert isinstance(first, FileChange)
         assert (first.path, first.before) == (DROP_IN, None)
         assert str(first.content).startswith(HEADER)
-        assert not [one for one in others if isinstance(one, FileChange)]
+        assert not [change for change in others if isinstance(change, FileChange)]
 
     def test_without_oracle_and_without_a_policy_nothing_is_planned(self):
         plan = plan_of(stock())
@@ -60,20 +60,20 @@ class TestChanges:
         # Taking memory for it from a running host makes it reclaim at once.
         assert drop_in(plan)["vm.min_free_kbytes"] == "268435"
         assert "vm.min_free_kbytes" not in values(plan)
-        assert [one.path for one in plan.at_boot] == ["/proc/sys/vm/min_free_kbytes"]
+        assert [value.path for value in plan.at_boot] == ["/proc/sys/vm/min_free_kbytes"]
         assert "vm/min_free_kbytes = 268435" in plan.pending[0]
 
     def test_the_high_mark_of_fragments_is_written_before_the_low_one(self):
         """The kernel refuses a low mark above the high one."""
         lines = [*drop_in(plan_of(cluster_host(), **RAC))]
-        names = [one for one in lines if "ipfrag" in one]
+        names = [line for line in lines if "ipfrag" in line]
         assert names == ["net.ipv4.ipfrag_high_thresh", "net.ipv4.ipfrag_low_thresh"]
 
     def test_an_interface_whose_name_has_a_dot(self):
         machine = stock().file("/proc/sys/net/ipv4/conf/bond0.7/rp_filter", "1\n")
         machine.file("/etc/sysctl.d/50-default.conf", "net.ipv4.conf.default.rp_filter = 1\n")
         plan = plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"])
-        (change,) = [one for one in plan.changes if isinstance(one, FileChange)]
+        (change,) = [change for change in plan.changes if isinstance(change, FileChange)]
         assert "net/ipv4/conf/bond0.7/rp_filter = 2\n" in str(change.content)
         assert after(machine, plan)
         again = plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"])
@@ -102,7 +102,7 @@ class TestChanges:
     def test_activation_at_reboot_leaves_the_running_kernel_alone(self):
         plan = plan_of(stock(), activation="reboot", **SINGLE)
         assert values(plan) == {}
-        assert {one.path for one in plan.at_boot} == {proc(name) for name in LACKING} | {
+        assert {value.path for value in plan.at_boot} == {proc(name) for name in LACKING} | {
             proc("vm.swappiness")
         }
 
@@ -164,7 +164,7 @@ class TestNamesOfOthers:
             plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
         except HostproofError:
             return
-        assert path not in [one.path for one in plan.changes]
+        assert path not in [change.path for change in plan.changes]
         assert name in ("all", "default") or f"file:{path}" not in machine.evidence
 
     def test_a_sound_name_is_taken(self):
@@ -179,7 +179,9 @@ class TestNamesOfOthers:
         )
         machine.file("/proc/sys/net/ipv4/conf/eth1.7/rp_filter", "1\n")
         plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
-        assert "/proc/sys/net/ipv4/conf/eth1.7/rp_filter" in [one.path for one in plan.changes]
+        assert "/proc/sys/net/ipv4/conf/eth1.7/rp_filter" in [
+            change.path for change in plan.changes
+        ]
 
 
 class TestNeverLower:
@@ -188,7 +190,7 @@ class TestNeverLower:
         machine.file("/etc/sysctl.conf", "kernel.sem = 100 64000 50 256\n")
         plan = plan_of(machine, **SINGLE)
         assert values(plan)["kernel.sem"] == drop_in(plan)["kernel.sem"] == "250 64000 100 256"
-        (change,) = [one for one in plan.changes if one.path == proc("kernel.sem")]
+        (change,) = [change for change in plan.changes if change.path == proc("kernel.sem")]
         # As the kernel prints it, for it is read back.
         assert not isinstance(change, FileChange)
         assert change.value == "250\t64000\t100\t256"
@@ -228,7 +230,7 @@ class TestNeverLower:
         if plan is None:
             return
         lowest = {row.name for row in ROWS if row.compare == "at_least"}
-        named = {one["name"] for one in policy["values"] if one.get("compare") == "exactly"}
+        named = {entry["name"] for entry in policy["values"] if entry.get("compare") == "exactly"}
         for name, value in values(plan).items():
             if name in lowest - named:
                 before = machine.files[proc(name)].split()
@@ -238,14 +240,14 @@ class TestNeverLower:
 
 class TestRefused:
     def reasons(self, machine, **changes):
-        return "\n".join(one.reason for one in plan_of(machine, **changes).refusals)
+        return "\n".join(refusal.reason for refusal in plan_of(machine, **changes).refusals)
 
     def test_a_later_file_wins(self):
         machine = stock().file("/etc/sysctl.d/99-zzz.conf", "\nvm.swappiness = 60\n")
-        told = self.reasons(machine, **SINGLE)
-        assert "/etc/sysctl.d/99-zzz.conf:2 (vm.swappiness = 60) comes later" in told
-        assert "kernel_parameters_sysctl_file" in told
-        assert "vm.swappiness in kernel_parameters_unmanaged" in told
+        reasons = self.reasons(machine, **SINGLE)
+        assert "/etc/sysctl.d/99-zzz.conf:2 (vm.swappiness = 60) comes later" in reasons
+        assert "kernel_parameters_sysctl_file" in reasons
+        assert "vm.swappiness in kernel_parameters_unmanaged" in reasons
 
     def test_tuned_wins_with_what_it_never_applies_again(self):
         machine = stock().file("/etc/tuned/active_profile", "ours\n")
@@ -262,8 +264,8 @@ class TestRefused:
 
     def test_saptune_is_not_fought(self):
         machine = stock().file("/run/saptune/parameter/vm.swappiness", "{}")
-        told = self.reasons(machine, **SINGLE)
-        assert "saptune manages vm.swappiness (/run/saptune/parameter)" in told
+        reasons = self.reasons(machine, **SINGLE)
+        assert "saptune manages vm.swappiness (/run/saptune/parameter)" in reasons
         assert self.reasons(machine, unmanaged=["vm.swappiness"], **SINGLE) == ""
 
     def test_other_settings_in_the_drop_in(self):
@@ -272,8 +274,8 @@ class TestRefused:
 
     def test_a_limit_below_what_is_used(self):
         low = [{"name": "kernel.sem", "value": "250 104 100 128", "compare": "exactly"}]
-        told = self.reasons(stock(), values=low)
-        assert "105 of 104 semaphores are in use" in told
+        reasons = self.reasons(stock(), values=low)
+        assert "105 of 104 semaphores are in use" in reasons
         enough = [{**low[0], "value": "250 105 100 128"}]
         assert self.reasons(stock(), values=enough) == ""
 

@@ -58,82 +58,82 @@ def only(findings: list[Finding]) -> Finding:
 
 
 def test_every_check_is_judged_in_the_order_of_the_report(judge):
-    found = judge(real_host())
-    assert list(found) == [check.id.removeprefix("latency.") for check in latency.checks]
+    findings = judge(real_host())
+    assert list(findings) == [check.id.removeprefix("latency.") for check in latency.checks]
 
 
 def test_a_real_machine(judge):
-    found = judge(real_host(), probes=[*PASSIVE, READ, RESPONDER, HANDSHAKE])
-    one = only(found["disk"])
-    assert one.status == "pass"
-    assert "vda: read p50 0.369 ms" in one.in_use
-    assert one.evidence[0] == "windows:passive"
-    reads = only(found["disk_read"])
+    findings = judge(real_host(), probes=[*PASSIVE, READ, RESPONDER, HANDSHAKE])
+    finding = only(findings["disk"])
+    assert finding.status == "pass"
+    assert "vda: read p50 0.369 ms" in finding.in_use
+    assert finding.evidence[0] == "windows:passive"
+    reads = only(findings["disk_read"])
     assert reads.status == "pass"
     assert "8.0 KiB p50 0.197 ms" in reads.in_use and "1.0 MiB p50 2.26 ms" in reads.in_use
     # Others read from its disk meanwhile.
-    assert only(found["host_overhead"]).status == "skip"
-    assert "were not ours" in only(found["host_overhead"]).why
-    assert [one.status for one in found["tcp"]] == ["pass", "pass"]
+    assert only(findings["host_overhead"]).status == "skip"
+    assert "were not ours" in only(findings["host_overhead"]).why
+    assert [finding.status for finding in findings["tcp"]] == ["pass", "pass"]
     # It was busy, and that is no fault of the network.
-    late = found["scheduling_delay"][0]
+    late = findings["scheduling_delay"][0]
     assert late.status == "warn"
     assert "p99 8.77 ms" in late.in_use and "load" in late.why
 
 
 def test_nothing_is_measured_by_a_policy_of_nothing(judge):
-    found = judge(machine("sda"), probes=[])
-    assert {finding.status for ones in found.values() for finding in ones} == {"skip"}
+    findings = judge(machine("sda"), probes=[])
+    assert {finding.status for ones in findings.values() for finding in ones} == {"skip"}
 
 
 def test_no_second_is_no_measurement(judge):
-    found = judge(machine("sda"), window_seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
+    findings = judge(machine("sda"), window_seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
     for check in ("disk", "nfs", "disk_read", "host_overhead", "tcp", "scheduling_delay"):
-        assert only(found[check]).status == "skip"
-        assert "hostproof_window_seconds is 0" in only(found[check]).why
+        assert only(findings[check]).status == "skip"
+        assert "hostproof_window_seconds is 0" in only(findings[check]).why
 
 
 def test_a_system_without_the_counters_is_skipped(judge):
     aix = Machine().command("uname -s", "AIX\n")
-    found = judge(aix, probes=[*PASSIVE, READ])
+    findings = judge(aix, probes=[*PASSIVE, READ])
     for check in ("disk", "nfs", "disk_read", "host_overhead"):
-        assert only(found[check]).status == "skip"
-        assert "not on AIX" in only(found[check]).why
+        assert only(findings[check]).status == "skip"
+        assert "not on AIX" in only(findings[check]).why
 
 
 def test_no_file_is_read_on_a_system_without_direct_reads():
     policy = latency.policy_from(latency_packs.latency_policy(probes=[READ, HANDSHAKE]))
-    found = latency.read(Machine().command("uname -s", "AIX\n"), policy)
-    assert (list(found.active), found.storage) == ([HANDSHAKE_NAME], {})
+    facts = latency.read(Machine().command("uname -s", "AIX\n"), policy)
+    assert (list(facts.active), facts.storage) == ([HANDSHAKE_NAME], {})
 
 
 def test_what_may_not_be_looked_at_is_an_error(judge):
-    found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
+    findings = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
     for check in ("disk", "nfs", "disk_read", "host_overhead"):
-        assert only(found[check]).status == "error"
+        assert only(findings[check]).status == "error"
 
 
 def test_only_comparing_judges_a_change(judge):
-    found = judge(watched(*disk("sda", *FAST)))
+    findings = judge(watched(*disk("sda", *FAST)))
     for check in ("change", "fleet_change"):
-        assert only(found[check]).status == "skip"
-        assert "hostproof latency baseline" in only(found[check]).why
+        assert only(findings[check]).status == "skip"
+        assert "hostproof latency baseline" in only(findings[check]).why
 
 
 class TestDisk:
     def test_within_the_limits(self, judge):
-        one = only(judge(watched(*disk("sda", *FAST)))["disk"])
-        assert one.status == "pass"
-        assert "read p50 0.5 ms (0.467 ms to 0.533 ms) of 900" in one.in_use
-        assert one.desired == "read p50 at most 5 ms, above 20 ms fails"
-        assert "a hard disk takes 5 ms at best" in one.reference
-        assert "file:/sys/block/sda/queue/rotational" in one.evidence
+        finding = only(judge(watched(*disk("sda", *FAST)))["disk"])
+        assert finding.status == "pass"
+        assert "read p50 0.5 ms (0.467 ms to 0.533 ms) of 900" in finding.in_use
+        assert finding.desired == "read p50 at most 5 ms, above 20 ms fails"
+        assert "a hard disk takes 5 ms at best" in finding.reference
+        assert "file:/sys/block/sda/queue/rotational" in finding.evidence
 
     def test_all_that_are_well_are_one_finding(self, judge):
         windows = [window for name in ("sda", "sdb") for window in disk(name, *FAST)]
-        one = only(judge(watched(*windows, disks=("sda", "sdb")))["disk"])
-        assert one.status == "pass"
-        assert "sda: " in one.in_use and "sdb: " in one.in_use
+        finding = only(judge(watched(*windows, disks=("sda", "sdb")))["disk"])
+        assert finding.status == "pass"
+        assert "sda: " in finding.in_use and "sdb: " in finding.in_use
 
     @pytest.mark.parametrize(
         ("intervals", "status"),
@@ -151,22 +151,22 @@ class TestDisk:
         ],
     )
     def test_fails_only_where_every_interval_is_above_the_limit(self, judge, intervals, status):
-        one = only(judge(watched(*disk("sda", *intervals)))["disk"])
-        assert one.status == status
+        finding = only(judge(watched(*disk("sda", *intervals)))["disk"])
+        assert finding.status == status
         if status != "pass":
-            assert one.title == "sda (ssd): Disk latency is within the limits"
-            assert one.fix
+            assert finding.title == "sda (ssd): Disk latency is within the limits"
+            assert finding.fix
 
     def test_slow_ones_stand_apart_from_those_that_are_well(self, judge):
         slow = disk("sdb", *[(100, 9000)] * 3)
-        found = judge(watched(*disk("sda", *FAST), *slow, disks=("sda", "sdb")))["disk"]
-        assert [one.status for one in found] == ["fail", "pass"]
+        findings = judge(watched(*disk("sda", *FAST), *slow, disks=("sda", "sdb")))["disk"]
+        assert [finding.status for finding in findings] == ["fail", "pass"]
 
     def test_writes_are_judged_too(self, judge):
         windows = disk("sda", *FAST, write=[(100, 900)] * 3)
-        one = only(judge(watched(*windows))["disk"])
-        assert one.status == "warn"
-        assert "write p50 9 ms" in one.why and "read" not in one.why
+        finding = only(judge(watched(*windows))["disk"])
+        assert finding.status == "warn"
+        assert "write p50 9 ms" in finding.why and "read" not in finding.why
 
     def test_a_hard_disk_may_take_longer(self, judge):
         windows = disk("sda", *[(100, 1500)] * 3)
@@ -176,11 +176,11 @@ class TestDisk:
 
     @pytest.mark.parametrize(("reads", "status"), [(29, "skip"), (30, "pass")])
     def test_too_few_requests_tell_nothing(self, judge, reads, status):
-        one = only(judge(watched(*disk("sda", *[(reads, reads // 3)] * 3)))["disk"])
-        assert one.status == status
+        finding = only(judge(watched(*disk("sda", *[(reads, reads // 3)] * 3)))["disk"])
+        assert finding.status == status
         if status == "skip":
-            assert "1 disk had fewer than 30" in one.why
-            assert one.in_use == "sda: 87 reads, 0 writes"
+            assert "1 disk had fewer than 30" in finding.why
+            assert finding.in_use == "sda: 87 reads, 0 writes"
 
     def test_that_a_disk_was_idle_is_no_error(self, judge):
         windows = disk("sda", *FAST)
@@ -194,18 +194,20 @@ class TestDisk:
         """Of 23 ms, counted in ticks of 4, it is not proven that they are above 20."""
         remark = "disk: " + disk_counters.tick_remarks({"sda": disk_counters.NO_QUEUE}, 4000.0)[0]
         windows = disk("sda", *[(100, milliseconds)] * 3, tick_us=4000.0)
-        one = only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"])
-        assert one.status == status
+        finding = only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"])
+        assert finding.status == status
         if status != "pass":
-            said = "The kernel counts its time in ticks: a mean can be up to 4 ms too long or too"
-            assert said in one.why
-        told = milliseconds / 100
-        bounds = f"({told - 4:g} ms to {told + 4:g} ms)"
-        assert f"p50 {told:g} ms {bounds} of 300, in ticks of 4 ms" in one.in_use
+            message = (
+                "The kernel counts its time in ticks: a mean can be up to 4 ms too long or too"
+            )
+            assert message in finding.why
+        mean = milliseconds / 100
+        bounds = f"({mean - 4:g} ms to {mean + 4:g} ms)"
+        assert f"p50 {mean:g} ms {bounds} of 300, in ticks of 4 ms" in finding.in_use
 
     def test_a_device_that_is_counted_finely_fails_at_the_limit(self, judge):
-        one = only(judge(watched(*disk("sda", *[(100, 2300)] * 3)))["disk"])
-        assert one.status == "fail" and "ticks" not in one.why
+        finding = only(judge(watched(*disk("sda", *[(100, 2300)] * 3)))["disk"])
+        assert finding.status == "fail" and "ticks" not in finding.why
 
     def test_a_mean_below_a_tick_may_be_nothing(self, judge):
         windows = disk("sda", *[(100, 100)] * 3, tick_us=4000.0)
@@ -216,9 +218,9 @@ class TestDisk:
         """Of an NVMe device, whose limit is below 4 ms."""
         writes = [(120, 120)] * 3
         windows = disk("nvme0n1", *[(120, 0)] * 3, write=writes, tick_us=tick)
-        one = only(judge(watched(*windows, disks=("nvme0n1",)))["disk"])
-        assert one.status == status
-        assert "p50 0 ms" in one.in_use
+        finding = only(judge(watched(*windows, disks=("nvme0n1",)))["disk"])
+        assert finding.status == status
+        assert "p50 0 ms" in finding.in_use
 
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
@@ -230,9 +232,9 @@ class TestDisk:
 
     def test_a_device_that_was_named_and_is_none_is_an_error(self, judge):
         remark = "disk: sdq is no block device of this host"
-        found = judge(watched(*disk("sda", *FAST), remarks=[NO_NFS, remark]))["disk"]
-        assert sorted(one.status for one in found) == ["error", "pass"]
-        assert remark in found[0].why
+        findings = judge(watched(*disk("sda", *FAST), remarks=[NO_NFS, remark]))["disk"]
+        assert sorted(finding.status for finding in findings) == ["error", "pass"]
+        assert remark in findings[0].why
 
     def test_a_disk_of_an_unknown_kind_is_no_pass(self, judge):
         host = watched(*disk("sda", *FAST)).remove("/sys/block/sda/queue/rotational")
@@ -280,13 +282,13 @@ class TestThresholds:
     )
     def test_the_most_specific_counts_and_of_two_alike_the_later(self, judge, more, status):
         # The table's own, for a solid state disk, is 5 ms; it takes 3.
-        found = judge(watched(*self.WINDOWS), extra_thresholds=more)
-        assert only(found["disk"]).status == status
+        findings = judge(watched(*self.WINDOWS), extra_thresholds=more)
+        assert only(findings["disk"]).status == status
 
     def test_without_a_limit_nothing_is_judged(self, judge):
-        one = only(judge(watched(*self.WINDOWS), thresholds=[])["disk"])
-        assert one.status == "skip"
-        assert "read p50 3 ms" in one.in_use and "no limit" in one.in_use
+        finding = only(judge(watched(*self.WINDOWS), thresholds=[])["disk"])
+        assert finding.status == "skip"
+        assert "read p50 3 ms" in finding.in_use and "no limit" in finding.in_use
 
 
 class TestNfs:
@@ -305,13 +307,13 @@ class TestNfs:
         ],
     )
     def test_each_status(self, judge, intervals, status):
-        one = only(judge(watched(*mount("/u02", *intervals), remarks=[]))["nfs"])
-        assert one.status == status
-        assert "/u02" in (one.title + str(one.in_use))
+        finding = only(judge(watched(*mount("/u02", *intervals), remarks=[]))["nfs"])
+        assert finding.status == status
+        assert "/u02" in (finding.title + str(finding.in_use))
 
     def test_the_client_is_told_from_the_server(self, judge):
-        one = only(judge(watched(*mount("/u02", *[(300, 1.0, 9.0)] * 3), remarks=[]))["nfs"])
-        assert "READ client p50 8 ms" in one.why and "RTT" not in one.why
+        finding = only(judge(watched(*mount("/u02", *[(300, 1.0, 9.0)] * 3), remarks=[]))["nfs"])
+        assert "READ client p50 8 ms" in finding.why and "RTT" not in finding.why
 
     def test_no_mount_at_all(self, judge):
         assert only(judge(watched(*disk("sda", *FAST)))["nfs"]).status == "skip"
@@ -339,15 +341,15 @@ class TestReads:
         ],
     )
     def test_each_status(self, judge, times, status):
-        one = only(judge(read_host(samples("user", *times)), probes=[READ])["disk_read"])
-        assert one.status == status
-        assert one.title.startswith(f"{FILE} (ssd): ")
+        finding = only(judge(read_host(samples("user", *times)), probes=[READ])["disk_read"])
+        assert finding.status == status
+        assert finding.title.startswith(f"{FILE} (ssd): ")
 
     def test_the_tail_needs_a_thousand_samples(self, judge):
         host = read_host(samples("user", *[0.4] * 984, *[60.0] * 15))
-        one = only(judge(host, probes=[READ])["disk_read"])
-        assert one.status == "pass"
-        assert "p99 is unknown with 999 samples (1000 required)" in one.in_use
+        finding = only(judge(host, probes=[READ])["disk_read"])
+        assert finding.status == "pass"
+        assert "p99 is unknown with 999 samples (1000 required)" in finding.in_use
 
     @pytest.mark.parametrize(
         ("slow", "status", "told"),
@@ -360,31 +362,31 @@ class TestReads:
     def test_a_tail_that_is_beyond_the_limit_without_doubt(self, judge, slow, status, told):
         """A slow disk has no 1000 reads in the time, and must not escape the limit by that."""
         host = read_host(samples("user", *[0.4] * (999 - slow), *[60.0] * slow))
-        one = only(judge(host, probes=[READ])["disk_read"])
-        assert one.status == status
-        assert told in (one.in_use if status == "pass" else one.why)
+        finding = only(judge(host, probes=[READ])["disk_read"])
+        assert finding.status == status
+        assert told in (finding.in_use if status == "pass" else finding.why)
 
     def test_a_tail_beyond_what_fails(self, judge):
         limit = {**READ_P99, "warn_ms": 20, "fail_ms": 50}
         host = read_host(samples("user", *[0.4] * 900, *[60.0] * 60))
-        one = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
-        assert one.status == "fail"
-        assert "p99 beyond 50 ms (at least 4.8 % of 960 took longer), wholly above" in one.why
+        finding = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
+        assert finding.status == "fail"
+        assert "p99 beyond 50 ms (at least 4.8 % of 960 took longer), wholly above" in finding.why
         host = read_host(samples("user", *[0.4] * 900, *[30.0] * 60))
-        one = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
-        assert one.status == "warn"
-        assert "p99 beyond 20 ms" in one.why
+        finding = only(judge(host, probes=[READ], extra_thresholds=[limit])["disk_read"])
+        assert finding.status == "warn"
+        assert "p99 beyond 20 ms" in finding.why
 
     def test_a_few_reads_prove_nothing_of_the_tail(self, judge):
-        one = only(judge(read_host(samples("user", *[60.0] * 5)), probes=[READ])["disk_read"])
-        assert one.status == "error"
-        assert "p99 is unknown with 5 samples" in one.in_use
+        finding = only(judge(read_host(samples("user", *[60.0] * 5)), probes=[READ])["disk_read"])
+        assert finding.status == "error"
+        assert "p99 is unknown with 5 samples" in finding.in_use
 
     def test_a_size_without_a_limit_is_shown(self, judge):
         windows = [samples("user", *[0.4] * 1000), samples("user", *[90.0] * 50, size=1 << 20)]
-        one = only(judge(read_host(*windows), probes=[READ])["disk_read"])
-        assert one.status == "pass"
-        assert "1.0 MiB p50 90" in one.in_use
+        finding = only(judge(read_host(*windows), probes=[READ])["disk_read"])
+        assert finding.status == "pass"
+        assert "1.0 MiB p50 90" in finding.in_use
 
     @pytest.mark.parametrize(
         "remark",
@@ -396,46 +398,46 @@ class TestReads:
     )
     def test_what_the_disk_did_not_answer_is_an_error(self, judge, remark):
         windows = [samples("user", *[0.1] * 1000, cached=True)] if "cache" in remark else []
-        found = judge(read_host(*windows, remarks=[remark]), probes=[READ])
-        assert only(found["disk_read"]).status == "error"
-        assert remark in only(found["disk_read"]).why
+        findings = judge(read_host(*windows, remarks=[remark]), probes=[READ])
+        assert only(findings["disk_read"]).status == "error"
+        assert remark in only(findings["disk_read"]).why
 
     def test_a_window_says_itself_that_a_cache_answered(self, judge):
         """Remarks of several rounds are one; each window has its own condition."""
-        one = only(
+        finding = only(
             judge(read_host(samples("user", *[0.1] * 1000, cached=True)), probes=[READ])[
                 "disk_read"
             ]
         )
-        assert one.status == "error" and "a cache answered reads of 8.0 KiB" in one.why
+        assert finding.status == "error" and "a cache answered reads of 8.0 KiB" in finding.why
 
     def test_what_a_process_waited_for_is_exact_where_the_device_counts_in_ticks(self, judge):
-        told = disk_counters.NO_QUEUE.format("dm-1", "4 ms")
-        remark = f"disk_read: {FILE}: {told}: the host's part is not told"
+        reason = disk_counters.NO_QUEUE.format("dm-1", "4 ms")
+        remark = f"disk_read: {FILE}: {reason}: the host's part is not told"
         host = read_host(samples("user", *[25.0] * 1000), remarks=[remark])
-        one = only(judge(host, probes=[READ])["disk_read"])
-        assert one.status == "fail" and "ticks" not in one.why
+        finding = only(judge(host, probes=[READ])["disk_read"])
+        assert finding.status == "fail" and "ticks" not in finding.why
 
     def test_a_file_on_nfs_has_the_limits_of_nfs(self, judge):
         host = read_host(samples("user", *[15.0] * 1000, probe="nfs"))
         mounts = "25 1 8:0 / / rw - xfs /dev/sda rw\n40 25 0:45 / /u02 rw - nfs filer:/vol rw\n"
         host.file("/proc/self/mountinfo", mounts)
-        one = only(judge(host, probes=[READ])["disk_read"])
-        assert one.status == "pass"
-        assert "(nfs)" in one.title or "20 ms" in one.desired
+        finding = only(judge(host, probes=[READ])["disk_read"])
+        assert finding.status == "pass"
+        assert "(nfs)" in finding.title or "20 ms" in finding.desired
 
     def test_nobody_asked(self, judge):
-        found = judge(watched(*disk("sda", *FAST)))
-        assert only(found["disk_read"]).status == "skip"
-        assert only(found["host_overhead"]).status == "skip"
+        findings = judge(watched(*disk("sda", *FAST)))
+        assert only(findings["disk_read"]).status == "skip"
+        assert only(findings["host_overhead"]).status == "skip"
 
 
 class TestHostGap:
     @pytest.mark.parametrize(("gap", "status"), [(0.0, "pass"), (0.5, "pass"), (0.51, "warn")])
     def test_what_the_host_adds(self, judge, gap, status):
         windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
-        one = only(judge(read_host(*windows), probes=[READ])["host_overhead"])
-        assert one.status == status
+        finding = only(judge(read_host(*windows), probes=[READ])["host_overhead"])
+        assert finding.status == status
 
     def test_it_never_fails_on_a_mean_without_bounds(self, judge):
         limit = {
@@ -446,14 +448,14 @@ class TestHostGap:
             "fail_ms": 2,
         }
         host = read_host(samples("user", *[9.0] * 1000), mean_only("host", 8.0))
-        found = judge(host, probes=[READ], extra_thresholds=[limit])
-        assert only(found["host_overhead"]).status == "warn"
+        findings = judge(host, probes=[READ], extra_thresholds=[limit])
+        assert only(findings["host_overhead"]).status == "warn"
 
     def test_others_at_the_device_are_said(self, judge):
         remark = f"disk_read: {FILE}: 90 of the device's 1090 reads were not ours"
         host = read_host(samples("user", *[0.4] * 1000), remarks=[remark])
-        one = only(judge(host, probes=[READ])["host_overhead"])
-        assert one.status == "skip" and "were not ours" in one.why
+        finding = only(judge(host, probes=[READ])["host_overhead"])
+        assert finding.status == "skip" and "were not ours" in finding.why
 
 
 READ_P99 = {"probe": "disk_read", "layer": "user", "size": 8192, "figure": "p99"}
@@ -481,15 +483,15 @@ class TestTcp:
     def test_a_busy_host_is_no_slow_network(self, judge):
         windows = [network("kernel", *[0.2] * 2000), network("user", *[9.0] * 2000)]
         host = machine("sda").windows_of(RESPONDER_NAME, *windows, network("host", *[8.8] * 2000))
-        found = judge(host, probes=[RESPONDER])
-        assert only(found["tcp"]).status == "pass"
-        assert only(found["scheduling_delay"]).status == "warn"
+        findings = judge(host, probes=[RESPONDER])
+        assert only(findings["tcp"]).status == "pass"
+        assert only(findings["scheduling_delay"]).status == "warn"
 
     def test_no_answer_is_an_error(self, judge):
         remark = "tcp: no answer from 127.0.0.1:4100: 7 Connection refused"
         host = machine("sda").windows_of(HANDSHAKE_NAME, remarks=[remark])
-        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert one.status == "error" and remark in one.why
+        finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert finding.status == "error" and remark in finding.why
 
     @pytest.mark.parametrize(
         ("answered", "failures", "status"),
@@ -504,40 +506,40 @@ class TestTcp:
         ],
     )
     def test_answers_that_never_came_are_no_pass(self, judge, answered, failures, status):
-        asked = {"failures": failures, "asked": 45}
-        windows = [network(layer, *[0.4] * answered, **asked) for layer in ("net", "user")]
+        counts = {"failures": failures, "asked": 45}
+        windows = [network(layer, *[0.4] * answered, **counts) for layer in ("net", "user")]
         host = machine("sda").windows_of(HANDSHAKE_NAME, *windows)
-        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert one.status == status
+        finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert finding.status == status
         for why, number in failures.items():
             lost = f"{45 - answered} of 45 connections do not count: "
-            assert one.why.count(lost) == one.in_use.count(lost) == 1
-            assert f"{why} ({number})" in one.why
-            assert one.desired.startswith("handshake p50 at most 5 ms; an answer to each")
+            assert finding.why.count(lost) == finding.in_use.count(lost) == 1
+            assert f"{why} ({number})" in finding.why
+            assert finding.desired.startswith("handshake p50 at most 5 ms; an answer to each")
 
     def test_what_was_lost_is_said_beside_what_is_slow(self, judge):
         slow = network("server", *[1200.0] * 9, **LOST_36)
         remark = "tcp: 127.0.0.1:4100: 36 of 45 connections do not count: 36 nothing within 5 s"
         host = machine("sda").windows_of(HANDSHAKE_NAME, slow, remarks=[remark])
-        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert one.status == "fail"
-        assert "wholly above the limit; 36 of 45 connections do not count" in one.why
-        assert one.why.count("do not count") == 1
+        finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert finding.status == "fail"
+        assert "wholly above the limit; 36 of 45 connections do not count" in finding.why
+        assert finding.why.count("do not count") == 1
         lost = {"failures": {"nothing within 5 s": 1}, "asked": 46}
         slow = network("server", *[1200.0] * 45, **lost)
         host = machine("sda").windows_of(HANDSHAKE_NAME, slow)
-        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert one.status == "fail"
-        assert one.why.endswith("1 of 46 connections do not count: nothing within 5 s (1).")
+        finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert finding.status == "fail"
+        assert finding.why.endswith("1 of 46 connections do not count: nothing within 5 s (1).")
 
     def test_a_connection_that_was_reset_is_no_pass(self, judge):
         known = {"ended": "Connection reset by peer", "asked": 4500, "answered": 960}
         windows = [network(layer, *[0.4] * 480, **known) for layer in ("kernel", "user")]
         host = machine("sda").windows_of(RESPONDER_NAME, *windows)
-        one = only(judge(host, probes=[RESPONDER])["tcp"])
-        assert one.status == "warn"
-        told = "the window ended after 960 of 4500 requests: Connection reset by peer"
-        assert one.why.count(told) == 1
+        finding = only(judge(host, probes=[RESPONDER])["tcp"])
+        assert finding.status == "warn"
+        message = "the window ended after 960 of 4500 requests: Connection reset by peer"
+        assert finding.why.count(message) == 1
 
     def test_the_tail_of_a_connection_that_was_reset(self, judge):
         """960 samples do not tell a p99, and 6 % of them at 50 ms are no p99 below 1 ms."""
@@ -545,18 +547,18 @@ class TestTcp:
         known = {"ended": "Connection reset by peer", "asked": 4500}
         window = network("kernel", *[0.4] * 900, *[50.0] * 60, **known)
         host = machine("sda").windows_of(RESPONDER_NAME, window)
-        one = only(judge(host, probes=[RESPONDER], extra_thresholds=[limit])["tcp"])
-        assert one.status == "fail"
-        assert "network p99 beyond 1 ms (at least 4.8 % of 960 took longer), wholly" in one.why
-        assert "ended after 960 of 4500 requests" in one.why
+        finding = only(judge(host, probes=[RESPONDER], extra_thresholds=[limit])["tcp"])
+        assert finding.status == "fail"
+        assert "network p99 beyond 1 ms (at least 4.8 % of 960 took longer), wholly" in finding.why
+        assert "ended after 960 of 4500 requests" in finding.why
 
     def test_a_syn_that_was_lost_is_no_pass(self, judge):
         """What needed a second one is left out of the network's figure, which stays as it was."""
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45, retrans=3))
-        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
-        assert one.status == "warn"
-        assert "3 of 45 handshakes needed a second SYN" in one.why
-        assert "segments" not in one.why
+        finding = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert finding.status == "warn"
+        assert "3 of 45 handshakes needed a second SYN" in finding.why
+        assert "segments" not in finding.why
         again = network("kernel", *[0.3] * 2000, retrans=3)
         host = machine("sda").windows_of(RESPONDER_NAME, again)
         assert only(judge(host, probes=[RESPONDER])["tcp"]).status == "pass"
@@ -581,8 +583,8 @@ class TestTcp:
 
     def test_a_handshake_does_not_tell_the_delay(self, judge):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45))
-        one = only(judge(host, probes=[HANDSHAKE])["scheduling_delay"])
-        assert one.status == "skip" and "request_response" in one.why
+        finding = only(judge(host, probes=[HANDSHAKE])["scheduling_delay"])
+        assert finding.status == "skip" and "request_response" in finding.why
 
 
 class TestBudget:
@@ -591,9 +593,9 @@ class TestBudget:
     @pytest.mark.parametrize(("rtt", "told"), [(0.021, "2008"), (0.161, "1567"), (0.685, "861")])
     def test_what_the_round_trip_allows(self, judge, rtt, told):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
-        one = only(judge(host, probes=[HANDSHAKE], budget=self.BUDGET)["round_trip_budget"])
-        assert one.status == "pass"
-        assert f"at most {told} transactions a second" in one.in_use
+        finding = only(judge(host, probes=[HANDSHAKE], budget=self.BUDGET)["round_trip_budget"])
+        assert finding.status == "pass"
+        assert f"at most {told} transactions a second" in finding.in_use
 
     def room(self, judge, rtt: float, **given: float) -> Finding:
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
@@ -606,11 +608,13 @@ class TestBudget:
     )
     def test_a_measured_rate_stands_for_the_time_elsewhere(self, judge, rtt, rate, elsewhere):
         """The article's rates; it prints 0.40, 0.48 and 0.49 ms for what they leave."""
-        one = self.room(judge, rtt, measured_per_second=rate, measured_round_trip_ms=rtt)
-        assert one.status == "pass"
-        assert f"at most {rate} transactions a second of one session" in one.in_use
-        told = f"1 round trips and {elsewhere} ms elsewhere (what {rate} a second at {rtt:.3g} ms"
-        assert one.desired.startswith(told)
+        finding = self.room(judge, rtt, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert finding.status == "pass"
+        assert f"at most {rate} transactions a second of one session" in finding.in_use
+        desired = (
+            f"1 round trips and {elsewhere} ms elsewhere (what {rate} a second at {rtt:.3g} ms"
+        )
+        assert finding.desired.startswith(desired)
         # Measured at the round trip of now, where none is given.
         again = self.room(judge, rtt, measured_per_second=rate)
         assert f"at most {rate} transactions a second" in again.in_use
@@ -619,13 +623,13 @@ class TestBudget:
         ("rtt", "rate", "far", "told"), [(0.161, 1567, 0.685, "860"), (0.685, 854, 0.021, "1973")]
     )
     def test_a_rate_that_was_measured_elsewhere(self, judge, rtt, rate, far, told):
-        one = self.room(judge, far, measured_per_second=rate, measured_round_trip_ms=rtt)
-        assert f"at most {told} transactions a second" in one.in_use
+        finding = self.room(judge, far, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert f"at most {told} transactions a second" in finding.in_use
 
     def test_a_rate_that_no_session_can_have_is_an_error(self, judge):
-        one = self.room(judge, 6.0, measured_per_second=854)
-        assert one.status == "error"
-        assert "854 per second with 1 round trips of 6" in one.why
+        finding = self.room(judge, 6.0, measured_per_second=854)
+        assert finding.status == "error"
+        assert "854 per second with 1 round trips of 6" in finding.why
 
     def test_the_article_s_pool(self, judge):
         """One INSERT a page at 6 ms: 17.867 ms with a query that validates first, 9.927 without.
@@ -633,49 +637,49 @@ class TestBudget:
         The query takes 7.94 ms: one round trip, and 1.94 ms of its own.
         """
         rate = 1000 / 9.927
-        one = self.room(judge, 6.0, measured_per_second=rate, validation_ms=1.94)
-        assert one.running == (
+        finding = self.room(judge, 6.0, measured_per_second=rate, validation_ms=1.94)
+        assert finding.running == (
             "a pool that validates at each request adds 7.94 ms to each: 17.9 ms instead of 9.93 "
             "ms; one that validates in the background does not, and may hand out dead connections"
         )
-        one = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
-        assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in one.running
+        finding = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
+        assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in finding.running
 
     @pytest.mark.parametrize(("wanted", "status"), [(1500, "pass"), (1600, "warn")])
     def test_what_is_wanted(self, judge, wanted, status):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.161] * 45))
         budget = {**self.BUDGET, "per_second": wanted}
-        one = only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
-        assert one.status == status
+        finding = only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
+        assert finding.status == status
         if status == "warn":
             # The advice stands beside what it does to connections that died.
-            assert "hands out connections that died" in str(one.fix)
-            assert "1.5 times background-validation-millis" in str(one.fix)
+            assert "hands out connections that died" in str(finding.fix)
+            assert "1.5 times background-validation-millis" in str(finding.fix)
 
     def test_the_process_feels_the_user_s_time(self, judge):
         windows = [network("kernel", *[0.1] * 2000), network("user", *[0.3] * 2000)]
         host = machine("sda").windows_of(RESPONDER_NAME, *windows)
-        one = only(judge(host, probes=[RESPONDER], budget=self.BUDGET)["round_trip_budget"])
-        assert "0.3 ms (user)" in one.in_use
-        assert "validates at each request adds 0.3 ms" in one.running
+        finding = only(judge(host, probes=[RESPONDER], budget=self.BUDGET)["round_trip_budget"])
+        assert "0.3 ms (user)" in finding.in_use
+        assert "validates at each request adds 0.3 ms" in finding.running
 
     @pytest.mark.parametrize("given", [{}, {"payload_port": 1521, "reply_size": 110}])
     def test_the_sizes_of_live_connections_are_named(self, judge, given):
         host = machine("sda").windows_of(RESPONDER_NAME, network("user", *[0.3] * 2000, **given))
         probes = [{**RESPONDER, "payload": "auto"}]
-        one = only(judge(host, probes=probes, budget=self.BUDGET)["round_trip_budget"])
+        finding = only(judge(host, probes=probes, budget=self.BUDGET)["round_trip_budget"])
         text = "; requests of 12 and responses of 110 bytes, the means of port 1521"
-        assert one.in_use.endswith(text) == bool(given)
+        assert finding.in_use.endswith(text) == bool(given)
 
     def test_no_budget_and_no_target(self, judge):
         assert only(judge(machine("sda"), probes=[])["round_trip_budget"]).status == "skip"
-        found = judge(machine("sda"), probes=[], budget=self.BUDGET)
-        assert only(found["round_trip_budget"]).status == "skip"
+        findings = judge(machine("sda"), probes=[], budget=self.BUDGET)
+        assert only(findings["round_trip_budget"]).status == "skip"
 
     def test_no_answer_is_an_error(self, judge):
         host = machine("sda").windows_of(HANDSHAKE_NAME)
-        found = judge(host, probes=[HANDSHAKE], budget=self.BUDGET)
-        assert only(found["round_trip_budget"]).status == "error"
+        findings = judge(host, probes=[HANDSHAKE], budget=self.BUDGET)
+        assert only(findings["round_trip_budget"]).status == "error"
 
 
 class TestReports:
@@ -701,17 +705,17 @@ class TestReports:
         assert self.told(judge, event(name, 5000, mean, left_open)).status == status
 
     def test_waits_that_are_not_told_are_not_none(self, judge):
-        one = event("db file sequential read", 0, 12.0, 0.5, n_from="not told")
-        told = self.told(judge, one)
-        assert told.status == "warn"
-        assert "of an unknown number" in told.in_use
+        wait_event = event("db file sequential read", 0, 12.0, 0.5, n_from="not told")
+        finding = self.told(judge, wait_event)
+        assert finding.status == "warn"
+        assert "of an unknown number" in finding.in_use
 
     def test_a_remark_that_names_the_log_write_is_no_reason(self, judge):
         write = event("log file parallel write", 88001, 1.0, 0.1, io_latency="unknown")
         remark = "1 event has no window, the time is too short: log file parallel write"
         host = machine("sda").windows_of(REPORT_NAME, write, remarks=[remark])
-        found = only(judge(host, probes=[REPORT])["log_file_parallel_write"])
-        assert found.why == "'log file parallel write' may not be an I/O latency."
+        finding = only(judge(host, probes=[REPORT])["log_file_parallel_write"])
+        assert finding.why == "'log file parallel write' may not be an I/O latency."
 
     def test_a_name_that_was_cut_is_known(self, judge):
         cut = event("cell single block physical", 5000, 25.0, 0.1, name_may_go_on=True)
@@ -720,9 +724,9 @@ class TestReports:
         assert self.told(judge, whole).status == "skip"
 
     def test_an_event_that_was_asked_for_and_is_not_there_is_an_error(self, judge):
-        one = event("log file sync", 5000, 1.0, 0.1)
-        assert self.told(judge, one, events=["log file sync"]).status == "pass"
-        assert self.told(judge, one, events=["log file sync", "gc cr"]).status == "error"
+        wait_event = event("log file sync", 5000, 1.0, 0.1)
+        assert self.told(judge, wait_event, events=["log file sync"]).status == "pass"
+        assert self.told(judge, wait_event, events=["log file sync", "gc cr"]).status == "error"
 
     def test_a_report_without_figures_is_an_error(self, judge):
         assert self.told(judge).status == "error"
@@ -731,19 +735,19 @@ class TestReports:
         ("told", "status"), [("yes", "pass"), ("no", "warn"), ("unknown", "warn")]
     )
     def test_log_file_parallel_write(self, judge, told, status):
-        one = event("log file parallel write", 5000, 30.0, 0.1, io_latency=told)
-        assert self.told(judge, one, check="log_file_parallel_write").status == status
+        wait_event = event("log file parallel write", 5000, 30.0, 0.1, io_latency=told)
+        assert self.told(judge, wait_event, check="log_file_parallel_write").status == status
         # It is judged as a latency only where it is one.
-        assert self.told(judge, one).status == ("fail" if told == "yes" else "skip")
+        assert self.told(judge, wait_event).status == ("fail" if told == "yes" else "skip")
 
     def test_no_such_event(self, judge):
-        one = event("log file sync", 5000, 1.0, 0.1)
-        assert self.told(judge, one, check="log_file_parallel_write").status == "skip"
+        wait_event = event("log file sync", 5000, 1.0, 0.1)
+        assert self.told(judge, wait_event, check="log_file_parallel_write").status == "skip"
 
     def test_a_report_that_could_not_be_read_is_an_error(self, judge):
-        found = judge(machine("sda"), probes=[REPORT])
-        assert only(found["database"]).status == "error"
-        assert only(found["log_file_parallel_write"]).status == "error"
+        findings = judge(machine("sda"), probes=[REPORT])
+        assert only(findings["database"]).status == "error"
+        assert only(findings["log_file_parallel_write"]).status == "error"
 
 
 class TestUnknowns:
@@ -805,10 +809,10 @@ def test_real_reports_are_read_on_the_host(judge, tmp_path):
     foreign.write_text("nothing of that kind\n")
     probes = [{"probe": "report", "path": str(path)} for path in (good, foreign, tmp_path / "no")]
     host = LiveHost()
-    found = judge(host, probes=probes)["database"]
-    assert [one.status for one in found] == ["warn", "error", "error"]
-    assert "log file sync mean 5.27 ms" in found[0].why
-    assert "none of AWR" in found[1].why
+    findings = judge(host, probes=probes)["database"]
+    assert [finding.status for finding in findings] == ["warn", "error", "error"]
+    assert "log file sync mean 5.27 ms" in findings[0].why
+    assert "none of AWR" in findings[1].why
     # No SQL and no other text of a report is kept.
     assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
         *("file:/proc/self/mountinfo", "processes:pmon")
@@ -822,7 +826,7 @@ class TestPools:
     NAME = "pool 127.0.0.1:9990 SALES"
 
     def one(self, judge: Any, *milliseconds: float, remarks: Any = (), **changes: Any) -> Finding:
-        times = [int(one * 1e6) for one in milliseconds]
+        times = [int(duration * 1e6) for duration in milliseconds]
         name = "127.0.0.1:9990 SALES"
         conditions = {"trivial_p50_us": 1100.0}
         made = window_from_samples("pool", name, "checkout", None, 1.0, 3.0, times, conditions)
@@ -831,9 +835,9 @@ class TestPools:
         return only(judge(host, probes=[self.PROBE], **changes)["checkout"])
 
     def test_without_a_limit_it_is_told_and_not_judged(self, judge):
-        one = self.one(judge, *[7.5] * 50)
-        assert one.status == "skip" and "7.5 ms) of 50, no limit" in str(one.why)
-        assert "1.1 ms of it are the management's own" in str(one.why)
+        finding = self.one(judge, *[7.5] * 50)
+        assert finding.status == "skip" and "7.5 ms) of 50, no limit" in str(finding.why)
+        assert "1.1 ms of it are the management's own" in str(finding.why)
 
     @pytest.mark.parametrize(("limit", "status"), [(8, "pass"), (7, "fail"), (2, "fail")])
     def test_a_limit(self, judge, limit, status):
@@ -843,9 +847,9 @@ class TestPools:
         assert self.one(judge, *[7.5] * 50, thresholds=limits).status == status
 
     def test_no_window_is_an_error(self, judge):
-        one = self.one(judge, remarks=("pool: jboss-cli ended with 1",))
-        assert one.status == "error" and "jboss-cli ended with 1" in str(one.why)
+        finding = self.one(judge, remarks=("pool: jboss-cli ended with 1",))
+        assert finding.status == "error" and "jboss-cli ended with 1" in str(finding.why)
 
     def test_no_second_is_no_measurement(self, judge):
-        found = judge(Machine(), probes=[self.PROBE], window_seconds=0)
-        assert only(found["checkout"]).status == "skip"
+        findings = judge(Machine(), probes=[self.PROBE], window_seconds=0)
+        assert only(findings["checkout"]).status == "skip"

@@ -35,13 +35,15 @@ def judge(tmp_path, validate_finding) -> Judge:
                 probes[-1]["before"] = str(earlier)
         policy = {"latency": latency_packs.latency_policy(probes=probes)}
         host = LiveHost()
-        found = audit.judge_host(host, policy)
+        findings = audit.judge_host(host, policy)
         again = audit.judge_host(RecordedHost(host.evidence), policy)
-        assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
+        assert [finding.as_dict() for finding in again] == [
+            finding.as_dict() for finding in findings
+        ]
         by_check: dict[str, list[Finding]] = {}
-        for one in found:
-            validate_finding(one.as_dict())
-            by_check.setdefault(one.check.removeprefix("latency."), []).append(one)
+        for finding in findings:
+            validate_finding(finding.as_dict())
+            by_check.setdefault(finding.check.removeprefix("latency."), []).append(finding)
         return by_check
 
     return judge_texts
@@ -73,27 +75,30 @@ def live(findings_of) -> Callable[..., Finding]:
         if figures is not None:
             host.windows_of("sqlnet port 1521", remarks=remarks)
             host.measured["sqlnet port 1521"]["figures"] = figures
-        given = latency_packs.latency_policy(probes=[{"probe": "sqlnet"}, *probes], **policy)
-        (one,) = findings_of("latency", host, given)["payload_sizes"]
-        return one
+        host_policy = latency_packs.latency_policy(probes=[{"probe": "sqlnet"}, *probes], **policy)
+        (finding,) = findings_of("latency", host, host_policy)["payload_sizes"]
+        return finding
 
     return judge
 
 
 class TestExadataCells:
     def test_slow_single_block_reads_of_cd_02_enkcel01(self, judge):
-        found = judge(article("iolstats-seed-long.txt"))
-        (one,) = found["cell_slow_requests"]
-        assert one.status == "fail"
+        findings = judge(article("iolstats-seed-long.txt"))
+        (finding,) = findings["cell_slow_requests"]
+        assert finding.status == "fail"
         # 8 KiB: 18,508 + 12,778 + 526 + 1 reads from 65.5 ms on; 512 bytes: 3,492; 16 KiB: 15.
-        assert "CD_02_enkcel01 reads: at least 5 % of" in one.why
-        assert "8192 bytes: p50 8.19 ms to 16.4 ms, p99 131 ms to 262 ms" in one.why
-        assert one.values["CD_02_enkcel01 reads 8192 p99_below_ms"] == 262.144
-        assert [one.status for one in found["cell_confined"]] == ["skip"]
+        assert "CD_02_enkcel01 reads: at least 5 % of" in finding.why
+        assert "8192 bytes: p50 8.19 ms to 16.4 ms, p99 131 ms to 262 ms" in finding.why
+        assert finding.values["CD_02_enkcel01 reads 8192 p99_below_ms"] == 262.144
+        assert [finding.status for finding in findings["cell_confined"]] == ["skip"]
 
     def test_a_dump_of_scans_alone_is_not_judged_by_single_reads(self, judge):
-        (one,) = judge(article("iolstats-seed-smartscan.txt"))["cell_slow_requests"]
-        assert (one.status, one.why) == ("skip", "All requests are of 64 KiB and more: scans.")
+        (finding,) = judge(article("iolstats-seed-smartscan.txt"))["cell_slow_requests"]
+        assert (finding.status, finding.why) == (
+            "skip",
+            "All requests are of 64 KiB and more: scans.",
+        )
 
     @pytest.mark.parametrize(
         ("fast", "slow", "status"), [(200, 0, "pass"), (20, 0, "error"), (100, 100, "fail")]
@@ -110,58 +115,60 @@ class TestExadataCells:
             "---------------------||------------|------------|\n"
             f"[    8192,    16383) ||{fast:>11} |{slow:>11} |\n"
         )
-        (one,) = judge(text)["cell_slow_requests"]
-        assert one.status == status
+        (finding,) = judge(text)["cell_slow_requests"]
+        assert finding.status == status
 
     def test_sda_of_the_article_lacks_most_lines(self, judge):
-        found = judge(article("devio_stats-seed.txt"))
+        findings = judge(article("devio_stats-seed.txt"))
         for check in ("cell_confined", "cell_queues"):
-            (one,) = found[check]
-            assert one.status == "error"
-            assert "the text was shortened, and the lines that are missing are unknown" in one.why
+            (finding,) = findings[check]
+            assert finding.status == "error"
+            assert (
+                "the text was shortened, and the lines that are missing are unknown" in finding.why
+            )
 
     def test_a_confined_disk_and_a_queue(self, judge):
         text = article("devio_stats-seed.txt")
         text = text.replace(
             "0.111111 0.111111 15 7 38 0 0 0 0", "0.111111 9.500000 15 7 38 0 0 0 1"
         )
-        found = judge(text)
-        (confined,) = found["cell_confined"]
+        findings = judge(text)
+        (confined,) = findings["cell_confined"]
         assert confined.status == "fail"
         assert confined.why == "/dev/sda: trigerConfine in 1 of 6 intervals of 3 s."
-        (queued,) = found["cell_queues"]
+        (queued,) = findings["cell_queues"]
         assert queued.status == "warn"
         assert queued.why == "/dev/sda: latency 4.12 ms, service time 0.0577 ms."
         assert queued.values["/dev/sda latency_ms"] == pytest.approx(4.1202)
 
     def test_a_whole_dump_without_trouble_passes(self, judge):
         text = article("devio_stats-seed.txt").replace("last 1800 seconds", "last 21 seconds")
-        found = judge(text.replace("etc.\n", ""))
-        assert [found[check][0].status for check in ("cell_confined", "cell_queues")] == [
+        findings = judge(text.replace("etc.\n", ""))
+        assert [findings[check][0].status for check in ("cell_confined", "cell_queues")] == [
             "pass",
             "pass",
         ]
 
     def test_balance_of_cells(self, judge):
-        one = article("iolstats-seed-smartscan.txt")
-        second = one.replace("enkcel01", "enkcel02")
-        (even,) = judge(one, second)["cell_balance"]
+        first = article("iolstats-seed-smartscan.txt")
+        second = first.replace("enkcel01", "enkcel02")
+        (even,) = judge(first, second)["cell_balance"]
         assert even.status == "pass"
         less = second.replace("                   208 ", "                   100 ")
         less = less.replace("89 |         59 |         19", " 0 |         40 |         19")
-        (uneven,) = judge(one, less)["cell_balance"]
+        (uneven,) = judge(first, less)["cell_balance"]
         assert uneven.status == "warn"
         assert uneven.why.startswith("enkcel02 (CD) did 45.0 % less than the middle")
-        assert judge(one)["cell_balance"][0].status == "skip"
-        assert judge(one, second, "no dump")["cell_balance"][0].status == "error"
+        assert judge(first)["cell_balance"][0].status == "skip"
+        assert judge(first, second, "no dump")["cell_balance"][0].status == "error"
 
 
 class TestSlob:
     def test_more_sessions_than_64_add_nothing(self, judge):
         text = article("slob-grep-physical-reads.txt") + article("slob-grep-single-block.txt")
-        (one,) = judge(text)["saturation"]
-        assert one.status == "warn"
-        assert one.why == (
+        (finding,) = judge(text)["saturation"]
+        assert finding.status == "warn"
+        assert finding.why == (
             "From 64 sessions on, more sessions add less than 5 % read requests. It is unknown "
             "whether host CPUs or storage are saturated (a read takes 0.548 ms with 64 sessions "
             "and 0.924 ms with 128): use awr_info.sh of SLOB and set cores of the probe."
@@ -182,9 +189,9 @@ class TestSlob:
             row.format(16, cpus, 4000, 2000, 400),
             row.format(32, cpus, 4000, 2010, 800),
         ]
-        (one,) = judge("\n".join([head, *lines]), cores=16)["saturation"]
-        assert one.status == "warn"
-        assert says in one.why
+        (finding,) = judge("\n".join([head, *lines]), cores=16)["saturation"]
+        assert finding.status == "warn"
+        assert says in finding.why
         rising = [row.format(n, n / 8, 400 * n, 200 * n, 300) for n in (8, 16, 32)]
         assert judge("\n".join([head, *rising]), cores=16)["saturation"][0].status == "pass"
 
@@ -205,9 +212,9 @@ class TestSlob:
         assert heading in text
         findings = judge(f"{before}{heading}{rule}\n{added}{rows}")["prefetch"]
         # The machine may run an instance, whose parameters are checked too.
-        (one,) = [finding for finding in findings if "report" in finding.title]
-        assert one.status == "warn"
-        assert one.why == (
+        (result,) = [finding for finding in findings if "report" in finding.title]
+        assert result.status == "warn"
+        assert result.why == (
             "_db_block_prefetch_limit, _db_block_prefetch_quota, "
             "_db_file_noncontig_mblock_read_count are 0."
         )
@@ -219,15 +226,15 @@ class TestSlob:
         assert row in text
         for hits, status in (("64,000", "pass"), ("12,000", "warn")):
             added = f"cell flash cache read hits       {hits:>18}          196.7           1.0\n"
-            (one,) = judge(text.replace(row, added + row))["flash_cache"]
-            assert one.status == status
-            assert f"{hits} hits of 65,656 read requests" in one.in_use
+            (finding,) = judge(text.replace(row, added + row))["flash_cache"]
+            assert finding.status == status
+            assert f"{hits} hits of 65,656 read requests" in finding.in_use
         assert judge(text)["flash_cache"][0].status == "skip"
 
     def test_the_node_that_differs_is_named_in_the_title(self, judge):
-        (one,) = judge(article("awr-global-11.2-system.txt"))["instances"]
-        assert one.status == "warn"
-        assert "instance 2: " in one.title
+        (finding,) = judge(article("awr-global-11.2-system.txt"))["instances"]
+        assert finding.status == "warn"
+        assert "instance 2: " in finding.title
         assert "cluster_nodes.huge_pages" in rule_of("latency.instances").check.because_of
 
 
@@ -235,10 +242,10 @@ class TestBeforeAndAfter:
     def test_orion_with_the_marks_of_old_hacmp(self, judge):
         before = article("orion-11.1-grep-default.txt")
         after = article("orion-11.1-grep-old-hacmp.txt")
-        (one,) = judge(after, before=before)["tool_change"]
-        assert one.status == "fail"
-        assert one.why == "Got worse by more than 10 %: large MB/s."
-        assert one.in_use == (
+        (finding,) = judge(after, before=before)["tool_change"]
+        assert finding.status == "fail"
+        assert finding.why == "Got worse by more than 10 %: large MB/s."
+        assert finding.in_use == (
             "large MB/s 213.55 to 109.64 (-48.7 %); small IOPS 32,323 to 31,203 (-3.5 %)"
         )
         assert judge(before, before=after)["tool_change"][0].status == "pass"
@@ -246,56 +253,58 @@ class TestBeforeAndAfter:
     def test_apachebench_with_checks_in_the_background(self, judge):
         before = article("apachebench-foreground-check.txt")
         after = article("apachebench-background-check.txt")
-        (one,) = judge(after, before=before)["tool_change"]
-        assert one.status == "pass"
-        assert "requests/s 55.97 to 100.74 (+80.0 %)" in one.in_use
+        (finding,) = judge(after, before=before)["tool_change"]
+        assert finding.status == "pass"
+        assert "requests/s 55.97 to 100.74 (+80.0 %)" in finding.in_use
         (worse,) = judge(before, before=after)["tool_change"]
         assert worse.status == "fail"
         assert worse.why == "Got worse by more than 10 %: requests/s, time per request ms."
 
     def test_results_of_different_tools_are_no_pass(self, judge):
         before = article("orion-11.1-grep-default.txt")
-        (one,) = judge(article("apachebench-background-check.txt"), before=before)["tool_change"]
-        assert one.status == "error"
+        (finding,) = judge(article("apachebench-background-check.txt"), before=before)[
+            "tool_change"
+        ]
+        assert finding.status == "error"
 
 
 class TestLobsAndRedo:
     def test_unaligned_writes(self, judge):
-        (one,) = judge(article("awr-11.2.0.3-statistics-nocache.txt"))["lob_unaligned_writes"]
-        assert one.status == "warn"
-        assert one.why == "314,990 of 315,000 LOB writes (100.0 %) are unaligned."
+        (finding,) = judge(article("awr-11.2.0.3-statistics-nocache.txt"))["lob_unaligned_writes"]
+        assert finding.status == "warn"
+        assert finding.why == "314,990 of 315,000 LOB writes (100.0 %) are unaligned."
 
     def test_redo_is_the_next_bottleneck_with_cache(self, judge):
-        found = judge(article("awr-11.2.0.3-top-and-statistics-cache.txt"))
-        (one,) = found["redo_waits"]
-        assert one.status == "warn"
-        assert one.why == (
+        findings = judge(article("awr-11.2.0.3-top-and-statistics-cache.txt"))
+        (finding,) = findings["redo_waits"]
+        assert finding.status == "warn"
+        assert finding.why == (
             "16.9 % of the database's time went to the redo log (log buffer space 15.6 %; log "
             "file switch (checkpoint incomplete) 1.3 %). It is more than 'enq: HW - contention': "
             "the bottleneck is now redo, not LOB space."
         )
-        (database,) = found["database"]
+        (database,) = findings["database"]
         assert database.status == "fail"
         assert "log buffer space mean 75" in database.why
         assert "log file switch (checkpoint incomplete) mean 16" in database.why
 
     def test_no_redo_wait_in_the_first_test(self, judge):
-        (one,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]
-        assert one.status == "skip"
+        (finding,) = judge(article("awr-11.2.0.3-top-enq-hw.txt"))["redo_waits"]
+        assert finding.status == "skip"
 
 
 class TestTraffic:
     def test_sizes_that_tcpdump_saw(self, judge):
-        found = judge(article("tcpdump-seed.txt"))
-        (one,) = found["payload_sizes"]
-        assert (one.status, one.in_use) == ("skip", "request_size: 80, reply_size: 110")
-        assert one.values == {"request_size bytes": 80.0, "reply_size bytes": 109.8}
-        assert "db01-vip.ncube-lm" in str(found["database"][0].in_use)
+        findings = judge(article("tcpdump-seed.txt"))
+        (finding,) = findings["payload_sizes"]
+        assert (finding.status, finding.in_use) == ("skip", "request_size: 80, reply_size: 110")
+        assert finding.values == {"request_size bytes": 80.0, "reply_size bytes": 109.8}
+        assert "db01-vip.ncube-lm" in str(findings["database"][0].in_use)
 
     def test_sizes_that_tcpstat_saw(self, judge):
-        (one,) = judge(article("tcpstat-seed.txt"))["payload_sizes"]
+        (finding,) = judge(article("tcpstat-seed.txt"))["payload_sizes"]
         # 230.7 bytes of a frame without 54 bytes of headers.
-        assert one.in_use == "request_size: 177, reply_size: 177"
+        assert finding.in_use == "request_size: 177, reply_size: 177"
 
     @pytest.mark.parametrize(
         ("sizes", "status"),
@@ -307,11 +316,11 @@ class TestTraffic:
         tcp = dict(latency_packs.RESPONDER, request_size=sizes[0], reply_size=sizes[1])
         probes = [{"probe": "report", "path": str(path)}, tcp]
         policy = latency_packs.latency_policy(probes=probes, window_seconds=0)
-        found = audit.judge_host(LiveHost(), {"latency": policy})
-        (one,) = [one for one in found if one.check == "latency.payload_sizes"]
-        assert one.status == status
+        findings = audit.judge_host(LiveHost(), {"latency": policy})
+        (finding,) = [finding for finding in findings if finding.check == "latency.payload_sizes"]
+        assert finding.status == status
         if status == "warn":
-            assert "the traffic has request_size: 80, reply_size: 110." in one.why
+            assert "the traffic has request_size: 80, reply_size: 110." in finding.why
 
     @pytest.mark.parametrize(
         ("sizes", "status"),
@@ -319,9 +328,9 @@ class TestTraffic:
     )
     def test_sizes_of_live_connections(self, live, sizes, status):
         probes = [] if sizes is None else [{**latency_packs.RESPONDER, **sizes}]
-        one = live(LIVE, probes=probes)
-        assert (one.status, one.title[:11]) == (status, "port 1521: ")
-        assert one.in_use == (
+        finding = live(LIVE, probes=probes)
+        assert (finding.status, finding.title[:11]) == (status, "port 1521: ")
+        assert finding.in_use == (
             "request_size: 80, reply_size: 110; 1000 round trips per second on 12 connections, rtt "
             "0.5 ms, minimum 0.1 ms, 3 segments retransmitted; 2 connections do not count: they "
             "began or ended meanwhile"
@@ -332,8 +341,8 @@ class TestTraffic:
         assert live(LIVE, probes=[probe]).status == "pass"
 
     def test_a_port_without_traffic(self, live):
-        one = live({}, remarks=["no connection uses port 1521"])
-        assert (one.status, one.why) == ("skip", "No connection uses port 1521.")
+        finding = live({}, remarks=["no connection uses port 1521"])
+        assert (finding.status, finding.why) == ("skip", "No connection uses port 1521.")
 
     def test_sizes_that_were_not_measured_are_unknown(self, live):
         assert live(None).status == "error"
@@ -357,13 +366,13 @@ def test_reads_may_come_from_the_page_cache(judge):
     """A finding of read events names async_io.direct_files if that does not pass on the host."""
     (good,) = judge(article("slob-grep-single-block.txt"))["database"]
     assert (good.status, good.because_of) == ("pass", ())
-    told = good._replace(because_of=rule_of("latency.database").check.because_of)
+    finding = good._replace(because_of=rule_of("latency.database").check.because_of)
     cached = good._replace(check="async_io.direct_files", status="warn", because_of=())
-    assert resting([told, cached])[0].because_of == ("async_io.direct_files",)
+    assert resting([finding, cached])[0].because_of == ("async_io.direct_files",)
     direct = cached._replace(status="pass")
-    assert resting([told, direct])[0].because_of == ()
+    assert resting([finding, direct])[0].because_of == ()
 
 
 def rule_of(check: str) -> Any:
     rules = [*rules_work.rules.rules, *rules_reports.rules.rules]
-    return next(one for one in rules if one.check.id == check)
+    return next(rule for rule in rules if rule.check.id == check)

@@ -26,9 +26,9 @@ def judge(validate_finding) -> Judge:
     def judge_machine(machine: Machine, **changes: Any) -> dict[str, list[Finding]]:
         policy = {"latency": latency_packs.latency_policy(**changes)}
         by_check: dict[str, list[Finding]] = {}
-        for one in audit.judge_host(machine, policy):
-            validate_finding(one.as_dict())
-            by_check.setdefault(one.check.removeprefix("latency."), []).append(one)
+        for finding in audit.judge_host(machine, policy):
+            validate_finding(finding.as_dict())
+            by_check.setdefault(finding.check.removeprefix("latency."), []).append(finding)
         return by_check
 
     return judge_machine
@@ -57,90 +57,92 @@ def of_the_article() -> list[str]:
 
     Its columns are CHAIN_SIGNATURE (50), WHO (15), WAIT_EVENT_TEXT (28), BLOCKED_BY (15)."""
     lines = (FIXTURES / "latency/wait-chains-seed.txt").read_text().splitlines()
-    found = []
+    rows = []
     for line in lines[2:]:
         signature, who, event, blocked_by = (
             line[begin:end].strip() for begin, end in ((0, 50), (51, 66), (67, 95), (96, 111))
         )
-        found.append(row(who, None if blocked_by == "," else blocked_by, event, signature))
-    return found
+        rows.append(row(who, None if blocked_by == "," else blocked_by, event, signature))
+    return rows
 
 
 class TestParameters:
     def test_a_19c_database_with_defaults_passes(self, judge):
-        found = judge(database())
+        findings = judge(database())
         for check in ("lob_reclaim_event", "lob_securefile", "prefetch", "wait_chains"):
-            assert [one.status for one in found[check]] == ["pass"], check
-            assert found[check][0].title.startswith("ORCL: ")
-        assert found["lob_securefile"][0].in_use == "PREFERRED (set, COMPATIBLE 19.0.0)"
-        assert found["lob_securefile"][0].evidence == ("command:" + oracle_packs.QUERY,)
+            assert [finding.status for finding in findings[check]] == ["pass"], check
+            assert findings[check][0].title.startswith("ORCL: ")
+        assert findings["lob_securefile"][0].in_use == "PREFERRED (set, COMPATIBLE 19.0.0)"
+        assert findings["lob_securefile"][0].evidence == ("command:" + oracle_packs.QUERY,)
 
     def test_event_44951_of_the_running_instance(self, judge):
         event = "44951 TRACE NAME CONTEXT FOREVER, LEVEL 1024"
-        (one,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
-        assert one.status == "warn"
-        assert one.in_use == "level 1024"
-        assert "at 32 and 512 the test took longer than without it" in one.why
-        (one,) = judge(database("11.2.0.3.0", event=event.replace("1024", "3")))[
+        (finding,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
+        assert finding.status == "warn"
+        assert finding.in_use == "level 1024"
+        assert "at 32 and 512 the test took longer than without it" in finding.why
+        (finding,) = judge(database("11.2.0.3.0", event=event.replace("1024", "3")))[
             "lob_reclaim_event"
         ]
-        assert (one.status, one.in_use) == ("pass", "level 3")
+        assert (finding.status, finding.in_use) == ("pass", "level 3")
 
     def test_one_event_of_several(self, judge):
         event = "10949 trace name context forever, 44951 trace name context forever, level 512"
-        (one,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
-        assert one.in_use == "level 512"
+        (finding,) = judge(database("11.2.0.3.0", event=event))["lob_reclaim_event"]
+        assert finding.in_use == "level 512"
 
     def test_securefiles_by_release(self, judge):
-        (one,) = judge(database(db_securefile="NEVER"))["lob_securefile"]
-        assert (one.status, one.in_use) == ("warn", "NEVER (set, COMPATIBLE 19.0.0)")
-        (one,) = judge(database("11.2.0.3.0"))["lob_securefile"]
-        assert one.status == "skip"
-        assert "Before 12.1 BasicFile LOBs are the default" in one.why
+        (finding,) = judge(database(db_securefile="NEVER"))["lob_securefile"]
+        assert (finding.status, finding.in_use) == ("warn", "NEVER (set, COMPATIBLE 19.0.0)")
+        (finding,) = judge(database("11.2.0.3.0"))["lob_securefile"]
+        assert finding.status == "skip"
+        assert "Before 12.1 BasicFile LOBs are the default" in finding.why
 
     def test_hidden_parameters_of_prefetch(self, judge):
-        (one,) = judge(database(_db_block_prefetch_limit="0", _db_block_prefetch_quota="0"))[
+        (finding,) = judge(database(_db_block_prefetch_limit="0", _db_block_prefetch_quota="0"))[
             "prefetch"
         ]
-        assert one.status == "warn"
-        assert one.why == "_db_block_prefetch_limit, _db_block_prefetch_quota are 0."
+        assert finding.status == "warn"
+        assert finding.why == "_db_block_prefetch_limit, _db_block_prefetch_quota are 0."
 
     def test_a_recording_without_these_parameters_is_unknown(self, judge):
         machine = database()
         text = machine.commands[oracle_packs.QUERY].stdout
         machine.command(oracle_packs.QUERY, text.replace("|running|event|\\0|\n", ""))
-        (one,) = judge(machine)["lob_reclaim_event"]
-        assert one.status == "error"
-        assert "recorded without these parameters" in one.why
+        (finding,) = judge(machine)["lob_reclaim_event"]
+        assert finding.status == "error"
+        assert "recorded without these parameters" in finding.why
 
     def test_nobody_is_asked_where_the_policy_forbids_it(self, judge):
         machine = database()
         machine.deny("command:" + oracle_packs.QUERY, "command:" + oracle_packs.CHAINS)
-        found = judge(machine, query_instances=False)
-        assert [one.status for one in found["lob_reclaim_event"]] == ["skip"]
-        assert [one.why for one in found["wait_chains"]] == ["latency_query_instances is false."]
-        assert [one.status for one in judge(machine)["wait_chains"]] == ["error"]
-        assert [one.status for one in judge(machine)["lob_reclaim_event"]] == ["error"]
+        findings = judge(machine, query_instances=False)
+        assert [finding.status for finding in findings["lob_reclaim_event"]] == ["skip"]
+        assert [finding.why for finding in findings["wait_chains"]] == [
+            "latency_query_instances is false."
+        ]
+        assert [finding.status for finding in judge(machine)["wait_chains"]] == ["error"]
+        assert [finding.status for finding in judge(machine)["lob_reclaim_event"]] == ["error"]
 
 
 class TestWaitChains:
     def judge_rows(self, judge: Judge, *rows: str, version: str = "19.0.0.0.0") -> Finding:
         machine = database(version).command(oracle_packs.CHAINS, oracle_packs.chains(*rows))
-        (one,) = judge(machine)["wait_chains"]
-        return one
+        (finding,) = judge(machine)["wait_chains"]
+        return finding
 
     def test_the_final_blocker_of_the_article(self, judge):
         """Six sessions wait for space, the seventh reads one block."""
         rows = of_the_article()
         assert len(rows) == 7
-        one = self.judge_rows(judge, *rows)
-        assert one.status == "warn"
-        assert one.why == (
+        finding = self.judge_rows(judge, *rows)
+        assert finding.status == "warn"
+        assert finding.why == (
             "6 sessions wait for session 160,25, which waits for 'db file sequential read': "
             "'db file sequential read'<='enq: HW - contention'."
         )
-        assert "give the data files faster storage, and for LOBs consider CACHE" in one.fix
-        assert one.values == {"waiting_sessions": 6, "longest_wait_seconds": 2.0}
+        assert "give the data files faster storage, and for LOBs consider CACHE" in finding.fix
+        assert finding.values == {"waiting_sessions": 6, "longest_wait_seconds": 2.0}
 
     def test_redo_is_at_the_end_with_cache(self, judge):
         """The chain 'log file parallel write'<='log buffer space'<='buffer busy waits'."""
@@ -150,15 +152,18 @@ class TestWaitChains:
             row("20,1", "10,1", "log buffer space", signature),
             row("10,1", None, "log file parallel write", signature),
         ]
-        one = self.judge_rows(judge, *rows)
-        assert one.status == "warn"
-        assert "2 sessions wait for session 10,1, which waits for 'log file" in one.why
-        assert one.fix == "give redo faster storage; see latency.redo_waits"
+        finding = self.judge_rows(judge, *rows)
+        assert finding.status == "warn"
+        assert "2 sessions wait for session 10,1, which waits for 'log file" in finding.why
+        assert finding.fix == "give redo faster storage; see latency.redo_waits"
 
     def test_few_that_wait_for_a_moment_pass(self, judge):
         rows = [row(f"{sid},1", "99,7", "enq: TX - row lock contention", "x") for sid in (1, 2)]
-        one = self.judge_rows(judge, *rows)
-        assert (one.status, one.in_use) == ("pass", "2 sessions wait for 99,7, at most 2 s (x)")
+        finding = self.judge_rows(judge, *rows)
+        assert (finding.status, finding.in_use) == (
+            "pass",
+            "2 sessions wait for 99,7, at most 2 s (x)",
+        )
         assert self.judge_rows(judge).in_use == "no session is blocked"
 
     def test_a_minute_fails_and_an_idle_holder_is_named(self, judge):
@@ -166,15 +171,15 @@ class TestWaitChains:
             row("1,1", "99,7", "enq: TX - row lock contention", "x", "61"),
             row("99,7", None, "SQL*Net message from client", "x", "300"),
         ]
-        one = self.judge_rows(judge, *rows)
-        assert one.status == "fail"
-        assert "holds a lock and is idle" in one.fix
+        finding = self.judge_rows(judge, *rows)
+        assert finding.status == "fail"
+        assert "holds a lock and is idle" in finding.fix
 
     def test_a_cycle_fails(self, judge):
         rows = [row("1,1", "2,1", "a", "x", "0"), row("2,1", "1,1", "a", "x", "0")]
-        one = self.judge_rows(judge, *rows)
-        assert one.status == "fail"
-        assert one.why == "2 sessions wait in a cycle with session 1,1: x."
+        finding = self.judge_rows(judge, *rows)
+        assert finding.status == "fail"
+        assert finding.why == "2 sessions wait in a cycle with session 1,1: x."
 
     def test_what_is_no_row_is_unknown(self, judge):
         for bad in ("|chain|1|2|", row("1,1", "x,1", "a", "x"), row("1,1", None, "a", "x", "-1")):

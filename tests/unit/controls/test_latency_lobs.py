@@ -31,10 +31,12 @@ def read(validate_finding) -> Judge:
         probe = {"probe": "report", "path": str(FIXTURES / "latency" / name)}
         policy = {"latency": latency_packs.latency_policy(probes=[probe], **changes)}
         host = LiveHost()
-        found = audit.judge_host(host, policy)
+        findings = audit.judge_host(host, policy)
         again = audit.judge_host(RecordedHost(host.evidence), policy)
-        assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
-        return _of_lobs(found, validate_finding)
+        assert [finding.as_dict() for finding in again] == [
+            finding.as_dict() for finding in findings
+        ]
+        return _of_lobs(findings, validate_finding)
 
     return judge_file
 
@@ -54,10 +56,10 @@ def told(validate_finding) -> Judge:
 
 
 def _of_lobs(findings: list[Finding], validate_finding: Any) -> dict[str, Finding]:
-    for one in findings:
-        validate_finding(one.as_dict())
-    found = {one.check.removeprefix("latency."): one for one in findings}
-    return {check: found[check] for check in CHECKS}
+    for finding in findings:
+        validate_finding(finding.as_dict())
+    by_check = {finding.check.removeprefix("latency."): finding for finding in findings}
+    return {check: by_check[check] for check in CHECKS}
 
 
 def statuses(found: dict[str, Finding]) -> list[str]:
@@ -83,15 +85,15 @@ class TestTheSeed:
         ],
     )
     def test_each_text(self, read, name, contention, direct):
-        found = read(name)
-        assert statuses(found) == [contention, direct, "skip", "skip"]
+        findings = read(name)
+        assert statuses(findings) == [contention, direct, "skip", "skip"]
 
     def test_32_percent_do_not_pass(self, read):
-        one = read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"]
-        assert one.why is not None and one.why.startswith(
+        finding = read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"]
+        assert finding.why is not None and finding.why.startswith(
             "32.2 % of the database's time went to 'enq: HW - contention'. The report"
         )
-        assert one.in_use is not None and "direct path write 9.7 %" in one.in_use
+        assert finding.in_use is not None and "direct path write 9.7 %" in finding.in_use
 
     def test_the_advice_stands_in_the_order_of_its_risk_with_the_times_of_the_test(self, read):
         fix = str(read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"].fix)
@@ -113,16 +115,16 @@ class TestTheSeed:
 
 
 def test_secure_files_of_19c_have_no_finding(read):
-    found = read("awr-19c-securefiles-made-up.txt")
-    assert statuses(found) == ["pass", "pass", "pass", "pass"]
-    assert found["lob_securefile"].in_use == "PREFERRED (the default, COMPATIBLE 19.0.0)"
+    findings = read("awr-19c-securefiles-made-up.txt")
+    assert statuses(findings) == ["pass", "pass", "pass", "pass"]
+    assert findings["lob_securefile"].in_use == "PREFERRED (the default, COMPATIBLE 19.0.0)"
 
 
 def test_statspack_with_everything(read):
-    found = read("statspack-11.2-lobs-made-up.txt")
-    assert statuses(found) == ["fail", "pass", "warn", "skip"]
-    assert "bitmap blocks (ASSM)" in str(found["lob_contention"].in_use)
-    assert found["lob_reclaim_event"].in_use == "level 1024"
+    findings = read("statspack-11.2-lobs-made-up.txt")
+    assert statuses(findings) == ["fail", "pass", "warn", "skip"]
+    assert "bitmap blocks (ASSM)" in str(findings["lob_contention"].in_use)
+    assert findings["lob_reclaim_event"].in_use == "level 1024"
 
 
 def test_a_tool_s_report_says_nothing_of_lobs(read):
@@ -194,8 +196,10 @@ class TestShares:
         assert told(figures)["lob_direct_io"].status == status
 
     def test_events_of_10g_that_are_of_lobs_need_no_statistics(self, told):
-        found = told({**WHOLE, lobs.SHARE + lobs.DIRECT[1]: 15.0, lobs.SHARE + lobs.DIRECT[2]: 6.0})
-        assert found["lob_direct_io"].status == "fail"
+        findings = told(
+            {**WHOLE, lobs.SHARE + lobs.DIRECT[1]: 15.0, lobs.SHARE + lobs.DIRECT[2]: 6.0}
+        )
+        assert findings["lob_direct_io"].status == "fail"
 
     def test_a_whole_report_without_statistics_cannot_tell_whose_writes_they_are(self, told):
         assert told({**WHOLE, lobs.SHARE + lobs.DIRECT[0]: 60.0})["lob_direct_io"].status == "skip"
@@ -205,17 +209,19 @@ class TestShares:
         head = "control file parallel write"
         assert head in text
         report = reports.read(text)
-        for one in report.figures["events"]:
-            if one["name"] == head:
-                one.update(name=lobs.HW, percent_of_db_time=None, seconds=30.0, sessions="all")
+        for wait_event in report.figures["events"]:
+            if wait_event["name"] == head:
+                wait_event.update(
+                    name=lobs.HW, percent_of_db_time=None, seconds=30.0, sessions="all"
+                )
         report.figures["db_seconds"] = 300.0
         assert lobs.figures(report, text)[self.HW] == 10.0
 
     def test_waits_of_the_background_are_nobody_s(self):
         text = (FIXTURES / "latency/awr-11.2.0.3-top-enq-hw.txt").read_text()
         report = reports.read(text)
-        for one in report.figures["events"]:
-            one["sessions"] = "background"
+        for wait_event in report.figures["events"]:
+            wait_event["sessions"] = "background"
         assert self.HW not in lobs.figures(report, text)
 
 
@@ -233,10 +239,10 @@ class TestParameters:
     )
     def test_the_event(self, told, level, release, status, said):
         figures = {**SET, lobs.EVENT: level, lobs.RELEASE: release}
-        found = told(figures)["lob_reclaim_event"]
-        assert found.status == status
+        finding = told(figures)["lob_reclaim_event"]
+        assert finding.status == status
         if said:
-            assert said in str(found.why)
+            assert said in str(finding.why)
 
     def test_that_it_is_not_set(self, told):
         assert told(SET)["lob_reclaim_event"].status == "pass"
@@ -259,8 +265,8 @@ class TestParameters:
     )
     def test_secure_files(self, told, release, compatible, value, status, in_use):
         names = {lobs.RELEASE: release, lobs.COMPATIBLE: compatible, lobs.SECUREFILE: value}
-        figures = {**SET, **{name: one for name, one in names.items() if one is not None}}
-        found = told(figures)["lob_securefile"]
-        assert found.status == status
+        figures = {**SET, **{name: value for name, value in names.items() if value is not None}}
+        finding = told(figures)["lob_securefile"]
+        assert finding.status == status
         if in_use:
-            assert str(found.in_use).startswith(in_use)
+            assert str(finding.in_use).startswith(in_use)

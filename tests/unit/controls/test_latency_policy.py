@@ -165,11 +165,13 @@ def test_a_mistake_is_one_sentence_that_names_the_variable(changes: Any, said: s
 
 
 def test_a_budget():
-    given = latency.policy_from(latency_policy(budget={"round_trips": 2, "think_time_ms": 0.5}))
-    assert given.budget == Budget(2.0, 0.5, None, None, 1.0, 0.0)
+    host_policy = latency.policy_from(
+        latency_policy(budget={"round_trips": 2, "think_time_ms": 0.5})
+    )
+    assert host_policy.budget == Budget(2.0, 0.5, None, None, 1.0, 0.0)
     more = {"validation_round_trips": 0, "validation_ms": "1.94", "per_second": None}
-    given = latency.policy_from(latency_policy(budget={**RATE, **more}))
-    assert given.budget == Budget(1.0, None, Rate(854.0, 0.685), None, 0.0, 1.94)
+    host_policy = latency.policy_from(latency_policy(budget={**RATE, **more}))
+    assert host_policy.budget == Budget(1.0, None, Rate(854.0, 0.685), None, 0.0, 1.94)
 
 
 @pytest.mark.parametrize(

@@ -23,71 +23,71 @@ FIRST, SECOND, THIRD = (f"/u0{number}/oradata/redo01.log" for number in (1, 2, 3
 
 def host(*files: str, one=FAST, other=FAST, sid: str = "SALES") -> Machine:
     """LGWR holds these files and control files; /u01 is on sda, /u02 on a volume of sdb."""
-    told = machine("sda", "sdb").file("/proc/self/mountinfo", MOUNTS)
-    told.folder("/sys/block").folder("/sys/block/dm-3/slaves").folder("/sys/block/sdb/slaves")
-    told.file("/sys/block/dm-3/slaves/sdb", "")
-    told.folder("/sys/block/sda/sda1").link("/sys/dev/block/8:1", "/sys/block/sda/sda1")
-    told.link("/sys/dev/block/253:3", "/sys/block/dm-3")
+    server = machine("sda", "sdb").file("/proc/self/mountinfo", MOUNTS)
+    server.folder("/sys/block").folder("/sys/block/dm-3/slaves").folder("/sys/block/sdb/slaves")
+    server.file("/sys/block/dm-3/slaves/sdb", "")
+    server.folder("/sys/block/sda/sda1").link("/sys/dev/block/8:1", "/sys/block/sda/sda1")
+    server.link("/sys/dev/block/253:3", "/sys/block/dm-3")
     for path in files:
-        told.file(path, "")
-    told.command("uname -m", "x86_64\n")
+        server.file(path, "")
+    server.command("uname -m", "x86_64\n")
     control = "/u01/oradata/control01.ctl"
-    told.writer(f"ora_dbw0_{sid}", {FLAGS: ["/u01/oradata/system01.dbf"]}, pid=4100)
-    told.writer(f"ora_lgwr_{sid}", {FLAGS: [*files, control]}, pid=4101)
+    server.writer(f"ora_dbw0_{sid}", {FLAGS: ["/u01/oradata/system01.dbf"]}, pid=4100)
+    server.writer(f"ora_lgwr_{sid}", {FLAGS: [*files, control]}, pid=4101)
     windows = disk("sda", *IDLE, write=one) + disk("sdb", *IDLE, write=other)
-    return told.windows_of("passive", *windows, remarks=[latency_packs.NO_NFS])
+    return server.windows_of("passive", *windows, remarks=[latency_packs.NO_NFS])
 
 
 @pytest.fixture
 def judge(findings_of):
     def look(told, **changes):
-        given = latency_packs.latency_policy(**{"probes": latency_packs.PASSIVE, **changes})
-        return findings_of("latency", told, given)["redo_members"]
+        policy = latency_packs.latency_policy(**{"probes": latency_packs.PASSIVE, **changes})
+        return findings_of("latency", told, policy)["redo_members"]
 
     return look
 
 
 def test_the_slowest_member_has_a_name(judge):
-    (one,) = judge(host(FIRST, SECOND, other=SLOW))
-    assert (one.status, one.title[:7]) == ("warn", "SALES: "), one.why
-    assert one.why == (
+    (finding,) = judge(host(FIRST, SECOND, other=SLOW))
+    assert (finding.status, finding.title[:7]) == ("warn", "SALES: "), finding.why
+    assert finding.why == (
         f"The slowest member is {SECOND} on sdb: 10 ms. The fastest is {FIRST} on sda: 0.5 ms."
     )
-    assert one.values == {f"{SECOND} write_ms": 10.0, f"{FIRST} write_ms": 0.5}
+    assert finding.values == {f"{SECOND} write_ms": 10.0, f"{FIRST} write_ms": 0.5}
 
 
 @pytest.mark.parametrize("other", [FAST, ((300, 290),) * 3])
 def test_members_of_similar_devices(judge, other):
-    (one,) = judge(host(FIRST, SECOND, other=other))
-    assert one.status == "pass"
-    assert f"{SECOND} on sdb" in one.in_use
+    (finding,) = judge(host(FIRST, SECOND, other=other))
+    assert finding.status == "pass"
+    assert f"{SECOND} on sdb" in finding.in_use
 
 
 def test_data_files_and_control_files_are_no_members(judge):
-    (one,) = judge(host(SECOND, other=SLOW))
-    assert one.status == "pass"
-    assert list(one.values) == [f"{SECOND} write_ms"]
+    (finding,) = judge(host(SECOND, other=SLOW))
+    assert finding.status == "pass"
+    assert list(finding.values) == [f"{SECOND} write_ms"]
 
 
 def test_an_idle_device_has_no_latency(judge):
-    (one,) = judge(host(FIRST, SECOND, other=IDLE))
-    assert one.status == "pass"
-    assert one.in_use == f"{FIRST} on sda: 0.5 ms; no write latency: 1 members"
+    (finding,) = judge(host(FIRST, SECOND, other=IDLE))
+    assert finding.status == "pass"
+    assert finding.in_use == f"{FIRST} on sda: 0.5 ms; no write latency: 1 members"
     (none,) = judge(host(FIRST, SECOND, one=IDLE, other=IDLE))
     assert none.status == "skip"
     assert "No write latency was measured for 2 redo log members." in none.why
 
 
 def test_a_member_on_a_mount(judge):
-    told = host(FIRST, THIRD)
+    server = host(FIRST, THIRD)
     windows = [
         latency_packs.samples("user", *[12.0] * 300, probe="nfs", subject="/u03 WRITE"),
         *disk("sda", *IDLE, write=FAST),
     ]
-    told.windows_of("passive", *windows)
-    (one,) = judge(told)
-    assert one.status == "warn"
-    assert f"The slowest member is {THIRD} on /u03: 12 ms." in one.why
+    server.windows_of("passive", *windows)
+    (finding,) = judge(server)
+    assert finding.status == "warn"
+    assert f"The slowest member is {THIRD} on /u03: 12 ms." in finding.why
 
 
 def test_no_instance_and_no_window(judge):
@@ -100,5 +100,5 @@ def test_no_instance_and_no_window(judge):
 
 
 def test_who_may_not_look_does_not_know(judge):
-    (one,) = judge(host(FIRST, SECOND).deny("held:writers"))
-    assert one.status == "error"
+    (finding,) = judge(host(FIRST, SECOND).deny("held:writers"))
+    assert finding.status == "error"

@@ -27,7 +27,7 @@ CONF = (FIXTURES / "latency/slob-made-up.conf").read_text()
 def info(*logical: float, sessions: int = 64, reads: float = 0) -> str:
     """What awr_info.sh prints of runs, a line each."""
     row = "awr.txt.{0}|{0}|300|8|8|900|{1:.0f}|{2:g}|0|0|0|0|0|0|0|0|0|DB CPU 99 |"
-    return "\n".join([HEAD, *(row.format(sessions, one, reads) for one in logical), ""])
+    return "\n".join([HEAD, *(row.format(sessions, rate, reads) for rate in logical), ""])
 
 
 def runs(mean: float, spread: float, count: int = 8, seed: int = 1) -> list[float]:
@@ -51,13 +51,15 @@ def judge(tmp_path, validate_finding) -> Judge:
                 probe[name] = str(value) if isinstance(value, Path) else value
         changed = {"latency": latency_packs.latency_policy(probes=[probe], **policy)}
         host = LiveHost()
-        found = audit.judge_host(host, changed)
+        findings = audit.judge_host(host, changed)
         assert "very-secret" not in str(host.evidence)
         again = audit.judge_host(RecordedHost(host.evidence), changed)
-        assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
-        for one in found:
-            validate_finding(one.as_dict())
-        return {one.check.removeprefix("latency."): one for one in found}
+        assert [finding.as_dict() for finding in again] == [
+            finding.as_dict() for finding in findings
+        ]
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return {finding.check.removeprefix("latency."): finding for finding in findings}
 
     return judge_files
 
@@ -68,11 +70,11 @@ def fixture(name: str) -> Path:
 
 class TestACore:
     def test_the_seed_s_230_000(self, judge):
-        found = judge(fixture("awr-10.2-slob.txt"), cores=8)["logical_reads"]
+        finding = judge(fixture("awr-10.2-slob.txt"), cores=8)["logical_reads"]
         # Told, and held against nothing.
-        assert found.status == "skip"
-        assert found.in_use == "1,845,684 logical reads a second, 230,710 a core"
-        assert found.values == {
+        assert finding.status == "skip"
+        assert finding.in_use == "1,845,684 logical reads a second, 230,710 a core"
+        assert finding.values == {
             "logical_reads": 1845683.7,
             "logical_reads_a_core": 230710.5,
             "unit": "per second",
@@ -81,25 +83,27 @@ class TestACore:
     @pytest.mark.parametrize(("least", "status"), [(230000, "pass"), (231000, "fail")])
     def test_a_limit(self, judge, least, status):
         limit = {"logical_reads_per_core": least}
-        found = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["logical_reads"]
-        assert found.status == status
-        assert found.desired == f"{least:,} logical reads per second and core, or more"
+        finding = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["logical_reads"]
+        assert finding.status == status
+        assert finding.desired == f"{least:,} logical reads per second and core, or more"
 
     def test_a_limit_without_cores_is_not_judged(self, judge):
         limit = {"logical_reads_per_core": 100}
-        found = judge(fixture("awr-10.2-slob.txt"), policy=limit)["logical_reads"]
-        assert found.status == "error"
-        assert "set cores of the probe" in found.why
+        finding = judge(fixture("awr-10.2-slob.txt"), policy=limit)["logical_reads"]
+        assert finding.status == "error"
+        assert "set cores of the probe" in finding.why
 
     def test_a_run_that_reads_disks_tells_nothing_of_processors(self, judge):
         limit = {"logical_reads_per_core": 100}
-        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4, policy=limit)["logical_reads"]
-        assert found.status == "error"
-        assert "a buffer cache that holds all" in found.why
+        finding = judge(fixture("slob-awr_info-made-up.txt"), cores=4, policy=limit)[
+            "logical_reads"
+        ]
+        assert finding.status == "error"
+        assert "a buffer cache that holds all" in finding.why
 
     def test_requests_to_the_disks(self, judge):
-        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4)["logical_reads"]
-        assert found.in_use == (
+        finding = judge(fixture("slob-awr_info-made-up.txt"), cores=4)["logical_reads"]
+        assert finding.in_use == (
             "8 sessions: 20,114 read requests a second, 5,028 a core; "
             "16 sessions: 37,206 read requests a second, 9,302 a core"
         )
@@ -112,18 +116,18 @@ class TestACore:
         assert judge(fixture("awr-11.2.0.3-top-enq-hw.txt"))["logical_reads"].status == "skip"
 
     def test_many_runs_are_told_shortly(self, judge):
-        found = judge(info(*range(1000, 1020)))["logical_reads"]
-        assert found.in_use.endswith("; and 14 more")
+        finding = judge(info(*range(1000, 1020)))["logical_reads"]
+        assert finding.in_use.endswith("; and 14 more")
 
 
 class TestAChange:
     def test_what_huge_pages_are_worth_is_seen_with_eight_runs(self, judge):
         after, before = info(*runs(8_105_724, 0.02)), info(*runs(8_700_000, 0.02, seed=2))
-        found = judge(after, before=before)["throughput_change"]
-        assert found.status == "fail"
-        percent = found.values["64 sessions change"]
+        finding = judge(after, before=before)["throughput_change"]
+        assert finding.status == "fail"
+        percent = finding.values["64 sessions change"]
         assert -12 < percent < -3
-        assert found.in_use.startswith(f"64 sessions: {percent:+.1f} % (")
+        assert finding.in_use.startswith(f"64 sessions: {percent:+.1f} % (")
 
     def test_the_same_and_more_pass(self, judge):
         before = info(*runs(8_000_000, 0.02, seed=2))
@@ -135,8 +139,8 @@ class TestAChange:
         )
 
     def test_the_same_run_again_and_again(self, judge):
-        found = judge(info(*[100] * 5), before=info(*[100] * 5))["throughput_change"]
-        assert (found.status, found.in_use) == ("pass", "64 sessions: +0.0 % (+0.0 to +0.0 %)")
+        finding = judge(info(*[100] * 5), before=info(*[100] * 5))["throughput_change"]
+        assert (finding.status, finding.in_use) == ("pass", "64 sessions: +0.0 % (+0.0 to +0.0 %)")
 
     @pytest.mark.parametrize(
         ("after", "before", "says"),
@@ -149,26 +153,26 @@ class TestAChange:
         ],
     )
     def test_too_few_runs_are_no_pass(self, judge, after, before, says):
-        found = judge(after, before=before)["throughput_change"]
-        assert found.status == "error"
-        assert says in found.why
+        finding = judge(after, before=before)["throughput_change"]
+        assert finding.status == "error"
+        assert says in finding.why
 
     def test_one_number_of_sessions_of_two_is_no_pass(self, judge):
         both = info(*[9] * 5) + info(9, sessions=8).partition("\n")[2]
-        found = judge(both, before=both)["throughput_change"]
-        assert found.status == "error"
+        finding = judge(both, before=both)["throughput_change"]
+        assert finding.status == "error"
         assert (
-            "64 sessions: +0.0 % (+0.0 to +0.0 %), and 8 sessions: 1 before, 1 after" in found.why
+            "64 sessions: +0.0 % (+0.0 to +0.0 %), and 8 sessions: 1 before, 1 after" in finding.why
         )
         less = info(*[5] * 5) + info(9, sessions=8).partition("\n")[2]
         assert judge(less, before=both)["throughput_change"].status == "fail"
 
     def test_other_work_is_not_compared(self, judge):
         confs = {"slob_conf": CONF, "slob_conf_before": CONF.replace("SCALE=80M", "SCALE=8G")}
-        found = judge(info(*[9] * 5), before=info(*[9] * 5), **confs)
-        assert found["throughput_change"].status == "error"
-        assert "SCALE was 8G and is 80M" in found["throughput_change"].why
-        assert found["slob_settings"].status == "fail"
+        findings = judge(info(*[9] * 5), before=info(*[9] * 5), **confs)
+        assert findings["throughput_change"].status == "error"
+        assert "SCALE was 8G and is 80M" in findings["throughput_change"].why
+        assert findings["slob_settings"].status == "fail"
 
     def test_without_a_before(self, judge):
         assert judge(info(9))["throughput_change"].status == "skip"
@@ -176,10 +180,10 @@ class TestAChange:
 
 class TestTheSettings:
     def test_sound_ones(self, judge):
-        found = judge(info(9), slob_conf=CONF)["slob_settings"]
-        assert found.status == "pass"
-        assert "SCALE=80M" in found.in_use
-        assert "PASSWD" not in found.in_use
+        finding = judge(info(9), slob_conf=CONF)["slob_settings"]
+        assert finding.status == "pass"
+        assert "SCALE=80M" in finding.in_use
+        assert "PASSWD" not in finding.in_use
 
     @pytest.mark.parametrize(
         ("line", "says"),
@@ -192,42 +196,42 @@ class TestTheSettings:
         ],
     )
     def test_what_spoils_a_run(self, judge, line, says):
-        found = judge(info(9), slob_conf=CONF + line + "\n")["slob_settings"]
-        assert found.status == "warn"
-        assert says in found.why
+        finding = judge(info(9), slob_conf=CONF + line + "\n")["slob_settings"]
+        assert finding.status == "warn"
+        assert says in finding.why
 
     @pytest.mark.parametrize("text", ["", "SYSDBA_PASSWD=very-secret\n", "SCALE=$(touch /tmp/x)\n"])
     def test_no_slob_conf(self, judge, text):
         with pytest.raises(ParseError) as problem:
             slob_conf.parse(text)
         assert "very-secret" not in str(problem.value)
-        found = judge(info(9), slob_conf=text)["slob_settings"]
-        assert found.status == "error"
-        assert "slob.conf" in found.why
+        finding = judge(info(9), slob_conf=text)["slob_settings"]
+        assert finding.status == "error"
+        assert "slob.conf" in finding.why
 
     def test_a_file_that_is_not_there(self, judge):
-        found = judge(info(9), slob_conf=Path("/nonexistent/slob.conf"))["slob_settings"]
-        assert found.status == "error"
+        finding = judge(info(9), slob_conf=Path("/nonexistent/slob.conf"))["slob_settings"]
+        assert finding.status == "error"
 
 
 class TestInstances:
     def test_the_seed_s_second_node(self, judge):
         """The deviations of eight never reach three; held against the others it stands out."""
-        found = judge(fixture("awr-global-11.2-system.txt"))["instances"]
-        assert found.status == "warn"
-        assert found.why == "Compared with the median of the others: instance 2 6.1 % less."
-        assert found.values["instance 2"] == 160987.67
+        finding = judge(fixture("awr-global-11.2-system.txt"))["instances"]
+        assert finding.status == "warn"
+        assert finding.why == "Compared with the median of the others: instance 2 6.1 % less."
+        assert finding.values["instance 2"] == 160987.67
 
     def test_a_wider_limit(self, judge):
         wide = {"instance_percent": 7}
-        found = judge(fixture("awr-global-11.2-system.txt"), policy=wide)["instances"]
-        assert found.status == "pass"
+        finding = judge(fixture("awr-global-11.2-system.txt"), policy=wide)["instances"]
+        assert finding.status == "pass"
 
     def test_a_report_of_one(self, judge):
         assert judge(fixture("awr-10.2-slob.txt"))["instances"].status == "skip"
 
 
 def test_no_more_runs_than_a_report_may_have():
-    told = {f"run {number} logical": 1.0 for number in range(1, 4)}
-    assert [one.name for one in work.runs_of(told, work.RUN)] == ["run 1", "run 2", "run 3"]
+    figures = {f"run {number} logical": 1.0 for number in range(1, 4)}
+    assert [run.name for run in work.runs_of(figures, work.RUN)] == ["run 1", "run 2", "run 3"]
     assert work.runs_of({"run x logical": 1.0, "run 1 logical": "a"}, work.RUN) == []

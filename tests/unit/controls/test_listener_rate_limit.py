@@ -53,14 +53,16 @@ def one(judge) -> Callable[..., Finding]:
 
 class TestAll:
     def test_host_that_is_ready(self, judge):
-        found = judge(ready_host(), **wants())
-        assert list(found) == CHECKS
-        assert {name: one.status for name, (one,) in found.items()} == dict.fromkeys(CHECKS, "pass")
+        findings = judge(ready_host(), **wants())
+        assert list(findings) == CHECKS
+        assert {name: finding.status for name, (finding,) in findings.items()} == dict.fromkeys(
+            CHECKS, "pass"
+        )
 
     def test_auto_without_a_limit(self, judge):
-        found = judge(linux().listener(OPEN).socket(1521, 128))
-        assert {one.status for (one,) in found.values()} == {"pass", "skip"}
-        skipped = {name for name, (one,) in found.items() if one.status == "skip"}
+        findings = judge(linux().listener(OPEN).socket(1521, 128))
+        assert {finding.status for (finding,) in findings.values()} == {"pass", "skip"}
+        skipped = {name for name, (finding,) in findings.items() if finding.status == "skip"}
         assert skipped == {
             "rate",
             "rate_enabled",
@@ -72,9 +74,9 @@ class TestAll:
 
     def test_host_without_a_listener(self, judge):
         machine = linux()
-        found = judge(machine)
-        assert list(found) == CHECKS
-        assert {one.status for (one,) in found.values()} == {"skip"}
+        findings = judge(machine)
+        assert list(findings) == CHECKS
+        assert {finding.status for (finding,) in findings.values()} == {"skip"}
         assert not [key for key in machine.evidence if key.startswith("sample:")]
 
     def test_recorded_as_live(self, judge):
@@ -87,8 +89,8 @@ class TestAll:
         machine = ready_host().listener(
             OPEN.replace("1521", "1522"), home=other, pid=4002, release="12.2.0.1.0"
         )
-        found = judge(machine, listeners=[{"name": "listener", "home": other, "rate": 5}])
-        (finding,) = found["rate"]
+        findings = judge(machine, listeners=[{"name": "listener", "home": other, "rate": 5}])
+        (finding,) = findings["rate"]
         assert finding.status == "fail"
         assert finding.title.startswith(f"LISTENER ({other}): ")
 
@@ -98,8 +100,8 @@ class TestAll:
         for key in keys:
             machine = ready_host()
             machine.refused[key] = "denied"
-            found = judge(machine, **wants())
-            statuses = {one.status for findings in found.values() for one in findings}
+            by_check = judge(machine, **wants())
+            statuses = {finding.status for findings in by_check.values() for finding in findings}
             assert statuses & {"error", "fail"}, key
 
 
@@ -119,16 +121,18 @@ class TestRuns:
     def test_listed_and_not_running(self, judge):
         machine = linux().ora(OPEN)
         machine.file("/etc/oratab", f"ORCL:{HOME}:Y\n")
-        found = judge(machine, **wants())
-        (finding,) = found["listener_runs"]
+        findings = judge(machine, **wants())
+        (finding,) = findings["listener_runs"]
         assert finding.status == "fail"
         assert finding.persisted == f"defined in {FILE}"
-        assert {one.status for name, (one,) in found.items() if name != "listener_runs"} == {"skip"}
+        assert {
+            finding.status for name, (finding,) in findings.items() if name != "listener_runs"
+        } == {"skip"}
 
     def test_hidden_processes(self, judge):
         machine = ready_host()
         machine.refused["processes:tnslsnr"] = "denied"
-        assert {one.status for (one,) in judge(machine, **wants()).values()} == {"error"}
+        assert {finding.status for (finding,) in judge(machine, **wants()).values()} == {"error"}
 
 
 class TestFile:
@@ -177,26 +181,26 @@ class TestFile:
         assert "--become" in str(finding.fix)
 
     def test_no_file_at_all(self, judge):
-        found = judge(linux().listener(None).socket(1521, 128), **wants())
-        assert found["config_file"][0].status == "pass"
-        assert "defaults are in use" in found["config_file"][0].persisted
-        assert found["syntax"][0].status == "skip"
-        assert found["rate"][0].status == "fail"
+        findings = judge(linux().listener(None).socket(1521, 128), **wants())
+        assert findings["config_file"][0].status == "pass"
+        assert "defaults are in use" in findings["config_file"][0].persisted
+        assert findings["syntax"][0].status == "skip"
+        assert findings["rate"][0].status == "fail"
 
     def test_broken(self, judge):
-        found = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
-        (finding,) = found["syntax"]
+        findings = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
+        (finding,) = findings["syntax"]
         assert finding.status == "fail"
         assert f"{FILE}, line 8, column 1: expected" in finding.why
-        assert found["rate"][0].status == "error"
+        assert findings["rate"][0].status == "error"
 
     def test_ifile(self, judge):
         machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + OPEN)
         machine.ora("CONNECTION_RATE_LISTENER=10\n", f"{ADMIN}/more.ora", changed=900)
-        found = judge(machine)
-        assert found["rate_enabled"][0].status == "fail"
-        assert found["loaded"][0].status == "fail"
-        assert "more.ora" in found["loaded"][0].why
+        findings = judge(machine)
+        assert findings["rate_enabled"][0].status == "fail"
+        assert findings["loaded"][0].status == "fail"
+        assert "more.ora" in findings["loaded"][0].why
 
     def test_ifile_that_is_missing_is_unknown(self, one):
         machine = ready_host().ora("IFILE=/none.ora\n" + LIMITED)
@@ -576,8 +580,10 @@ class TestPolicy:
         assert self.policy().listeners is None
 
     def test_names_are_in_capitals(self):
-        (wanted,) = self.policy(listeners=[{"name": "listener_a", "home": "/u01/"}]).listeners or ()
-        assert (wanted.name, wanted.home, wanted.scope) == ("LISTENER_A", "/u01", "endpoint")
+        (listener,) = (
+            self.policy(listeners=[{"name": "listener_a", "home": "/u01/"}]).listeners or ()
+        )
+        assert (listener.name, listener.home, listener.scope) == ("LISTENER_A", "/u01", "endpoint")
 
     @pytest.mark.parametrize(
         ("changes", "problem"),

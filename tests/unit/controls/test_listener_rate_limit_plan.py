@@ -28,13 +28,15 @@ from listener_packs import (
 
 
 def plan(machine: ListenerMachine, **policy: Any) -> Plan:
-    wanted = listener_rate_limit.policy_from(listener_packs.listener_policy(**policy))
-    return planner("listener_rate_limit")(listener_rate_limit.read(machine, wanted), wanted)
+    host_policy = listener_rate_limit.policy_from(listener_packs.listener_policy(**policy))
+    return planner("listener_rate_limit")(
+        listener_rate_limit.read(machine, host_policy), host_policy
+    )
 
 
 def written(decided: Plan) -> str:
     """The text of the one file that changes."""
-    (change,) = [one for one in decided.changes if isinstance(one, FileChange)]
+    (change,) = [change for change in decided.changes if isinstance(change, FileChange)]
     assert change.content is not None
     return change.content
 
@@ -133,10 +135,10 @@ class TestEdit:
             machine, listeners=[{"name": "LISTENER", "rate": 10}, {"name": "listener_b", "rate": 3}]
         )
         rates = [
-            (one.text("PORT"), one.text("RATE_LIMIT"))
+            (address.text("PORT"), address.text("RATE_LIMIT"))
             for parameter in oracle_net.parse(written(decided)).parameters
-            for one in parameter.inside("ADDRESS")
-            if one.text("PORT")
+            for address in parameter.inside("ADDRESS")
+            if address.text("PORT")
         ]
         assert rates == [("1521", "10"), ("1522", "3")]
 
@@ -149,7 +151,7 @@ class TestGuards:
     def refused(self, machine: ListenerMachine, **policy: Any) -> list[tuple[str, str | None]]:
         decided = plan(machine, **policy)
         assert decided.changes == []
-        return [(one.reason, one.override) for one in decided.refusals]
+        return [(refusal.reason, refusal.override) for refusal in decided.refusals]
 
     def test_grid_infrastructure(self):
         for wish in ({}, {"scope": "listener"}):
@@ -247,7 +249,7 @@ class TestGuards:
 
 class TestListener:
     def commands(self, decided: Plan) -> list[CommandChange]:
-        return [one for one in decided.changes if isinstance(one, CommandChange)]
+        return [change for change in decided.changes if isinstance(change, CommandChange)]
 
     def test_nothing_is_restarted_unasked(self):
         decided = plan(running(OPEN), **wants())
@@ -279,7 +281,7 @@ class TestListener:
     def test_reload_where_only_that_is_permitted(self):
         decided = plan(running(OPEN), allow_reload=True, **wants())
         (change,) = self.commands(decided)
-        assert [one.argv[1] for one in change.make + change.undo] == ["reload", "reload"]
+        assert [command.argv[1] for command in change.make + change.undo] == ["reload", "reload"]
         assert change.before is change.after is None
         assert "a reload does not read endpoints and rates" in decided.pending[0]
 

@@ -30,9 +30,9 @@ class Setup:
         (root / "hostproof").mkdir()
 
     def policy(self, **wish: Any) -> control.policy:
-        wanted = {"name": "LISTENER", "home": str(self.home.folder), "rate": RATE, **wish}
+        listener = {"name": "LISTENER", "home": str(self.home.folder), "rate": RATE, **wish}
         values = listener_packs.listener_policy(
-            listeners=[wanted], window_seconds=0, allow_restart=True
+            listeners=[listener], window_seconds=0, allow_restart=True
         )
         return control.policy_from(values)
 
@@ -52,7 +52,7 @@ class Setup:
     def statuses(self, **wish: Any) -> dict[str, str]:
         policy = self.policy(**wish)
         findings = control.judge(control.read(LiveHost(), policy), policy)
-        return {one.check.partition(".")[2]: one.status for one in findings}
+        return {finding.check.partition(".")[2]: finding.status for finding in findings}
 
     def burst(self) -> tns_ping.Burst:
         wait_for_new_second()
@@ -71,8 +71,8 @@ def setup(tmp_path: Path, monkeypatch) -> Iterator[Setup]:
 @pytest.fixture
 def started(setup: Setup) -> Callable[[], str]:
     def start_date() -> str:
-        _, said = setup.home.lsnrctl("status")
-        return next(line for line in said.splitlines() if line.startswith("Start Date"))
+        _, output = setup.home.lsnrctl("status")
+        return next(line for line in output.splitlines() if line.startswith("Start Date"))
 
     return start_date
 

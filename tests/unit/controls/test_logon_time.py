@@ -16,36 +16,39 @@ WITHOUT_HUGE_PAGES, WITH_HUGE_PAGES = 9.645, 0.437
 def judge(findings_of):
     def judge_host(machine: Machine, seconds: float | None) -> Any:
         machine.logon_seconds = seconds
-        (one,) = findings_of("pre_page_sga", machine, oracle_packs.policy())["logon_time"]
-        return one
+        (finding,) = findings_of("pre_page_sga", machine, oracle_packs.policy())["logon_time"]
+        return finding
 
     return judge_host
 
 
 def test_the_two_logons_of_the_article(judge):
-    one = judge(oracle_packs.story("11.2.0.2.0", pages="small"), WITHOUT_HUGE_PAGES)
-    assert one.status == "warn"
-    assert one.why == (
+    finding = judge(oracle_packs.story("11.2.0.2.0", pages="small"), WITHOUT_HUGE_PAGES)
+    assert finding.status == "warn"
+    assert finding.why == (
         "The logon and the queries of the audit took 9.64 s; SGA 16.0 GiB, all in pages of 4 KiB."
     )
-    one = judge(oracle_packs.story("11.2.0.2.0"), WITH_HUGE_PAGES)
-    assert (one.status, one.in_use) == ("pass", "0.437 s; SGA 16.0 GiB, all in pages of 2.0 MiB")
-    assert one.values == {"logon_seconds": 0.437}
+    finding = judge(oracle_packs.story("11.2.0.2.0"), WITH_HUGE_PAGES)
+    assert (finding.status, finding.in_use) == (
+        "pass",
+        "0.437 s; SGA 16.0 GiB, all in pages of 2.0 MiB",
+    )
+    assert finding.values == {"logon_seconds": 0.437}
 
 
 def test_down_and_not_recorded(judge):
     assert judge(oracle_packs.down(), 1.0).status == "skip"
-    one = judge(oracle_packs.story(), None)
-    assert one.status == "error"
-    assert "its duration was not recorded" in one.why
+    finding = judge(oracle_packs.story(), None)
+    assert finding.status == "error"
+    assert "its duration was not recorded" in finding.why
 
 
 def test_a_live_host_measures_it():
-    wanted = Command(name="a pause", argv=("/bin/sleep", "0.2"))
+    command = Command(name="a pause", argv=("/bin/sleep", "0.2"))
     host = LiveHost()
-    host.ask(wanted)
-    seconds = host.seconds_of(wanted)
+    host.ask(command)
+    seconds = host.seconds_of(command)
     assert 0.2 <= seconds < 20
-    assert RecordedHost(host.evidence).seconds_of(wanted) == seconds
+    assert RecordedHost(host.evidence).seconds_of(command) == seconds
     del host.evidence["command:a pause"]["seconds"]
-    assert RecordedHost(host.evidence).seconds_of(wanted) is None
+    assert RecordedHost(host.evidence).seconds_of(command) is None

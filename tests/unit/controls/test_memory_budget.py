@@ -37,13 +37,13 @@ def with_database(running=None, entries=STORED, segments=None, pool=POOL, versio
     machine.file("/proc/sys/vm/min_free_kbytes", "67584\n")
     machine.instance("A", *([Shm(SGA)] if segments is None else segments))
     values = {**RUNNING, **(running or {})}
-    told = {name: value for name, value in values.items() if value is not None}
-    return machine.parameters("A", told, *entries, release=(version, "\\0"))
+    parameters = {name: value for name, value in values.items() if value is not None}
+    return machine.parameters("A", parameters, *entries, release=(version, "\\0"))
 
 
 class TestParts:
     def test_each_part_has_its_bytes(self, judge):
-        found = judge(with_database())
+        finding = judge(with_database())
         huge, kernel = POOL * 2 * MIB, (36832 + 688 + 67584) * 1024
         processes = 300 * (MIB + SGA // (2 * MIB) * 8)
         parts = {
@@ -54,8 +54,8 @@ class TestParts:
             "kernel": kernel,
             "page_cache": 64 * GIB * 2 // 100,
         }
-        assert found.status == "pass"
-        assert found.values == {
+        assert finding.status == "pass"
+        assert finding.values == {
             "memory": 64 * GIB,
             "unit": "bytes",
             **{f"{when}_{name}": size for when in ("now", "next") for name, size in parts.items()},
@@ -69,9 +69,9 @@ class TestParts:
 
     def test_what_the_pool_lacks_at_the_next_start_gets_ordinary_pages(self, judge):
         machine = with_database(entries=stored(sga_max_size=str(20 * GIB)))
-        found = judge(machine).values
-        assert found["now_sga"] == 0
-        assert found["next_sga"] == 20 * GIB - POOL * 2 * MIB
+        values = judge(machine).values
+        assert values["now_sga"] == 0
+        assert values["next_sga"] == 20 * GIB - POOL * 2 * MIB
 
     def test_an_instance_that_refuses_huge_pages(self, judge):
         machine = with_database(entries=[*STORED, ("*", "use_large_pages", "FALSE")])
@@ -84,9 +84,9 @@ class TestParts:
             segments=[Shm(packs.SMALL_SEGMENT, False)],
             pool=0,
         )
-        found = judge(machine).values
-        assert (found["now_sga"], found["now_pga"]) == (24 * GIB, 0)
-        assert (found["next_sga"], found["next_pga"]) == (20 * GIB, 0)
+        values = judge(machine).values
+        assert (values["now_sga"], values["now_pga"]) == (24 * GIB, 0)
+        assert (values["next_sga"], values["next_pga"]) == (20 * GIB, 0)
 
 
 class TestPga:
@@ -125,9 +125,9 @@ class TestVerdict:
         ],
     )
     def test_more_than_the_host_has(self, judge, running, entries, layer):
-        found = judge(with_database(running, entries))
-        assert (found.status, found.failing_layer) == ("fail", layer)
-        assert found.desired == "at most 64.0 GiB"
+        finding = judge(with_database(running, entries))
+        assert (finding.status, finding.failing_layer) == ("fail", layer)
+        assert finding.desired == "at most 64.0 GiB"
 
     @pytest.mark.parametrize(
         ("gib", "status"),
@@ -152,21 +152,21 @@ class TestUnknown:
         ],
     )
     def test_the_part_is_named(self, judge, running, part):
-        found = judge(with_database(running))
-        assert (found.status, f"the part {part} is unknown" in found.why) == ("error", True)
+        finding = judge(with_database(running))
+        assert (finding.status, f"the part {part} is unknown" in finding.why) == ("error", True)
 
     def test_an_instance_that_does_not_answer(self, judge):
         machine = with_database()
         machine.command("sqlplus A: release and parameters", "ORA-01034: not available\n", 1)
-        found = judge(machine)
-        assert (found.status, "of A is unknown" in found.why) == ("error", True)
+        finding = judge(machine)
+        assert (finding.status, "of A is unknown" in finding.why) == ("error", True)
 
     def test_segments_that_may_not_be_read(self, judge):
         machine = with_database()
         pid = machine.running[-1]["pid"]
-        found = judge(machine.deny(f"/proc/{pid}/maps"))
-        assert (found.status, "the part huge_pages of A" in found.why) == ("error", True)
+        finding = judge(machine.deny(f"/proc/{pid}/maps"))
+        assert (finding.status, "the part huge_pages of A" in finding.why) == ("error", True)
 
     def test_the_reserve_of_the_kernel(self, judge):
-        found = judge(with_database().deny("/proc/sys/vm/min_free_kbytes"))
-        assert (found.status, "the part kernel is unknown" in found.why) == ("error", True)
+        finding = judge(with_database().deny("/proc/sys/vm/min_free_kbytes"))
+        assert (finding.status, "the part kernel is unknown" in finding.why) == ("error", True)

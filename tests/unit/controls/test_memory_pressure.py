@@ -21,18 +21,18 @@ def judge(valid):
 class TestWhereItCounts:
     def test_without_oracle_everything_is_skipped(self, judge):
         machine = host().file("/etc/oratab", "")
-        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"skip"}
         assert judge(machine, profile="rac_asm")["swap_size"].status == "pass"
         assert judge(machine, swap="1G")["swap_size"].status == "pass"
 
     def test_not_a_linux_host(self, judge):
-        found = judge(host().remove("/proc/meminfo"))
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(host().remove("/proc/meminfo"))
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     @pytest.mark.parametrize("name", ["swap_size", "swapped_processes", "dev_shm", "numa"])
     def test_unmanaged_is_not_judged(self, judge, name):
-        one = judge(host(), skip_checks=[name])[name]
-        assert (one.status, "memory_pressure_skip_checks" in one.why) == ("skip", True)
+        finding = judge(host(), skip_checks=[name])[name]
+        assert (finding.status, "memory_pressure_skip_checks" in finding.why) == ("skip", True)
 
     def test_there_is_nothing_to_apply(self):
         policy = memory_pressure.policy_from(default_policy("memory_pressure"))
@@ -73,14 +73,14 @@ class TestSwapSize:
         ],
     )
     def test_by_memory(self, judge, memory, wanted):
-        found = judge(host().memory(MemTotal=memory << 20))["swap_size"]
-        assert found.desired.startswith(f"at least {wanted}:")
+        finding = judge(host().memory(MemTotal=memory << 20))["swap_size"]
+        assert finding.desired.startswith(f"at least {wanted}:")
 
     def test_huge_pages_are_taken_off_first(self, judge):
         machine = host().pool(28 * 1024, 0)
-        found = judge(swap(machine, ("/dev/vda2", 8 << 20, 0)))["swap_size"]
-        assert found.desired == "at least 8.0 GiB: equal to 8.0 GiB memory without huge pages"
-        assert found.status == "pass"
+        finding = judge(swap(machine, ("/dev/vda2", 8 << 20, 0)))["swap_size"]
+        assert finding.desired == "at least 8.0 GiB: equal to 8.0 GiB memory without huge pages"
+        assert finding.status == "pass"
 
     @pytest.mark.parametrize(("size", "status"), [(16609444, "pass"), (16609443, "warn")])
     def test_one_percent_less_is_enough(self, judge, size, status):
@@ -93,9 +93,9 @@ class TestSwapSize:
         aliases(machine, by_uuid={"1": "vda2", "2": "vda3"})
         assert judge(machine)["swap_size"].status == "pass"
         machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/zram0", half, 0))
-        found = judge(machine)["swap_size"]
-        assert found.status == "warn"
-        assert "/dev/zram0 8.0 GiB (partition, in memory)" in found.running
+        finding = judge(machine)["swap_size"]
+        assert finding.status == "warn"
+        assert "/dev/zram0 8.0 GiB (partition, in memory)" in finding.running
 
     @pytest.mark.parametrize(
         ("lines", "cmdline", "status"),
@@ -137,9 +137,9 @@ class TestSwapSize:
         machine = swap(host(), ("/dev/vda2", half, 0), ("/swap", half, 0))
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n")
         aliases(machine, by_uuid={"1": "vda2"}, by_label={"b": "dm-1"})
-        found = judge(machine)["swap_size"]
-        assert (found.status, found.failing_layer) == ("warn", "persisted")
-        assert "1 of /swap not activated at boot" in found.why
+        finding = judge(machine)["swap_size"]
+        assert (finding.status, finding.failing_layer) == ("warn", "persisted")
+        assert "1 of /swap not activated at boot" in finding.why
         machine.file("/etc/fstab", "UUID=1 none swap sw 0 0\n/swap none swap sw 0 0\n")
         machine.evidence.clear()
         assert judge(machine)["swap_size"].status == "pass"
@@ -156,25 +156,25 @@ class TestSwapSize:
         machine = swap(host(), ("/dev/vda2", 17 << 20, 0), ("/dev/vda3", 1 << 20, 0))
         machine.file("/etc/fstab", f"{source} none swap sw 0 0\n".replace("a b", "a\\040b"))
         aliases(machine, by_uuid={"1": "vda2", "2": "vda3"}, by_label={"a\\x20b": "vda2"})
-        found = judge(machine)["swap_size"]
-        assert found.status == status
-        assert ("/dev/disk/by-uuid/3 does not exist" in (found.why or "")) == (source == "UUID=3")
+        finding = judge(machine)["swap_size"]
+        assert finding.status == status
+        assert ("/dev/disk/by-uuid/3 does not exist" in (finding.why or "")) == (source == "UUID=3")
 
     @pytest.mark.parametrize(("lines", "status"), [("", "error"), ("/dev/vda2 x swap\n", "pass")])
     def test_an_alias_of_an_unknown_device(self, judge, lines, status):
         machine = host().file("/etc/fstab", "UUID=1 none swap sw 0 0\n" + lines)
         machine.refused["link:/dev/disk/by-uuid/1"] = "denied"
-        found = judge(machine)["swap_size"]
-        assert found.status == status
-        assert status == "pass" or "a reboot may not activate /dev/vda2" in found.why
+        finding = judge(machine)["swap_size"]
+        assert finding.status == status
+        assert status == "pass" or "a reboot may not activate /dev/vda2" in finding.why
 
     def test_a_masked_unit_of_a_line(self, judge):
         machine = host().file("/etc/fstab", "UUID=a-1 none swap sw 0 0\n").file("/dev/null", "")
         unit = r"dev-disk-by\x2duuid-a\x2d1.swap"
         machine.link(f"/etc/systemd/system/{unit}", "/dev/null")
-        found = judge(machine)["swap_size"]
-        assert (found.status, found.persisted) == ("warn", "nothing")
-        assert f"{unit} is masked by /etc/systemd/system/{unit}" in found.why
+        finding = judge(machine)["swap_size"]
+        assert (finding.status, finding.persisted) == ("warn", "nothing")
+        assert f"{unit} is masked by /etc/systemd/system/{unit}" in finding.why
 
     def test_units(self, judge):
         """A unit needs a link in swap.target.wants. Generators make theirs at each boot."""
@@ -193,8 +193,8 @@ class TestSwapSize:
         assert judge(machine)["swap_size"].status == "warn"
 
     def test_no_swap_and_the_policy_wants_none_but_a_little(self, judge):
-        found = judge(swap(host()), swap="1G")["swap_size"]
-        assert (found.status, found.running) == ("warn", "no swap")
+        finding = judge(swap(host()), swap="1G")["swap_size"]
+        assert (finding.status, finding.running) == ("warn", "no swap")
 
     def test_areas_that_may_not_be_read(self, judge):
         assert judge(host().deny("/proc/swaps"))["swap_size"].status == "error"
@@ -214,20 +214,23 @@ class TestAmounts:
         ],
     )
     def test_the_minimum_by_purpose(self, judge, kilobytes, profile, status):
-        found = judge(host().memory(MemTotal=kilobytes), profile=profile)["physical"]
-        assert found.status == status
+        finding = judge(host().memory(MemTotal=kilobytes), profile=profile)["physical"]
+        assert finding.status == status
 
     def test_an_installed_grid_home_needs_the_same(self, judge):
         machine = host().file("/etc/oraInst.loc", "inventory_loc=/u01/inv\n")
         home = '<HOME NAME="G" LOC="/u01/grid" TYPE="O" IDX="1" CRS="true"/>'
         text = f"<INVENTORY><HOME_LIST>{home}</HOME_LIST></INVENTORY>"
         machine.file("/u01/inv/ContentsXML/inventory.xml", text).memory(MemTotal=4 << 20)
-        found = judge(machine)["physical"]
-        assert (found.status, "Grid Infrastructure needs 8.0 GiB" in found.why) == ("fail", True)
+        finding = judge(machine)["physical"]
+        assert (finding.status, "Grid Infrastructure needs 8.0 GiB" in finding.why) == (
+            "fail",
+            True,
+        )
 
     def test_homes_that_may_not_be_read(self, judge):
-        found = judge(host().deny("/etc/oratab"), profile="oracle_19c_single")["physical"]
-        assert found.status == "error"
+        finding = judge(host().deny("/etc/oratab"), profile="oracle_19c_single")["physical"]
+        assert finding.status == "error"
 
     @pytest.mark.parametrize(
         ("total", "kilobytes", "status"),
@@ -245,7 +248,7 @@ class TestAmounts:
     def test_a_kernel_without_that_row(self, judge):
         machine = host()
         lines = machine.files["/proc/meminfo"].splitlines(keepends=True)
-        text = "".join(one for one in lines if not one.startswith("MemAvailable"))
+        text = "".join(line for line in lines if not line.startswith("MemAvailable"))
         assert judge(machine.file("/proc/meminfo", text))["available"].status == "error"
 
 
@@ -268,18 +271,20 @@ class TestSwapUsed:
     def test_it_tells_the_numbers(self, judge):
         for name in ("ora_dbw0_A", "ora_bw36_A", "ora_ckpt_A", "asm_lms0_+ASM1", "ora_lg01_A"):
             machine = process(swapping(host(), 25, 5), name, 11, 2048)
-            found = judge(machine)["swapped_processes"]
-            assert (found.status, name in found.in_use) == ("fail", True)
+            finding = judge(machine)["swapped_processes"]
+            assert (finding.status, name in finding.in_use) == ("fail", True)
         machine = process(swapping(host(), 25, 5), "/u01/bin/tnslsnr", 11, 2048)
-        found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swapped_processes"]
-        assert "tnslsnr LISTENER 2.0 MiB" in found.in_use
-        assert "3.0 GiB of 16.0 GiB swap in use, 64.0 GiB memory without huge pages" in found.in_use
-        assert found.running == "2.5 pages per second from swap, 0.5 to it"
+        finding = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swapped_processes"]
+        assert "tnslsnr LISTENER 2.0 MiB" in finding.in_use
+        assert (
+            "3.0 GiB of 16.0 GiB swap in use, 64.0 GiB memory without huge pages" in finding.in_use
+        )
+        assert finding.running == "2.5 pages per second from swap, 0.5 to it"
 
     def test_without_a_window_only_the_processes_count(self, judge):
         machine = process(swapping(host(), 25, 5), "ora_pmon_A", 11, 0)
-        found = judge(machine, window_seconds=0)["swapped_processes"]
-        assert (found.status, "not measured" in found.running) == ("pass", True)
+        finding = judge(machine, window_seconds=0)["swapped_processes"]
+        assert (finding.status, "not measured" in finding.running) == ("pass", True)
 
     def test_a_process_that_may_not_be_seen(self, judge):
         machine = process(host(), "ora_pmon_A", 11, 0).deny("/proc/11/status")
@@ -307,14 +312,14 @@ class TestSharedMemory:
         assert judge(with_amm(), query_instances=False)["dev_shm"].status == "skip"
 
     def test_half_of_memory_by_default(self, judge):
-        found = judge(with_amm())["dev_shm"]
-        assert (found.status, found.running) == ("pass", "32.0 GiB")
+        finding = judge(with_amm())["dev_shm"]
+        assert (finding.status, finding.running) == ("pass", "32.0 GiB")
         assert judge(with_amm(target=33 * packs.GIB))["dev_shm"].status == "fail"
 
     def test_the_largest_of_all_counts(self, judge):
-        found = judge(with_amm(largest=33 * packs.GIB))["dev_shm"]
-        assert found.status == "fail"
-        assert found.in_use == "A 33.0 GiB"
+        finding = judge(with_amm(largest=33 * packs.GIB))["dev_shm"]
+        assert finding.status == "fail"
+        assert finding.in_use == "A 33.0 GiB"
 
     @pytest.mark.parametrize(
         ("options", "status"),
@@ -344,8 +349,8 @@ class TestSharedMemory:
         ],
     )
     def test_each_unit_of_its_size(self, judge, size, text):
-        found = judge(self.mount(with_amm(), f",size={size}"))["dev_shm"]
-        assert found.running == text
+        finding = judge(self.mount(with_amm(), f",size={size}"))["dev_shm"]
+        assert finding.running == text
 
     @pytest.mark.parametrize(
         ("line", "status"),
@@ -359,8 +364,8 @@ class TestSharedMemory:
         assert judge(with_amm().file("/etc/fstab", line))["dev_shm"].status == status
 
     def test_noexec(self, judge):
-        found = judge(self.mount(with_amm(), "", ",noexec"))["dev_shm"]
-        assert (found.status, "noexec" in found.why) == ("fail", True)
+        finding = judge(self.mount(with_amm(), "", ",noexec"))["dev_shm"]
+        assert (finding.status, "noexec" in finding.why) == ("fail", True)
 
     def test_no_mount_at_all(self, judge):
         machine = with_amm().file("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/vda rw\n")
@@ -395,8 +400,8 @@ class TestNuma:
         assert judge(machine.file(path, text))["numa"].status == "pass"
 
     def test_one_node(self, judge):
-        found = judge(host().file("/proc/cmdline", "ro numa=off\n"))["numa"]
-        assert (found.status, "numa=off" in found.why) == ("skip", True)
+        finding = judge(host().file("/proc/cmdline", "ro numa=off\n"))["numa"]
+        assert (finding.status, "numa=off" in finding.why) == ("skip", True)
 
     def test_a_node_without_memory_is_none(self, judge):
         assert judge(nodes(host(), (64, 30), (0, 0)))["numa"].status == "skip"

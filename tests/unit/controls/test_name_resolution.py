@@ -23,27 +23,29 @@ def judge(valid):
 
 class TestWhereItCounts:
     def test_all_is_well(self, judge):
-        found = judge(node())
-        assert {name: one.status for name, one in found.items() if one.status != "pass"} == {
+        findings = judge(node())
+        assert {
+            name: finding.status for name, finding in findings.items() if finding.status != "pass"
+        } == {
             "listener_address": "skip",
             "scan_listeners": "skip",
         }
 
     def test_without_oracle_no_name_is_asked_for(self, judge):
         machine = node().file("/etc/oratab", "")
-        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine).values()} == {"skip"}
         assert not [key for key in machine.evidence if "getent" in key]
         assert judge(node().file("/etc/oratab", ""), profile="rac_asm")["scan"].status == "pass"
         assert judge(node().file("/etc/oratab", ""), scan_names=[SCAN])["scan"].status == "pass"
 
     def test_not_a_linux_host(self, judge):
-        found = judge(node().remove("/proc/sys/kernel/hostname"))
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(node().remove("/proc/sys/kernel/hostname"))
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     @pytest.mark.parametrize("name", SUBJECTS)
     def test_unmanaged_is_not_judged(self, judge, name):
-        one = judge(node(), skip_checks=[name])[name]
-        assert (one.status, "name_resolution_skip_checks" in one.why) == ("skip", True)
+        finding = judge(node(), skip_checks=[name])[name]
+        assert (finding.status, "name_resolution_skip_checks" in finding.why) == ("skip", True)
 
     def test_there_is_nothing_to_apply(self):
         policy = names.policy_from(changed_policy("name_resolution"))
@@ -81,21 +83,21 @@ class TestOwnName:
     )
     def test_its_form(self, judge, own, status, why):
         machine = named(node().file("/etc/hostname", own), own, "192.0.2.10")
-        found = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["hostname"]
-        assert (found.status, why in found.why) == (status, True)
+        finding = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["hostname"]
+        assert (finding.status, why in finding.why) == (status, True)
 
     def test_the_next_boot_brings_another(self, judge):
-        found = judge(node().file("/etc/hostname", "db7\n"))["hostname"]
-        assert (found.status, found.why) == ("fail", "a reboot brings db7.")
+        finding = judge(node().file("/etc/hostname", "db7\n"))["hostname"]
+        assert (finding.status, finding.why) == ("fail", "a reboot brings db7.")
         assert judge(node().remove("/etc/hostname"))["hostname"].status == "warn"
 
     def test_comments_of_the_file_are_no_name_and_an_empty_name_is_unknown(self, judge):
         own = node().files["/etc/hostname"]
-        found = judge(node().file("/etc/hostname", "# set by the installer\n\n" + own))["hostname"]
-        assert found.status == "pass", found
+        result = judge(node().file("/etc/hostname", "# set by the installer\n\n" + own))["hostname"]
+        assert result.status == "pass", result
         for text in ("", "\n"):
-            found = judge(node().file("/proc/sys/kernel/hostname", text))
-            assert found["hostname"].status == "error"
+            result = judge(node().file("/proc/sys/kernel/hostname", text))
+            assert result["hostname"].status == "error"
 
     @pytest.mark.parametrize(
         ("name", "status"),
@@ -107,13 +109,16 @@ class TestOwnName:
         assert judge(machine)["hostname"].status == status
 
     def test_a_name_of_the_cluster_with_an_underscore(self, judge):
-        found = judge(named(node(), "rac_scan", *THREE), scan_names=["rac_scan"])["hostname"]
-        assert (found.status, "rac_scan has an underscore" in found.why) == ("fail", True)
+        finding = judge(named(node(), "rac_scan", *THREE), scan_names=["rac_scan"])["hostname"]
+        assert (finding.status, "rac_scan has an underscore" in finding.why) == ("fail", True)
 
     def test_a_name_that_is_an_option_is_not_run(self, judge):
         machine = node().file("/proc/sys/kernel/hostname", "--service=x\n")
-        found = judge(machine)
-        assert (found["hostname"].status, found["hostname_address"].status) == ("fail", "error")
+        findings = judge(machine)
+        assert (findings["hostname"].status, findings["hostname_address"].status) == (
+            "fail",
+            "error",
+        )
         assert not [key for key in machine.evidence if "--service" in key]
 
 
@@ -134,8 +139,8 @@ class TestOwnAddress:
         machine = named(node(), "rac1", *addresses)
         if addresses:
             machine.file("/etc/hosts", f"127.0.0.1 localhost\n{addresses[0]} rac1\n")
-        found = judge(machine)["hostname_address"]
-        assert (found.status, why in found.why) == (status, True)
+        finding = judge(machine)["hostname_address"]
+        assert (finding.status, why in finding.why) == (status, True)
 
     def test_what_could_not_be_told_in_time_is_an_error(self, judge):
         machine = node()
@@ -144,9 +149,9 @@ class TestOwnAddress:
             "error": "unanswered",
             "message": "timed out after 6 seconds",
         }
-        found = judge(machine)
-        assert found["hostname_address"].status == "error"
-        assert found["scan"].status == "pass"
+        findings = judge(machine)
+        assert findings["hostname_address"].status == "error"
+        assert findings["scan"].status == "pass"
 
     @pytest.mark.parametrize("text", ["no address here\n", "999.1.1.1 STREAM x\n", "\0\n"])
     def test_what_is_no_answer(self, judge, text):
@@ -191,14 +196,14 @@ class TestListener:
         ],
     )
     def test_where_it_listens(self, judge, address, status):
-        found = judge(self.listening(address))["listener_address"]
-        assert found.status == status
-        assert found.in_use == f"{address} port 1521"
+        finding = judge(self.listening(address))["listener_address"]
+        assert finding.status == status
+        assert finding.in_use == f"{address} port 1521"
 
     def test_a_port_that_nobody_listens_on(self, judge):
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q Local Address:Port\n")
-        found = judge(machine)["listener_address"]
-        assert (found.status, "does not listen on port 1521" in found.why) == ("fail", True)
+        finding = judge(machine)["listener_address"]
+        assert (finding.status, "does not listen on port 1521" in finding.why) == ("fail", True)
 
     def test_what_ss_does_not_tell_is_not_well(self, judge):
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q\n", rc=1)
@@ -209,8 +214,8 @@ class TestListener:
         [("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host")],
     )
     def test_where_its_name_leads(self, judge, leads, why):
-        found = judge(self.listening("0.0.0.0", leads))["listener_address"]
-        assert (found.status, why in found.why) == ("fail", True)
+        finding = judge(self.listening("0.0.0.0", leads))["listener_address"]
+        assert (finding.status, why in finding.why) == ("fail", True)
 
 
 class TestOrder:
@@ -244,16 +249,19 @@ class TestOrder:
         )
 
     def test_without_a_file_it_depends_on_glibc(self, judge):
-        found = judge(node().remove("/etc/nsswitch.conf"))
-        assert (found["search_order"].status, found["scan"].status) == ("warn", "pass")
+        findings = judge(node().remove("/etc/nsswitch.conf"))
+        assert (findings["search_order"].status, findings["scan"].status) == ("warn", "pass")
 
     def test_multicast_dns_ends_the_search_for_its_own_domain(self, judge):
         line = "hosts: files mdns4_minimal [NOTFOUND=return] dns\n"
         machine = named(node().file("/etc/nsswitch.conf", line), "rac-scan.local", *THREE)
         for server in SERVERS:
             says(machine, server, "rac-scan.local", THREE)
-        found = judge(machine, scan_names=["rac-scan.local"])["search_order"]
-        assert (found.status, "ends the search for rac-scan.local" in found.why) == ("fail", True)
+        finding = judge(machine, scan_names=["rac-scan.local"])["search_order"]
+        assert (finding.status, "ends the search for rac-scan.local" in finding.why) == (
+            "fail",
+            True,
+        )
 
 
 class TestResolver:
@@ -285,15 +293,15 @@ class TestResolver:
         ],
     )
     def test_what_it_says(self, judge, text, status, why):
-        found = judge(node().file("/etc/resolv.conf", text))["resolv_conf"]
-        assert (found.status, why in found.why) == (status, True)
+        finding = judge(node().file("/etc/resolv.conf", text))["resolv_conf"]
+        assert (finding.status, why in finding.why) == (status, True)
 
     def test_who_writes_it(self, judge):
         assert "written by NetworkManager" in judge(node())["resolv_conf"].persisted
         stub = "/run/systemd/resolve/stub-resolv.conf"
         machine = node().remove("/etc/resolv.conf").file(stub, "nameserver 127.0.0.53\n")
-        found = judge(machine.link("/etc/resolv.conf", stub))["resolv_conf"]
-        assert f"written by {stub}" in found.persisted
+        finding = judge(machine.link("/etc/resolv.conf", stub))["resolv_conf"]
+        assert f"written by {stub}" in finding.persisted
 
     @pytest.mark.parametrize(("wait", "status"), [(4, "pass"), (3, "warn")])
     def test_how_long_is_too_long(self, judge, wait, status):
@@ -302,30 +310,35 @@ class TestResolver:
 
 class TestServers:
     def test_a_silent_one(self, judge):
-        found = judge(silent(node(), SERVERS[1], SCAN))
-        assert found["name_servers"].why == "192.0.2.54: no answer in 1.5 seconds, queried twice."
-        assert (found["name_servers"].status, found["scan"].status) == ("fail", "fail")
-        assert found["scan"].because_of == ("name_resolution.name_servers",)
+        findings = judge(silent(node(), SERVERS[1], SCAN))
+        assert (
+            findings["name_servers"].why == "192.0.2.54: no answer in 1.5 seconds, queried twice."
+        )
+        assert (findings["name_servers"].status, findings["scan"].status) == ("fail", "fail")
+        assert findings["scan"].because_of == ("name_resolution.name_servers",)
 
     @pytest.mark.parametrize(
         ("code", "status"), [(0, "pass"), (3, "pass"), (2, "fail"), (5, "fail")]
     )
     def test_what_it_answers_with(self, judge, code, status):
-        found = judge(says(node(), SERVERS[0], SCAN, [], code))
-        assert (found["name_servers"].status, found["scan"].status) == (status, "fail")
+        findings = judge(says(node(), SERVERS[0], SCAN, [], code))
+        assert (findings["name_servers"].status, findings["scan"].status) == (status, "fail")
 
     def test_one_that_is_not_recorded_is_unknown(self, judge):
         machine = node()
         reading = {"kind": "udp", "error": "unanswered", "message": "Network is unreachable"}
         machine.evidence[f"udp:{SERVERS[1]} {SCAN}"] = reading
         machine.evidence[f"udp:{SERVERS[1]} {SCAN} again"] = reading
-        found = judge(machine)
-        assert (found["name_servers"].status, found["scan"].status) == ("error", "error")
+        findings = judge(machine)
+        assert (findings["name_servers"].status, findings["scan"].status) == ("error", "error")
 
     def test_where_dns_is_not_asked_no_server_is_judged(self, judge):
-        found = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
-        assert (found["name_servers"].status, found["resolv_conf"].status) == ("skip", "skip")
-        assert (found["scan"].status, "DNS is not asked" in found["scan"].why) == ("fail", True)
+        findings = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
+        assert (findings["name_servers"].status, findings["resolv_conf"].status) == ("skip", "skip")
+        assert (findings["scan"].status, "DNS is not asked" in findings["scan"].why) == (
+            "fail",
+            True,
+        )
 
     def test_where_there_is_nothing_to_ask_them_for_they_are_not_well(self, judge):
         machine = node().deny("/proc/sys/kernel/hostname")
@@ -335,15 +348,15 @@ class TestServers:
         machine = node()
         for server in SERVERS:
             says(machine, server, "rac1.example.com", [], 3)
-        found = judge(machine, scan_names=[])
-        assert (found["name_servers"].status, found["scan"].status) == ("pass", "skip")
+        findings = judge(machine, scan_names=[])
+        assert (findings["name_servers"].status, findings["scan"].status) == ("pass", "skip")
 
 
 class TestScan:
     def test_values_are_compared_in_any_order(self, judge):
-        found = judge(named(node(), SCAN, *reversed(THREE)))["scan"]
-        assert found.status == "pass"
-        assert found.values == {f"addresses of {SCAN}": ", ".join(THREE)}
+        finding = judge(named(node(), SCAN, *reversed(THREE)))["scan"]
+        assert finding.status == "pass"
+        assert finding.values == {f"addresses of {SCAN}": ", ".join(THREE)}
 
     @pytest.mark.parametrize("number", [1, 2, 4])
     def test_how_many_addresses(self, judge, number):
@@ -351,31 +364,31 @@ class TestScan:
         machine = named(node(), SCAN, *some)
         for server in SERVERS:
             says(machine, server, SCAN, some)
-        found = judge(machine)["scan"]
-        assert (found.status, f"has {number} of 3 addresses" in found.why) == ("fail", True)
+        finding = judge(machine)["scan"]
+        assert (finding.status, f"has {number} of 3 addresses" in finding.why) == ("fail", True)
         assert judge(machine, scan_address_count=number)["scan"].status == "pass"
 
     def test_etc_hosts_hides_dns(self, judge):
         hosts = f"192.0.2.10 rac1\n192.0.2.21 {SCAN.upper()} # no\n"
-        found = judge(named(node().file("/etc/hosts", hosts), SCAN, THREE[0]))["scan"]
-        assert (found.status, "which hides DNS (/etc/hosts:2)" in found.why) == ("fail", True)
-        assert found.persisted == "/etc/hosts: 192.0.2.21"
+        finding = judge(named(node().file("/etc/hosts", hosts), SCAN, THREE[0]))["scan"]
+        assert (finding.status, "which hides DNS (/etc/hosts:2)" in finding.why) == ("fail", True)
+        assert finding.persisted == "/etc/hosts: 192.0.2.21"
 
     def test_something_in_between_says_something_else(self, judge):
-        found = judge(named(node(), SCAN, "192.0.2.21", "192.0.2.22"))["scan"]
-        assert (found.status, "resolves other addresses" in found.why) == ("fail", True)
+        finding = judge(named(node(), SCAN, "192.0.2.21", "192.0.2.22"))["scan"]
+        assert (finding.status, "resolves other addresses" in finding.why) == ("fail", True)
 
     def test_nobody_here_finds_it(self, judge):
-        found = judge(named(node(), SCAN))["scan"]
-        assert (found.status, "this host does not find it" in found.why) == ("fail", True)
+        finding = judge(named(node(), SCAN))["scan"]
+        assert (finding.status, "this host does not find it" in finding.why) == ("fail", True)
 
     def test_of_another_network(self, judge):
         far = ["198.51.100.1", "198.51.100.2", "198.51.100.3"]
         machine = named(node(), SCAN, *far)
         for server in SERVERS:
             says(machine, server, SCAN, far)
-        found = judge(machine)["scan"]
-        assert (found.status, "of no network of this host" in found.why) == ("warn", True)
+        finding = judge(machine)["scan"]
+        assert (finding.status, "of no network of this host" in finding.why) == ("warn", True)
 
     @pytest.mark.parametrize(
         "message",
@@ -392,8 +405,8 @@ class TestScan:
         assert judge(machine)["scan"].status == "error"
 
     def test_a_name_with_an_empty_label(self, judge):
-        found = judge(named(node(), "rac..scan", *THREE), scan_names=["rac..scan"])
-        assert (found["hostname"].status, found["scan"].status) == ("fail", "error")
+        findings = judge(named(node(), "rac..scan", *THREE), scan_names=["rac..scan"])
+        assert (findings["hostname"].status, findings["scan"].status) == ("fail", "error")
 
 
 class TestCluster:
@@ -415,8 +428,8 @@ class TestCluster:
         ],
     )
     def test_a_vip(self, judge, addresses, why):
-        found = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
-        assert (found.status, why in found.why) == ("fail", True)
+        finding = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
+        assert (finding.status, why in finding.why) == ("fail", True)
 
     @pytest.mark.parametrize(
         ("address", "status"),
@@ -426,9 +439,9 @@ class TestCluster:
         """10.0.0.0/24 is a subnet of this host, but the private one."""
         lines = name_packs.ADDRESSES + "3: eth1    inet 10.0.0.10/24 scope global eth1\n"
         machine = named(node().command("ip -o addr show", lines), "rac2-vip", address)
-        found = judge(machine)
-        assert found["rac2-vip"].status == status
-        assert ("outside the public subnet 192.0.2.0/24" in (found["rac2-vip"].why or "")) == (
+        findings = judge(machine)
+        assert findings["rac2-vip"].status == status
+        assert ("outside the public subnet 192.0.2.0/24" in (findings["rac2-vip"].why or "")) == (
             status == "fail"
         )
 
@@ -442,8 +455,8 @@ class TestCluster:
 
     @pytest.mark.parametrize("own", ["192.0.2.99", "127.0.0.1"])
     def test_a_public_subnet_that_is_unknown(self, judge, own):
-        found = judge(named(node(), "rac1", own))["rac2-vip"]
-        assert (found.status, "public subnet is unknown" in found.why) == ("error", True)
+        finding = judge(named(node(), "rac1", own))["rac2-vip"]
+        assert (finding.status, "public subnet is unknown" in finding.why) == ("error", True)
 
     @pytest.mark.parametrize(
         ("second", "status", "problem"),
@@ -456,9 +469,9 @@ class TestCluster:
     def test_every_name_server_knows_a_node(self, judge, second, status, problem):
         machine = says(node(), SERVERS[0], "rac2.example.com", ["192.0.2.20"])
         says(machine, SERVERS[1], "rac2.example.com", second, 0 if second else 3)
-        found = judge(machine)["rac2"]
-        assert (found.status, problem in (found.why or "")) == (status, True)
-        assert f"udp:{SERVERS[1]} rac2.example.com" in found.evidence
+        finding = judge(machine)["rac2"]
+        assert (finding.status, problem in (finding.why or "")) == (status, True)
+        assert f"udp:{SERVERS[1]} rac2.example.com" in finding.evidence
 
     def test_a_node_that_is_in_no_dns(self, judge):
         machine = node()
@@ -477,12 +490,12 @@ class TestCluster:
         assert judge(machine)["rac2"].status == "error"
 
     def test_one_that_is_unknown_has_no_value(self, judge):
-        found = judge(node().command("getent ahosts rac2", "x", rc=1))["rac2"]
-        assert (found.status, found.values) == ("error", {"addresses of rac2": None})
+        finding = judge(node().command("getent ahosts rac2", "x", rc=1))["rac2"]
+        assert (finding.status, finding.values) == ("error", {"addresses of rac2": None})
 
     def test_no_cluster(self, judge):
-        found = judge(node().remove("/etc/oracle/olr.loc"))
-        assert (found["cluster_names"].status, found["hostname"].status) == ("skip", "pass")
+        findings = judge(node().remove("/etc/oracle/olr.loc"))
+        assert (findings["cluster_names"].status, findings["hostname"].status) == ("skip", "pass")
 
     def test_too_many_names(self, judge):
         params = name_packs.PARAMS.replace("rac1,rac2", ",".join(f"n{i}" for i in range(65)))
@@ -500,7 +513,9 @@ def test_a_recorded_host_says_the_same():
 def with_connections(**refused):
     """What connections to port 1521 of the SCAN gave; all of them opened where nothing is said."""
     machine = node()
-    figures = {f"{one} port 1521": refused.get(f"a{one.split('.')[-1]}", "") for one in THREE}
+    figures = {
+        f"{address} port 1521": refused.get(f"a{address.split('.')[-1]}", "") for address in THREE
+    }
     machine.measured["scan connections"] = {"windows": [], "remarks": [], "figures": figures}
     return machine
 
@@ -512,14 +527,14 @@ class TestScanListeners:
         assert "windows:scan connections" not in machine.evidence
 
     def test_all_addresses_accept_one(self, judge):
-        found = judge(with_connections(), scan_port=1521)["scan_listeners"]
-        assert (found.status, found.in_use) == ("pass", "3 of 3 addresses accept one")
+        finding = judge(with_connections(), scan_port=1521)["scan_listeners"]
+        assert (finding.status, finding.in_use) == ("pass", "3 of 3 addresses accept one")
 
     def test_the_address_without_a_listener_is_named(self, judge):
         machine = with_connections(a22="Connection refused")
-        found = judge(machine, scan_port=1521)["scan_listeners"]
-        assert found.status == "fail"
-        assert found.why == "Port 1521: 192.0.2.22: Connection refused."
+        finding = judge(machine, scan_port=1521)["scan_listeners"]
+        assert finding.status == "fail"
+        assert finding.why == "Port 1521: 192.0.2.22: Connection refused."
 
     def test_another_port_than_the_recorded_one_is_an_error(self, judge):
         assert judge(with_connections(), scan_port=1522)["scan_listeners"].status == "error"

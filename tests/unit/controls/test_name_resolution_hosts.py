@@ -37,35 +37,35 @@ def judge(valid):
     ],
 )
 def test_lines(judge, text, status, why):
-    found = judge(node().file("/etc/hosts", text))
-    assert (found.status, why in found.why) == (status, True)
-    assert found.failing_layer == (None if status == "pass" else "persisted")
+    finding = judge(node().file("/etc/hosts", text))
+    assert (finding.status, why in finding.why) == (status, True)
+    assert finding.failing_layer == (None if status == "pass" else "persisted")
 
 
 def test_the_file_of_a_container_of_rhel_8(judge):
     text = (packs.FIXTURES / "hosts/rhel-8.2-container.txt").read_text()
-    found = judge(node().file("/etc/hosts", text))
-    assert (found.status, found.why) == ("warn", "lines that count for nothing: 10.")
-    assert found.persisted == "localhost is 127.0.0.1, ::1"
+    finding = judge(node().file("/etc/hosts", text))
+    assert (finding.status, finding.why) == ("warn", "lines that count for nothing: 10.")
+    assert finding.persisted == "localhost is 127.0.0.1, ::1"
 
 
 def test_without_the_file_localhost_has_no_line(judge):
-    found = judge(node().remove("/etc/hosts"))
-    assert (found.status, "no line leads from localhost" in found.why) == ("warn", True)
+    finding = judge(node().remove("/etc/hosts"))
+    assert (finding.status, "no line leads from localhost" in finding.why) == ("warn", True)
     assert judge(node().deny("/etc/hosts")).status == "error"
 
 
 @pytest.mark.parametrize("loopback", ["127.0.0.2/8", "127.0.0.1/32"])
 def test_the_loopback_interface(judge, loopback):
     addresses = name_packs.ADDRESSES.replace("127.0.0.1/8", loopback)
-    found = judge(node().command("ip -o addr show", addresses))
-    assert (found.status, found.failing_layer) == ("fail", "running")
-    assert found.why == "no loopback interface has 127.0.0.1/8."
+    finding = judge(node().command("ip -o addr show", addresses))
+    assert (finding.status, finding.failing_layer) == ("fail", "running")
+    assert finding.why == "no loopback interface has 127.0.0.1/8."
 
 
 def test_unknown_addresses_are_an_error_unless_the_file_is_wrong(judge):
     assert judge(node().command("ip -o addr show", "x")).status == "error"
     machine = node().file("/etc/hosts", "192.0.2.10 localhost\n")
-    found = judge(machine.command("ip -o addr show", "x"))
-    assert (found.status, found.running) == ("fail", "unknown")
-    assert "Not known: interfaces" in found.why
+    finding = judge(machine.command("ip -o addr show", "x"))
+    assert (finding.status, finding.running) == ("fail", "unknown")
+    assert "Not known: interfaces" in finding.why

@@ -34,9 +34,9 @@ def with_script(machine, text=None):
 
 
 def test_all_is_off(judge):
-    found = judge(is_enabled(node().command(SHOW, ""), "disabled"))
-    assert found.status == "pass", found
-    assert (found.persisted, found.running) == (
+    finding = judge(is_enabled(node().command(SHOW, ""), "disabled"))
+    assert finding.status == "pass", finding
+    assert (finding.persisted, finding.running) == (
         "no unit enabled; no route",
         "0 processes; no route",
     )
@@ -52,10 +52,10 @@ def test_on_a_host_of_no_cluster_it_is_skipped(judge):
 
 @pytest.mark.parametrize("argv0", [ARGV0, "/usr/sbin/avahi-daemon", "avahi-daemon: chroot helper"])
 def test_a_daemon_that_runs(judge, argv0):
-    found = judge(node().command(SHOW, "").process(argv0))
-    assert (found.status, found.why) == ("fail", "avahi-daemon runs.")
-    assert found.failing_layer == "running"
-    assert "systemctl disable --now avahi-daemon.socket avahi-daemon.service" in found.commands
+    finding = judge(node().command(SHOW, "").process(argv0))
+    assert (finding.status, finding.why) == ("fail", "avahi-daemon runs.")
+    assert finding.failing_layer == "running"
+    assert "systemctl disable --now avahi-daemon.socket avahi-daemon.service" in finding.commands
 
 
 @pytest.mark.parametrize("argv0", ["avahi-daemon-x", "/opt/avahi-autoipd", "vi avahi-daemon"])
@@ -74,8 +74,8 @@ def test_another_program(judge, argv0):
     ],
 )
 def test_what_the_next_boot_starts(judge, service, socket, status, why):
-    found = judge(is_enabled(node().command(SHOW, ""), service, socket))
-    assert (found.status, why in found.why) == (status, True)
+    finding = judge(is_enabled(node().command(SHOW, ""), service, socket))
+    assert (finding.status, why in finding.why) == (status, True)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_systemd_of_el7_prints_no_state_for_a_unit_that_does_not_exist(judge, st
 
 
 def test_the_route_of_centos_7(judge):
-    found = judge(node().command(SHOW, CENTOS))
-    assert (found.status, found.why) == ("warn", "eth0 has the route 169.254.0.0/16.")
-    assert found.commands == ("ip route del 169.254.0.0/16 scope link proto boot",)
+    finding = judge(node().command(SHOW, CENTOS))
+    assert (finding.status, finding.why) == ("warn", "eth0 has the route 169.254.0.0/16.")
+    assert finding.commands == ("ip route del 169.254.0.0/16 scope link proto boot",)
 
 
 def test_the_route_of_an_address_is_that_of_haip(judge):
@@ -123,14 +123,14 @@ def test_what_is_no_route_is_unknown(judge, text, rc):
     ],
 )
 def test_network_scripts_read_nozeroconf(judge, text, status):
-    found = judge(with_script(node().command(SHOW, ""), text))
-    assert (found.status, "NOZEROCONF" in (found.why or "")) == (status, status == "warn")
+    finding = judge(with_script(node().command(SHOW, ""), text))
+    assert (finding.status, "NOZEROCONF" in (finding.why or "")) == (status, status == "warn")
 
 
 def test_a_daemon_that_runs_is_a_failure_whatever_is_unknown(judge):
     machine = with_script(node().command(SHOW, "", 1).process(ARGV0)).deny(zeroconf.SYSCONFIG)
-    found = judge(machine)
-    assert (found.status, "Not known: routes" in found.why) == ("fail", True)
+    finding = judge(machine)
+    assert (finding.status, "Not known: routes" in finding.why) == ("fail", True)
     assert judge(with_script(node().command(SHOW, "")).deny(zeroconf.SYSCONFIG)).status == "error"
 
 
@@ -141,8 +141,8 @@ class TestProxyt:
         return lambda machine, **changes: judged(machine, **changes)["proxyt"]
 
     def test_it_is_off(self, judge):
-        found = judge(node())
-        assert (found.status, found.running, found.persisted) == (
+        finding = judge(node())
+        assert (finding.status, finding.running, finding.persisted) == (
             "pass",
             "0 processes",
             "not enabled",
@@ -150,13 +150,13 @@ class TestProxyt:
 
     @pytest.mark.parametrize("argv0", ["proxyt", "/usr/sbin/proxyt"])
     def test_it_runs(self, judge, argv0):
-        found = judge(node().process(argv0))
-        assert (found.status, found.running, found.failing_layer) == (
+        finding = judge(node().process(argv0))
+        assert (finding.status, finding.running, finding.failing_layer) == (
             "fail",
             "1 processes",
             "running",
         )
-        assert found.commands == ("systemctl disable --now proxyt.service",)
+        assert finding.commands == ("systemctl disable --now proxyt.service",)
 
     @pytest.mark.parametrize("argv0", ["proxytd", "vi proxyt", "/opt/proxy"])
     def test_another_program(self, judge, argv0):

@@ -470,7 +470,7 @@ def _without_hugetlb(machine: Machine) -> Machine:
     return machine.file("/proc/meminfo", "".join(x for x in lines if not x.startswith("Hugetlb")))
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=[one.name for one in VARIANTS])
+@pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_variant(judge, plan, variant):
     assert variant.source
     (finding,) = judge(variant.host(), **variant.policy)[variant.check]
@@ -479,12 +479,14 @@ def test_variant(judge, plan, variant):
     assert any(variant.says in (text or "") for text in texts), finding
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=[one.name for one in VARIANTS])
+@pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
 def test_apply_and_rule_have_the_same_numbers(judge, plan, variant):
     """What a fix proposes apply takes, and what apply would refuse no fix proposes."""
     machine = variant.host()
-    found = judge(machine, **variant.policy)
-    proposed = {line for one in found.values() for finding in one for line in finding.commands}
+    findings = judge(machine, **variant.policy)
+    proposed = {
+        line for group in findings.values() for finding in group for line in finding.commands
+    }
     planned = plan(machine, **variant.policy)
     applies = "./hostproof apply --tags hugepages" in proposed
     assert not (applies and planned.refusals)
@@ -492,17 +494,17 @@ def test_apply_and_rule_have_the_same_numbers(judge, plan, variant):
     for line in proposed:
         if line.startswith("sysctl -w vm.nr_hugepages="):
             assert int(line.rpartition("=")[2]) * 2 * MIB <= memory * 70 // 100
-    (short,) = found["pool_covers_sga"]
-    pool = [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE]
+    (short,) = findings["pool_covers_sga"]
+    pool = [change for change in planned.changes if getattr(change, "path", "") == POOL_FILE]
     if short.status == "fail" and pool and not planned.refusals:
         assert int(pool[0].value) >= short.values["needed"]
-    (share,) = found["ram_share"]
+    (share,) = findings["ram_share"]
     if short.status == "fail" and short.values["needed"] * 2 * MIB > memory * 70 // 100:
-        assert "allow_over_memory_limit" in {one.override for one in planned.refusals} | {
+        assert "allow_over_memory_limit" in {refusal.override for refusal in planned.refusals} | {
             "allow_over_memory_limit"
-            if one.reason.endswith("do not fit into 64.0 GiB memory")
+            if refusal.reason.endswith("do not fit into 64.0 GiB memory")
             else None
-            for one in planned.refusals
+            for refusal in planned.refusals
         }
         assert "the host has memory for at most" in short.fix and short.commands == ()
 
@@ -527,7 +529,7 @@ def test_other_huge_pages_count_against_the_share_of_a_plan(plan):
 def test_apply_makes_the_pool_of_the_next_start(plan, judge):
     machine = spfile(*every(("sga_target", "20G")))()
     planned = plan(machine)
-    (pool,) = [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE]
+    (pool,) = [change for change in planned.changes if getattr(change, "path", "") == POOL_FILE]
     assert (planned.refusals, pool.value) == ([], "10242")
     (finding,) = judge(spfile(*every(("sga_target", "20G")))())["pool_covers_sga"]
     assert finding.commands == ("./hostproof apply --tags hugepages",)
@@ -538,23 +540,23 @@ def test_a_pool_whose_need_is_not_known_is_not_made_smaller(plan):
     machine = packs.database_host().pool(12000, 3808)
     machine.deny("command:sqlplus ORCL: release and parameters")
     planned = plan(machine, instances=ORCL16)
-    assert [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE] == []
+    assert [change for change in planned.changes if getattr(change, "path", "") == POOL_FILE] == []
 
 
 def test_of_several_that_are_down_any_one_must_start(judge):
-    def told(pool: int):
+    def verdict(pool: int):
         machine = stopped("sga_target=16G\n", pool)()
         machine.file("/etc/oratab", f"ORCL:{HOME}:N\nHR:{HOME}:Y\n")
         machine.file(f"{HOME}/dbs/initHR.ora", "sga_target=8G\n")
         (finding,) = judge(machine)["pool_covers_sga"]
         return finding
 
-    assert told(8195).status == "fail"
-    assert (told(8196).status, told(8196).why) == (
+    assert verdict(8195).status == "fail"
+    assert (verdict(8196).status, verdict(8196).why) == (
         "warn",
         "4100 pages more are missing if all instances in oratab that are down start.",
     )
-    assert told(8196 + 4100).status == "pass"
+    assert verdict(8196 + 4100).status == "pass"
 
 
 def test_memlock_of_today_is_held_against_the_next_start(judge):
@@ -595,30 +597,32 @@ HOSTILE = ("$(touch${IFS}/tmp/x)", "a;reboot", "`id`", "'\"", "--", "a\tb", "\x1
 
 def every_command() -> list[str]:
     """Of every variant, and of hosts whose instances have names that a shell would obey."""
-    hosts = [(one.host(), one.policy) for one in VARIANTS]
+    hosts = [(variant.host(), variant.policy) for variant in VARIANTS]
     for name in HOSTILE:
         machine = packs.database_host().pool(100, 0).stop_instances()
         hosts.append((machine.instance(name, Shm(16 * GIB), memlock=64), {}))
         if name.isprintable():  # others the policy refuses
             hosts.append((packs.linux(), {"instances": [{"sid": name, "sga": "16G"}]}))
-    found = []
+    commands = []
     for machine, policy in hosts:
         policies = {
             "hugepages": packs.hugepages_policy(**policy),
             "pre_page_sga": oracle_packs.policy(),
         }
-        found += [line for one in audit.judge_host(machine, policies) for line in one.commands]
-    return found
+        commands += [
+            line for finding in audit.judge_host(machine, policies) for line in finding.commands
+        ]
+    return commands
 
 
 def test_every_command_is_one_line_of_its_own():
     commands = sorted(set(every_command()))
     assert "./hostproof apply --tags hugepages" in commands
-    for one in commands:
-        assert len(one.splitlines()) == 1
-        assert subprocess.run(["sh", "-n", "-c", one], check=False).returncode == 0
-        assert not re.search(r"[;&|`$<>\\]", one), one
-        assert shlex.split(one)[0] in ("./hostproof", "sysctl", "grep")
+    for command in commands:
+        assert len(command.splitlines()) == 1
+        assert subprocess.run(["sh", "-n", "-c", command], check=False).returncode == 0
+        assert not re.search(r"[;&|`$<>\\]", command), command
+        assert shlex.split(command)[0] in ("./hostproof", "sysctl", "grep")
 
 
 # -- pre_page_sga of the same instances
@@ -626,8 +630,10 @@ def test_every_command_is_one_line_of_its_own():
 
 def pending(machine: Machine):
     policy = pre_page_sga.policy_from(oracle_packs.policy())
-    found = pre_page_sga.judge(pre_page_sga.read(machine, policy), policy)
-    (finding,) = [one for one in found if one.check == "pre_page_sga.pending_restart"]
+    findings = pre_page_sga.judge(pre_page_sga.read(machine, policy), policy)
+    (finding,) = [
+        finding for finding in findings if finding.check == "pre_page_sga.pending_restart"
+    ]
     return finding
 
 
@@ -703,5 +709,5 @@ HELD_OUT = (
 def test_pack(pack, check, status):
     host = RecordedHost(evidence.load_pack(str(PACKS / f"{pack}.example.com.json")))
     policies = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
-    found = {one.check: one for one in audit.judge_host(host, policies)}
-    assert found[check].status == status, found[check]
+    findings = {finding.check: finding for finding in audit.judge_host(host, policies)}
+    assert findings[check].status == status, findings[check]

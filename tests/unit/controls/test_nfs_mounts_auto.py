@@ -26,8 +26,8 @@ def judged(machine: NfsMachine, **changes: Any) -> list[JudgedMount]:
 def guessed(machine: NfsMachine, **changes: Any) -> dict[str, tuple[str, str]]:
     """Path to class and use of what is judged where the policy lists nothing."""
     mounts = judged(machine, **changes)
-    assert all(one.guessed and one.mounted for one in mounts)
-    return {one.wanted.path: (one.wanted.file_class, one.wanted.sharing) for one in mounts}
+    assert all(mount.guessed and mount.mounted for mount in mounts)
+    return {mount.wanted.path: (mount.wanted.file_class, mount.wanted.sharing) for mount in mounts}
 
 
 def mounted(*paths: str) -> NfsMachine:
@@ -104,10 +104,14 @@ class TestUse:
 
     def test_of_a_listed_mount_may_be_left_open(self):
         machine = mounted().process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
-        (one,) = judged(machine, **nfs_packs.listed(sharing="auto"))
-        assert (one.wanted.sharing, one.sharing_stated, one.guessed) == ("rac", False, False)
-        (one,) = judged(machine, **nfs_packs.listed(sharing="single"))
-        assert (one.wanted.sharing, one.sharing_stated, one.guessed) == ("single", True, False)
+        (mount,) = judged(machine, **nfs_packs.listed(sharing="auto"))
+        assert (mount.wanted.sharing, mount.sharing_stated, mount.guessed) == ("rac", False, False)
+        (mount,) = judged(machine, **nfs_packs.listed(sharing="single"))
+        assert (mount.wanted.sharing, mount.sharing_stated, mount.guessed) == (
+            "single",
+            True,
+            False,
+        )
 
 
 class TestNothing:
@@ -143,12 +147,12 @@ def test_others_than_the_listed_ones_are_guessed():
     machine = mounted("/u02", "/u03", "/srv").database("/u03/a.dbf", "/u02/b.dbf")
     policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**nfs_packs.listed()))
     others = guessed_mounts(nfs_mounts.read(machine, policy), policy)
-    assert [one.wanted.path for one in others] == ["/u03"]
+    assert [mount.wanted.path for mount in others] == ["/u03"]
 
 
 def test_what_is_listed_need_not_be_mounted():
-    (one,) = judged(nfs_host(), **nfs_packs.listed())
-    assert one.mounted is None
+    (mount,) = judged(nfs_host(), **nfs_packs.listed())
+    assert mount.mounted is None
 
 
 class TestUnknown:

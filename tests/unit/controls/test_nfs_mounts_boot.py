@@ -24,7 +24,7 @@ RELEASE = "/proc/sys/kernel/osrelease"
 def findings(machine: NfsMachine, check: str, **policy: Any) -> list[Finding]:
     rules = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
     judged = nfs_mounts.judge(nfs_mounts.read(machine, rules), rules)
-    return [one for one in judged if one.check == f"nfs_mounts.{check}"]
+    return [finding for finding in judged if finding.check == f"nfs_mounts.{check}"]
 
 
 # -- what mount refuses ---------------------------------------------------------------------------
@@ -313,12 +313,13 @@ RUNS = {
 def test_programs_run(name):
     run = RUNS[name]
     policy = {"mounts": [nfs_packs.DATAFILES]} if "list does not have" in name else {}
-    told = {
-        one.title.partition(": ")[0]: one for one in findings(run.host(), "exec_and_suid", **policy)
+    by_subject = {
+        finding.title.partition(": ")[0]: finding
+        for finding in findings(run.host(), "exec_and_suid", **policy)
     }
-    assert told[run.subject].status == run.truth, (run.source, told[run.subject].why)
+    assert by_subject[run.subject].status == run.truth, (run.source, by_subject[run.subject].why)
     if run.truth in (FAIL, WARN):
-        assert told[run.subject].fix
+        assert by_subject[run.subject].fix
 
 
 def test_the_command_takes_any_path():
@@ -332,12 +333,12 @@ def test_the_command_takes_any_path():
 
 
 def test_a_host_without_oracle():
-    assert [one.status for one in findings(nfs_host(), "exec_and_suid")] == [SKIP]
+    assert [finding.status for finding in findings(nfs_host(), "exec_and_suid")] == [SKIP]
 
 
 def test_homes_that_nobody_can_name():
     machine = local("/u01", "rw").deny("/etc/oratab")
-    assert {one.status for one in findings(machine, "exec_and_suid")} == {ERROR}
+    assert {finding.status for finding in findings(machine, "exec_and_suid")} == {ERROR}
 
 
 @pytest.mark.parametrize("use", ["single", "rac", "failover"])
@@ -460,9 +461,9 @@ def test_nosharecache_that_is_there():
     machine.file(MOUNTINFO, text)
     machine.file(FSTAB, machine.files[FSTAB].replace(",nointr", ",nointr,nosharecache"))
     for check in ("options_in_force", "options_persisted"):
-        assert {one.status for one in findings(machine, check)} == {PASS}
+        assert {finding.status for finding in findings(machine, check)} == {PASS}
 
 
 def test_whether_direct_nfs_is_on_is_not_known():
     machine = nested().deny(f"{HOME}/lib")
-    assert {one.status for one in findings(machine, "options_in_force")} == {ERROR}
+    assert {finding.status for finding in findings(machine, "options_in_force")} == {ERROR}

@@ -79,7 +79,7 @@ def hosts(name: str) -> list[tuple[NfsMachine, dict[str, Any]]]:
 
 
 def octal(text: str) -> str:
-    return "".join(f"\\{ord(one):03o}" if one in " \t\n\\#" else one for one in text)
+    return "".join(f"\\{ord(char):03o}" if char in " \t\n\\#" else char for char in text)
 
 
 def row(path: str, source: str, options: str) -> str:
@@ -152,9 +152,9 @@ def test_names_run_nothing(shell, name):
         for text in pending:
             if "then: " in text:
                 part = text.split("then: ", 1)[1].split("; or apply")[0].rstrip(".")
-                for one in part.split(" && "):
-                    if one.startswith(("umount", "mount", "systemctl")) and "&" not in name:
-                        seen.add(one)
+                for command in part.split(" && "):
+                    if command.startswith(("umount", "mount", "systemctl")) and "&" not in name:
+                        seen.add(command)
     assert seen
     for text in sorted(seen):
         shell(text)

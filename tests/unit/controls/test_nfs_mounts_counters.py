@@ -154,7 +154,7 @@ def judged(case: Case) -> dict[str, object]:
             line
             for line in text.split("\n")
             if line.split(":")[0].strip()
-            not in {one.split(":")[0].strip() for one in new.split("\n")}
+            not in {row.split(":")[0].strip() for row in new.split("\n")}
         ]
         return "\n".join(kept).rstrip("\n") + "\n" + new + "\n\n"
 
@@ -165,7 +165,9 @@ def judged(case: Case) -> dict[str, object]:
     policy = nfs_mounts.policy_from(nfs_policy(**listed()))
     findings = nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
     return {
-        one.check.partition(".")[2]: one for one in findings if one.check.startswith("nfs_mounts.")
+        finding.check.partition(".")[2]: finding
+        for finding in findings
+        if finding.check.startswith("nfs_mounts.")
     }
 
 
@@ -174,8 +176,8 @@ def test_counters_that_lie(name):
     case = CASES[name]
     finding = judged(case)[case.check]
     assert finding.status == case.truth, (case.because, finding.why)
-    told = f"{finding.why} {finding.in_use}"
-    assert "18446744" not in told and "e+" not in told
+    output = f"{finding.why} {finding.in_use}"
+    assert "18446744" not in output and "e+" not in output
 
 
 def test_the_report_says_what_is_not_told():
@@ -188,7 +190,8 @@ def test_other_statuses_are_not_touched():
     machine = ready_host()
     policy = nfs_mounts.policy_from(nfs_policy(**listed()))
     statuses = {
-        one.check: one.status for one in nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
+        finding.check: finding.status
+        for finding in nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
     }
     for check in ("latency", "client_queue", "retransmissions"):
         assert statuses[f"nfs_mounts.{check}"] == PASS

@@ -49,16 +49,20 @@ def host(linked: bool = True, *holds: str, tab: str | None = None) -> NfsMachine
 
 
 def judge(machine: NfsMachine, check: str, **policy: Any) -> list[Finding]:
-    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**(nfs_packs.listed() | policy)))
-    facts = nfs_mounts.read(machine, wanted)
-    findings = [one for one in nfs_mounts.judge(facts, wanted) if one.check.endswith("." + check)]
-    unseen = {key for one in findings for key in one.evidence} - set(machine.evidence)
+    host_policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**(nfs_packs.listed() | policy)))
+    facts = nfs_mounts.read(machine, host_policy)
+    findings = [
+        finding
+        for finding in nfs_mounts.judge(facts, host_policy)
+        if finding.check.endswith("." + check)
+    ]
+    unseen = {key for finding in findings for key in finding.evidence} - set(machine.evidence)
     assert not unseen
     return findings
 
 
 def statuses(findings: list[Finding]) -> list[str]:
-    return [one.status for one in findings]
+    return [finding.status for finding in findings]
 
 
 class TestLibrary:
@@ -150,7 +154,7 @@ class TestLibrary:
 
     def test_a_home_of_the_policy_that_is_none(self):
         findings = judge(host(True), "direct_nfs_library", oracle_homes=["/u01/typo"])
-        assert [(one.title.split(":")[0], one.status) for one in findings] == [
+        assert [(finding.title.split(":")[0], finding.status) for finding in findings] == [
             (HOME, "pass"),
             ("/u01/typo", "error"),
         ]
@@ -217,7 +221,7 @@ class TestOranfstab:
 
     def test_each_mistake_on_its_line(self):
         findings = self.all(GOOD + "sever: x\npath 1\nuid: 5\n")
-        assert [(one.status, one.title.split(": ")[0]) for one in findings] == [
+        assert [(finding.status, finding.title.split(": ")[0]) for finding in findings] == [
             ("fail", f"{TAB}:4"),
             ("fail", f"{TAB}:5"),
             ("warn", f"{TAB}:6"),
@@ -456,8 +460,8 @@ class TestInUse:
         machine = nfs_packs.ready_host().file("/proc/net/tcp", TCP)
         machine.process("ora_lgwr_LAB1", CHANNEL, pid=2200)
         assert [
-            (one.title.split(":")[0], one.status)
-            for one in judge(machine, "direct_nfs_in_use", direct_nfs="auto")
+            (finding.title.split(":")[0], finding.status)
+            for finding in judge(machine, "direct_nfs_in_use", direct_nfs="auto")
         ] == [("LAB1", "pass"), ("ORCL", "skip")]
 
     def test_a_listener_or_a_kernel_mount_is_no_channel(self):

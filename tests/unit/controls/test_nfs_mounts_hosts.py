@@ -26,10 +26,10 @@ def judge(findings_by_rules) -> Judge:
 def frightening(findings: dict[str, list[Finding]]) -> dict[str, str]:
     """What is neither a pass nor a skip, by check."""
     return {
-        check: f"{one.status}: {one.why}"
+        check: f"{finding.status}: {finding.why}"
         for check, some in findings.items()
-        for one in some
-        if one.status not in ("pass", "skip")
+        for finding in some
+        if finding.status not in ("pass", "skip")
     }
 
 
@@ -58,19 +58,19 @@ class TestAutomounters:
         return machine
 
     def test_the_map_has_it(self, judge):
-        (one,) = judge(self.indirect("u02"), **listed(path="/nfs/u02"))["mounted"]
-        assert one.status == "skip"
-        assert "/etc/auto.nfs:1 mounts it on access" in one.why
+        (finding,) = judge(self.indirect("u02"), **listed(path="/nfs/u02"))["mounted"]
+        assert finding.status == "skip"
+        assert "/etc/auto.nfs:1 mounts it on access" in finding.why
 
     def test_the_map_has_not(self, judge):
-        (one,) = judge(self.indirect("u03"), **listed(path="/nfs/u02"))["mounted"]
-        assert one.status == "fail"
-        assert one.why.startswith("Not mounted")
+        (finding,) = judge(self.indirect("u03"), **listed(path="/nfs/u02"))["mounted"]
+        assert finding.status == "fail"
+        assert finding.why.startswith("Not mounted")
 
     def test_the_map_is_nowhere_to_be_read(self, judge):
         machine = self.indirect("u03").file("/etc/auto.master", "/nfs ldap:ou=auto.nfs\n")
-        (one,) = judge(machine, **listed(path="/nfs/u02"))["mounted"]
-        assert one.status == "error"
+        (finding,) = judge(machine, **listed(path="/nfs/u02"))["mounted"]
+        assert finding.status == "error"
 
     def test_a_unit_of_its_own_mounts_what_fstab_does_not(self, judge):
         """noauto in fstab, and an automount unit that somebody wrote."""
@@ -101,37 +101,42 @@ class TestMountThatTheBootLost:
 
     def test_a_database_writes_into_the_folder(self, judge):
         machine = self.lost().database(DATABASE_FILE)
-        (one,) = judge(machine)["mounted"]
-        assert one.status == "fail"
-        assert "a database writes into the file system beneath" in one.why
-        assert one.running == "not mounted"
-        assert "datafiles" in one.why
+        (finding,) = judge(machine)["mounted"]
+        assert finding.status == "fail"
+        assert "a database writes into the file system beneath" in finding.why
+        assert finding.running == "not mounted"
+        assert "datafiles" in finding.why
 
     def test_beside_listed_ones(self, judge):
         machine = self.lost().persisted_mount("/u03", "filer1:/vol/u03").database(DATABASE_FILE)
-        wanted = listed(path="/u03", source="filer1:/vol/u03")
-        found = {one.title.split(":")[0]: one for one in judge(machine, **wanted)["mounted"]}
-        assert {path: one.status for path, one in found.items()} == {"/u02": "fail", "/u03": "pass"}
+        policy = listed(path="/u03", source="filer1:/vol/u03")
+        findings = {
+            finding.title.split(":")[0]: finding for finding in judge(machine, **policy)["mounted"]
+        }
+        assert {path: finding.status for path, finding in findings.items()} == {
+            "/u02": "fail",
+            "/u03": "pass",
+        }
 
     def test_its_home_is_not_there(self, judge):
         machine = self.lost().file("/etc/oratab", "ORCL:/u02/app/oracle/product/19:N\n")
-        (one,) = judge(machine)["mounted"]
-        assert one.status == "fail"
+        (finding,) = judge(machine)["mounted"]
+        assert finding.status == "fail"
 
     def test_the_database_did_not_start_without_it(self, judge):
-        (one,) = judge(self.lost())["mounted"]
-        assert (one.status, one.title) == ("warn", "/u02: The expected export is mounted")
-        assert one.persisted == "/etc/fstab:2: filer1:/vol/u02"
+        (finding,) = judge(self.lost())["mounted"]
+        assert (finding.status, finding.title) == ("warn", "/u02: The expected export is mounted")
+        assert finding.persisted == "/etc/fstab:2: filer1:/vol/u02"
 
     @pytest.mark.parametrize("options", ["noauto", "noauto,x-systemd.automount"])
     def test_what_no_boot_mounts_is_not_missing(self, judge, options):
         machine = nfs_host().fstab("/u02", "filer1:/vol/u02", f"{OPTIONS},{options}")
-        (one,) = judge(machine)["mounted"]
-        assert one.status == "skip"
+        (finding,) = judge(machine)["mounted"]
+        assert finding.status == "skip"
 
     def test_fstab_unreadable(self, judge):
-        (one,) = judge(self.lost().deny(nfs_packs.FSTAB))["mounted"]
-        assert one.status == "error"
+        (finding,) = judge(self.lost().deny(nfs_packs.FSTAB))["mounted"]
+        assert finding.status == "error"
 
 
 class TestMountsThatNobodyLists:
@@ -139,16 +144,16 @@ class TestMountsThatNobodyLists:
         machine = ready_host().mount("/u03", "filer1:/vol/u03", shown(flags="nolock"))
         machine.database("/u03/oradata/ORCL/users01.dbf", pid=2103)
         machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
-        found = judge(machine, **listed())["server_locks"]
-        assert {one.title.split(":")[0]: one.status for one in found} == {
+        findings = judge(machine, **listed())["server_locks"]
+        assert {finding.title.split(":")[0]: finding.status for finding in findings} == {
             "/u02": "skip",
             "/u03": "fail",
         }
 
     def test_an_empty_list_claims_nothing_of_the_others(self, judge):
         machine = database_on(shown(recovery="soft"))
-        (one,) = judge(machine, mounts=[])["safe_transport"]
-        assert (one.status, one.title) == ("fail", "/u02: Mount is hard and uses TCP")
+        (finding,) = judge(machine, mounts=[])["safe_transport"]
+        assert (finding.status, finding.title) == ("fail", "/u02: Mount is hard and uses TCP")
 
     def test_voting_files(self, judge):
         """Clusterware's own mount, on which no database has a file."""
@@ -157,13 +162,15 @@ class TestMountsThatNobodyLists:
         machine.mount("/u01", "filer1:/vol/u01")
         machine.process(f"{grid}/bin/ocssd.bin", f"{grid}/bin/ocssd.bin", "/crs/vote1", pid=99)
         machine.process(f"{grid}/bin/crsd.bin", pid=100, uid=0)
-        found = judge(machine)["safe_transport"]
-        assert [(one.title, one.status) for one in found] == [
+        findings = judge(machine)["safe_transport"]
+        assert [(finding.title, finding.status) for finding in findings] == [
             ("/crs: Mount is hard and uses TCP", "fail"),
             ("/u01: Mount is hard and uses TCP", "pass"),
         ]
-        assert "crs_voting" in found[0].why
-        options = {one.title.split(":")[0]: one for one in judge(machine)["options_in_force"]}
+        assert "crs_voting" in findings[0].why
+        options = {
+            finding.title.split(":")[0]: finding for finding in judge(machine)["options_in_force"]
+        }
         assert "noac" in options["/crs"].why
         assert "noac" not in options["/u01"].desired
 
@@ -182,26 +189,26 @@ class TestMountsThatNobodyLists:
     def test_rman_and_data_pump_on_a_soft_mount(self, judge, program, path, status):
         machine = nfs_host().mount("/backup", "filer1:/vol/backup", shown(recovery="soft"))
         machine.process(program, path, pid=77)
-        found = judge(machine)["safe_transport"]
-        assert [one.status for one in found] == [status or "skip"]
-        assert status is None or "backup" in found[0].why or "soft" in found[0].why
+        findings = judge(machine)["safe_transport"]
+        assert [finding.status for finding in findings] == [status or "skip"]
+        assert status is None or "backup" in findings[0].why or "soft" in findings[0].why
 
     @pytest.mark.parametrize("words", ["vers=2", "nfsvers=2", "v2"])
     def test_version_2(self, judge, words):
         """A file of NFSv2 ends at 2 GiB, so no datafile grows beyond."""
         options = OPTIONS.replace("vers=3", words)
         machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02", options, shown("2"))
-        found = judge(machine, **listed())
-        (one,) = found["options_in_force"]
-        assert (one.status, "wanted is vers=3" in one.why) == ("fail", True)
-        assert [one.status for one in found["options_persisted"]] == ["fail"]
+        findings = judge(machine, **listed())
+        (finding,) = findings["options_in_force"]
+        assert (finding.status, "wanted is vers=3" in finding.why) == ("fail", True)
+        assert [finding.status for finding in findings["options_persisted"]] == ["fail"]
 
     def test_home_behind_a_link(self, judge):
         machine = nfs_host().mount("/nfs/app", "filer1:/vol/app", shown(recovery="soft"))
         machine.file("/etc/oratab", "ORCL:/u01/19:N\n")
         machine.command("readlink -v -e /u01/19", "/nfs/app/19\n")
-        (one,) = judge(machine)["safe_transport"]
-        assert one.status == "fail"
+        (finding,) = judge(machine)["safe_transport"]
+        assert finding.status == "fail"
 
     def test_direct_nfs_without_an_open_file(self, judge):
         """All that the host shows are the connections of the database itself."""
@@ -210,20 +217,20 @@ class TestMountsThatNobodyLists:
         line = "0: 1500000A:9C40 0500000A:0801 01 00000000:00000000 00:00000000 00000000 54321 0"
         table = machine.files["/proc/net/tcp"] + f"   {line} 4711 1 0 20 4 30 10 -1\n"
         machine.file("/proc/net/tcp", table)
-        (one,) = judge(machine)["mounted"]
-        assert one.status == "error"
-        assert "its own connections to 10.0.0.5" in one.why
-        assert "which of /u02" in one.why
-        (one,) = judge(machine, **listed())["mounted"]
-        assert one.status == "pass"
+        (finding,) = judge(machine)["mounted"]
+        assert finding.status == "error"
+        assert "its own connections to 10.0.0.5" in finding.why
+        assert "which of /u02" in finding.why
+        (finding,) = judge(machine, **listed())["mounted"]
+        assert finding.status == "pass"
 
 
 def test_listed_path_that_is_a_link(judge):
     """Nothing looks below it: that would be the mount, whose server may hang."""
     machine = ready_host().command("readlink -v -e /oradata", "/u02\n")
-    (one, *_) = judge(machine, **listed(path="/oradata"))["mounted"]
-    assert one.status == "error"
-    assert one.fix == "write /u02 in place of /oradata in nfs_mounts_mounts"
+    (finding, *_) = judge(machine, **listed(path="/oradata"))["mounted"]
+    assert finding.status == "error"
+    assert finding.fix == "write /u02 in place of /oradata in nfs_mounts_mounts"
     assert "dir:/oradata" not in machine.evidence
 
 
@@ -248,25 +255,25 @@ class TestWhatAReaderSees:
     def test_only_the_next_boot_goes_wrong(self, judge, check, extra, policy):
         cache = nfs_packs.NO_CACHE if policy.get("sharing") == "rac" else ""
         machine = database_on(shown(cache=cache), fstab=f"{OPTIONS},{extra}")
-        (one,) = judge(machine, **listed(**policy))[check]
-        layer, text = self.shown_by_the_summary(one)
-        assert (one.status, layer) == ("fail", "persisted")
+        (finding,) = judge(machine, **listed(**policy))[check]
+        layer, text = self.shown_by_the_summary(finding)
+        assert (finding.status, layer) == ("fail", "persisted")
         assert text.startswith("/etc/fstab:2")
 
     def test_limits_of_the_kernel(self, judge):
-        (one,) = judge(ready_host().slots(65536, 128))["slot_tables_running"]
-        layer, text = self.shown_by_the_summary(one)
+        (finding,) = judge(ready_host().slots(65536, 128))["slot_tables_running"]
+        layer, text = self.shown_by_the_summary(finding)
         assert (layer, "65536" in text) == ("running", True)
 
     def test_a_lease(self, judge):
         machine = database_on(shown("4.1"), fstab=OPTIONS.replace("vers=3", "vers=4.1"))
-        (one,) = judge(machine, **listed())["v4_lease"]
-        assert self.shown_by_the_summary(one)[1].startswith("NFSv4.1 with a lease of 90 s")
+        (finding,) = judge(machine, **listed())["v4_lease"]
+        assert self.shown_by_the_summary(finding)[1].startswith("NFSv4.1 with a lease of 90 s")
 
     def test_a_version_that_is_not_mounted_yet(self, judge):
         machine = database_on(fstab=OPTIONS.replace("vers=3", "vers=4.1")).unmount("/u02")
-        (one,) = judge(machine, **listed())["v4_lease"]
-        assert "The next reboot mounts it with NFSv4.1" in one.why
+        (finding,) = judge(machine, **listed())["v4_lease"]
+        assert "The next reboot mounts it with NFSv4.1" in finding.why
 
 
 class TestFixes:
@@ -275,26 +282,29 @@ class TestFixes:
     def test_local_locks_that_the_policy_asks_for(self, judge):
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
         policy = listed(sharing="rac", options="nolock")
-        (one,) = judge(machine, **policy)["server_locks"]
-        assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
+        (finding,) = judge(machine, **policy)["server_locks"]
+        assert finding.fix.startswith("take nolock out of options of /u02 in nfs_mounts_mounts")
 
     def test_another_export_in_fstab_too(self, judge):
-        (one,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
-        assert "write filer1:/vol/new in /etc/fstab:2, then stop what uses /u02, unmount" in one.fix
+        (finding,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
+        assert (
+            "write filer1:/vol/new in /etc/fstab:2, then stop what uses /u02, unmount"
+            in finding.fix
+        )
 
     @pytest.mark.parametrize(
         ("options", "fix"), [(f"{OPTIONS},noauto", "take noauto out of /etc/fstab:2")]
     )
     def test_not_at_boot(self, judge, options, fix):
-        (one,) = judge(database_on(fstab=options), **listed())["options_persisted"]
-        assert one.fix == fix
+        (finding,) = judge(database_on(fstab=options), **listed())["options_persisted"]
+        assert finding.fix == fix
 
     def test_unit_that_nobody_wants(self, judge):
         machine = nfs_host().mount("/u02", "filer1:/vol/u02").folder("/run/systemd/system")
         text = f"[Mount]\nWhat=filer1:/vol/u02\nWhere=/u02\nType=nfs\nOptions={OPTIONS}\n"
         machine.file("/etc/systemd/system/u02.mount", text)
-        (one,) = judge(machine, **listed())["options_persisted"]
-        assert (one.status, one.commands) == ("fail", ("systemctl enable u02.mount",))
+        (finding,) = judge(machine, **listed())["options_persisted"]
+        assert (finding.status, finding.commands) == ("fail", ("systemctl enable u02.mount",))
 
 
 def test_rdma_is_as_safe_as_tcp(judge):
@@ -309,9 +319,11 @@ def test_rdma_is_as_safe_as_tcp(judge):
 class TestNamesOfOneServer:
     def test_fstab_and_the_mount_have_the_domain(self, judge):
         machine = nfs_host().persisted_mount("/u02", "filer1.example.com:/vol/u02")
-        found = judge(machine.database(DATABASE_FILE), **listed())
+        findings = judge(machine.database(DATABASE_FILE), **listed())
         assert {
-            check: some[0].status for check, some in found.items() if check in frightening(found)
+            check: some[0].status
+            for check, some in findings.items()
+            if check in frightening(findings)
         } == {
             "mounted": "warn",
             "options_persisted": "warn",
@@ -319,8 +331,8 @@ class TestNamesOfOneServer:
 
     def test_only_fstab_names_another(self, judge):
         machine = nfs_host().fstab("/u02", "filer9:/vol/u02").mount("/u02", "filer1:/vol/u02")
-        (one,) = judge(machine, **listed())["options_persisted"]
-        assert one.status == "fail"
+        (finding,) = judge(machine, **listed())["options_persisted"]
+        assert finding.status == "fail"
 
     @pytest.mark.parametrize("server", ["[2001:db8::5]", "[2001:DB8:0:0::5]"])
     def test_ipv6(self, judge, server):
@@ -328,13 +340,13 @@ class TestNamesOfOneServer:
             "/u02", "[2001:db8::5]:/vol/u02", OPTIONS, shown(address="2001:db8::5", proto="tcp6")
         )
         machine.database(DATABASE_FILE)
-        found = judge(machine, **listed(source=f"{server}:/vol/u02"))
-        assert frightening(found) == {}
+        findings = judge(machine, **listed(source=f"{server}:/vol/u02"))
+        assert frightening(findings) == {}
 
     def test_an_export_with_a_colon(self, judge):
         machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
-        (one,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
-        assert "comes from filer1;" in one.why
+        (finding,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
+        assert "comes from filer1;" in finding.why
 
 
 class TestServerThatHangs:
@@ -349,9 +361,9 @@ class TestServerThatHangs:
         assert frightening(judge(self.quiet())) == {}
 
     def test_nobody_acknowledges(self, judge):
-        (one,) = judge(self.quiet(retransmitted=2))["latency"]
-        assert one.status == "fail"
-        assert "retransmits unacknowledged segments to 10.0.0.5" in one.why
+        (finding,) = judge(self.quiet(retransmitted=2))["latency"]
+        assert finding.status == "fail"
+        assert "retransmits unacknowledged segments to 10.0.0.5" in finding.why
 
     def test_nobody_accepts_the_connection(self, judge):
         machine = self.quiet()
@@ -360,8 +372,8 @@ class TestServerThatHangs:
         machine.sampled(
             nfs_packs.SAMPLE, source, *(t.replace("ESTAB", "SYN-SENT") for t in readings[source])
         )
-        (one,) = judge(machine)["latency"]
-        assert (one.status, "tries to connect to 10.0.0.5" in one.why) == ("fail", True)
+        (finding,) = judge(machine)["latency"]
+        assert (finding.status, "tries to connect to 10.0.0.5" in finding.why) == ("fail", True)
 
 
 @pytest.mark.parametrize(("root", "line"), [("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n")])
@@ -370,6 +382,6 @@ def test_bind_mount_does_not_decide_for_its_origin(judge, root, line):
     machine = database_on(shown(retrans=5), fstab=f"{OPTIONS},retrans=2")
     machine.mount("/u03", "filer1:/vol/u02", shown(retrans=5), superblock="0:45", root=root)
     machine.file(nfs_packs.FSTAB, machine.files[nfs_packs.FSTAB] + line)
-    found = judge(machine, **listed())
-    assert found["shared_superblock"][0].status == "pass"
-    assert found["mounted_as_persisted"][0].status == "warn"
+    findings = judge(machine, **listed())
+    assert findings["shared_superblock"][0].status == "pass"
+    assert findings["mounted_as_persisted"][0].status == "warn"

@@ -1474,7 +1474,7 @@ class TestOtherSystems:
     def test_ready_for_rac(self, judge, tell):
         findings = judge(tell(), **rac())
         statuses = {
-            check: worst([one.status for one in found]) for check, found in findings.items()
+            check: worst([finding.status for finding in group]) for check, group in findings.items()
         }
         assert set(statuses.values()) == {"pass", "skip"}
         assert [statuses[check] for check in self.NOT_SHOWN] == ["skip"] * len(self.NOT_SHOWN)
@@ -1541,7 +1541,7 @@ class TestOtherSystems:
 
     def test_system_that_nobody_knows(self, judge):
         findings = judge(Machine().command("uname -s", "FreeBSD\n"))
-        assert {one.status for found in findings.values() for one in found} == {"skip"}
+        assert {finding.status for group in findings.values() for finding in group} == {"skip"}
         assert len(findings) == len(nfs_mounts.checks)
 
 
@@ -1549,28 +1549,33 @@ class TestHosts:
     def test_ready_host_has_no_finding(self, judge):
         for policy in ({}, listed()):
             findings = judge(ready_host(), **policy)
-            assert {one.status for found in findings.values() for one in found} == {"pass", "skip"}
+            assert {finding.status for group in findings.values() for finding in group} == {
+                "pass",
+                "skip",
+            }
 
     def test_laptop_without_nfs(self, judge):
         findings = judge(nfs_host())
-        assert {one.status for found in findings.values() for one in found} == {"skip"}
+        assert {finding.status for group in findings.values() for finding in group} == {"skip"}
 
     def test_order_of_the_report(self, judge):
         policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
-        found = nfs_mounts.judge(nfs_mounts.read(ready_host(), policy), policy)
+        findings = nfs_mounts.judge(nfs_mounts.read(ready_host(), policy), policy)
         order = [check.id for check in nfs_mounts.checks]
-        assert [one.check for one in found] == sorted((one.check for one in found), key=order.index)
+        assert [finding.check for finding in findings] == sorted(
+            (finding.check for finding in findings), key=order.index
+        )
 
     def test_one_mount_does_not_hide_the_verdict_on_another(self, judge):
         machine = ready_host()
         machine.file("/etc/auto.master", "/u05 yp:auto.u05\n")
         machine.command("systemctl is-enabled autofs.service", "enabled\n")
-        wanted = [
+        mounts = [
             nfs_packs.DATAFILES,
             nfs_packs.DATAFILES | {"path": "/u05/x", "source": "filer1:/vol/x"},
         ]
-        found = judge(machine, mounts=wanted)["options_persisted"]
-        assert [(one.title.split(":")[0], one.status) for one in found] == [
+        findings = judge(machine, mounts=mounts)["options_persisted"]
+        assert [(finding.title.split(":")[0], finding.status) for finding in findings] == [
             ("/u02", "pass"),
             ("/u05/x", "error"),
         ]
@@ -1579,5 +1584,5 @@ class TestHosts:
         """A soft mount is no second finding among the other options."""
         machine = mount(shown(recovery="soft"), instead("hard", "soft"))()
         findings = judge(machine, **listed())
-        told = [check for check, found in findings.items() if found[0].status == "fail"]
-        assert told == ["safe_transport"]
+        checks = [check for check, group in findings.items() if group[0].status == "fail"]
+        assert checks == ["safe_transport"]

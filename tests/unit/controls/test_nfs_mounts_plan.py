@@ -40,8 +40,8 @@ APPLIES_SYSCTL = (
 
 
 def plan(machine: Machine, **policy: Any) -> Plan:
-    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
-    return planner("nfs_mounts")(nfs_mounts.read(machine, wanted), wanted)
+    host_policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
+    return planner("nfs_mounts")(nfs_mounts.read(machine, host_policy), host_policy)
 
 
 def connected(address: str) -> str:
@@ -67,68 +67,68 @@ def drifted(**shows: Any) -> NfsMachine:
 def after(machine: NfsMachine, decided: Plan) -> NfsMachine:
     """The host as it is when the plan has been carried out."""
     machine.evidence.clear()
-    for one in decided.changes:
-        if isinstance(one, FileChange):
-            assert one.content is not None
-            if one.path == FSTAB:
-                for line in fstab.parse(one.content):
+    for step in decided.changes:
+        if isinstance(step, FileChange):
+            assert step.content is not None
+            if step.path == FSTAB:
+                for line in fstab.parse(step.content):
                     machine.fstab(line.path, line.source, line.options)  # systemd reads it again
-            machine.file(one.path, one.content)
-        elif isinstance(one, ValueChange):
-            machine.file(one.path, one.value + "\n")
-        elif one.after is None:
-            machine.unmount(one.path)
+            machine.file(step.path, step.content)
+        elif isinstance(step, ValueChange):
+            machine.file(step.path, step.value + "\n")
+        elif step.after is None:
+            machine.unmount(step.path)
         else:
-            connections = nfs_options.parse(one.after.options).get("nconnect", "1")
+            connections = nfs_options.parse(step.after.options).get("nconnect", "1")
             did = nfs_packs.Did(xprts=int(connections))
-            machine.mount(one.path, one.after.source, granted(one), did=did)
+            machine.mount(step.path, step.after.source, granted(step), did=did)
     return machine
 
 
 def granted(one: MountChange) -> str:
     """What a generous server grants, as a kernel shows it."""
-    asked = nfs_options.parse(one.after.options if one.after else "")
-    named = {name: value for name, value in asked.items() if name in nfs_options.GRANTED}
-    sizes = {name: asked.get(name, "1048576") for name in ("rsize", "wsize")}
+    options = nfs_options.parse(one.after.options if one.after else "")
+    named = {name: value for name, value in options.items() if name in nfs_options.GRANTED}
+    sizes = {name: options.get(name, "1048576") for name in ("rsize", "wsize")}
     return ",".join(nfs_options.words({"vers": "3", **named, **sizes}))
 
 
 def contradictions(machine: Machine, **policy: Any) -> dict[str, str]:
     """What verify still finds wrong: apply and verify must not drift apart."""
-    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
-    found = nfs_mounts.judge(nfs_mounts.read(machine, wanted), wanted)
+    host_policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
+    findings = nfs_mounts.judge(nfs_mounts.read(machine, host_policy), host_policy)
     return {
-        one.title: f"{one.status} {one.why}"
-        for one in found
-        if one.status in ("fail", "warn", "error") and one.check != "nfs_mounts.v4_lease"
+        finding.title: f"{finding.status} {finding.why}"
+        for finding in findings
+        if finding.status in ("fail", "warn", "error") and finding.check != "nfs_mounts.v4_lease"
     }
 
 
 def files(decided: Plan) -> dict[str, str | None]:
-    return {one.path: one.content for one in decided.changes if isinstance(one, FileChange)}
+    return {step.path: step.content for step in decided.changes if isinstance(step, FileChange)}
 
 
 def values(decided: Plan) -> dict[str, str]:
-    return {one.path: one.value for one in decided.changes if isinstance(one, ValueChange)}
+    return {step.path: step.value for step in decided.changes if isinstance(step, ValueChange)}
 
 
 def steps(decided: Plan) -> list[str]:
     return [
-        f"{'umount' if one.after is None else 'mount'} {one.path}"
-        for one in decided.changes
-        if isinstance(one, MountChange)
+        f"{'umount' if step.after is None else 'mount'} {step.path}"
+        for step in decided.changes
+        if isinstance(step, MountChange)
     ]
 
 
 def mount_of(decided: Plan, path: str) -> MountChange:
-    mounts = [one for one in decided.changes if isinstance(one, MountChange)]
-    return next(one for one in mounts if one.path == path and one.after is not None)
+    mounts = [step for step in decided.changes if isinstance(step, MountChange)]
+    return next(mount for mount in mounts if mount.path == path and mount.after is not None)
 
 
 def reasons(decided: Plan) -> dict[str | None, str]:
     """Override to reason."""
-    assert len({one.override for one in decided.refusals}) == len(decided.refusals)
-    return {one.override: one.reason for one in decided.refusals}
+    assert len({refusal.override for refusal in decided.refusals}) == len(decided.refusals)
+    return {refusal.override: refusal.reason for refusal in decided.refusals}
 
 
 class TestFstab:
@@ -161,9 +161,9 @@ class TestFstab:
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE, shows + ",port=2050,nosuid")
         for policy in (listed(), listed(version="4.1")):
             (entry,) = [
-                one
-                for one in fstab.parse(files(plan(machine, **policy))[FSTAB] or "")
-                if one.path == "/u02"
+                entry
+                for entry in fstab.parse(files(plan(machine, **policy))[FSTAB] or "")
+                if entry.path == "/u02"
             ]
             assert set(entry.options.split(",")) == {
                 *("rw", "bg", "hard", "proto=tcp", "timeo=600", "rsize=262144", "wsize=262144"),
@@ -204,13 +204,15 @@ class TestFstab:
         machine.persisted_mount("/u03", REDO["source"], "soft,bg")
         decided = plan(machine, mounts=[DATAFILES, REDO])
         assert list(files(decided)) == [FSTAB]
-        entries = {one.path: one.options for one in fstab.parse(files(decided)[FSTAB] or "")}
+        entries = {entry.path: entry.options for entry in fstab.parse(files(decided)[FSTAB] or "")}
         assert entries["/u02"] == "hard,bg"
         assert entries["/u03"] == "hard,bg"
 
     def test_override_of_the_policy(self):
         decided = plan(drifted(), **listed(options="nconnect=4,timeo=300"))
-        (entry,) = [one for one in fstab.parse(files(decided)[FSTAB] or "") if one.path == "/u02"]
+        (entry,) = [
+            entry for entry in fstab.parse(files(decided)[FSTAB] or "") if entry.path == "/u02"
+        ]
         assert entry.options == OPTIONS.replace("timeo=600", "timeo=300") + ",nconnect=4"
 
     @pytest.mark.parametrize(
@@ -257,9 +259,9 @@ class TestFstab:
     def test_diff_is_of_the_line(self):
         machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "soft,bg")
         (diff,) = [
-            one
-            for one in difference.of_plan(plan(machine, **listed()))
-            if one["after_header"] == FSTAB
+            diff
+            for diff in difference.of_plan(plan(machine, **listed()))
+            if diff["after_header"] == FSTAB
         ]
         assert f"{SOURCE} /u02 nfs soft,bg 0 0\n" in diff["before"]
         assert f"{SOURCE} /u02 nfs hard,bg 0 0\n" in diff["after"]
@@ -474,9 +476,15 @@ class TestMounts:
         )
         machine.mount("/u05", f"{nfs_packs.ADDRESS}:/x")
         policy = {"mounts": [{**DATAFILES, "options": "nconnect=4"}], "allow_remount": True}
-        told = [one.reason for one in plan(machine, **policy).refusals]
-        assert ["/u03 shares the connections of /u02" in one for one in told] == [True, False]
-        assert ["/u05 shares the connections of /u02" in one for one in told] == [False, True]
+        messages = [refusal.reason for refusal in plan(machine, **policy).refusals]
+        assert ["/u03 shares the connections of /u02" in message for message in messages] == [
+            True,
+            False,
+        ]
+        assert ["/u05 shares the connections of /u02" in message for message in messages] == [
+            False,
+            True,
+        ]
         machine.unmount("/u05")
         policy["mounts"].append(REDO)
         machine.evidence.clear()
@@ -502,8 +510,8 @@ class TestMounts:
         """Nothing is open in the kernel's eyes: umount would succeed."""
         machine = drifted().process("ora_dbw0_ORCL", "socket:[4711]", pid=2102)
         machine.file("/proc/net/tcp", connected("0500000A"))
-        told = reasons(plan(machine, **listed(), allow_remount=True))[None]
-        assert told == (
+        message = reasons(plan(machine, **listed(), allow_remount=True))[None]
+        assert message == (
             "the server of /u02 is in use by Direct NFS of ORCL (pid 2102, 10.0.0.5): stop that "
             "first"
         )
@@ -515,8 +523,8 @@ class TestMounts:
         assert "Direct NFS of ORCL" in reasons(plan(machine, **listed(), allow_remount=True))[None]
         machine.evidence.clear()
         machine.file("/proc/net/tcp", "odd\n")
-        told = reasons(plan(machine, **listed(), allow_remount=True))[None]
-        assert told.startswith("whether a database uses /u02 by Direct NFS is not known: ")
+        message = reasons(plan(machine, **listed(), allow_remount=True))[None]
+        assert message.startswith("whether a database uses /u02 by Direct NFS is not known: ")
 
     def test_mount_beneath_goes_with_it(self):
         machine = drifted().persisted_mount("/u02/redo", REDO["source"])
@@ -607,7 +615,7 @@ class TestGuards:
     def test_source(self):
         machine = host()
         refused = plan(machine, **listed(source="filer9:/vol/u02"))
-        assert [one.override for one in refused.refusals] == ["allow_source_change"] * 2
+        assert [refusal.override for refusal in refused.refusals] == ["allow_source_change"] * 2
         assert "filer1:/vol/u02 is mounted, the policy requires filer9:/vol/u02" in (
             refused.refusals[0].reason
         )
@@ -631,8 +639,8 @@ class TestGuards:
     def test_local_locks_on_shared_files(self, options, use):
         machine = host()
         refused = plan(machine, **listed(options=options, sharing=use))
-        told = reasons(refused)["allow_local_locks_on_shared_files"]
-        assert f"/u02 holds files that several hosts may open ({use})" in told
+        message = reasons(refused)["allow_local_locks_on_shared_files"]
+        assert f"/u02 holds files that several hosts may open ({use})" in message
         machine.evidence.clear()
         allowed = plan(
             machine,
@@ -649,9 +657,9 @@ class TestGuards:
             "/u09", "filer1:/vol/adr", shows=shown(rsize=32768), did=nfs_packs.Did(age=60)
         )
         refused = plan(machine, **listed(), allow_remount=True)
-        told = reasons(refused)["allow_lowered_transfer_size"]
-        assert "a new mount of /u02 would get less than it has" in told
-        assert "/u09" in told
+        message = reasons(refused)["allow_lowered_transfer_size"]
+        assert "a new mount of /u02 would get less than it has" in message
+        assert "/u09" in message
 
     def test_files_that_a_mount_would_hide(self):
         machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")
@@ -664,13 +672,13 @@ class TestGuards:
 
     def test_folder_that_may_not_be_looked_into(self):
         machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).folder("/u02").deny("/u02")
-        told = reasons(plan(machine, **listed()))["allow_hidden_files"]
-        assert "what a mount on /u02 would hide is not known" in told
+        message = reasons(plan(machine, **listed()))["allow_hidden_files"]
+        assert "what a mount on /u02 would hide is not known" in message
 
     def test_folder_on_a_server_is_not_looked_into(self):
         machine = host().fstab("/u02/redo", REDO["source"])
-        told = reasons(plan(machine, mounts=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
-        assert "/u02/redo is below the NFS mount /u02" in told["allow_hidden_files"]
+        messages = reasons(plan(machine, mounts=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
+        assert "/u02/redo is below the NFS mount /u02" in messages["allow_hidden_files"]
 
     def test_database_that_writes_beneath(self):
         machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")
@@ -779,7 +787,7 @@ class TestSlots:
     def test_server_whose_mounts_are_all_made_anew_gets_them(self):
         decided = plan(drifted().slots(2, None), **listed(), allow_remount=True)
         assert decided.pending == []
-        kinds = [type(one) for one in decided.changes]
+        kinds = [type(step) for step in decided.changes]
         assert kinds == [FileChange, ValueChange, ValueChange, MountChange, MountChange]
 
 
@@ -812,10 +820,10 @@ class TestTwice:
         if before is not None:
             shows = shown(rsize=32768, recovery="soft", cache=NO_CACHE, flags="nocto")
             machine.persisted_mount("/u02", SOURCE, before, shows)
-        given = {**listed(), **policy, "allow_remount": True, "allow_version_change": True}
-        first = plan(machine, **given)
+        settings = {**listed(), **policy, "allow_remount": True, "allow_version_change": True}
+        first = plan(machine, **settings)
         assert first.changes
         assert first.refusals == []
-        second = plan(after(machine, first), **given)
+        second = plan(after(machine, first), **settings)
         assert second == Plan([], [], [], [])
-        assert contradictions(machine, **given) == {}
+        assert contradictions(machine, **settings) == {}

@@ -83,8 +83,8 @@ NEVER_CACHED = {"noac", "sync", "actimeo=0"}
 
 
 def mount(file_class: str, use: str = "single", **changes: object) -> WantedMount:
-    wanted = WantedMount("/u02", "filer1:/vol/u02", file_class, use, None, {})
-    return wanted._replace(**changes)
+    base = WantedMount("/u02", "filer1:/vol/u02", file_class, use, None, {})
+    return base._replace(**changes)
 
 
 def requirements(system: str, wanted: WantedMount, **policy: object) -> list[Requirement]:
@@ -97,7 +97,15 @@ def asked_for(found: list[Requirement]) -> set[str]:
 
 
 def forbidden(found: list[Requirement]) -> set[str]:
-    return set(nfs_options.words({one.name: one.value for one in found if one.relation == NOT}))
+    return set(
+        nfs_options.words(
+            {
+                requirement.name: requirement.value
+                for requirement in found
+                if requirement.relation == NOT
+            }
+        )
+    )
 
 
 def test_every_cell_is_told():
@@ -106,10 +114,10 @@ def test_every_cell_is_told():
 
 @pytest.mark.parametrize(("system", "file_class", "use"), TABLE)
 def test_cell(system, file_class, use):
-    told = TABLE[system, file_class, use]
-    found = requirements(system, mount(file_class, use))
-    assert asked_for(found) == {*ALWAYS.split(","), *told.split(",")} - {""}
-    assert all(one.source for one in found)
+    cell = TABLE[system, file_class, use]
+    demands = requirements(system, mount(file_class, use))
+    assert asked_for(demands) == {*ALWAYS.split(","), *cell.split(",")} - {""}
+    assert all(requirement.source for requirement in demands)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -117,19 +125,19 @@ def test_cell(system, file_class, use):
 @pytest.mark.parametrize("file_class", CLASSES)
 def test_where_nothing_is_switched_off_caching_must_be_on(system, file_class, use):
     """Only AIX's row of a home that hosts share names no way to agree, and is left alone."""
-    found = forbidden(requirements(system, mount(file_class, use))) & NEVER_CACHED
+    options = forbidden(requirements(system, mount(file_class, use))) & NEVER_CACHED
     row = TABLE[system, file_class, use]
     if "noac" in row or "actimeo" in row or (file_class == "oracle_home" and use == "rac"):
-        assert found == set()
+        assert options == set()
     else:
-        assert found == NEVER_CACHED
+        assert options == NEVER_CACHED
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_adr_under_rac_is_a_switch(system):
-    found = requirements(system, mount("adr", "rac"), adr_actimeo_zero=True)
-    told = ADR_UNDER_RAC[system].split(",")
-    assert asked_for(found) == {*ALWAYS.split(","), *told} - {""}
+    demands = requirements(system, mount("adr", "rac"), adr_actimeo_zero=True)
+    options = ADR_UNDER_RAC[system].split(",")
+    assert asked_for(demands) == {*ALWAYS.split(","), *options} - {""}
     single = requirements(system, mount("adr", "single"), adr_actimeo_zero=True)
     assert asked_for(single) == asked_for(requirements(system, mount("adr", "single")))
 
@@ -137,38 +145,42 @@ def test_adr_under_rac_is_a_switch(system):
 @pytest.mark.parametrize("file_class", ["datafiles", "redo"])
 @pytest.mark.parametrize("use", ["single", "failover"])
 def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
-    found = requirements(LINUX, mount(file_class, use), single_actimeo_zero=True)
-    assert "actimeo=0" in asked_for(found)
-    assert not forbidden(found) & NEVER_CACHED
-    assert any("MOS 359515.1" in one.source for one in found if one.name == "acregmin")
+    demands = requirements(LINUX, mount(file_class, use), single_actimeo_zero=True)
+    assert "actimeo=0" in asked_for(demands)
+    assert not forbidden(demands) & NEVER_CACHED
+    assert any(
+        "MOS 359515.1" in requirement.source
+        for requirement in demands
+        if requirement.name == "acregmin"
+    )
 
 
 @pytest.mark.parametrize("file_class", ["oracle_home", "adr", "backup"])
 def test_the_switch_of_single_instances_is_for_database_files_only(file_class):
-    found = requirements(LINUX, mount(file_class), single_actimeo_zero=True)
-    assert found == requirements(LINUX, mount(file_class))
+    demands = requirements(LINUX, mount(file_class), single_actimeo_zero=True)
+    assert demands == requirements(LINUX, mount(file_class))
 
 
 class TestLocks:
     @pytest.mark.parametrize("use", ["rac", "failover"])
     def test_shared_files_need_locks_at_the_server(self, use):
-        found = options_table.lock_requirements(LINUX, mount("datafiles", use))
+        demands = options_table.lock_requirements(LINUX, mount("datafiles", use))
         granted = nfs_options.effective(nfs_options.parse("hard"), LINUX)
-        assert all(options_table.is_fulfilled(requirement, granted) for requirement in found)
+        assert all(options_table.is_fulfilled(requirement, granted) for requirement in demands)
         for words in ("nolock", "local_lock=all", "local_lock=flock", "nocto"):
             local = nfs_options.effective(nfs_options.parse(words), LINUX)
             assert not all(
-                options_table.is_fulfilled(requirement, local) for requirement in found
+                options_table.is_fulfilled(requirement, local) for requirement in demands
             ), words
 
     @pytest.mark.parametrize("system", [AIX, SOLARIS, HPUX])
     def test_llock(self, system):
-        found = options_table.lock_requirements(system, mount("redo", "failover"))
+        demands = options_table.lock_requirements(system, mount("redo", "failover"))
         plain, local = (
             nfs_options.effective(nfs_options.parse(words), system) for words in ("rw", "llock")
         )
-        assert all(options_table.is_fulfilled(requirement, plain) for requirement in found)
-        assert not all(options_table.is_fulfilled(requirement, local) for requirement in found)
+        assert all(options_table.is_fulfilled(requirement, plain) for requirement in demands)
+        assert not all(options_table.is_fulfilled(requirement, local) for requirement in demands)
 
     def test_files_of_one_host_need_none(self):
         assert options_table.lock_requirements(LINUX, mount("datafiles")) == []
@@ -179,49 +191,61 @@ class TestLocks:
 
 class TestOverrides:
     def test_one_replaces_the_table(self):
-        found = requirements(LINUX, mount("datafiles", overrides=nfs_options.parse("fg,timeo=300")))
-        assert {"fg", "timeo=300"} <= asked_for(found)
-        assert not {"bg", "timeo=600"} & asked_for(found)
+        demands = requirements(
+            LINUX, mount("datafiles", overrides=nfs_options.parse("fg,timeo=300"))
+        )
+        assert {"fg", "timeo=300"} <= asked_for(demands)
+        assert not {"bg", "timeo=600"} & asked_for(demands)
 
     def test_a_size_is_meant_exactly(self):
-        found = requirements(LINUX, mount("datafiles", overrides={"rsize": "65536"}))
-        requirement = next(one for one in found if one.name == "rsize")
+        demands = requirements(LINUX, mount("datafiles", overrides={"rsize": "65536"}))
+        requirement = next(requirement for requirement in demands if requirement.name == "rsize")
         assert not options_table.is_fulfilled(requirement, {"rsize": "262144"})
 
     def test_one_adds_what_the_table_does_not_name(self):
-        found = requirements(LINUX, mount("datafiles", overrides={"nconnect": "4"}))
-        assert "nconnect=4" in asked_for(found)
+        demands = requirements(LINUX, mount("datafiles", overrides={"nconnect": "4"}))
+        assert "nconnect=4" in asked_for(demands)
 
     def test_noac_silences_the_caching_of_the_table(self):
-        found = requirements(LINUX, mount("backup", overrides={"noac": "yes"}))
+        demands = requirements(LINUX, mount("backup", overrides={"noac": "yes"}))
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},noac"), LINUX)
         granted["background"] = "bg"
-        assert [one for one in found if not options_table.is_fulfilled(one, granted)] == []
+        assert [
+            requirement
+            for requirement in demands
+            if not options_table.is_fulfilled(requirement, granted)
+        ] == []
 
     def test_longer_times_replace_actimeo_zero(self):
-        found = requirements(
+        demands = requirements(
             LINUX, mount("datafiles", "rac", overrides=nfs_options.parse("actimeo=3"))
         )
-        assert "actimeo=3" in asked_for(found)
+        assert "actimeo=3" in asked_for(demands)
 
     @pytest.mark.parametrize("words", ["nolock", "local_lock=all"])
     def test_local_locks_by_name(self, words):
-        found = requirements(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
-        assert words in asked_for(found)
+        demands = requirements(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
+        assert words in asked_for(demands)
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},actimeo=0,{words}"), LINUX)
-        assert [one.name for one in found if not options_table.is_fulfilled(one, granted)] == []
+        assert [
+            requirement.name
+            for requirement in demands
+            if not options_table.is_fulfilled(requirement, granted)
+        ] == []
 
     def test_a_version_is_asked_for_exactly(self):
-        found = requirements(LINUX, mount("datafiles", version="4.1"))
-        assert "vers=4.1" in asked_for(found)
-        requirement = next(one for one in found if one.name == "vers")
+        demands = requirements(LINUX, mount("datafiles", version="4.1"))
+        assert "vers=4.1" in asked_for(demands)
+        requirement = next(requirement for requirement in demands if requirement.name == "vers")
         assert not options_table.is_fulfilled(requirement, {"vers": "4.2"})
 
 
 class TestFulfilled:
     def test_a_larger_size_is_fine_and_a_smaller_is_not(self):
         requirement = next(
-            one for one in requirements(LINUX, mount("datafiles")) if one.name == "rsize"
+            requirement
+            for requirement in requirements(LINUX, mount("datafiles"))
+            if requirement.name == "rsize"
         )
         assert options_table.is_fulfilled(requirement, {"rsize": "1048576"})
         assert options_table.is_fulfilled(requirement, {})
@@ -229,9 +253,9 @@ class TestFulfilled:
         assert not options_table.is_fulfilled(requirement, {"rsize": "large"})
 
     def test_noac_fulfils_actimeo_zero(self):
-        found = requirements(LINUX, mount("datafiles", "rac"))
+        demands = requirements(LINUX, mount("datafiles", "rac"))
         granted = nfs_options.effective(nfs_options.parse("bg,noac"), LINUX)
-        assert all(options_table.is_fulfilled(one, granted) for one in found)
+        assert all(options_table.is_fulfilled(requirement, granted) for requirement in demands)
 
 
 class TestCorrections:
@@ -250,8 +274,8 @@ class TestCorrections:
         ],
     )
     def test_no_more_is_changed_than_is_wrong(self, file_class, use, before, after):
-        found = requirements(LINUX, mount(file_class, use))
-        changes = options_table.corrections(found, nfs_options.parse(before), LINUX)
+        demands = requirements(LINUX, mount(file_class, use))
+        changes = options_table.corrections(demands, nfs_options.parse(before), LINUX)
         assert nfs_options.edit(before, changes) == after
 
     @pytest.mark.parametrize("file_class", CLASSES)
@@ -266,9 +290,13 @@ class TestCorrections:
         ],
     )
     def test_what_is_corrected_is_right(self, file_class, use, before):
-        found = requirements(LINUX, mount(file_class, use))
-        changes = options_table.corrections(found, nfs_options.parse(before), LINUX)
+        demands = requirements(LINUX, mount(file_class, use))
+        changes = options_table.corrections(demands, nfs_options.parse(before), LINUX)
         text = nfs_options.edit(before, changes)
         meant = nfs_options.effective(nfs_options.parse(text), LINUX)
-        assert [one for one in found if not options_table.is_fulfilled(one, meant)] == []
-        assert options_table.corrections(found, nfs_options.parse(text), LINUX) == {}
+        assert [
+            requirement
+            for requirement in demands
+            if not options_table.is_fulfilled(requirement, meant)
+        ] == []
+        assert options_table.corrections(demands, nfs_options.parse(text), LINUX) == {}

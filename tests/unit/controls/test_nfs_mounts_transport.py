@@ -60,9 +60,9 @@ class Story:
 
     def judge(self, name: str) -> Any:
         (finding,) = [
-            one
-            for one in nfs_mounts.judge(self.facts, self.policy)
-            if one.check == f"nfs_mounts.{name}" and one.title.startswith(self.path + ": ")
+            finding
+            for finding in nfs_mounts.judge(self.facts, self.policy)
+            if finding.check == f"nfs_mounts.{name}" and finding.title.startswith(self.path + ": ")
         ]
         return finding
 
@@ -389,7 +389,7 @@ class TestRetransmissionsOverUdp:
     def test_fragments_of_32_kib_are_22_packets(self):
         """Article 001: 'approximately 22 packets in one 32-KB NFS request'."""
         story = over_udp(45, 0)
-        (mounted,) = (one for one in story.facts.mounted if one.path == "/u02")
+        (mounted,) = (mount for mount in story.facts.mounted if mount.path == "/u02")
         options = re.sub(r"([rw])size=\d+", r"\1size=32768", mounted.options)
         assert "rsize=32768" in options
         story.facts = story.facts._replace(mounted=[mounted._replace(options=options)])

@@ -27,7 +27,7 @@ HOME = "/u01/app/oracle/product/19"
 
 def sick_host() -> NfsMachine:
     """Nearly everything is wrong with /u02, and every reading of it matters."""
-    asked = OPTIONS.replace("hard", "soft").replace("timeo=600", "timeo=14") + ",nolock"
+    options = OPTIONS.replace("hard", "soft").replace("timeo=600", "timeo=14") + ",nolock"
     slow = Did(
         read=Op(ops=900, rtt=80, queue=300, retransmissions=40, timeouts=40),
         write=Op(ops=900, rtt=80, queue=300),
@@ -37,7 +37,7 @@ def sick_host() -> NfsMachine:
     machine.persisted_mount(
         "/u02",
         "filer1:/vol/u02",
-        asked,
+        options,
         shown(rsize=16384, recovery="soft", timeo=7, flags="nolock", local_lock="all"),
         did=slow,
     )
@@ -93,17 +93,17 @@ HOSTS: dict[str, tuple[Callable[[], NfsMachine], dict[str, Any]]] = {
 
 def judge(host: RecordedHost, **policy: Any) -> dict[str, list[Finding]]:
     """Without the check the schema, which the other tests take: this runs many times."""
-    found: dict[str, list[Finding]] = {}
-    for one in audit.judge_host(host, {"nfs_mounts": nfs_packs.nfs_policy(**policy)}):
-        found.setdefault(one.check.removeprefix("nfs_mounts."), []).append(one)
-    return found
+    findings: dict[str, list[Finding]] = {}
+    for finding in audit.judge_host(host, {"nfs_mounts": nfs_packs.nfs_policy(**policy)}):
+        findings.setdefault(finding.check.removeprefix("nfs_mounts."), []).append(finding)
+    return findings
 
 
 def recording(host: str) -> dict[str, Reading]:
     machine, policy = HOSTS[host]
-    told = machine()
-    judge(told, **policy)
-    return told.evidence
+    target = machine()
+    judge(target, **policy)
+    return target.evidence
 
 
 #: Their readers skip what they do not understand, and an empty one is legal: another host then.

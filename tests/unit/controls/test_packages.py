@@ -26,10 +26,10 @@ BOOK9 = (
 @pytest.fixture
 def judge(validate_finding):
     def judge_host(machine, **changes):
-        found = package_packs.judged(machine, **{"profile": SINGLE, **changes})
-        for one in found.values():
-            validate_finding(one.as_dict())
-        return found
+        findings = package_packs.judged(machine, **{"profile": SINGLE, **changes})
+        for finding in findings.values():
+            validate_finding(finding.as_dict())
+        return findings
 
     return judge_host
 
@@ -40,157 +40,161 @@ def missing(finding):
 
 class TestRecordedHosts:
     def test_rhel_9_4(self, judge):
-        found = judge(recorded("rhel-9.4"))
-        assert found["listed"].status == "pass"
-        assert missing(found["installer"]) == [
+        findings = judge(recorded("rhel-9.4"))
+        assert findings["listed"].status == "pass"
+        assert missing(findings["installer"]) == [
             *("compat-openssl11", "fontconfig", "glibc-devel", "libaio", "libnsl", "make"),
         ]
-        assert missing(found["required"]) == [
+        assert missing(findings["required"]) == [
             *("bc", "ksh", "libX11", "libXau", "libXi", "libXrender", "libXtst", "libasan"),
             *("liblsan", "librdmacm", "libvirt-libs", "libxcb", "smartmontools", "sysstat"),
         ]
         for check in ("installer", "required"):
-            assert found[check].status == "fail"
-            assert "Client Installation Guide 19c" in found[check].reference
-            assert "read 2026-11-25" in found[check].reference
-        assert found["installer"].commands[0].startswith("dnf install compat-openssl11 ")
-        assert found["one_version"].status == found["database"].status == "pass"
+            assert findings[check].status == "fail"
+            assert "Client Installation Guide 19c" in findings[check].reference
+            assert "read 2026-11-25" in findings[check].reference
+        assert findings["installer"].commands[0].startswith("dnf install compat-openssl11 ")
+        assert findings["one_version"].status == findings["database"].status == "pass"
 
     def test_26ai_on_rhel_9_takes_the_rows_of_oracle_linux(self, judge):
-        found = judge(recorded("rhel-9.4"), profile="oracle_26ai_single")
-        assert found["listed"].status == "warn"
-        assert "checked as OL 9" in found["listed"].why
-        assert "compat-openssl11" in missing(found["installer"])
-        assert "Cluster Verification Utility 23.26.1" in found["installer"].reference
+        findings = judge(recorded("rhel-9.4"), profile="oracle_26ai_single")
+        assert findings["listed"].status == "warn"
+        assert "checked as OL 9" in findings["listed"].why
+        assert "compat-openssl11" in missing(findings["installer"])
+        assert "Cluster Verification Utility 23.26.1" in findings["installer"].reference
         # glibc 2.34-100.el9_4 and policycoreutils 3.6 are new enough for CVU.
-        assert found["version"].status == "pass"
+        assert findings["version"].status == "pass"
 
     def test_centos_7(self, judge):
-        found = judge(recorded("centos-7.9"))
-        assert found["listed"].status == "warn"
-        assert found["installer"].commands[0].startswith("yum install ")
-        assert "ORAchk 18.4" in found["installer"].reference
-        assert "ksh" in missing(found["required"])
-        assert found["required"].status == "fail"
+        findings = judge(recorded("centos-7.9"))
+        assert findings["listed"].status == "warn"
+        assert findings["installer"].commands[0].startswith("yum install ")
+        assert "ORAchk 18.4" in findings["installer"].reference
+        assert "ksh" in missing(findings["required"])
+        assert findings["required"].status == "fail"
 
     def test_rhel_8_has_only_lists_of_roles(self, judge):
-        found = judge(recorded("rhel-8.2"))
-        assert found["required"].status == "warn"
-        assert found["installer"].status == "fail"
-        assert "libnsl" in missing(found["installer"])
+        findings = judge(recorded("rhel-8.2"))
+        assert findings["required"].status == "warn"
+        assert findings["installer"].status == "fail"
+        assert "libnsl" in missing(findings["installer"])
 
     def test_image_mode_is_named(self, judge):
         machine = recorded("rhel-9.4-image-mode").file("/run/ostree-booted", "")
-        found = judge(machine)
-        assert found["installer"].status == "fail"
-        assert "image mode" in found["installer"].fix
-        assert found["installer"].commands == ()
+        findings = judge(machine)
+        assert findings["installer"].status == "fail"
+        assert "image mode" in findings["installer"].fix
+        assert findings["installer"].commands == ()
 
     def test_debian(self, judge):
-        found = judge(recorded("debian-12"))
-        assert found["listed"].status == "warn"
-        assert missing(found["installer"]) == [
+        findings = judge(recorded("debian-12"))
+        assert findings["listed"].status == "warn"
+        assert missing(findings["installer"]) == [
             *("binutils", "fontconfig", "libaio1", "libc6-dev", "make")
         ]
-        assert found["installer"].commands[0].startswith("apt-get install ")
-        assert found["required"].status == "warn"
-        assert "Debian 12 package index" in found["required"].reference
+        assert findings["installer"].commands[0].startswith("apt-get install ")
+        assert findings["required"].status == "warn"
+        assert "Debian 12 package index" in findings["required"].reference
 
 
 def test_a_distribution_without_rows(judge):
     machine = recorded("debian-12")
     text = platform_packs.os_release("debian-12").replace("ID=debian", "ID=gentoo")
-    found = judge(machine.file("/etc/os-release", text))
-    assert found["listed"].status == "warn"
-    assert "0 packages" in found["listed"].why
-    assert found["installer"].status == found["required"].status == "skip"
-    found = judge(machine, additional=["unzip"])
-    assert found["required"].status == "skip"
-    assert found["site"].status == "fail"
-    assert missing(found["site"]) == ["unzip"]
+    findings = judge(machine.file("/etc/os-release", text))
+    assert findings["listed"].status == "warn"
+    assert "0 packages" in findings["listed"].why
+    assert findings["installer"].status == findings["required"].status == "skip"
+    findings = judge(machine, additional=["unzip"])
+    assert findings["required"].status == "skip"
+    assert findings["site"].status == "fail"
+    assert missing(findings["site"]) == ["unzip"]
 
 
 class TestRequired:
     def test_all_of_the_book(self, judge):
-        found = judge(host("rhel-9.4", lines_of(*BOOK9)))
-        assert {one.status for one in found.values()} == {"pass", "skip"}
+        findings = judge(host("rhel-9.4", lines_of(*BOOK9)))
+        assert {finding.status for finding in findings.values()} == {"pass", "skip"}
 
     @pytest.mark.parametrize("name", BOOK9)
     def test_one_is_missing(self, judge, name):
-        found = judge(host("rhel-9.4", lines_of(*[one for one in BOOK9 if one != name])))
-        failing = [check for check, one in found.items() if one.status == "fail"]
+        findings = judge(
+            host("rhel-9.4", lines_of(*[package for package in BOOK9 if package != name]))
+        )
+        failing = [check for check, finding in findings.items() if finding.status == "fail"]
         needed = {"binutils", "compat-openssl11", "fontconfig", "glibc-devel", "libaio"}
         needed |= {"libnsl", "libxcrypt-compat", "make"}
         assert failing == ["installer" if name in needed else "required"]
-        assert missing(found[failing[0]]) == [name]
+        assert missing(findings[failing[0]]) == [name]
 
     def test_another_architecture_does_not_count(self, judge):
-        lines = lines_of(*[one for one in BOOK9 if one != "libaio"])
+        lines = lines_of(*[package for package in BOOK9 if package != "libaio"])
         lines += lines_of("libaio", architecture="i686")
-        found = judge(host("rhel-9.4", lines))["installer"]
-        assert found.status == "fail"
-        assert "libaio (only i686)" in found.why
+        finding = judge(host("rhel-9.4", lines))["installer"]
+        assert finding.status == "fail"
+        assert "libaio (only i686)" in finding.why
 
     def test_noarch_counts(self, judge):
-        lines = lines_of(*[one for one in BOOK9 if one != "policycoreutils-python-utils"])
+        lines = lines_of(
+            *[package for package in BOOK9 if package != "policycoreutils-python-utils"]
+        )
         lines += lines_of("policycoreutils-python-utils", architecture="noarch")
         assert judge(host("rhel-9.4", lines))["required"].status == "pass"
 
     def test_packages_of_the_site(self, judge):
         machine = host("rhel-9.4", lines_of(*BOOK9))
-        found = judge(machine, additional=["glibc.i686", "python3.11"])["site"]
-        assert missing(found) == ["glibc", "python3.11"]
-        assert "glibc (only x86_64)" in found.why
-        assert "glibc.i686" in found.commands[0]
-        assert "packages_additional" in found.reference
+        finding = judge(machine, additional=["glibc.i686", "python3.11"])["site"]
+        assert missing(finding) == ["glibc", "python3.11"]
+        assert "glibc (only x86_64)" in finding.why
+        assert "glibc.i686" in finding.commands[0]
+        assert "packages_additional" in finding.reference
 
     def test_an_excluded_package(self, judge):
-        lines = lines_of(*[one for one in BOOK9 if one != "smartmontools"])
+        lines = lines_of(*[package for package in BOOK9 if package != "smartmontools"])
         machine = host("rhel-9.4", lines)
         assert judge(machine)["required"].status == "fail"
         assert judge(machine, excluded=["smartmontools"])["required"].status == "pass"
 
     def test_grid_infrastructure_needs_more(self, judge):
-        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)["required"]
-        assert missing(found) == ["net-tools", "psmisc"]
+        finding = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)["required"]
+        assert missing(finding) == ["net-tools", "psmisc"]
 
     def test_what_dpkg_has_removed_is_missing(self, judge):
         lines = [*package_packs.dpkg_lines(), "libaio1\t0.3.113-4\tamd64\tconfig-files"]
-        found = judge(host("debian-12", lines))
-        assert "libaio1" in missing(found["installer"])
-        assert found["database"].status == "pass"
+        findings = judge(host("debian-12", lines))
+        assert "libaio1" in missing(findings["installer"])
+        assert findings["database"].status == "pass"
 
 
 class TestVersions:
     def test_cvu_and_its_minimum(self, judge):
         new = lines_of("make", version="4.3-7.el9") + lines_of("sysstat", version="12.5.4-7.el9")
-        found = judge(host("rhel-9.4", new), release="26ai")["version"]
-        assert found.status == "pass"
+        finding = judge(host("rhel-9.4", new), release="26ai")["version"]
+        assert finding.status == "pass"
         old = lines_of("make", version="4.2.1-11.el8") + new[1:]
-        found = judge(host("rhel-9.4", old), release="26ai")["version"]
-        assert found.status == "fail"
-        assert "make 4.2.1-11.el8, required 4.3" in found.why
-        assert "23.26.1" in found.reference
+        finding = judge(host("rhel-9.4", old), release="26ai")["version"]
+        assert finding.status == "fail"
+        assert "make 4.2.1-11.el8, required 4.3" in finding.why
+        assert "23.26.1" in finding.reference
 
     def test_no_minimum(self, judge):
         assert judge(host("rhel-9.4", lines_of(*BOOK9)))["version"].status == "skip"
 
     def test_two_versions(self, judge):
         lines = lines_of(*BOOK9) + lines_of("glibc", version="998-1")
-        found = judge(host("rhel-9.4", lines))["one_version"]
-        assert found.status == "warn"
-        assert "glibc 999-1, 998-1" in found.why
+        finding = judge(host("rhel-9.4", lines))["one_version"]
+        assert finding.status == "warn"
+        assert "glibc 999-1, 998-1" in finding.why
 
 
 class TestWhereItCounts:
     def test_without_a_release_everything_is_skipped(self, judge):
-        found = judge(recorded("rhel-9.4"), profile="none")
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "packages_release" in found["required"].why
+        findings = judge(recorded("rhel-9.4"), profile="none")
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "packages_release" in findings["required"].why
 
     def test_not_a_linux_host(self, judge):
-        found = judge(recorded("rhel-9.4").remove("/proc/sys/kernel/osrelease"))
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(recorded("rhel-9.4").remove("/proc/sys/kernel/osrelease"))
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     @pytest.mark.parametrize("name", ["-y", "a b", "", "x" * 101, "a;b", "../a"])
     def test_a_name_that_no_package_has(self, name):
@@ -203,36 +207,36 @@ class TestWhereItCounts:
 class TestDatabase:
     def test_a_damaged_database(self, judge):
         text = (FOLDER / "rpm-damaged-database.txt").read_text()
-        found = judge(host("rhel-9.4", [], text, rc=1), release="26ai")
-        assert found["database"].status == "fail"
-        assert "BDB1507" in found["database"].why
+        findings = judge(host("rhel-9.4", [], text, rc=1), release="26ai")
+        assert findings["database"].status == "fail"
+        assert "BDB1507" in findings["database"].why
         for check in ("installer", "required", "version", "one_version", "preinstall"):
-            assert found[check].status == "error"
+            assert findings[check].status == "error"
 
     def test_a_package_that_rpm_skips(self, judge):
         complaint = (FOLDER / "rpm-damaged-package.txt").read_text().splitlines()[0]
-        found = judge(host("rhel-9.4", lines_of(*BOOK9), complaint + "\n"))
-        assert found["database"].status == "fail"
-        assert found["required"].status == "error"
+        findings = judge(host("rhel-9.4", lines_of(*BOOK9), complaint + "\n"))
+        assert findings["database"].status == "fail"
+        assert findings["required"].status == "error"
 
     def test_a_remark_is_no_damage(self, judge):
         remark = "warning: Found bdb Packages database while attempting sqlite backend\n"
-        found = judge(host("rhel-9.4", lines_of(*BOOK9), remark))
-        assert found["database"].status == found["required"].status == "pass"
+        findings = judge(host("rhel-9.4", lines_of(*BOOK9), remark))
+        assert findings["database"].status == findings["required"].status == "pass"
 
     def test_a_half_installed_package(self, judge):
         lines = [*package_packs.dpkg_lines(), "sysstat\t12.6.1-1\tamd64\thalf-configured"]
-        found = judge(host("debian-12", lines))
-        assert found["database"].status == "fail"
-        assert "sysstat is half-configured" in found["database"].why
+        findings = judge(host("debian-12", lines))
+        assert findings["database"].status == "fail"
+        assert "sysstat is half-configured" in findings["database"].why
 
     def test_unknown_is_an_error(self, judge):
-        found = judge(host("rhel-9.4", [], rc=127))
-        assert found["database"].status == found["required"].status == "error"
+        findings = judge(host("rhel-9.4", [], rc=127))
+        assert findings["database"].status == findings["required"].status == "error"
         machine = host("rhel-9.4", [])
         del machine.commands[RPM_COMMAND]
-        found = judge(machine)
-        assert found["database"].status == found["required"].status == "error"
+        findings = judge(machine)
+        assert findings["database"].status == findings["required"].status == "error"
 
     def test_both_programs_and_the_full_database_counts(self, judge):
         machine = host("rhel-9.4", lines_of(*BOOK9))
@@ -257,20 +261,20 @@ class TestCvuqdisk:
         return machine.command(f"getent group {gid}", f"{group}:x:{gid}:\n")
 
     def test_as_the_book_installs_it(self, judge):
-        found = judge(self.node(), profile=RAC)
-        assert found["cvuqdisk"].status == found["cvuqdisk_group"].status == "pass"
-        assert found["cvuqdisk_group"].persisted == "4755, uid 0, group oinstall"
+        findings = judge(self.node(), profile=RAC)
+        assert findings["cvuqdisk"].status == findings["cvuqdisk_group"].status == "pass"
+        assert findings["cvuqdisk_group"].persisted == "4755, uid 0, group oinstall"
 
     def test_an_old_package(self, judge):
-        found = judge(self.node(version="1.0.9-1"), profile=RAC)
-        assert found["cvuqdisk"].status == "fail"
-        assert found["cvuqdisk_group"].status == "pass"
+        findings = judge(self.node(version="1.0.9-1"), profile=RAC)
+        assert findings["cvuqdisk"].status == "fail"
+        assert findings["cvuqdisk_group"].status == "pass"
 
     @pytest.mark.parametrize("changes", [{"gid": 54322, "group": "dba"}, {"mode": 0o755}])
     def test_owner_and_mode(self, judge, changes):
-        found = judge(self.node(**changes), profile=RAC)
-        assert found["cvuqdisk"].status == "pass"
-        assert found["cvuqdisk_group"].status == "fail"
+        findings = judge(self.node(**changes), profile=RAC)
+        assert findings["cvuqdisk"].status == "pass"
+        assert findings["cvuqdisk_group"].status == "fail"
 
     def test_without_an_inventory_it_is_oinstall(self, judge):
         assert judge(self.node().remove("/etc/oraInst.loc"), profile=RAC)[
@@ -278,15 +282,15 @@ class TestCvuqdisk:
         ].status == ("pass")
 
     def test_missing(self, judge):
-        found = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)
-        assert found["cvuqdisk"].status == "fail"
-        assert found["cvuqdisk"].persisted == "not installed"
-        assert found["cvuqdisk_group"].status == "skip"
+        findings = judge(host("rhel-9.4", lines_of(*BOOK9)), profile=RAC)
+        assert findings["cvuqdisk"].status == "fail"
+        assert findings["cvuqdisk"].persisted == "not installed"
+        assert findings["cvuqdisk_group"].status == "skip"
 
     def test_only_for_a_cluster(self, judge):
         for profile in (SINGLE, "oracle_19c_restart"):
-            found = judge(self.node(), profile=profile)
-            assert found["cvuqdisk"].status == found["cvuqdisk_group"].status == "skip"
+            findings = judge(self.node(), profile=profile)
+            assert findings["cvuqdisk"].status == findings["cvuqdisk_group"].status == "skip"
 
 
 class TestPreinstall:
@@ -299,14 +303,14 @@ class TestPreinstall:
         return host("rhel-9.4", lines_of(*BOOK9, self.NAME))
 
     def test_passed(self, judge):
-        found = judge(self.machine().file(self.LOG, self.PASSED))["preinstall"]
-        assert found.status == "pass"
+        finding = judge(self.machine().file(self.LOG, self.PASSED))["preinstall"]
+        assert finding.status == "pass"
 
     def test_failed(self, judge):
         text = self.PASSED + "Verifying & setting of user limits failed\n"
-        found = judge(self.machine().file(self.LOG, text))["preinstall"]
-        assert found.status == "warn"
-        assert "1 lines, first: Verifying & setting of user limits failed" in found.why
+        finding = judge(self.machine().file(self.LOG, text))["preinstall"]
+        assert finding.status == "warn"
+        assert "1 lines, first: Verifying & setting of user limits failed" in finding.why
 
     def test_no_log(self, judge):
         assert judge(self.machine())["preinstall"].status == "warn"
@@ -324,9 +328,9 @@ class TestTable:
         assert judge(host("rhel-9.4", lines_of(*BOOK9)))["table_age"].status == "pass"
         year = platform_packs.NOW + 366 * 86400
         machine = host("rhel-9.4", lines_of(*BOOK9))
-        found = judge(machine.command("date +%s %z", f"{year} +0000\n"))["table_age"]
-        assert found.status == "warn"
-        assert "2026-11-25" in found.why
+        finding = judge(machine.command("date +%s %z", f"{year} +0000\n"))["table_age"]
+        assert finding.status == "warn"
+        assert "2026-11-25" in finding.why
 
     def test_rows(self):
         keys = [row[:5] for row in table.ROWS]
@@ -346,9 +350,9 @@ class TestTable:
         lines = [line for row in rows for line in lines_of(row.package, version=row.minimum)]
         text = platform_packs.ol("9.6")
         machine = host("rhel-9.4", lines).file("/etc/os-release", text)
-        found = judge(machine, profile="oracle_26ai_rac")
+        findings = judge(machine, profile="oracle_26ai_rac")
         for check in ("listed", "installer", "required", "version", "one_version"):
-            assert found[check].status == "pass"
+            assert findings[check].status == "pass"
 
 
 def test_rpm_lines_of_a_recorded_host():
@@ -372,9 +376,9 @@ class TestBash:
     )
     def test_version(self, validate_finding, release, version, status):
         machine = package_packs.host(release, package_packs.lines_of("bash", version=version))
-        found = package_packs.judged(machine, release="19c")["bash"]
-        validate_finding(found.as_dict())
-        assert found.status == status
+        finding = package_packs.judged(machine, release="19c")["bash"]
+        validate_finding(finding.as_dict())
+        assert finding.status == status
 
     def test_without_bash(self):
         machine = package_packs.host("rhel-9.4", package_packs.lines_of("zsh"))
@@ -382,5 +386,5 @@ class TestBash:
 
     def test_recorded_hosts(self):
         for name in ("centos-7.9", "debian-12"):
-            found = package_packs.judged(package_packs.recorded(name), release="19c")["bash"]
-            assert found.status == "pass"
+            finding = package_packs.judged(package_packs.recorded(name), release="19c")["bash"]
+            assert finding.status == "pass"

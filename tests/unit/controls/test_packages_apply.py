@@ -49,18 +49,18 @@ def debian(*names, simulated=None, rc=0, stderr=""):
 
 class TestParsers:
     def test_apt(self):
-        found = transaction.parse_apt(fixture("apt-get-install"))
-        assert found == Transaction(("debugedit:amd64",), ("unzip:amd64",), ())
+        result = transaction.parse_apt(fixture("apt-get-install"))
+        assert result == Transaction(("debugedit:amd64",), ("unzip:amd64",), ())
 
     def test_apt_upgrades(self):
-        found = transaction.parse_apt(fixture("apt-get-upgrade"))
-        assert found.installed == ()
-        assert "libssl3:amd64" in found.upgraded
+        result = transaction.parse_apt(fixture("apt-get-upgrade"))
+        assert result.installed == ()
+        assert "libssl3:amd64" in result.upgraded
 
     def test_apt_removes(self):
-        found = transaction.parse_apt(fixture("apt-get-remove"))
-        assert "libaio1" in found.removed
-        assert found.installed == found.upgraded == ()
+        result = transaction.parse_apt(fixture("apt-get-remove"))
+        assert "libaio1" in result.removed
+        assert result.installed == result.upgraded == ()
 
     @pytest.mark.parametrize("line", ["Inst x", "Inst x (1.0)", "Inst  (1 [amd64])"])
     def test_apt_odd(self, line):
@@ -68,8 +68,8 @@ class TestParsers:
             transaction.parse_apt(line + "\n")
 
     def test_dnf(self):
-        found = transaction.parse_dnf(fixture("dnf-install"))
-        assert found == Transaction(
+        result = transaction.parse_dnf(fixture("dnf-install"))
+        assert result == Transaction(
             (
                 *("compat-openssl11.x86_64", "glibc-devel.x86_64", "libxcrypt-compat.x86_64"),
                 *("libxcrypt.x86_64",),
@@ -80,15 +80,15 @@ class TestParsers:
         )
 
     def test_dnf_upgrades_and_replaces(self):
-        found = transaction.parse_dnf(fixture("dnf-upgrade"))
-        assert found == Transaction(
+        result = transaction.parse_dnf(fixture("dnf-upgrade"))
+        assert result == Transaction(
             ("glibc-devel.x86_64",), ("glibc.x86_64",), ("crypto-policies.noarch",)
         )
 
     def test_yum_breaks_long_lines(self):
-        found = transaction.parse_dnf(YUM7)
-        assert found.installed == ("a-package-with-a-long-name.x86_64", "ksh.x86_64")
-        assert found.upgraded == ("glibc.x86_64",)
+        result = transaction.parse_dnf(YUM7)
+        assert result.installed == ("a-package-with-a-long-name.x86_64", "ksh.x86_64")
+        assert result.upgraded == ("glibc.x86_64",)
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -105,8 +105,8 @@ class TestParsers:
             transaction.parse_dnf(text)
 
     def test_zypper(self):
-        found = transaction.parse_zypper(fixture("zypper-install"))
-        assert found == Transaction(
+        result = transaction.parse_zypper(fixture("zypper-install"))
+        assert result == Transaction(
             (
                 *("glibc-devel.x86_64", "glibc.x86_64", "libxcrypt-compat.x86_64"),
                 "libxcrypt.x86_64",
@@ -143,7 +143,7 @@ class TestPlan:
         assert change.make[1].argv == (
             *("apt-get", "-y", "--no-install-recommends", "install", "unzip"),
         )
-        assert [one.argv for one in change.undo] == [
+        assert [undo.argv for undo in change.undo] == [
             ("dpkg", "--no-act", "--purge", "libaio1:amd64", "unzip:amd64"),
             ("dpkg", "--purge", "libaio1:amd64", "unzip:amd64"),
         ]
@@ -273,7 +273,7 @@ def test_suse_uses_zypper():
     machine.commands[zypper] = Output(0, fixture("zypper-install"), "")
     plan = plan_of(machine, additional=["libxcrypt-compat"], upgrades=True)
     assert plan.changes[0].make[1].argv[0] == "zypper"
-    assert "crypto-policies" in " ".join(one.reason for one in plan.refusals)
+    assert "crypto-policies" in " ".join(refusal.reason for refusal in plan.refusals)
 
 
 def test_the_advice_is_apply_where_apply_would_install():
@@ -281,8 +281,8 @@ def test_the_advice_is_apply_where_apply_would_install():
     policy = {"additional": ["unzip"], "install": True}
     assert package_packs.judged(debian("unzip"), **policy)["site"].commands == line
     refused = debian("unzip", simulated=INST.format("other", "1"))
-    found = package_packs.judged(refused, **policy)["site"]
-    assert found.commands == ()
-    assert "No repository has unzip" in found.fix
-    found = package_packs.judged(debian("unzip"), additional=["unzip"])["site"]
-    assert found.commands == ("apt-get install unzip",)
+    finding = package_packs.judged(refused, **policy)["site"]
+    assert finding.commands == ()
+    assert "No repository has unzip" in finding.fix
+    finding = package_packs.judged(debian("unzip"), additional=["unzip"])["site"]
+    assert finding.commands == ("apt-get install unzip",)

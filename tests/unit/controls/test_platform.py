@@ -17,10 +17,10 @@ SHARED = packs.ROOT.parent / "shared/data/preinstall/01-package-lists/hosts"
 @pytest.fixture
 def judge(validate_finding):
     def judge_host(machine, release="19c", **changes):
-        found = platform_packs.judged(machine, release=release, **changes)
-        for one in found.values():
-            validate_finding(one.as_dict())
-        return found
+        findings = platform_packs.judged(machine, release=release, **changes)
+        for finding in findings.values():
+            validate_finding(finding.as_dict())
+        return findings
 
     return judge_host
 
@@ -55,12 +55,12 @@ DEBIAN = ("debian-12", "6.1.0-56-amd64")
     ],
 )
 def test_recorded_hosts_against_the_books(judge, machine, release, distribution, kernel):
-    found = judge(host(*machine), release)
-    assert found["consistency"].status == "pass"
-    assert (found["distribution"].status, found["kernel"].status) == (distribution, kernel)
+    findings = judge(host(*machine), release)
+    assert findings["consistency"].status == "pass"
+    assert (findings["distribution"].status, findings["kernel"].status) == (distribution, kernel)
     if distribution == "pass":
-        assert "Installation Guide" in found["distribution"].reference
-        assert "read 2026-11-25" in found["distribution"].reference
+        assert "Installation Guide" in findings["distribution"].reference
+        assert "read 2026-11-25" in findings["distribution"].reference
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_kernel_builds_of_oracle_linux(judge, version, kernel, release, status):
 
 class TestWhereItCounts:
     def test_without_a_release_everything_is_skipped(self, judge):
-        found = judge(host(*RHEL94), "auto")
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "platform_release" in found["kernel"].why
+        findings = judge(host(*RHEL94), "auto")
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "platform_release" in findings["kernel"].why
 
     def test_not_a_linux_host(self, judge):
-        found = judge(host(*RHEL94).remove("/proc/sys/kernel/osrelease"))
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(host(*RHEL94).remove("/proc/sys/kernel/osrelease"))
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     @pytest.mark.parametrize(
         ("profile", "home", "label"),
@@ -112,8 +112,8 @@ class TestWhereItCounts:
         machine = host(*RHEL94)
         if home:
             kernel_packs.with_home(machine, home)
-        found = judge(machine, "auto", profile=profile)["distribution"]
-        assert found.title == f"{label}: Oracle lists this distribution for the release"
+        finding = judge(machine, "auto", profile=profile)["distribution"]
+        assert finding.title == f"{label}: Oracle lists this distribution for the release"
 
     def test_a_home_that_does_not_tell_its_release(self, judge):
         machine = kernel_packs.with_home(host(*RHEL94))
@@ -140,16 +140,16 @@ class TestContradictions:
         ],
     )
     def test_a_kernel_of_another_distribution_is_an_error(self, judge, name, kernel):
-        found = judge(host(name, kernel))
+        findings = judge(host(name, kernel))
         for check in ("consistency", "distribution", "kernel"):
-            assert found[check].status == "error"
-        assert kernel in found["consistency"].why
-        assert "container" in found["consistency"].why
-        assert "platform.consistency" in found["kernel"].because_of
+            assert findings[check].status == "error"
+        assert kernel in findings["consistency"].why
+        assert "container" in findings["consistency"].why
+        assert "platform.consistency" in findings["kernel"].because_of
 
     def test_a_kernel_without_a_tag_contradicts_nothing(self, judge):
-        found = judge(host("rhel-9.4", "6.9.1-custom"))
-        assert (found["consistency"].status, found["kernel"].status) == ("pass", "warn")
+        findings = judge(host("rhel-9.4", "6.9.1-custom"))
+        assert (findings["consistency"].status, findings["kernel"].status) == ("pass", "warn")
 
     @pytest.mark.parametrize("text", ["", "VERSION_ID=9\n", "ID=rhel\n", 'ID="rhel\n'])
     def test_os_release_that_says_too_little(self, judge, text):
@@ -164,11 +164,11 @@ class TestContradictions:
 class TestKernel:
     def test_the_next_boot_counts_too(self, judge):
         old = "5.14.0-70.13.1.el9_0.x86_64"
-        found = judge(host("rhel-9.4", RHEL94[1], old))["kernel"]
-        assert (found.status, found.persisted) == ("fail", old)
-        assert f"default boot kernel {old} is older" in found.why
-        found = judge(host("rhel-9.4", old, RHEL94[1]))["kernel"]
-        assert (found.status, found.running) == ("fail", old)
+        finding = judge(host("rhel-9.4", RHEL94[1], old))["kernel"]
+        assert (finding.status, finding.persisted) == ("fail", old)
+        assert f"default boot kernel {old} is older" in finding.why
+        finding = judge(host("rhel-9.4", old, RHEL94[1]))["kernel"]
+        assert (finding.status, finding.running) == ("fail", old)
 
     def test_a_default_kernel_that_is_not_known(self, judge):
         for answer, rc in (("grubby: permission denied\n", 1), ("/boot/other\n", 0), ("", 0)):
@@ -178,23 +178,23 @@ class TestKernel:
     @pytest.mark.parametrize("tag", ["el10", "el8", "fc33"])
     def test_a_default_kernel_of_another_distribution_is_of_no_listed_line(self, judge, tag):
         other = f"6.12.0-55.7.1.{tag}.x86_64"
-        found = judge(host("rhel-9.4", RHEL94[1], other))["kernel"]
-        assert (found.status, found.persisted) == ("warn", other)
-        assert f"default boot kernel {other} is not of a listed line" in found.why
+        finding = judge(host("rhel-9.4", RHEL94[1], other))["kernel"]
+        assert (finding.status, finding.persisted) == ("warn", other)
+        assert f"default boot kernel {other} is not of a listed line" in finding.why
 
     def test_without_grubby_the_running_kernel_counts(self, judge):
         machine = host(*RHEL94)
         machine.commands.pop("grubby --default-kernel")
-        found = judge(machine)["kernel"]
-        assert (found.status, found.persisted) == ("pass", None)
+        finding = judge(machine)["kernel"]
+        assert (finding.status, finding.persisted) == ("pass", None)
 
     def test_uek_on_rhel_is_of_no_listed_line(self, judge):
         assert judge(host("rhel-9.4", "5.15.0-205.el9uek.x86_64"))["kernel"].status == "warn"
 
     def test_another_architecture(self, judge):
         machine = host(*RHEL94).command("uname -m", "aarch64\n")
-        found = judge(machine)["distribution"]
-        assert (found.status, "aarch64" in found.why) == ("warn", True)
+        finding = judge(machine)["distribution"]
+        assert (finding.status, "aarch64" in finding.why) == ("warn", True)
         machine = host(*RHEL94).command("uname -m", "s390x\n")
         assert judge(machine)["distribution"].status == "pass"
 
@@ -205,8 +205,8 @@ class TestReleaseUpdate:
         [("19.18.0.0.0", "fail"), ("19.19.0.0.0", "pass"), ("19.27.0.0.0", "pass")],
     )
     def test_19c_on_el9(self, judge, home, status):
-        found = judge(kernel_packs.with_home(host(*RHEL94), home))["release_update"]
-        assert (found.status, found.desired) == (status, "at least 19.19")
+        finding = judge(kernel_packs.with_home(host(*RHEL94), home))["release_update"]
+        assert (finding.status, finding.desired) == (status, "at least 19.19")
 
     @pytest.mark.parametrize(("home", "status"), [("23.26.0.0.0", "fail"), ("23.26.1.0.0", "pass")])
     def test_26ai_on_ol9(self, judge, home, status):
@@ -222,8 +222,8 @@ class TestReleaseUpdate:
 
 class TestHost:
     def test_page_size(self, judge):
-        found = judge(host(*RHEL94).command("getconf PAGESIZE", "65536\n"))["page_size"]
-        assert (found.status, "65536 bytes" in found.running) == ("warn", True)
+        finding = judge(host(*RHEL94).command("getconf PAGESIZE", "65536\n"))["page_size"]
+        assert (finding.status, "65536 bytes" in finding.running) == ("warn", True)
         assert judge(host(*RHEL94))["page_size"].status == "pass"
 
     @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ class TestHost:
             machine.remove("/sys/fs/selinux/enforce")
         else:
             machine.file("/sys/fs/selinux/enforce", enforce)
-        found = judge(machine)["selinux"]
-        assert (found.status, found.persisted, found.running) == (status, *layers)
+        finding = judge(machine)["selinux"]
+        assert (finding.status, finding.persisted, finding.running) == (status, *layers)
 
     def test_selinux_that_is_not_there_or_not_readable(self, judge):
         machine = host(*RHEL94).remove("/sys/fs/selinux/enforce", "/etc/selinux/config")
@@ -269,11 +269,11 @@ class TestHost:
     )
     def test_selinux_that_the_policy_requires(self, judge, wanted, enforce, config, status, layer):
         machine = host(*RHEL94).file("/etc/selinux/config", f"SELINUX={config}\n")
-        found = judge(machine.file("/sys/fs/selinux/enforce", enforce), selinux=wanted)["selinux"]
-        assert (found.status, found.desired) == (status, wanted)
+        finding = judge(machine.file("/sys/fs/selinux/enforce", enforce), selinux=wanted)["selinux"]
+        assert (finding.status, finding.desired) == (status, wanted)
         if layer:
-            assert found.failing_layer == layer
-            assert f"must be {wanted}" in found.why
+            assert finding.failing_layer == layer
+            assert f"must be {wanted}" in finding.why
 
     @pytest.mark.parametrize(
         ("state", "status"),
@@ -291,10 +291,10 @@ class TestHost:
         ],
     )
     def test_retpoline(self, judge, state, status):
-        found = judge(host(*RHEL94).file(platform_packs.SPECTRE, state + "\n"))["retpoline"]
-        assert found.status == status
+        finding = judge(host(*RHEL94).file(platform_packs.SPECTRE, state + "\n"))["retpoline"]
+        assert finding.status == status
         if status != "error":
-            assert found.running == state[:80]
+            assert finding.running == state[:80]
 
     def test_a_kernel_that_does_not_show_its_mitigations(self, judge):
         assert judge(host(*RHEL94).remove(platform_packs.SPECTRE))["retpoline"].status == "skip"
@@ -304,8 +304,8 @@ class TestHost:
         cluster = {"profile": "oracle_19c_rac"}
         assert judge(host(*RHEL94), **cluster)["remote_copy"].status == "pass"
         assert judge(host(*RHEL94))["remote_copy"].status == "skip"
-        found = judge(host(*RHEL94).remove("/usr/bin/scp"), **cluster)["remote_copy"]
-        assert (found.status, found.persisted) == ("fail", "/usr/bin/scp not executable")
+        finding = judge(host(*RHEL94).remove("/usr/bin/scp"), **cluster)["remote_copy"]
+        assert (finding.status, finding.persisted) == ("fail", "/usr/bin/scp not executable")
         machine = host(*RHEL94).file("/usr/bin/ssh", "", mode=0o750)
         assert judge(machine, **cluster)["remote_copy"].status == "fail"
         machine = host(*RHEL94).deny("/usr/bin/ssh")
@@ -314,8 +314,8 @@ class TestHost:
     def test_run_level(self, judge):
         assert judge(host(*RHEL94))["run_level"].status == "pass"
         machine = host(*RHEL94).command("systemctl get-default", "rescue.target\n")
-        found = judge(machine)["run_level"]
-        assert (found.status, found.persisted) == ("fail", "rescue.target")
+        finding = judge(machine)["run_level"]
+        assert (finding.status, finding.persisted) == ("fail", "rescue.target")
         active = "systemctl is-active multi-user.target graphical.target"
         machine = host(*RHEL94).command(active, "inactive\ninactive\n", rc=3)
         assert judge(machine)["run_level"].status == "fail"
@@ -377,8 +377,8 @@ class TestMetricsHistory:
 
     def test_recorders_that_run(self, judge):
         answer = "901 OSWatcher.sh\n905 OSWatcher.sh\n77 osysmond.bin\n"
-        found = judge(host(*RHEL94).command(platform_packs.RECORDERS, answer))["metrics_history"]
-        assert (found.status, found.running) == ("pass", "OSWatcher.sh, osysmond.bin")
+        finding = judge(host(*RHEL94).command(platform_packs.RECORDERS, answer))["metrics_history"]
+        assert (finding.status, finding.running) == ("pass", "OSWatcher.sh, osysmond.bin")
 
     @pytest.mark.parametrize(
         ("names", "status"),
@@ -398,8 +398,8 @@ class TestMetricsHistory:
 
     def test_none(self, judge):
         machine = host(*RHEL94).command(platform_packs.RECORDERS, "", rc=1)
-        found = judge(machine)["metrics_history"]
-        assert (found.status, found.running) == ("warn", "none")
+        finding = judge(machine)["metrics_history"]
+        assert (finding.status, finding.running) == ("warn", "none")
 
     @pytest.mark.parametrize("denied", [True, False])
     def test_what_is_unknown_matters_only_if_nothing_is_found(self, judge, denied):

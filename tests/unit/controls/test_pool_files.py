@@ -30,70 +30,70 @@ def judge(text: str, file: str = "/opt/tomcat/conf/context.xml", **changes: Any)
     parse = tomcat_resources.parse if file.endswith(".xml") else pool_properties.parse
     host = Machine().file(file, pools.kept(parse(text)))
     policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": file}]}
-    found: dict[str, dict[str, Finding]] = {}
-    for one in audit.judge_host(host, {"pool_validation": policy | changes}):
-        subject = one.title.rpartition(": ")[0]
-        found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
-    return found
+    findings: dict[str, dict[str, Finding]] = {}
+    for finding in audit.judge_host(host, {"pool_validation": policy | changes}):
+        subject = finding.title.rpartition(": ")[0]
+        findings.setdefault(finding.check.removeprefix("pool_validation."), {})[subject] = finding
+    return findings
 
 
 @pytest.mark.parametrize("name", ["context.xml", "application.properties"])
 def test_the_name_of_a_file_decides_how_it_is_read(tmp_path, name):
     """Nothing stands in for the parser: the file is read as on a host."""
-    given = {"context.xml": "tomcat-context-made-up.xml"}
-    text = (FOLDER / given.get(name, "application-made-up.properties")).read_text()
+    fixtures = {"context.xml": "tomcat-context-made-up.xml"}
+    text = (FOLDER / fixtures.get(name, "application-made-up.properties")).read_text()
     (tmp_path / name).write_text(text)
     policy = default_policy("pool_validation")
     policy |= {"files": [{"name": "web", "file": str(tmp_path / name)}]}
-    found = audit.judge_host(LiveHost(), {"pool_validation": policy})
+    findings = audit.judge_host(LiveHost(), {"pool_validation": policy})
     parse = tomcat_resources.parse if name == "context.xml" else pool_properties.parse
-    titles = [one.title for one in found if one.check == "pool_validation.validated"]
-    assert {one.name for one in parse(text)} == {
-        one.partition(": ")[0].removeprefix("web ") for one in titles
+    titles = [finding.title for finding in findings if finding.check == "pool_validation.validated"]
+    assert {pool.name for pool in parse(text)} == {
+        title.partition(": ")[0].removeprefix("web ") for title in titles
     }
 
 
 def resource(kind: str, /, **attributes: str) -> str:
-    given = {"name": "jdbc/a", "type": "javax.sql.DataSource", "factory": FACTORIES[kind]}
-    shown = " ".join(f'{name}="{value}"' for name, value in {**given, **attributes}.items())
+    defaults = {"name": "jdbc/a", "type": "javax.sql.DataSource", "factory": FACTORIES[kind]}
+    shown = " ".join(f'{name}="{value}"' for name, value in {**defaults, **attributes}.items())
     return f"<Context><Resource {shown}/></Context>"
 
 
 def one_of(
     check: str, kind: str, changes: dict[str, Any] | None = None, /, **given: str
 ) -> Finding:
-    found = judge(resource(kind, **given), **(changes or {}))
-    return found[check]["web jdbc/a"]
+    findings = judge(resource(kind, **given), **(changes or {}))
+    return findings[check]["web jdbc/a"]
 
 
 @pytest.mark.parametrize(
     "case",
     CASES,
-    ids=lambda one: " ".join([one["kind"], *map("=".join, one["attributes"].items())]),
+    ids=lambda case: " ".join([case["kind"], *map("=".join, case["attributes"].items())]),
 )
 def test_a_pool_does_what_the_control_says(case: dict[str, Any]) -> None:
     at_once, rested, behind = case["counted"]
-    found = judge(resource(case["kind"], **case["attributes"]))
-    validated, foreground = (found[name]["web jdbc/a"] for name in ("validated", "foreground"))
+    findings = judge(resource(case["kind"], **case["attributes"]))
+    validated, foreground = (findings[name]["web jdbc/a"] for name in ("validated", "foreground"))
     if case["kind"] == "ucp":
         # Counted with another driver than Oracle's, of which Oracle's documents say nothing.
         assert validated.status == foreground.status == "error"
         return
-    said = str(validated.persisted)
+    persisted = str(validated.persisted)
     if "testOnReturn" in case["attributes"]:
-        assert "nothing (" in said and "testOnReturn checks what worked" in said
+        assert "nothing (" in persisted and "testOnReturn checks what worked" in persisted
         return
     trusted = case["kind"] == "tomcat_jdbc" and case["attributes"].get("testOnBorrow") == "true"
     if behind:
-        assert (foreground.status, ": background (" in said) == ("skip", True)
+        assert (foreground.status, ": background (" in persisted) == ("skip", True)
     elif at_once:
         # Nobody knows the round trip, which each checkout waits for.
-        assert (foreground.status, ": foreground (" in said) == ("warn", True)
+        assert (foreground.status, ": foreground (" in persisted) == ("warn", True)
     elif rested or trusted:
-        assert (foreground.status, ": foreground (" in said) == ("pass", True)
+        assert (foreground.status, ": foreground (" in persisted) == ("pass", True)
         assert "a round trip a connection in" in str(foreground.in_use)
     else:
-        assert (validated.status, ": nothing (" in said) == ("fail", True)
+        assert (validated.status, ": nothing (" in persisted) == ("fail", True)
 
 
 @pytest.mark.parametrize(
@@ -146,16 +146,16 @@ def test_ucp_by_oracle_s_documents(given, mode):
     ],
 )
 def test_what_the_background_lets_through(kind, given, idle, status, said):
-    one = one_of("background", kind, {"firewall_idle_minutes": idle}, **given)
-    assert one.status == status
-    assert said is None or said in str(one.why)
+    finding = one_of("background", kind, {"firewall_idle_minutes": idle}, **given)
+    assert finding.status == status
+    assert said is None or said in str(finding.why)
 
 
 @pytest.mark.parametrize(("minutes", "status"), [(60, "pass"), (59, "warn"), (None, "pass")])
 def test_what_is_trusted_for_longer_than_the_firewall_does(minutes, status):
     trusting = {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "3600"}
-    one = one_of("foreground", "ucp", {"firewall_idle_minutes": minutes}, **ORACLE, **trusting)
-    assert one.status == status
+    finding = one_of("foreground", "ucp", {"firewall_idle_minutes": minutes}, **ORACLE, **trusting)
+    assert finding.status == status
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,9 @@ def test_what_each_brings_to_the_database(kind, given, sizes):
     ],
 )
 def test_what_is_not_known_is_no_pass(text, said):
-    found = judge(text)
-    one = found["foreground"]["web jdbc/a"]
-    assert one.status == "error" and said in str(one.why)
+    findings = judge(text)
+    finding = findings["foreground"]["web jdbc/a"]
+    assert finding.status == "error" and said in str(finding.why)
 
 
 def test_java_does_not_trim():
@@ -233,27 +233,28 @@ def test_java_does_not_trim():
         ("TRUE", "pass"),
         ("true ", "fail"),
     ):
-        found = judge(resource("tomcat_jdbc", testOnBorrow=value))
-        assert found["validated"]["web jdbc/a"].status == status, repr(value)
-    found = judge(resource("tomcat_jdbc", testOnBorrow="true", validationInterval=" 3000 "))
-    assert found["validated"]["web jdbc/a"].status == "error"
+        findings = judge(resource("tomcat_jdbc", testOnBorrow=value))
+        assert findings["validated"]["web jdbc/a"].status == status, repr(value)
+    findings = judge(resource("tomcat_jdbc", testOnBorrow="true", validationInterval=" 3000 "))
+    assert findings["validated"]["web jdbc/a"].status == "error"
 
 
 def test_files_that_cannot_be_read_or_hold_none():
-    found = judge("<Context/>")
-    assert "has no data source that is known here" in str(found["validated"])
-    assert "error" in {one.status for check in found.values() for one in check.values()}
+    findings = judge("<Context/>")
+    assert "has no data source that is known here" in str(findings["validated"])
+    assert "error" in {finding.status for check in findings.values() for finding in check.values()}
     policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": "/no.xml"}]}
     host = Machine().file("/no.xml", "no JSON")
     by_check = {
-        one.check: one.status for one in audit.judge_host(host, {"pool_validation": policy})
+        finding.check: finding.status
+        for finding in audit.judge_host(host, {"pool_validation": policy})
     }
     assert by_check["pool_validation.validated"] == "error"
 
 
 def test_the_made_up_files():
     context = judge((FOLDER / "tomcat-context-made-up.xml").read_text())
-    assert {name: one.status for name, one in context["validated"].items()} == {
+    assert {name: finding.status for name, finding in context["validated"].items()} == {
         "web jdbc/orders": "pass",
         "web jdbc/shop": "pass",
         "web jdbc/hikari": "pass",
@@ -263,6 +264,6 @@ def test_the_made_up_files():
     spring = judge(
         (FOLDER / "application-made-up.properties").read_text(), "/srv/application.properties"
     )
-    assert {name: one.status for name, one in spring["validated"].items()} == {
+    assert {name: finding.status for name, finding in spring["validated"].items()} == {
         "web spring.datasource": "error",
     }

@@ -63,61 +63,66 @@ def judge(validate_finding) -> Judge:
         policy = (
             default_policy("pool_validation") | {"servers": list(servers or (SERVER,))} | changes
         )
-        found: Findings = {}
-        for one in audit.judge_host(host, {"pool_validation": policy}):
-            validate_finding(one.as_dict())
-            subject = one.title.rpartition(": ")[0]
-            found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
-        return found
+        findings: Findings = {}
+        for finding in audit.judge_host(host, {"pool_validation": policy}):
+            validate_finding(finding.as_dict())
+            subject = finding.title.rpartition(": ")[0]
+            findings.setdefault(finding.check.removeprefix("pool_validation."), {})[subject] = (
+                finding
+            )
+        return findings
 
     return judge_host
 
 
 def statuses(findings: dict[str, Finding]) -> dict[str, str]:
-    return {subject: one.status for subject, one in findings.items()}
+    return {subject: finding.status for subject, finding in findings.items()}
 
 
 class TestWhichWins:
     """What a real server answered beside its files (SOURCES.md)."""
 
     def test_file_and_server_agree(self, judge):
-        one = judge(standalone())["running"]["shop"]
-        assert (one.status, one.persisted, one.running) == ("pass", FILE, "running")
+        finding = judge(standalone())["running"]["shop"]
+        assert (finding.status, finding.persisted, finding.running) == ("pass", FILE, "running")
 
     def test_the_file_was_edited_while_the_server_ran(self, judge):
         host = deploy(
             standalone("answers-edited.json", "standalone-edited.xml"), "one-ds.xml", "deployed"
         )
-        one = judge(deploy(host, "two-ds.xml", "failed"))["running"]["shop"]
-        assert one.status == "warn"
+        finding = judge(deploy(host, "two-ds.xml", "failed"))["running"]["shop"]
+        assert finding.status == "warn"
         assert (
-            one.why is not None
-            and "BG: background-validation-millis is 20000 in the server" in one.why
+            finding.why is not None
+            and "BG: background-validation-millis is 20000 in the server" in finding.why
         )
-        assert "90000 in the file" in one.why and "the server wins until it starts again" in one.why
+        assert (
+            "90000 in the file" in finding.why
+            and "the server wins until it starts again" in finding.why
+        )
 
     def test_a_server_that_waits_for_a_reload_shows_what_its_pools_do_not_do(self, judge):
-        found = judge(standalone("answers-reload.json", "standalone-reload.xml"))
-        assert found["running"]["shop"].status == "warn"
-        assert "is reload-required: it shows what will be" in str(found["running"]["shop"].why)
+        findings = judge(standalone("answers-reload.json", "standalone-reload.xml"))
+        assert findings["running"]["shop"].status == "warn"
+        assert "is reload-required: it shows what will be" in str(findings["running"]["shop"].why)
         for check in ("validated", "foreground", "background", "checker"):
-            assert [one.status for one in found[check].values()] == ["error"]
+            assert [finding.status for finding in findings[check].values()] == ["error"]
 
     def test_a_deployment_of_its_own_name_is_judged_by_its_file(self, judge):
-        found = judge(deploy(standalone("answers-edited.json"), "one-ds.xml", "deployed"))
-        assert found["deployments"]["shop"].status in ("pass", "warn")
-        assert found["foreground"]["shop one"].evidence[0].endswith("/one-ds.xml")
+        findings = judge(deploy(standalone("answers-edited.json"), "one-ds.xml", "deployed"))
+        assert findings["deployments"]["shop"].status in ("pass", "warn")
+        assert findings["foreground"]["shop one"].evidence[0].endswith("/one-ds.xml")
 
     def test_a_deployment_with_the_name_of_the_server_s_own_loses(self, judge):
         host = deploy(standalone("answers-edited.json"), "two-ds.xml", "failed")
         findings = [
-            one
-            for one in audit.judge_host(
+            finding
+            for finding in audit.judge_host(
                 host, {"pool_validation": default_policy("pool_validation") | {"servers": [SERVER]}}
             )
-            if one.check == "pool_validation.deployments"
+            if finding.check == "pool_validation.deployments"
         ]
-        assert [one.status for one in findings] == ["warn", "warn"]
+        assert [finding.status for finding in findings] == ["warn", "warn"]
         assert "java:/FG, which FG of the server has too: the server's own wins" in str(
             findings[0].why
         )
@@ -126,19 +131,19 @@ class TestWhichWins:
         assert "shop two" not in judge(host)["foreground"]
 
     def test_a_domain_with_two_servers(self, judge):
-        found = judge(domain("answers-domain.json"), DOMAIN)
-        assert found["running"]["shop"].status == "pass"
-        assert set(found["background"]) == {
+        findings = judge(domain("answers-domain.json"), DOMAIN)
+        assert findings["running"]["shop"].status == "pass"
+        assert set(findings["background"]) == {
             f"shop master/server-{number} {name}"
             for number in ("one", "two")
             for name in ("BG", "ExampleDS")
         }
 
     def test_a_domain_that_waits_for_a_reload(self, judge):
-        found = judge(domain("answers-domain-reload.json"), DOMAIN)
-        why = str(found["running"]["shop"].why)
+        findings = judge(domain("answers-domain-reload.json"), DOMAIN)
+        why = str(findings["running"]["shop"].why)
         assert "master/server-one is reload-required" in why and "server-two is reload" in why
-        assert found["deployments"]["shop"].status == "skip"
+        assert findings["deployments"]["shop"].status == "skip"
 
     def test_what_is_in_one_of_both_alone(self, judge):
         text = fixture("standalone.xml").replace('pool-name="NONE"', 'pool-name="OTHER"')
@@ -151,8 +156,8 @@ class TestModes:
     """Data sources of the real server, each made for one way to validate."""
 
     def test_each(self, judge):
-        found = judge(standalone())
-        assert statuses(found["validated"]) == {
+        findings = judge(standalone())
+        assert statuses(findings["validated"]) == {
             "shop ExampleDS": "fail",
             "shop FG": "pass",
             "shop BG": "pass",
@@ -161,30 +166,32 @@ class TestModes:
             "shop ZERO": "fail",
             "shop XA1": "pass",
         }
-        running = {name: str(one.running) for name, one in found["validated"].items()}
+        running = {name: str(finding.running) for name, finding in findings["validated"].items()}
         assert running["shop UNSET"].startswith("foreground (neither")
         assert "without background-validation-millis" in running["shop ZERO"]
-        assert statuses(found["background"])["shop BG"] == "fail"
-        assert "no exception sorter" in str(found["background"]["shop BG"].why)
-        xa = found["background"]["shop XA1"]
+        assert statuses(findings["background"])["shop BG"] == "fail"
+        assert "no exception sorter" in str(findings["background"]["shop BG"].why)
+        xa = findings["background"]["shop XA1"]
         assert xa.status == "warn" and "08006 alone" in str(xa.why)
 
     def pool(self, judge: Judge, check: str, **changes: Any) -> Finding:
         """UNSET of the real server with other attributes; None takes one away."""
-        values = {name.replace("_", "-"): one for name, one in changes.items() if name[0].islower()}
-        policy = {name.lower(): one for name, one in changes.items() if name[0].isupper()}
+        values = {
+            name.replace("_", "-"): value for name, value in changes.items() if name[0].islower()
+        }
+        policy = {name.lower(): value for name, value in changes.items() if name[0].isupper()}
         answers = "[" + fixture("answers.json").replace("\n}\n{", "\n},{") + "]"
-        told = json.loads(answers)
-        for one in told[1]["result"]:
-            if one["address"][-1] == {"data-source": "UNSET"}:
-                one["result"].update(values)
-        text = "\n".join(json.dumps(one, indent=1) for one in told)
+        replies = json.loads(answers)
+        for resource in replies[1]["result"]:
+            if resource["address"][-1] == {"data-source": "UNSET"}:
+                resource["result"].update(values)
+        text = "\n".join(json.dumps(reply, indent=1) for reply in replies)
         return judge(machine(text), **policy)[check]["shop UNSET"]
 
     def test_both_is_the_foreground(self, judge):
         both = {"validate_on_match": True, "background_validation": True}
-        one = self.pool(judge, "foreground", **both, background_validation_millis=1000)
-        assert one.status == "warn" and "wins over background-validation" in str(one.why)
+        finding = self.pool(judge, "foreground", **both, background_validation_millis=1000)
+        assert finding.status == "warn" and "wins over background-validation" in str(finding.why)
 
     def test_both_false_is_the_foreground(self, judge):
         both = {"validate_on_match": False, "background_validation": False}
@@ -204,11 +211,11 @@ class TestModes:
         ],
     )
     def test_what_the_foreground_costs(self, judge, trip, status, said):
-        one = self.pool(judge, "foreground", Round_trip_ms=trip)
-        assert one.status == status
-        assert said is None or said in str(one.why)
+        finding = self.pool(judge, "foreground", Round_trip_ms=trip)
+        assert finding.status == status
+        assert said is None or said in str(finding.why)
         # Both sides stand beside each other.
-        assert "hands out no dead connection" in str(one.fix) or status == "pass"
+        assert "hands out no dead connection" in str(finding.fix) or status == "pass"
 
     def measured(self, judge: Judge, *windows: Window, trip: object = None) -> Finding:
         host = standalone().windows_of(HANDSHAKE_NAME, *windows)
@@ -216,14 +223,14 @@ class TestModes:
         return judge(host, **policy)["foreground"]["shop UNSET"]
 
     def test_what_was_measured_counts(self, judge):
-        one = self.measured(judge, network("net", *[6.0] * 45), trip=0.2)
-        assert (one.status, "6 ms more" in str(one.why)) == ("warn", True)
-        assert f"windows:{HANDSHAKE_NAME}" in one.evidence
+        finding = self.measured(judge, network("net", *[6.0] * 45), trip=0.2)
+        assert (finding.status, "6 ms more" in str(finding.why)) == ("warn", True)
+        assert f"windows:{HANDSHAKE_NAME}" in finding.evidence
         assert self.measured(judge, network("net", *[0.5] * 45)).status == "pass"
 
     def test_a_probe_that_saw_nothing_is_no_pass(self, judge):
-        one = self.measured(judge)
-        assert (one.status, "saw no round trip" in str(one.why)) == ("error", True)
+        finding = self.measured(judge)
+        assert (finding.status, "saw no round trip" in str(finding.why)) == ("error", True)
         # What the policy says besides stands for it.
         assert self.measured(judge, trip=0.2).status == "pass"
 
@@ -248,9 +255,9 @@ class TestModes:
             "exception_sorter_class_name": "org.example.OracleExceptionSorter",
             "flush_strategy": "EntirePool",
         }
-        one = self.pool(judge, "background", **{**good, **changes})
-        assert one.status == status
-        assert said is None or said in str(one.why)
+        finding = self.pool(judge, "background", **{**good, **changes})
+        assert finding.status == status
+        assert said is None or said in str(finding.why)
 
     @pytest.mark.parametrize(
         ("changes", "status"),
@@ -268,8 +275,10 @@ class TestModes:
         assert self.pool(judge, "checker", **changes).status == status
 
     def test_an_expression_is_unknown(self, judge):
-        one = self.pool(judge, "foreground", validate_on_match={"EXPRESSION_VALUE": "${x:true}"})
-        assert one.status == "error" and "is an expression" in str(one.why)
+        finding = self.pool(
+            judge, "foreground", validate_on_match={"EXPRESSION_VALUE": "${x:true}"}
+        )
+        assert finding.status == "error" and "is an expression" in str(finding.why)
 
     @pytest.mark.parametrize(
         ("product", "status"),
@@ -285,19 +294,19 @@ class TestModes:
         old = '"product-name" : "WildFly Full",\n        "product-version" : "26.1.3.Final"'
         text = fixture("answers.json")
         assert old in text
-        found = judge(machine(text.replace(old, product)))
-        assert found["validated"]["shop UNSET"].status == status
+        findings = judge(machine(text.replace(old, product)))
+        assert findings["validated"]["shop UNSET"].status == status
 
 
 class TestUnknowns:
     def test_without_a_server_nothing_is_judged(self, judge):
-        found = {
-            one.status
-            for one in audit.judge_host(
+        outcomes = {
+            finding.status
+            for finding in audit.judge_host(
                 Machine(), {"pool_validation": default_policy("pool_validation")}
             )
         }
-        assert found == {"skip"}
+        assert outcomes == {"skip"}
 
     @pytest.mark.parametrize(
         "answers",
@@ -310,14 +319,14 @@ class TestUnknowns:
     )
     def test_an_answer_that_is_none_is_an_error_of_all(self, judge, answers):
         for check, findings in judge(machine(answers)).items():
-            assert {one.status for one in findings.values()} == {"error"}, check
+            assert {finding.status for finding in findings.values()} == {"error"}, check
 
     def test_a_server_that_cannot_be_asked_says_why(self, judge):
-        said = "Failed to connect to the controller: The controller is not available"
-        host = standalone().command(KEY, said, rc=1)
+        message = "Failed to connect to the controller: The controller is not available"
+        host = standalone().command(KEY, message, rc=1)
         for findings in judge(host).values():
-            assert {one.status for one in findings.values()} == {"error"}
-            assert all(said in str(one.why) for one in findings.values())
+            assert {finding.status for finding in findings.values()} == {"error"}
+            assert all(message in str(finding.why) for finding in findings.values())
 
     @pytest.mark.parametrize("spoil", SPOILERS)
     def test_what_is_lost_makes_nothing_better(self, judge, spoil):
@@ -325,8 +334,8 @@ class TestUnknowns:
         before = judge(host)
         for key, spoilt in spoilt_recordings(host.evidence, spoil, ("dir:",)):
             for check, findings in judge(spoilt).items():
-                for subject, one in findings.items():
-                    assert one.status != "pass" or before[check][subject].status == "pass", key
+                for subject, finding in findings.items():
+                    assert finding.status != "pass" or before[check][subject].status == "pass", key
 
     def test_a_recording_is_judged_as_the_host_was(self, judge):
         host = standalone()
@@ -343,7 +352,7 @@ def test_a_password_reaches_no_evidence(tmp_path):
     server = {**SERVER, "base": str(base), "user": "no-such-user"}
     policy = default_policy("pool_validation") | {"servers": [server]}
     findings = audit.judge_host(host, {"pool_validation": policy})
-    text = json.dumps(host.evidence) + json.dumps([one.as_dict() for one in findings])
+    text = json.dumps(host.evidence) + json.dumps([finding.as_dict() for finding in findings])
     assert f"file:{base}/deployments/one-ds.xml" in host.evidence
     assert "java:/ONE" in text
     assert "Geheim" not in text and "25432" not in text
@@ -373,6 +382,6 @@ def test_the_server_does_not_choose_what_root_reads(judge, path):
     host = machine(
         fixture("answers.json").replace(FILE, path), file=path or "/", text="standalone.xml"
     )
-    one = judge(host)["running"]["shop"]
-    assert one.status == "error"
+    finding = judge(host)["running"]["shop"]
+    assert finding.status == "error"
     assert not any(key == f"file:{path}" for key in host.evidence)

@@ -39,8 +39,8 @@ def plan():
     def plan_for(*wanted, answers=None, server=SERVER, **changes):
         host = Machine().link("/usr/bin/java", JAVA).folder("/opt/wildfly/standalone/deployments")
         host.file(JAVA, "").command(KEY, answers or fixture("answers.json"))
-        given = {"servers": [server], "pools": list(wanted), **changes}
-        policy = pool_validation.policy_from(default_policy("pool_validation") | given)
+        settings = {"servers": [server], "pools": list(wanted), **changes}
+        policy = pool_validation.policy_from(default_policy("pool_validation") | settings)
         return planner("pool_validation")(pool_validation.read(host, policy), policy)
 
     return plan_for
@@ -68,7 +68,7 @@ def test_one_batch_of_what_differs_and_its_exact_undo(plan):
         f"batch,{FG}write-attribute(name=background-validation,value=true),"
         f"{FG}write-attribute(name=validate-on-match,value=false),run-batch"
     )
-    assert {one.user for one in (*change.make, *change.undo, change.look)} == {"wildfly"}
+    assert {command.user for command in (*change.make, *change.undo, change.look)} == {"wildfly"}
     assert change.look.argv[0] == JAVA
 
 
@@ -79,16 +79,16 @@ def test_what_was_not_set_is_undefined_again(plan):
 
 
 def test_as_wanted_already_nothing_is_told(plan):
-    wanted = {**BEHIND, "pool": "BG", "millis": 20000, "sorter": None, "flush": None}
-    assert plan(wanted).changes == [] and plan(wanted).refusals == []
+    pool = {**BEHIND, "pool": "BG", "millis": 20000, "sorter": None, "flush": None}
+    assert plan(pool).changes == [] and plan(pool).refusals == []
 
 
 @pytest.mark.parametrize("allow_reload", [True, False])
 def test_a_reload_only_where_it_is_allowed(plan, allow_reload):
     planned = plan(FRONT, allow_reload=allow_reload)
     (change,) = planned.changes
-    assert ([told(one) for one in change.make[1:]] == ["reload"]) is allow_reload
-    assert ([told(one) for one in change.undo[1:]] == ["reload"]) is allow_reload
+    assert ([told(command) for command in change.make[1:]] == ["reload"]) is allow_reload
+    assert ([told(command) for command in change.undo[1:]] == ["reload"]) is allow_reload
     assert ("server-state" in change.after) is allow_reload
     assert ("old values until it is reloaded" in " ".join(planned.pending)) is not allow_reload
 
@@ -132,7 +132,9 @@ def test_the_background_needs_who_takes_the_risk(plan):
 def test_what_would_validate_nothing_is_refused(plan, wanted, said):
     planned = plan(wanted, allow_stale_connections=True)
     assert planned.changes == []
-    assert [(said in one.reason, one.override) for one in planned.refusals] == [(True, None)]
+    assert [(said in refusal.reason, refusal.override) for refusal in planned.refusals] == [
+        (True, None)
+    ]
 
 
 def test_one_bad_pool_keeps_the_batch_of_its_server_back(plan):

@@ -21,8 +21,8 @@ def looked_at(machine, **changes):
 
 
 def setting(machine, **changes):
-    found = pre_page_sga.judge(*looked_at(machine, **changes))
-    (finding,) = [one for one in found if one.check == "pre_page_sga.value"]
+    findings = pre_page_sga.judge(*looked_at(machine, **changes))
+    (finding,) = [finding for finding in findings if finding.check == "pre_page_sga.value"]
     return finding
 
 
@@ -67,8 +67,8 @@ def test_apply_refuses_to_set_it(wanted, stored):
     planned = plan(machine, value=wanted)
     assert planned.changes == []
     differs = wanted != (stored[0][2] if stored else "TRUE")
-    assert [one.override for one in planned.refusals] == [None] * differs
-    assert all("must not be set" in one.reason for one in planned.refusals)
+    assert [refusal.override for refusal in planned.refusals] == [None] * differs
+    assert all("must not be set" in refusal.reason for refusal in planned.refusals)
 
 
 @pytest.mark.parametrize("update", ["19.22.0.0.0", "19.21.0.0.0", None])
@@ -105,9 +105,9 @@ def test_an_update_that_nobody_tells_is_no_pass():
 def test_sqlplus_of_the_home_tells_the_update_of_one_that_is_down():
     machine = down(stored=(entry("TRUE"), ONLY))
     home = oracle_packs.HOME
-    said = "\nSQL*Plus: Release 19.0.0.0.0 - Production\nVersion {}\n\n"
+    output = "\nSQL*Plus: Release 19.0.0.0.0 - Production\nVersion {}\n\n"
     for update, status in (("19.21.0.0.0", "pass"), ("19.23.0.0.0", "warn")):
-        machine.command(f"sqlplus -V of {home}", said.format(update))
+        machine.command(f"sqlplus -V of {home}", output.format(update))
         machine.evidence.clear()
         assert setting(machine).status == status
 

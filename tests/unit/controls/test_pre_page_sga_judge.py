@@ -30,9 +30,9 @@ def judge(findings_by_rules):
     """judge(host, **changes of the policy): the finding of each check, for one instance."""
 
     def judge_host(host, **changes):
-        found = findings_by_rules(pre_page_sga, host, oracle_packs.policy(**changes))
-        assert list(found) == CHECKS
-        return {check: only for check, (only,) in found.items()}
+        findings = findings_by_rules(pre_page_sga, host, oracle_packs.policy(**changes))
+        assert list(findings) == CHECKS
+        return {check: only for check, (only,) in findings.items()}
 
     return judge_host
 
@@ -42,14 +42,14 @@ def statuses(found):
 
 
 def test_everything_passes_on_a_host_that_is_ready(judge):
-    found = judge(story())
-    assert set(statuses(found).values()) == {"pass"}
-    setting = found["value"]
+    findings = judge(story())
+    assert set(statuses(findings).values()) == {"pass"}
+    setting = findings["value"]
     assert setting.title == "ORCL: pre_page_sga suits the release and the page size"
     assert setting.desired == "not set, the default (release 19.21.0.0.0)"
     assert setting.persisted == "TRUE (default, nothing sets it)"
     assert setting.in_use == "SGA 16.0 GiB, all in pages of 2.0 MiB"
-    assert found["granted_at_start"].in_use == "8194 of 8194 pages of 2.0 MiB; memlock 128G"
+    assert findings["granted_at_start"].in_use == "8194 of 8194 pages of 2.0 MiB; memlock 128G"
 
 
 def test_a_host_without_an_instance_has_nothing_red(judge):
@@ -57,9 +57,9 @@ def test_a_host_without_an_instance_has_nothing_red(judge):
 
 
 def test_of_two_instances_with_one_sid_none_is_dropped(judge):
-    found = judge(story().instance("ORCL", *oracle_packs.PAGES["small"], pid=2102))
-    assert set(statuses(found).values()) == {"error"}
-    assert "two running instances have one SID" in found["value"].why
+    findings = judge(story().instance("ORCL", *oracle_packs.PAGES["small"], pid=2102))
+    assert set(statuses(findings).values()) == {"error"}
+    assert "two running instances have one SID" in findings["value"].why
 
 
 def test_asm_takes_no_part(judge):
@@ -140,14 +140,14 @@ def test_a_policy_that_says_what_it_wants(judge, wanted, stored, status):
 
 
 def test_what_is_not_managed_is_not_judged(judge):
-    found = judge(
+    findings = judge(
         story(),
         value="unmanaged",
         use_large_pages="unmanaged",
         lock_sga="unmanaged",
         memory_target="unmanaged",
     )
-    assert [name for name, status in statuses(found).items() if status == "skip"] == [
+    assert [name for name, status in statuses(findings).items() if status == "skip"] == [
         "value",
         "use_large_pages",
         "memory_target",
@@ -283,19 +283,19 @@ def test_what_waits_for_a_restart_is_told(judge):
 
 def test_what_the_instance_derived_does_not_wait(judge):
     """On Exadata the default of use_large_pages is AUTO_ONLY."""
-    found = judge(story(stored=(), use_large_pages="AUTO_ONLY"))
-    assert found["pending_restart"].status == "pass"
+    findings = judge(story(stored=(), use_large_pages="AUTO_ONLY"))
+    assert findings["pending_restart"].status == "pass"
     stored = (("*", "use_large_pages", "TRUE"),)
-    found = judge(story(stored=stored, use_large_pages="AUTO_ONLY"))
-    assert found["pending_restart"].status == "warn"
+    findings = judge(story(stored=stored, use_large_pages="AUTO_ONLY"))
+    assert findings["pending_restart"].status == "warn"
 
 
 def test_an_entry_for_the_sid_beats_the_one_for_all(judge):
     stored = (("*", "pre_page_sga", "TRUE"), ("ORCL", "pre_page_sga", "FALSE"), ONLY)
-    found = judge(story(stored=stored))
-    assert found["one_value"].status == "warn"
-    assert "Effective for ORCL: ORCL.pre_page_sga=FALSE" in found["one_value"].why
-    assert found["value"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
+    findings = judge(story(stored=stored))
+    assert findings["one_value"].status == "warn"
+    assert "Effective for ORCL: ORCL.pre_page_sga=FALSE" in findings["one_value"].why
+    assert findings["value"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
 
 
 def test_instances_of_a_database_that_start_differently(judge):
@@ -308,10 +308,12 @@ def test_instances_of_a_database_that_start_differently(judge):
 def test_the_last_of_two_lines_counts(judge):
     machine = story("11.2.0.4.0", "small", stored=(), spfile=None).remove(SPFILE)
     machine.file(PFILE, "pre_page_sga=true\n*.pre_page_sga = FALSE\n")
-    found = judge(machine)
-    assert found["value"].persisted == f"FALSE (*.pre_page_sga in {PFILE})"
-    assert found["one_value"].status == "warn"
-    assert "*.pre_page_sga=true (line 1), *.pre_page_sga=FALSE (line 2)" in found["one_value"].why
+    findings = judge(machine)
+    assert findings["value"].persisted == f"FALSE (*.pre_page_sga in {PFILE})"
+    assert findings["one_value"].status == "warn"
+    assert (
+        "*.pre_page_sga=true (line 1), *.pre_page_sga=FALSE (line 2)" in findings["one_value"].why
+    )
 
 
 def test_the_next_start_takes_another_file(judge):
@@ -328,12 +330,12 @@ def test_a_file_that_is_not_reached_is_named(judge):
 def test_an_spfile_in_asm_is_asked_for_by_the_instance(judge):
     asm = "+DATA/ORCL/spfileorcl.ora"
     machine = story(spfile=asm).remove(SPFILE).file(PFILE, f"SPFILE='{asm}'\n")
-    found = judge(machine)
-    assert set(statuses(found).values()) == {"pass"}
-    assert found["parameter_file"].persisted == asm
-    found = judge(story(spfile=asm).remove(SPFILE))
-    assert found["parameter_file"].status == "skip"
-    assert "Clusterware" in found["parameter_file"].why
+    findings = judge(machine)
+    assert set(statuses(findings).values()) == {"pass"}
+    assert findings["parameter_file"].persisted == asm
+    findings = judge(story(spfile=asm).remove(SPFILE))
+    assert findings["parameter_file"].status == "skip"
+    assert "Clusterware" in findings["parameter_file"].why
 
 
 def test_no_file_for_a_plain_startup(judge):
@@ -361,10 +363,10 @@ def test_ifile_is_followed(judge):
 
 
 def test_an_instance_that_is_down_is_judged_by_its_files(judge):
-    found = judge(down())
-    assert found["value"].running == "down"
+    findings = judge(down())
+    assert findings["value"].running == "down"
     skipped = dict.fromkeys(("pending_restart", "logon_time"), "skip")
-    assert statuses(found) == dict.fromkeys(CHECKS, "pass") | skipped
+    assert statuses(findings) == dict.fromkeys(CHECKS, "pass") | skipped
 
 
 @pytest.mark.parametrize(
@@ -390,9 +392,9 @@ def test_oratab_without_a_parameter_file_lists_no_instance(judge):
 def test_an_instance_that_does_not_answer_is_no_pass(judge):
     machine = story()
     machine.command(oracle_packs.QUERY, "ERROR:\nORA-01017: invalid username/password\n", 1)
-    found = judge(machine)
-    assert set(statuses(found).values()) <= {"error", "skip"}
-    assert "ORA-01017" in found["value"].why
+    findings = judge(machine)
+    assert set(statuses(findings).values()) <= {"error", "skip"}
+    assert "ORA-01017" in findings["value"].why
 
 
 def test_an_answer_cut_off_is_no_pass(judge):
@@ -402,14 +404,14 @@ def test_an_answer_cut_off_is_no_pass(judge):
 
 
 def test_not_asked_is_not_known(judge):
-    found = judge(story(), query_instances=False)
-    assert "pass" not in statuses(found).values()
-    assert "pre_page_sga_query_instances is false" in found["value"].why
+    findings = judge(story(), query_instances=False)
+    assert "pass" not in statuses(findings).values()
+    assert "pre_page_sga_query_instances is false" in findings["value"].why
 
 
 def test_not_asked_runs_no_program_of_the_home(judge):
-    found = judge(story(), query_instances=False)
-    assert any("no program of the home of" in one.why for one in found.values())
+    findings = judge(story(), query_instances=False)
+    assert any("no program of the home of" in finding.why for finding in findings.values())
 
 
 def test_pages_that_may_not_be_seen_are_no_pass(judge):
@@ -422,9 +424,9 @@ def test_pages_that_may_not_be_seen_are_no_pass(judge):
 
 def test_an_spfile_that_is_not_understood_is_no_pass(judge):
     machine = down().file(SPFILE, "*.pre_page_sga=TRUE\n" * 3)
-    found = judge(machine, instances=[{"sid": "ORCL", "home": oracle_packs.HOME}])
-    assert found["value"].status == "error"
-    assert "not whole blocks" in found["value"].why
+    findings = judge(machine, instances=[{"sid": "ORCL", "home": oracle_packs.HOME}])
+    assert findings["value"].status == "error"
+    assert "not whole blocks" in findings["value"].why
 
 
 def test_a_release_with_too_few_numbers_is_asked_for(judge):
@@ -436,17 +438,17 @@ def test_a_release_with_too_few_numbers_is_asked_for(judge):
 
 def test_what_oratab_leads_to_is_not_read_as_root(judge):
     home = oracle_packs.HOME
-    found = judge(down().command(f"stat -L -c %U {home}/bin/sqlplus", "root\n"))
-    assert "pass" not in statuses(found).values()
-    assert "belongs to root, which owns no database home" in found["value"].why
+    findings = judge(down().command(f"stat -L -c %U {home}/bin/sqlplus", "root\n"))
+    assert "pass" not in statuses(findings).values()
+    assert "belongs to root, which owns no database home" in findings["value"].why
 
 
 def test_a_home_that_nobody_knows(judge):
-    found = judge(story().remove("/proc/2101/exe"))
-    assert "neither its program nor oratab tells it" in found["value"].why
+    findings = judge(story().remove("/proc/2101/exe"))
+    assert "neither its program nor oratab tells it" in findings["value"].why
     listed = [{"sid": "ORCL", "home": oracle_packs.HOME}]
-    found = judge(story().remove("/proc/2101/exe"), instances=listed)
-    assert set(statuses(found).values()) == {"pass"}
+    findings = judge(story().remove("/proc/2101/exe"), instances=listed)
+    assert set(statuses(findings).values()) == {"pass"}
 
 
 def test_an_alert_log_that_the_policy_names(judge):
@@ -473,7 +475,7 @@ def test_lines_around_the_spfile_of_a_text_file(text, values):
     machine = story().remove(SPFILE).file(PFILE, text)
     machine.file("/u02/sp.ora", spfile_text(stored))
     file = oracle_parameters.read_parameter_file(machine, HOME, "ORCL", "oracle")
-    wanted = {"pre_page_sga": "TRUE", "sga_target": "2G", **values}
-    found = {name: pfile.effective(file.entries, name, "ORCL").value for name in wanted}
-    assert found == wanted
+    expected = {"pre_page_sga": "TRUE", "sga_target": "2G", **values}
+    actual = {name: pfile.effective(file.entries, name, "ORCL").value for name in expected}
+    assert actual == expected
     assert (file.source, file.is_text) == ("/u02/sp.ora", False)

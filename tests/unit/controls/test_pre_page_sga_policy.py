@@ -12,10 +12,10 @@ def policy(**changes):
 
 
 def test_the_defaults_leave_it_to_release_and_pages():
-    found = policy()
-    assert (found.instances, found.value, found.use_large_pages) == (None, "auto", "auto")
-    assert (found.lock_sga, found.memory_target) == ("auto", "zero")
-    assert found.query_instances and not found.allow_small_pages_at_next_start
+    defaults = policy()
+    assert (defaults.instances, defaults.value, defaults.use_large_pages) == (None, "auto", "auto")
+    assert (defaults.lock_sga, defaults.memory_target) == ("auto", "zero")
+    assert defaults.query_instances and not defaults.allow_small_pages_at_next_start
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,15 @@ def test_truth_values_as_yaml_and_as_oracle_write_them(value, meant):
     [("11.2.0.4", (11, 2, 0, 4)), (19, (19,)), (12.1, (12, 1)), ("23ai", (23,)), ("19c", (19,))],
 )
 def test_releases_as_people_write_them(version, meant):
-    (found,) = policy(instances=[{"sid": "ORCL", "version": version}]).instances
-    assert found == WantedInstance("ORCL", None, meant, None)
+    (instance,) = policy(instances=[{"sid": "ORCL", "version": version}]).instances
+    assert instance == WantedInstance("ORCL", None, meant, None)
 
 
 def test_paths_of_an_instance():
-    (found,) = policy(
+    (instance,) = policy(
         instances=[{"sid": "ORCL", "home": "/u01/db/", "alert_log": "/u01/alert_ORCL.log"}]
     ).instances
-    assert (found.home, found.alert_log) == ("/u01/db", "/u01/alert_ORCL.log")
+    assert (instance.home, instance.alert_log) == ("/u01/db", "/u01/alert_ORCL.log")
 
 
 @pytest.mark.parametrize(

@@ -27,22 +27,22 @@ def judge(valid):
 
 
 def statuses(found, check):
-    return {name: one.status for name, one in found.items() if name.endswith(check)}
+    return {name: finding.status for name, finding in found.items() if name.endswith(check)}
 
 
 class TestWhereItCounts:
     def test_without_oracle_everything_is_skipped(self, judge):
-        found = judge(host())
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "hostproof_profile" in found["login"].why
+        findings = judge(host())
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "hostproof_profile" in findings["login"].why
 
     def test_not_a_linux_host(self, judge):
-        found = judge(with_oracle().remove("/proc/meminfo"))
-        assert {one.status for one in found.values()} == {"skip"}
+        findings = judge(with_oracle().remove("/proc/meminfo"))
+        assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_processes_that_may_not_be_seen_are_an_error(self, judge):
-        found = judge(host().deny("processes:oracle"))
-        assert found["login"].status == "error"
+        findings = judge(host().deny("processes:oracle"))
+        assert findings["login"].status == "error"
 
     @pytest.mark.parametrize(
         ("profile", "names"),
@@ -53,9 +53,9 @@ class TestWhereItCounts:
         ],
     )
     def test_a_profile_announces_accounts(self, judge, profile, names):
-        found = judge(with_oracle(), profile=profile)
-        told = statuses(found, ": accounts")
-        assert told == {
+        findings = judge(with_oracle(), profile=profile)
+        accounts = statuses(findings, ": accounts")
+        assert accounts == {
             f"{name}: accounts": "pass" if name == "oracle" else "warn" for name in names
         }
 
@@ -66,16 +66,16 @@ class TestWhereItCounts:
 
 class TestLogin:
     def test_the_package_s_lines_are_enough_on_64_gib(self, judge):
-        found = judge(package(with_oracle()))
-        assert set(statuses(found, ": login").values()) == {"pass"}
-        assert PACKAGE + ":2" in found["oracle nofile: login"].persisted
+        findings = judge(package(with_oracle()))
+        assert set(statuses(findings, ": login").values()) == {"pass"}
+        assert PACKAGE + ":2" in findings["oracle nofile: login"].persisted
 
     def test_nothing_sets_them(self, judge):
-        found = judge(with_oracle())
-        assert set(statuses(found, ": login").values()) == {"fail"}
-        one = found["oracle memlock: login"]
-        assert one.persisted == "soft not set, hard not set"
-        assert one.commands == ("./hostproof apply --tags process_limits",)
+        findings = judge(with_oracle())
+        assert set(statuses(findings, ": login").values()) == {"fail"}
+        finding = findings["oracle memlock: login"]
+        assert finding.persisted == "soft not set, hard not set"
+        assert finding.commands == ("./hostproof apply --tags process_limits",)
 
     @pytest.mark.parametrize(
         ("item", "soft", "hard", "status"),
@@ -121,43 +121,46 @@ class TestLogin:
         assert judge(machine)["oracle nofile: login"].status == "pass"
         machine.evidence.clear()
         machine.file("/etc/security/limits.d/zzz.conf", "oracle hard nofile 10\n")
-        one = judge(machine)["oracle nofile: login"]
-        assert one.status == "fail"
-        assert "would not win for oracle (nofile): /etc/security/limits.d/zzz.conf:1" in one.fix
-        assert one.commands == ()
+        finding = judge(machine)["oracle nofile: login"]
+        assert finding.status == "fail"
+        assert "would not win for oracle (nofile): /etc/security/limits.d/zzz.conf:1" in finding.fix
+        assert finding.commands == ()
 
     def test_a_line_that_frees_the_account_of_all(self, judge):
         machine = package(with_oracle()).file("/etc/security/limits.conf", "oracle -\n")
-        one = judge(machine)["oracle nofile: login"]
-        assert one.status == "fail"
-        assert "limits.conf:1 frees the account" in one.why
+        finding = judge(machine)["oracle nofile: login"]
+        assert finding.status == "fail"
+        assert "limits.conf:1 frees the account" in finding.why
 
     def test_the_policy_s_own_numbers(self, judge):
-        wanted = [{"name": "nofile", "soft": 2000, "hard": "unlimited"}]
-        found = judge(package(with_oracle()), values=wanted)
-        assert found["oracle nofile: login"].status == "fail"
-        assert "process_limits_values" in found["oracle nofile: login"].reference
+        limits = [{"name": "nofile", "soft": 2000, "hard": "unlimited"}]
+        findings = judge(package(with_oracle()), values=limits)
+        assert findings["oracle nofile: login"].status == "fail"
+        assert "process_limits_values" in findings["oracle nofile: login"].reference
 
     def test_unmanaged_is_not_judged(self, judge):
-        found = judge(with_oracle(), unmanaged=["memlock", "nofile"])
-        assert sorted(statuses(found, ": login")) == ["oracle nproc: login", "oracle stack: login"]
+        findings = judge(with_oracle(), unmanaged=["memlock", "nofile"])
+        assert sorted(statuses(findings, ": login")) == [
+            "oracle nproc: login",
+            "oracle stack: login",
+        ]
 
     def test_two_files_that_disagree(self, judge):
         machine = package(with_oracle())
         assert judge(machine)["consistent_sources"].status == "pass"
         machine.file("/etc/security/limits.conf", "oracle hard nofile 4096\n")
         machine.evidence.clear()
-        one = judge(machine)["consistent_sources"]
-        assert one.status == "warn"
-        assert "(package oracle-database-preinstall) wins over 4096" in one.why
+        finding = judge(machine)["consistent_sources"]
+        assert finding.status == "warn"
+        assert "(package oracle-database-preinstall) wins over 4096" in finding.why
 
 
 class TestPam:
     def test_a_way_in_that_reads_no_limits(self, judge):
         machine = with_oracle().file("/etc/pam.d/cron", "session required pam_loginuid.so\n")
-        found = judge(machine)
-        assert found["cron: pam"].status == "warn"
-        assert found["sshd: pam"].status == "pass"
+        findings = judge(machine)
+        assert findings["cron: pam"].status == "warn"
+        assert findings["sshd: pam"].status == "pass"
 
     @pytest.mark.parametrize(
         "line",
@@ -175,8 +178,8 @@ class TestPam:
 
     @pytest.mark.parametrize("line", ["@include su", "@include nothing"])
     def test_what_cannot_be_followed_is_an_error(self, judge, line):
-        found = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
-        assert statuses(found, "pam")["su: pam"] == "error"
+        findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
+        assert statuses(findings, "pam")["su: pam"] == "error"
 
     @pytest.mark.parametrize(
         "line",
@@ -189,8 +192,8 @@ class TestPam:
         ],
     )
     def test_other_lines_do_not(self, judge, line):
-        found = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
-        assert found["su: pam"].status == "warn"
+        findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
+        assert findings["su: pam"].status == "warn"
 
     def test_no_pam(self, judge):
         machine = with_oracle()
@@ -212,70 +215,70 @@ class TestUnits:
         assert judge(with_oracle())["units"].status == "skip"
 
     def test_with_limits_of_its_own(self, judge):
-        found = judge(unit(with_oracle(), UNIT, **ENOUGH))
-        assert found["dbora.service: units"].status == "pass"
-        assert found["dbora.service: tasks"].status == "pass"
+        findings = judge(unit(with_oracle(), UNIT, **ENOUGH))
+        assert findings["dbora.service: units"].status == "pass"
+        assert findings["dbora.service: tasks"].status == "pass"
         assert "stack 10240/32768 (/etc/systemd/system/dbora.service:4)" in (
-            found["dbora.service: units"].persisted
+            findings["dbora.service: units"].persisted
         )
 
     def test_with_systemd_s_defaults(self, judge):
-        one = judge(unit(with_oracle(), "[Service]\n"))["dbora.service: units"]
-        assert one.status == "fail"
-        assert "now memlock is too low: soft 8192, hard 8192" in one.why
-        assert "LimitSTACK=10485760:33554432" in one.fix
+        finding = judge(unit(with_oracle(), "[Service]\n"))["dbora.service: units"]
+        assert finding.status == "fail"
+        assert "now memlock is too low: soft 8192, hard 8192" in finding.why
+        assert "LimitSTACK=10485760:33554432" in finding.fix
 
     def test_a_file_that_is_not_loaded_yet(self, judge):
-        one = judge(unit(with_oracle(), UNIT))["dbora.service: units"]
-        assert (one.status, "at boot" in one.why) == ("fail", False)
+        finding = judge(unit(with_oracle(), UNIT))["dbora.service: units"]
+        assert (finding.status, "at boot" in finding.why) == ("fail", False)
 
     def test_loaded_and_gone_at_the_next_boot(self, judge):
-        one = judge(unit(with_oracle(), "[Service]\n", **ENOUGH))["dbora.service: units"]
-        assert one.status == "fail"
-        assert "at boot memlock" in one.why
-        assert "now" not in one.why
+        finding = judge(unit(with_oracle(), "[Service]\n", **ENOUGH))["dbora.service: units"]
+        assert finding.status == "fail"
+        assert "at boot memlock" in finding.why
+        assert "now" not in finding.why
 
     def test_a_drop_in_wins_and_a_manager_s_default_fills_in(self, judge):
         machine = unit(with_oracle(), UNIT.replace("LimitNOFILE=65536\n", ""), **ENOUGH)
         machine.file("/etc/systemd/system.conf.d/o.conf", "[Manager]\nDefaultLimitNOFILE=70000\n")
         drop_in = "/etc/systemd/system/dbora.service.d/l.conf"
         machine.file(drop_in, "[Service]\nLimitMEMLOCK=1G\nTasksMax=900\n")
-        found = judge(machine)
-        one = found["dbora.service: units"]
-        assert "nofile 70000/70000 (/etc/systemd/system.conf.d/o.conf:2)" in one.persisted
-        assert f"memlock 1048576/1048576 ({drop_in}:2)" in one.persisted
-        assert one.status == "fail"
-        assert found["dbora.service: tasks"].status == "warn"
-        assert "a reboot sets 900" in found["dbora.service: tasks"].why
+        findings = judge(machine)
+        finding = findings["dbora.service: units"]
+        assert "nofile 70000/70000 (/etc/systemd/system.conf.d/o.conf:2)" in finding.persisted
+        assert f"memlock 1048576/1048576 ({drop_in}:2)" in finding.persisted
+        assert finding.status == "fail"
+        assert findings["dbora.service: tasks"].status == "warn"
+        assert "a reboot sets 900" in findings["dbora.service: tasks"].why
 
     def test_a_stack_without_a_ceiling_is_a_warning(self, judge):
         machine = unit(with_oracle(), UNIT, **{**ENOUGH, "LimitSTACK": "infinity"})
-        one = judge(machine)["dbora.service: units"]
-        assert one.status == "warn"
-        assert "above the 32768" in one.why
+        finding = judge(machine)["dbora.service: units"]
+        assert finding.status == "warn"
+        assert "above the 32768" in finding.why
 
     def test_clusterware_may_set_others(self, judge):
         machine = unit(with_oracle(), "[Service]\n")
         machine.file("/etc/systemd/system/ohasd.service", "[Service]\n")
         shown = machine.commands[f"systemctl show {limit_packs.SHOW_UNIT} dbora.service"].stdout
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} ohasd.service", shown)
-        found = judge(machine)
-        assert found["ohasd.service: units"].status == "warn"
-        assert found["dbora.service: units"].status == "fail"
+        findings = judge(machine)
+        assert findings["ohasd.service: units"].status == "warn"
+        assert findings["dbora.service: units"].status == "fail"
 
     @pytest.mark.parametrize(
         ("loaded", "status"), [("4915", "warn"), ("16383", "warn"), ("16384", "pass")]
     )
     def test_tasks(self, judge, loaded, status):
-        found = judge(unit(with_oracle(), "[Service]\n", TasksMax=loaded))
-        assert found["dbora.service: tasks"].status == status
+        findings = judge(unit(with_oracle(), "[Service]\n", TasksMax=loaded))
+        assert findings["dbora.service: tasks"].status == status
 
     def test_what_systemd_does_not_tell_is_an_error(self, judge):
         machine = unit(with_oracle(), UNIT)
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} dbora.service", "", 1)
-        found = judge(machine)
-        assert found["dbora.service: units"].status == "error"
-        assert found["dbora.service: tasks"].status == "error"
+        findings = judge(machine)
+        assert findings["dbora.service: units"].status == "error"
+        assert findings["dbora.service: tasks"].status == "error"
 
     def test_a_limit_that_is_none(self, judge):
         machine = unit(with_oracle(), UNIT.replace("65536", "many"), **ENOUGH)
@@ -289,21 +292,23 @@ class TestInForce:
         process(machine, "ora_pmon_C", 13, CRON, Max_open_files=(4096, 4096))
         unit(machine, UNIT, **ENOUGH)
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} cron.service", "", 1)
-        found = judge(machine)
-        told = {name[9]: one for name, one in found.items() if name.endswith("in_force")}
-        assert {name: one.status for name, one in told.items()} == {
+        findings = judge(machine)
+        in_force = {
+            name[9]: finding for name, finding in findings.items() if name.endswith("in_force")
+        }
+        assert {name: finding.status for name, finding in in_force.items()} == {
             "A": "pass",
             "B": "fail",
             "C": "fail",
         }
-        assert "nofile 1024/65536" in told["A"].in_use
-        assert "(in session-3.scope)" in told["A"].in_use
-        assert "nofile 1023/524288" in told["B"].in_use
-        assert "fix dbora.service" in told["B"].fix
-        assert "nofile 4096/4096" in told["C"].in_use
-        assert "cron" in told["C"].fix
+        assert "nofile 1024/65536" in in_force["A"].in_use
+        assert "(in session-3.scope)" in in_force["A"].in_use
+        assert "nofile 1023/524288" in in_force["B"].in_use
+        assert "fix dbora.service" in in_force["B"].fix
+        assert "nofile 4096/4096" in in_force["C"].in_use
+        assert "cron" in in_force["C"].fix
         # Who only starts a shell is no service of Oracle's.
-        assert "cron.service: units" not in found
+        assert "cron.service: units" not in findings
 
     @pytest.mark.parametrize(
         ("argv0", "name"),
@@ -318,9 +323,9 @@ class TestInForce:
     )
     def test_each_that_others_inherit_from(self, judge, argv0, name):
         machine = process(with_oracle(), argv0, 11, Max_locked_memory=(65536, 65536))
-        one = judge(machine)[f"{name}: in_force"]
-        assert one.status == "fail"
-        assert "memlock is too low: soft 64, hard 64" in one.why
+        finding = judge(machine)[f"{name}: in_force"]
+        assert finding.status == "fail"
+        assert "memlock is too low: soft 64, hard 64" in finding.why
 
     def test_root_s_processes_are_not_counted(self, judge):
         machine = process(
@@ -376,19 +381,19 @@ class TestGroups:
         return process(with_oracle(), "ora_pmon_A", 11, SESSION)
 
     def named(self, found, check):
-        (one,) = [one for name, one in found.items() if name.endswith(check)]
-        return one
+        (finding,) = [finding for name, finding in found.items() if name.endswith(check)]
+        return finding
 
     def test_no_limit(self, judge):
-        found = judge(self.machine())
-        assert self.named(found, "cgroup_tasks").status == "pass"
-        assert self.named(found, "cgroup_memory").status == "pass"
+        findings = judge(self.machine())
+        assert self.named(findings, "cgroup_tasks").status == "pass"
+        assert self.named(findings, "cgroup_memory").status == "pass"
 
     def test_tasks_of_a_group_above(self, judge):
         machine = self.machine().file(f"{self.FOLDER}/pids.max", "10813\n")
         machine.file(f"{self.FOLDER}/pids.current", "9731\n")
-        one = self.named(judge(machine), "cgroup_tasks")
-        assert one.status == "warn"
+        finding = self.named(judge(machine), "cgroup_tasks")
+        assert finding.status == "warn"
         machine.file(f"{self.FOLDER}/pids.current", "9732\n")
         machine.evidence.clear()
         assert self.named(judge(machine), "cgroup_tasks").status == "fail"
@@ -404,8 +409,8 @@ class TestGroups:
     def test_memory(self, judge):
         machine = self.machine().file(f"{self.FOLDER}/memory.max", f"{packs.GIB}\n")
         machine.file(f"{self.FOLDER}/memory.current", "4096\n")
-        one = self.named(judge(machine), "cgroup_memory")
-        assert (one.status, one.running) == ("warn", f"1.0 GiB ({self.FOLDER}/memory.max)")
+        finding = self.named(judge(machine), "cgroup_memory")
+        assert (finding.status, finding.running) == ("warn", f"1.0 GiB ({self.FOLDER}/memory.max)")
         machine.file(f"{self.FOLDER}/memory.current", f"{packs.GIB}\n")
         machine.evidence.clear()
         assert self.named(judge(machine), "cgroup_memory").status == "fail"
@@ -414,8 +419,8 @@ class TestGroups:
         assert self.named(judge(machine), "cgroup_memory").status == "pass"
         machine.file(f"{self.FOLDER}/memory.high", f"{2 * packs.GIB}\n")
         machine.evidence.clear()
-        one = self.named(judge(machine), "cgroup_memory")
-        assert (one.status, one.running) == ("warn", f"2.0 GiB ({self.FOLDER}/memory.high)")
+        finding = self.named(judge(machine), "cgroup_memory")
+        assert (finding.status, finding.running) == ("warn", f"2.0 GiB ({self.FOLDER}/memory.high)")
 
     def test_version_1(self, judge):
         machine = with_oracle()
@@ -424,17 +429,17 @@ class TestGroups:
         machine.file("/sys/fs/cgroup/pids/a/pids.max", "100\n")
         machine.file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n")
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} x.service", "", 1)
-        found = judge(machine)
-        assert self.named(found, "cgroup_tasks").status == "warn"
-        assert self.named(found, "cgroup_memory").status == "pass"
+        findings = judge(machine)
+        assert self.named(findings, "cgroup_tasks").status == "warn"
+        assert self.named(findings, "cgroup_memory").status == "pass"
 
     @pytest.mark.parametrize("group", ["0::/../x\n", "0::/gone\n", "nonsense\n", ""])
     def test_a_group_that_cannot_be_seen_is_an_error(self, judge, group):
         machine = process(with_oracle(), "ora_pmon_A", 11)
         machine.file("/proc/11/cgroup", group)
-        found = judge(machine)
-        wanted = "error" if group else "pass"
-        assert self.named(found, "cgroup_memory").status == wanted
+        findings = judge(machine)
+        expected = "error" if group else "pass"
+        assert self.named(findings, "cgroup_memory").status == expected
 
 
 class TestRemoveIpc:
@@ -452,16 +457,16 @@ class TestRemoveIpc:
     )
     def test_live_and_the_file(self, judge, live, text, status, word):
         machine = with_oracle().command(limit_packs.BUSCTL, live + "\n")
-        one = judge(machine.file("/etc/systemd/logind.conf", text))["remove_ipc"]
-        assert one.status == status
-        assert word is None or word in one.why
+        finding = judge(machine.file("/etc/systemd/logind.conf", text))["remove_ipc"]
+        assert finding.status == status
+        assert word is None or word in finding.why
 
     def test_a_drop_in_wins_over_the_main_file(self, judge):
         machine = with_oracle().file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=no\n")
         machine.file("/usr/lib/systemd/logind.conf.d/50.conf", "[Login]\nRemoveIPC=yes\n")
-        one = judge(machine)["remove_ipc"]
-        assert one.status == "fail"
-        assert one.persisted == "yes from /usr/lib/systemd/logind.conf.d/50.conf:2"
+        finding = judge(machine)["remove_ipc"]
+        assert finding.status == "fail"
+        assert finding.persisted == "yes from /usr/lib/systemd/logind.conf.d/50.conf:2"
         machine.file("/etc/systemd/logind.conf.d/50.conf", "")
         machine.evidence.clear()
         assert judge(machine)["remove_ipc"].status == "pass"
@@ -480,10 +485,10 @@ class TestRemoveIpc:
         """A container may have its files and commands; they answer that there is no bus."""
         machine = unit(with_oracle(), UNIT).command(limit_packs.BUSCTL, "Failed to connect", 1)
         machine.folders.discard("/run/systemd/system")
-        found = judge(machine)
-        assert found["remove_ipc"].status == "skip"
-        assert found["units"].status == "skip"
-        assert found["/tmp/.oracle: sockets_kept"].status == "warn"
+        findings = judge(machine)
+        assert findings["remove_ipc"].status == "skip"
+        assert findings["units"].status == "skip"
+        assert findings["/tmp/.oracle: sockets_kept"].status == "warn"
 
 
 class TestUnlimitedFiles:
@@ -504,9 +509,9 @@ class TestUnlimitedFiles:
         machine.remove("/etc/os-release")
         if release:
             machine.file("/etc/os-release", release)
-        one = judge(machine)["oracle nofile: login"]
-        assert one.status == status
-        assert status == "pass" or "a login with unlimited is rejected" in one.why
+        finding = judge(machine)["oracle nofile: login"]
+        assert finding.status == status
+        assert status == "pass" or "a login with unlimited is rejected" in finding.why
 
 
 class TestSessionProcesses:
@@ -533,9 +538,9 @@ class TestSessionProcesses:
             unit(machine, UNIT)
         machine.file("/etc/systemd/logind.conf", f"[Login]\n{text}\n")
         machine.command(" ".join(limit_packs.KILLS), live + "\n")
-        one = judge(machine)["session_processes"]
-        assert one.status == status
-        assert status != "fail" or "ora_pmon_A in session-3.scope" in one.why
+        finding = judge(machine)["session_processes"]
+        assert finding.status == status
+        assert status != "fail" or "ora_pmon_A in session-3.scope" in finding.why
 
 
 class TestSockets:
@@ -610,17 +615,17 @@ class TestSockets:
             if command.startswith("#") and path.startswith("/var"):
                 continue
             machine = with_oracle().file("/etc/tmpfiles.d/oracle.conf", kept).file(path, line)
-            found = judge(machine)
-            assert self.named(found) == wanted
+            findings = judge(machine)
+            assert self.named(findings) == wanted
             for folder, status in zip(process_limits_sockets(), wanted, strict=True):
-                assert status != "fail" or path in found[f"{folder}: sockets_kept"].why
+                assert status != "fail" or path in findings[f"{folder}: sockets_kept"].why
 
     def test_a_table_of_cron_that_nobody_may_read(self, judge):
         machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
         machine.file("/etc/crontab", "").deny("/etc/crontab")
-        found = judge(machine)
-        assert self.named(found) == ["error", "error"]
-        assert "requires root" in found["/tmp/.oracle: sockets_kept"].fix
+        findings = judge(machine)
+        assert self.named(findings) == ["error", "error"]
+        assert "requires root" in findings["/tmp/.oracle: sockets_kept"].fix
 
     def test_a_cleaner_that_does_not_run(self, judge):
         machine = with_oracle().command(" ".join(limit_packs.CLEANER), "inactive\n", 3)

@@ -23,7 +23,7 @@ oracle soft stack 10240
 
 
 def reasons(machine, **changes):
-    return "\n".join(one.reason for one in plan_of(machine, **changes).refusals)
+    return "\n".join(refusal.reason for refusal in plan_of(machine, **changes).refusals)
 
 
 class TestChanges:
@@ -50,9 +50,9 @@ class TestChanges:
         plan = plan_of(machine)
         (change,) = plan.changes
         # Whole GiB, so that a MemTotal that differs a little does not change the file.
-        wanted = 461 << 20
+        size = 461 << 20
         assert change.content == (
-            f"{HEADER}oracle hard memlock {wanted}\noracle soft memlock {wanted}\n"
+            f"{HEADER}oracle hard memlock {size}\noracle soft memlock {size}\n"
         )
         assert f"wins over {PACKAGE}:7 (oracle hard memlock 134217728)" in plan.pending[0]
 
@@ -110,7 +110,7 @@ def test_hugepages_and_this_control_do_not_undo_each_other(first):
     machine.evidence.clear()
     policy = hugepages.policy_from(packs.hugepages_policy(users=["oracle"]))
     plan = hugepages_plan.plan(hugepages.read(machine, policy), policy)
-    assert packs.LIMITS_FILE not in [one.path for one in plan.changes]
+    assert packs.LIMITS_FILE not in [change.path for change in plan.changes]
     assert "limits" not in str(plan.refusals)
 
 
@@ -163,5 +163,7 @@ def test_a_second_apply_is_empty_and_the_login_passes(seed):
     after(machine, plan)
     assert plan_of(machine).changes == []
     machine.evidence.clear()
-    found = judged(machine)
-    assert {one.status for name, one in found.items() if name.endswith(": login")} == {"pass"}
+    findings = judged(machine)
+    assert {finding.status for name, finding in findings.items() if name.endswith(": login")} == {
+        "pass"
+    }

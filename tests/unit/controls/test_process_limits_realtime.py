@@ -40,9 +40,9 @@ def test_scheduling_of_real_processes():
 
 
 def test_a_kernel_without_the_option(judge):
-    found = judge(with_oracle())
-    assert (found.status, found.running) == ("pass", "built without CONFIG_RT_GROUP_SCHED")
-    assert found.in_use is None
+    finding = judge(with_oracle())
+    assert (finding.status, finding.running) == ("pass", "built without CONFIG_RT_GROUP_SCHED")
+    assert finding.in_use is None
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,9 @@ def test_a_kernel_without_the_option(judge):
 )
 def test_the_cpu_controller_of_version_2(judge, subtree, status):
     machine = with_groups(with_oracle()).file(realtime.SUBTREE, subtree)
-    found = judge(machine)
-    assert found.status == status
-    assert found.running.startswith("built with CONFIG_RT_GROUP_SCHED, ")
+    finding = judge(machine)
+    assert finding.status == status
+    assert finding.running.startswith("built with CONFIG_RT_GROUP_SCHED, ")
 
 
 @pytest.mark.parametrize(("share", "status"), [("0", "fail"), ("950000", "pass"), ("x", "error")])
@@ -76,17 +76,17 @@ def test_the_share_of_services_in_version_1(judge, share, status):
     ],
 )
 def test_processes(judge, argv0, stat, status):
-    found = judge(running(with_oracle(), stat, argv0))
-    assert found.status == status
+    finding = judge(running(with_oracle(), stat, argv0))
+    assert finding.status == status
     if status == "warn":
-        assert (found.failing_layer, "OTHER 0" in found.in_use) == ("in_use", True)
+        assert (finding.failing_layer, "OTHER 0" in finding.in_use) == ("in_use", True)
 
 
 def test_a_kernel_that_blocks_beside_what_runs(judge):
     blocked = "cpuset cpu io memory pids\n"
     machine = with_groups(with_oracle()).file(realtime.SUBTREE, blocked)
-    found = judge(running(machine, RR))
-    assert (found.status, found.in_use) == ("warn", "ora_vktm_ORCL RR 1")
+    finding = judge(running(machine, RR))
+    assert (finding.status, finding.in_use) == ("warn", "ora_vktm_ORCL RR 1")
     machine = with_groups(with_oracle()).file(realtime.SUBTREE, blocked)
     assert judge(running(machine, OTHER)).status == "fail"
 
@@ -146,10 +146,10 @@ class TestDefaultTasks:
         ],
     )
     def test_the_running_value(self, judge, value, status):
-        found = judge(self.manager(value))
+        finding = judge(self.manager(value))
         if status in ("pass", "warn"):
-            assert found.evidence[0] == f"command:systemctl show {SHOW_MANAGER}"
-        assert (found.status, found.running) == (
+            assert finding.evidence[0] == f"command:systemctl show {SHOW_MANAGER}"
+        assert (finding.status, finding.running) == (
             status,
             value if status in ("pass", "warn") else None,
         )
@@ -161,10 +161,10 @@ class TestDefaultTasks:
     def test_the_value_of_the_next_boot(self, judge, value, status):
         path = "/etc/systemd/system.conf.d/tasks.conf"
         machine = self.manager("77144").file(path, f"[Manager]\nDefaultTasksMax={value}\n")
-        found = judge(machine)
-        assert (found.status, found.persisted) == (status, f"{value} ({path})")
+        finding = judge(machine)
+        assert (finding.status, finding.persisted) == (status, f"{value} ({path})")
         if status == "warn":
-            assert found.failing_layer == "persisted"
+            assert finding.failing_layer == "persisted"
 
     def test_a_value_that_only_waits_for_systemd_to_read_it(self, judge):
         path = "/etc/systemd/system.conf.d/tasks.conf"

@@ -18,46 +18,49 @@ def judge(validate_finding):
     def judge_host(machine, profile=PROFILE, **changes):
         """Findings by check, and by what stands before the title."""
         policy = changed_policy("space", profile=profile, **changes)
-        found = audit.judge_host(machine, {"space": policy})
-        for one in found:
-            validate_finding(one.as_dict())
-        return {(one.check[len("space.") :], one.title.rpartition(": ")[0]): one for one in found}
+        findings = audit.judge_host(machine, {"space": policy})
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return {
+            (entry.check[len("space.") :], entry.title.rpartition(": ")[0]): entry
+            for entry in findings
+        }
 
     return judge_host
 
 
 def statuses(found, check):
-    return {name: one.status for (which, name), one in found.items() if which == check}
+    return {name: finding.status for (which, name), finding in found.items() if which == check}
 
 
 class TestWhereItCounts:
     def test_nothing_of_oracle_and_no_profile(self, judge):
-        found = judge(mounted(packs.linux()), "none")
-        assert {one.status for one in found.values()} == {"skip"}
-        assert "hostproof_profile" in found["free", ""].why
+        findings = judge(mounted(packs.linux()), "none")
+        assert {finding.status for finding in findings.values()} == {"skip"}
+        assert "hostproof_profile" in findings["free", ""].why
 
     def test_not_a_linux_host(self, judge):
-        assert {one.status for one in judge(packs.linux()).values()} == {"skip"}
+        assert {finding.status for finding in judge(packs.linux()).values()} == {"skip"}
 
     def test_a_home_or_a_planned_path_suffices(self, judge):
-        found = judge(with_home(mounted(packs.linux())), "none")
-        assert found.pop(("tmp", "")).status == "warn"
-        assert {one.status for one in found.values()} == {"pass", "skip"}
-        assert found["free", "/"].desired == "at least 2.0 GiB free"
+        findings = judge(with_home(mounted(packs.linux())), "none")
+        assert findings.pop(("tmp", "")).status == "warn"
+        assert {finding.status for finding in findings.values()} == {"pass", "skip"}
+        assert findings["free", "/"].desired == "at least 2.0 GiB free"
         planned = [{"path": "/u01/app/grid", "free": "12G"}]
-        found = judge(mounted(packs.linux()), "none", planned=planned)
-        assert found["free", "/"].desired == "at least 12.0 GiB free"
+        findings = judge(mounted(packs.linux()), "none", planned=planned)
+        assert findings["free", "/"].desired == "at least 12.0 GiB free"
 
     def test_a_host_of_which_nothing_is_known(self, judge):
-        found = judge(mounted(packs.linux()).deny("/proc/self/mountinfo"))
-        assert {one.status for one in found.values()} == {"error"}
+        findings = judge(mounted(packs.linux()).deny("/proc/self/mountinfo"))
+        assert {finding.status for finding in findings.values()} == {"error"}
 
     def test_an_unknown_inventory_is_an_error_beside_the_rest(self, judge):
         machine = mounted(packs.linux()).deny("/etc/oratab")
         for profile in (PROFILE, "none"):
-            found = judge(machine, profile)
-            assert "error" in statuses(found, "free").values()
-            assert found["shm", ""].status == "pass"
+            findings = judge(machine, profile)
+            assert "error" in statuses(findings, "free").values()
+            assert findings["shm", ""].status == "pass"
 
 
 class TestFree:
@@ -67,8 +70,8 @@ class TestFree:
         [(1089 * MIB, "pass"), (1089 * MIB - 4096, "fail"), (0, "fail")],
     )
     def test_the_installers_demands_are_added_up(self, judge, free, status):
-        found = judge(usage(mounted(packs.linux()), "/", free))["free", "/"]
-        assert (found.status, found.values["wanted"]) == (status, 1089 * MIB)
+        finding = judge(usage(mounted(packs.linux()), "/", free))["free", "/"]
+        assert (finding.status, finding.values["wanted"]) == (status, 1089 * MIB)
 
     def test_by_mount_point_through_links(self, judge):
         extra = (
@@ -76,26 +79,26 @@ class TestFree:
         )
         machine = usage(mounted(packs.linux(), extra), "/usr", 35 * MIB - 4096)
         usage(machine, "/tmp", GIB)
-        found = judge(usage(machine, "/", 30 * MIB))
+        findings = judge(usage(machine, "/", 30 * MIB))
         # /sbin leads to /usr/sbin.
-        assert statuses(found, "free") == {"/": "pass", "/tmp": "pass", "/usr": "fail"}
-        assert "/sbin" in found["free", "/usr"].why
+        assert statuses(findings, "free") == {"/": "pass", "/tmp": "pass", "/usr": "fail"}
+        assert "/sbin" in findings["free", "/usr"].why
 
     @pytest.mark.parametrize(
         ("free", "status"), [(2 * GIB, "pass"), (2 * GIB - 4096, "warn"), (0, "fail")]
     )
     def test_a_home_and_its_base(self, judge, free, status):
         machine = usage(with_home(mounted(packs.linux())), "/", free)
-        found = judge(machine, "none")["free", "/"]
-        assert found.status == status
+        finding = judge(machine, "none")["free", "/"]
+        assert finding.status == status
         if status != "pass":
-            assert "/u01/app/oracle/diag (diagnostic destination)" in found.why
+            assert "/u01/app/oracle/diag (diagnostic destination)" in finding.why
 
     def test_a_file_system_that_gives_no_numbers(self, judge):
         for answer, rc in (("", 1), ("4096 10 11 5 1\n", 0), ("a b c d e\n", 0)):
             machine = mounted(packs.linux()).command(f"{space_packs.STATFS} /", answer, rc=rc)
-            found = judge(machine)
-            assert found["free", "/"].status == found["inodes", "/"].status == "error"
+            findings = judge(machine)
+            assert findings["free", "/"].status == findings["inodes", "/"].status == "error"
 
     @pytest.mark.parametrize("text", ["", "4096 1 1 1", "4096 1 2 1 1", "1 1 1 1 -1", "1 1 1 1 2"])
     def test_numbers_that_no_file_system_has(self, text):
@@ -150,8 +153,8 @@ class TestMountOptions:
     def test_tmp(self, judge, options, line, status):
         extra = f"31 27 0:9 / /tmp {options} - tmpfs tmpfs rw\n"
         machine = usage(mounted(packs.linux(), extra, FSTAB + line + "\n"), "/tmp", GIB)
-        found = judge(machine)["mount_options", "/tmp"]
-        assert (found.status, found.running) == (status, options)
+        finding = judge(machine)["mount_options", "/tmp"]
+        assert (finding.status, finding.running) == (status, options)
 
     @pytest.mark.parametrize(
         ("options", "status"), [("rw", "pass"), ("rw,nosuid", "fail"), ("rw,noexec", "fail")]
@@ -164,8 +167,8 @@ class TestMountOptions:
     def test_read_only_after_an_error(self, judge):
         extra = "31 27 254:2 / /var rw - ext4 /dev/vdc ro,errors=remount-ro\n"
         machine = usage(mounted(packs.linux(), extra), "/var", 10 * GIB)
-        found = judge(machine)["mount_options", "/var"]
-        assert (found.status, "mounted with ro" in found.why) == ("fail", True)
+        finding = judge(machine)["mount_options", "/var"]
+        assert (finding.status, "mounted with ro" in finding.why) == ("fail", True)
 
 
 class TestShm:
@@ -188,8 +191,8 @@ class TestShm:
     def test_none(self, judge):
         machine = mounted(packs.linux())
         lines = [line for line in space_packs.MOUNTS.splitlines() if "/dev/shm" not in line]
-        found = judge(machine.file("/proc/self/mountinfo", "\n".join(lines) + "\n"))["shm", ""]
-        assert (found.status, found.running) == ("fail", "not mounted")
+        finding = judge(machine.file("/proc/self/mountinfo", "\n".join(lines) + "\n"))["shm", ""]
+        assert (finding.status, finding.running) == ("fail", "not mounted")
 
 
 class TestProcAndBoot:
@@ -212,17 +215,17 @@ class TestProcAndBoot:
     def test_boot(self, judge):
         line = "/dev/vdd /boot xfs defaults\n"
         assert judge(mounted(packs.linux()))["boot", ""].status == "skip"
-        found = judge(mounted(packs.linux(), fstab=FSTAB + line))
-        assert found["boot", ""].status == "warn"
+        findings = judge(mounted(packs.linux(), fstab=FSTAB + line))
+        assert findings["boot", ""].status == "warn"
         extra = "32 27 254:9 / /boot rw - xfs /dev/vdd rw\n"
         assert judge(mounted(packs.linux(), extra, FSTAB + line))["boot", ""].status == "pass"
         machine = mounted(packs.linux(), fstab=FSTAB + "/dev/vdd /boot xfs noauto\n")
         assert judge(machine)["boot", ""].status == "pass"
 
     def test_fstab_that_may_not_be_read(self, judge):
-        found = judge(mounted(packs.linux()).deny("/etc/fstab"))
+        findings = judge(mounted(packs.linux()).deny("/etc/fstab"))
         for check in (("boot", ""), ("hidepid", ""), ("shm", ""), ("mount_options", "/")):
-            assert found[check].status == "error"
+            assert findings[check].status == "error"
         assert judge(mounted(packs.linux()).remove("/etc/fstab"))["shm", ""].status == "pass"
 
 
@@ -242,10 +245,10 @@ class TestFolders:
     def test_modes(self, judge, path, mode, status):
         machine = mounted(packs.linux())
         machine.modes[path] = mode
-        found = judge(machine)["directories", path]
-        assert found.status == status
+        finding = judge(machine)["directories", path]
+        assert finding.status == status
         if status == "fail":
-            assert any(line.startswith("chmod ") for line in found.commands)
+            assert any(line.startswith("chmod ") for line in finding.commands)
 
     def test_a_folder_that_is_not_there(self, judge):
         machine = mounted(packs.linux()).remove("/var/tmp")

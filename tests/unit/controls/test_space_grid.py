@@ -13,7 +13,7 @@ from space_packs import mounted
 from test_space_oracle import with_grid
 
 HOME = "/u01/grid"
-WALLET, OTHER_WALLET, PROFILE = (f"{HOME}/{one}" for one in facts.GRID_FILES)
+WALLET, OTHER_WALLET, PROFILE = (f"{HOME}/{path}" for path in facts.GRID_FILES)
 ADR = "/u01/app/grid/diag/crs/db1/crs"
 GRID = 54331
 NFS = f"40 27 0:50 / {HOME} rw - nfs4 filer:/home rw\n"
@@ -25,10 +25,10 @@ SHIPPED = f"{HOME}/crs/init/init.ohasd"
 def judge(validate_finding):
     def judge_check(machine, check, **changes):
         policy = changed_policy("space", profile="oracle_19c_rac", **changes)
-        found = audit.judge_host(machine, {"space": policy})
-        for one in found:
-            validate_finding(one.as_dict())
-        return next(one for one in found if one.check == f"space.{check}")
+        findings = audit.judge_host(machine, {"space": policy})
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        return next(entry for entry in findings if entry.check == f"space.{check}")
 
     return judge_check
 
@@ -53,8 +53,8 @@ def installed(machine=None):
 
 class TestGridFiles:
     def test_as_installed(self, judge):
-        found = judge(installed(), "grid_files")
-        assert (found.status, found.persisted) == ("pass", "5 files and directories")
+        finding = judge(installed(), "grid_files")
+        assert (finding.status, finding.persisted) == ("pass", "5 files and directories")
 
     @pytest.mark.parametrize(
         ("path", "mode", "uid", "status"),
@@ -70,10 +70,10 @@ class TestGridFiles:
         ],
     )
     def test_owner_and_mode(self, judge, path, mode, uid, status):
-        found = judge(owned(installed(), path, mode, uid), "grid_files")
-        assert found.status == status
+        finding = judge(owned(installed(), path, mode, uid), "grid_files")
+        assert finding.status == status
         if status != "pass":
-            assert f"{path} has uid {uid} and mode {mode:04o}" in found.why
+            assert f"{path} has uid {uid} and mode {mode:04o}" in finding.why
 
     def test_no_clusterware_and_an_empty_home(self, judge):
         assert judge(mounted(packs.linux()), "grid_files").status == "skip"
@@ -95,9 +95,9 @@ class TestContentOfScripts:
     @pytest.mark.parametrize(("rc", "status"), [(0, "pass"), (1, "fail"), (2, "error")])
     def test_compared_with_the_home(self, judge, rc, status):
         machine = with_grid().file(SHIPPED, "#!/bin/sh\n")
-        found = judge(machine.command(f"cmp -s {SCRIPT} {SHIPPED}", "", rc), "grid_startup")
-        assert found.status == status
-        assert (f"{SCRIPT} differs" in found.why) == (status == "fail")
+        finding = judge(machine.command(f"cmp -s {SCRIPT} {SHIPPED}", "", rc), "grid_startup")
+        assert finding.status == status
+        assert (f"{SCRIPT} differs" in finding.why) == (status == "fail")
 
     def test_the_script_for_suse_counts_too(self, judge):
         machine = with_grid().file(SHIPPED, "#!/bin/sh\n").file(SHIPPED + ".sles", "#!/bin/sh\n")
@@ -132,12 +132,12 @@ class TestPlanned:
     def test_the_path_or_what_is_above_it(self, judge, path, mode, uid, gid, status):
         machine = owned(mounted(packs.linux()), path, mode, uid)
         machine.gids[path] = gid
-        found = judge(machine, "planned", planned=self.PLAN)
-        assert (found.status, found.persisted) == (
+        finding = judge(machine, "planned", planned=self.PLAN)
+        assert (finding.status, finding.persisted) == (
             status,
             f"{path} has uid {uid}, gid {gid} and mode {mode:04o}",
         )
-        assert found.commands == (("mkdir -p /u01/app/oracle",) if status == "warn" else ())
+        assert finding.commands == (("mkdir -p /u01/app/oracle",) if status == "warn" else ())
 
     def test_nothing_is_planned(self, judge):
         assert judge(mounted(packs.linux()), "planned").status == "skip"
@@ -151,13 +151,13 @@ class TestPlanned:
 
 class TestTmp:
     def test_part_of_another_file_system(self, judge):
-        found = judge(mounted(packs.linux()), "tmp")
-        assert (found.status, found.running) == ("warn", "not mounted")
+        finding = judge(mounted(packs.linux()), "tmp")
+        assert (finding.status, finding.running) == ("warn", "not mounted")
 
     def test_its_own(self, judge):
         machine = mounted(packs.linux(), "33 27 0:60 / /tmp rw,nosuid - tmpfs tmpfs rw\n")
-        found = judge(machine, "tmp")
-        assert (found.status, found.running) == ("pass", "tmpfs, rw,nosuid")
+        finding = judge(machine, "tmp")
+        assert (finding.status, finding.running) == ("pass", "tmpfs, rw,nosuid")
 
     def test_unknown(self, judge):
         assert judge(packs.linux().deny("/proc/self/mountinfo"), "tmp").status == "error"

@@ -17,10 +17,10 @@ SOCKETS = "/var/tmp/.oracle"
 def judge(validate_finding):
     def judge_check(machine, check):
         policy = changed_policy("space", profile="oracle_19c_single")
-        found = audit.judge_host(machine, {"space": policy})
-        for one in found:
-            validate_finding(one.as_dict())
-        (finding,) = [one for one in found if one.check == f"space.{check}"]
+        findings = audit.judge_host(machine, {"space": policy})
+        for entry in findings:
+            validate_finding(entry.as_dict())
+        (finding,) = [item for item in findings if item.check == f"space.{check}"]
         return finding
 
     return judge_check
@@ -34,8 +34,8 @@ class TestOradism:
     def test_owner_and_mode(self, judge, uid, mode, status):
         machine = with_home(mounted(packs.linux())).file(ORADISM, "", mode)
         machine.uids[ORADISM] = uid
-        found = judge(machine, "oradism")
-        assert (found.status, found.persisted) == (status, f"uid {uid}, mode {mode:04o}")
+        finding = judge(machine, "oradism")
+        assert (finding.status, finding.persisted) == (status, f"uid {uid}, mode {mode:04o}")
 
     def test_a_home_without_it_and_no_home(self, judge):
         assert judge(with_home(mounted(packs.linux())), "oradism").status == "skip"
@@ -65,8 +65,8 @@ class TestSockets:
     def test_left(self, judge):
         machine = mounted(packs.linux()).file(f"{SOCKETS}/s#2101.1", "")
         machine.file("/tmp/.oracle/sEXTPROC1521", "")
-        found = judge(machine, "sockets")
-        assert (found.status, found.running) == ("warn", "2 entries")
+        finding = judge(machine, "sockets")
+        assert (finding.status, finding.running) == ("warn", "2 entries")
 
     def test_in_use(self, judge):
         machine = mounted(packs.linux()).file(f"{SOCKETS}/s#2101.1", "").instance("A")
@@ -101,8 +101,8 @@ class TestGridStartup:
         assert judge(with_grid().file(path, "", 0o757), "grid_startup").status == "fail"
         machine = with_grid()
         machine.uids[path] = 54321
-        found = judge(machine, "grid_startup")
-        assert (found.status, "uid 54321 and mode 0755" in found.why) == ("fail", True)
+        finding = judge(machine, "grid_startup")
+        assert (finding.status, "uid 54321 and mode 0755" in finding.why) == ("fail", True)
 
     def test_one_link_suffices(self, judge):
         first, second = facts.BOOT_LINKS

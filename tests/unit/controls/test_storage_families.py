@@ -70,9 +70,9 @@ def _generated(node: tuple[Any, Any]) -> str:
 
 
 def _one_of(choices: list[tuple[Any, Any]]) -> str:
-    for one in "5aA- ./":
-        if re.match(_class_of(choices), one):
-            return one
+    for character in "5aA- ./":
+        if re.match(_class_of(choices), character):
+            return character
     kind, value = choices[0]
     return chr(value[0] if kind == kinds.RANGE else value)
 
@@ -172,7 +172,7 @@ def test_the_detail_is_read(rule: Rule, detail: str, place: Place):
 
 def agents_with(rule: Rule, place: Place) -> list[Rows]:
     """Agents of each way that have this detail, and that are still known as the family."""
-    found = []
+    agents = []
     for way in rule.by:
         for form in ("{text}", "{before} {text}", "x{text}x"):
             rows = agent_of(way)
@@ -181,8 +181,8 @@ def agents_with(rule: Rule, place: Place) -> list[Rows]:
                 put(rows, oid, form.format(before=before, text=value_of(place)))
             storage = seen(rows)
             if (storage.vendor, storage.product) == (rule.vendor, rule.product):
-                found.append(rows)
-    return found
+                agents.append(rows)
+    return agents
 
 
 def value_of(place: Place) -> str:
@@ -201,8 +201,8 @@ def test_the_health_is_read(part: storage_definitions.Part, key: str):
     oid = part.oid + ROW if part.oid.endswith(".") else part.oid
     rows = {oid: ("2" if re.match(r"-?\d+\Z", key) else "4", key)}
     host = Filers().agent(ADDRESS, Agent(rows))
-    (told,) = storage_health.read_parts(host, TARGET, [part])
-    assert key in str(told), told
+    (health,) = storage_health.read_parts(host, TARGET, [part])
+    assert key in str(health), health
 
 
 def test_my_cloud_reads_the_software_version_behind_the_agent_version():
@@ -219,8 +219,8 @@ def test_my_cloud_reads_the_software_version_behind_the_agent_version():
 
 
 #: Families of no maker, and what is told from storage: the list of products does not have them.
-LISTED = [one for one in RULES if one.vendor != storage_rules.ANY_VENDOR]
-LISTED = [one for one in LISTED if one.role in storage_rules.STORAGE_ROLES]
+LISTED = [rule for rule in RULES if rule.vendor != storage_rules.ANY_VENDOR]
+LISTED = [rule for rule in LISTED if rule.role in storage_rules.STORAGE_ROLES]
 
 
 @pytest.mark.parametrize("rule", LISTED, ids=named)

@@ -38,9 +38,9 @@ Judge = Callable[..., dict[str, list[Finding]]]
 @pytest.fixture
 def judge(findings_of) -> Judge:
     def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
-        found = findings_of("storage_type", host, policy(**changes))
-        assert set(found) == {one.id.split(".")[1] for one in storage_type.checks}
-        return found
+        findings = findings_of("storage_type", host, policy(**changes))
+        assert set(findings) == {check.id.split(".")[1] for check in storage_type.checks}
+        return findings
 
     return judge_host
 
@@ -67,11 +67,11 @@ def plain_host() -> Filers:
 
 def agent(name: str, **rows: Any) -> Agent:
     """A record with more rows: dots of an OID are underscores behind "_"."""
-    one = Agent.of(name)
-    one.rows.update(
+    device = Agent.of(name)
+    device.rows.update(
         {tuple(map(int, oid.strip("_").split("_"))): value for oid, value in rows.items()}
     )
-    return one
+    return device
 
 
 def rows(table: dict[str, Any]) -> dict[str, tuple[str, str]]:
@@ -89,14 +89,14 @@ def only(findings: list[Finding]) -> Finding:
 
 class TestNothingToAsk:
     def test_every_check_says_so(self, judge):
-        found = judge(plain_host())
-        assert {one.status for all_of in found.values() for one in all_of} == {"skip"}
+        findings = judge(plain_host())
+        assert {finding.status for all_of in findings.values() for finding in all_of} == {"skip"}
 
     def test_exadata_is_named_and_its_cells_are_never_asked(self, judge):
         host = plain_host()
         host.file("/etc/oracle/cell/network-config/cellip.ora", 'cell="192.168.10.3"\n')
-        found = judge(host, addresses=["192.168.10.3"])
-        assert "Exadata (1 cells)" in only(found["hcc"]).why
+        findings = judge(host, addresses=["192.168.10.3"])
+        assert "Exadata (1 cells)" in only(findings["hcc"]).why
         assert host.asked == []
 
     def test_both_addresses_of_a_cell_are_known(self, judge):
@@ -108,8 +108,8 @@ class TestNothingToAsk:
     def test_mounts_that_cannot_be_read_are_an_error(self, judge):
         host = Filers()
         host.deny("/proc/self/mountinfo")
-        found = judge(host)
-        assert {one.status for one in found["identified"] + found["hcc"]} == {"error"}
+        findings = judge(host)
+        assert {finding.status for finding in findings["identified"] + findings["hcc"]} == {"error"}
 
     def test_nfs_servers_can_be_left_out(self, judge):
         host = database_host(Agent.of("zfs-7420"))
@@ -122,12 +122,12 @@ class TestWhoIsAsked:
         host = database_host(
             Agent.of("linux-nfs"), u02="filer:/export/u02", u03="filer:/export/u03"
         )
-        found = judge(host)
-        assert only(found["identified"]).title == f"{ADDRESS}: Storage product is known"
+        findings = judge(host)
+        assert only(findings["identified"]).title == f"{ADDRESS}: Storage product is known"
 
     def test_an_address_of_the_policy_may_have_port_and_credentials(self, judge):
         host = database_host().agent(ADDRESS, Agent.of("netapp-7mode"), port=1161)
-        found = judge(
+        findings = judge(
             host,
             addresses=[{"address": ADDRESS, "port": 1161, "credentials": "filers"}],
             snmp_credentials={
@@ -135,7 +135,7 @@ class TestWhoIsAsked:
                 "filers": {"version": "3", "user": "monitor", "auth_passphrase": SECRET},
             },
         )
-        assert only(found["identified"]).status == "pass"
+        assert only(findings["identified"]).status == "pass"
         text = host.asked[0].secret.text
         assert f'defAuthPassphrase "{SECRET}"\n' in text
         assert "defSecurityLevel authNoPriv\n" in text
@@ -148,10 +148,10 @@ class TestWhoIsAsked:
             host.agent("proxy", Agent.of(name), port=port)
         host.agent("proxy", Agent.of("linux"))
         ports = range(1161, 1161 + len(names))
-        found = judge(host, addresses=["proxy", *(f"proxy:{port}" for port in ports)])
-        titles = {one.title.partition(": ")[0] for one in found["identified"]}
+        findings = judge(host, addresses=["proxy", *(f"proxy:{port}" for port in ports)])
+        titles = {finding.title.partition(": ")[0] for finding in findings["identified"]}
         assert titles == {"proxy", *(f"proxy:{port}" for port in ports)}
-        assert len(found["agent_answers"]) == len(found["hcc"]) == 9
+        assert len(findings["agent_answers"]) == len(findings["hcc"]) == 9
 
     @pytest.mark.parametrize(
         ("addresses", "of_mounts"),
@@ -164,10 +164,12 @@ class TestWhoIsAsked:
         host = database_host(Agent.of("linux-nfs"))
         for port in (1161, 1162):
             host.agent(ADDRESS, Agent.of("netapp-7mode"), port=port)
-        found = judge(host, addresses=addresses)
-        mounted = [one for one in found["mount_options"] if "has no mounts" not in one.why]
-        assert [one.title.partition(": ")[0] for one in mounted] == [of_mounts]
-        assert len(found["identified"]) == 2
+        findings = judge(host, addresses=addresses)
+        mounted = [
+            finding for finding in findings["mount_options"] if "has no mounts" not in finding.why
+        ]
+        assert [finding.title.partition(": ")[0] for finding in mounted] == [of_mounts]
+        assert len(findings["identified"]) == 2
 
     @pytest.mark.parametrize(
         ("name", "address"),
@@ -200,16 +202,16 @@ class TestAnswer:
         ],
     )
     def test_none(self, judge, errors, status, fix):
-        found = judge(database_host(Agent({}, silent=errors)))
-        assert only(found["agent_answers"]).status == status
-        assert fix in only(found["agent_answers"]).fix
+        findings = judge(database_host(Agent({}, silent=errors)))
+        assert only(findings["agent_answers"]).status == status
+        assert fix in only(findings["agent_answers"]).fix
         for check in ("identified", "hcc", "space", "discards", "cpu_busy"):
-            assert only(found[check]).status == "skip"
-            assert only(found[check]).why == "Not checked: see storage_type.agent_answers."
+            assert only(findings[check]).status == "skip"
+            assert only(findings[check]).why == "Not checked: see storage_type.agent_answers."
 
     def test_compression_that_is_required_is_not_skipped(self, judge):
-        found = judge(database_host(), require_hcc=True)
-        assert only(found["hcc"]).status == "error"
+        findings = judge(database_host(), require_hcc=True)
+        assert only(findings["hcc"]).status == "error"
 
     def test_version_3_silence_is_asked_once(self, judge):
         host = database_host(Agent({}, silent="snmpget: Timeout\n"))
@@ -231,11 +233,11 @@ class TestAnswer:
     def test_missing_tool(self, judge):
         host = database_host()
         host.has_tools = False
-        found = judge(host, addresses=["array1", "array2"])
-        finding = only(found["agent_answers"])
+        findings = judge(host, addresses=["array1", "array2"])
+        finding = only(findings["agent_answers"])
         assert finding.status == "error"
         assert "net-snmp-utils" in finding.fix
-        assert [one.status for one in found["space"]] == ["skip"] * 3
+        assert [entry.status for entry in findings["space"]] == ["skip"] * 3
 
 
 class TestIdentity:
@@ -255,19 +257,19 @@ class TestIdentity:
     def test_an_agent_of_two_families_is_a_warning_and_no_compression(self, judge):
         proxy = Agent.of("zfs-7420")
         proxy.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "789.2.5")
-        found = judge(database_host(proxy))
-        finding = only(found["identified"])
+        findings = judge(database_host(proxy))
+        finding = only(findings["identified"])
         assert finding.status == "warn"
         assert "Oracle ZFS Storage Appliance, and NetApp ONTAP" in finding.why
-        assert only(found["hcc"]).status == "error"
+        assert only(findings["hcc"]).status == "error"
 
     def test_says_which_oid_said_what(self, judge):
         finding = only(judge(database_host(Agent.of("zfs-7420")))["identified"])
         assert "sunAkInfoProduct (1.3.6.1.4.1.42.2.225.1.4.2.0) = Sun ZFS Storage 7420" in (
             finding.running
         )
-        asked = ("probe", "details", "oracle", "further")
-        assert finding.evidence == tuple(f"snmp:{ADDRESS} {question}" for question in asked)
+        questions = ("probe", "details", "oracle", "further")
+        assert finding.evidence == tuple(f"snmp:{ADDRESS} {question}" for question in questions)
 
 
 class TestCompression:
@@ -284,15 +286,19 @@ class TestCompression:
         ],
     )
     def test_status(self, judge, name, required, status):
-        found = judge(database_host(Agent.of(name)), require_hcc=required)
-        assert only(found["hcc"]).status == status
+        findings = judge(database_host(Agent.of(name)), require_hcc=required)
+        assert only(findings["hcc"]).status == status
 
     def test_the_database_s_own_community_is_used(self, judge):
         host = database_host(Agent.of("zfs-7420"))
         database = {"version": "1", "community": "b"}
         judge(host, snmp_credentials={"default": {"community": "a"}, "database": database})
-        asked = {one.secret.text for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1"}
-        assert asked == {'defCommunity "b"\n'}
+        secrets = {
+            query.secret.text
+            for query in host.asked
+            if query.argv[query.argv.index("-v") + 1] == "1"
+        }
+        assert secrets == {'defCommunity "b"\n'}
 
 
 class TestDatabaseHost:
@@ -344,13 +350,13 @@ class TestDatabaseHost:
     @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])
     def test_an_appliance_from_which_nothing_is_mounted(self, judge, required, status):
         host = plain_host().agent("mgmt", Agent.of("zfs-7420"))
-        found = judge(host, addresses=["mgmt"], require_hcc=required)
-        assert only(found["snmp_library"]).status == status
+        findings = judge(host, addresses=["mgmt"], require_hcc=required)
+        assert only(findings["snmp_library"]).status == status
 
     @pytest.mark.parametrize(("required", "status"), [(False, "skip"), (True, "fail")])
     def test_a_management_address_that_is_silent(self, judge, required, status):
-        found = judge(plain_host(), addresses=["mgmt"], require_hcc=required)
-        assert only(found["snmp_library"]).status == status
+        findings = judge(plain_host(), addresses=["mgmt"], require_hcc=required)
+        assert only(findings["snmp_library"]).status == status
 
     def test_an_array_needs_no_library(self, judge):
         host = plain_host().agent("array", Agent.of("3par"))
@@ -428,8 +434,8 @@ class TestDatabaseHost:
         (folder / "test_lgwr_1.trc").write_text(text)
         for name in ("diag", "link"):
             lines = database_snmp.read_trace(LiveHost(), f"{tmp_path}/{name}/test")
-            assert [one.server for one in lines] == ["", "10.1.1.1"]
-            assert all(one.path.endswith("test_dbw0_1.trc") for one in lines)
+            assert [line.server for line in lines] == ["", "10.1.1.1"]
+            assert all(line.path.endswith("test_dbw0_1.trc") for line in lines)
         with pytest.raises(Absent):
             database_snmp.read_trace(LiveHost(), f"{tmp_path}/none")
 
@@ -497,7 +503,7 @@ class TestMountOptions:
 
     def test_the_products_are_those_of_the_rules(self):
         known = {family["product"] for family in FAMILIES}
-        assert {name for one in storage_advice.ADVICE for name in one.products} <= known
+        assert {name for advice in storage_advice.ADVICE for name in advice.products} <= known
 
 
 def ports(*states: int | None, names: str = "abcdef") -> Agent:
@@ -516,9 +522,9 @@ def ports(*states: int | None, names: str = "abcdef") -> Agent:
 def test_the_report_names_the_address_first(judge):
     """The summary takes what stands before the first ": " for the thing that is judged."""
     host = database_host(ports(4)).agent("array", Agent.of("3par"))
-    found = judge(host, addresses=["array", "fd00::5", "10.0.0.7:1161"])
+    findings = judge(host, addresses=["array", "fd00::5", "10.0.0.7:1161"])
     for check in ("agent_answers", "identified", "hcc", "flow_control", "mount_options", "space"):
-        subjects = [one.title.partition(": ")[0] for one in found[check]]
+        subjects = [finding.title.partition(": ")[0] for finding in findings[check]]
         assert subjects == [ADDRESS, "10.0.0.7:1161", "array", "fd00::5"]
 
 
@@ -672,8 +678,8 @@ class TestSpace:
         assert finding.status == status
         limit = policy.get("space_warn_percent", 98)
         assert finding.desired.endswith(f"; volumes below {limit} percent")
-        told = f"/vol/luns/ is at {limit} percent or more and is not mounted here"
-        assert (told in (finding.why or "")) == (status == "warn")
+        text = f"/vol/luns/ is at {limit} percent or more and is not mounted here"
+        assert (text in (finding.why or "")) == (status == "warn")
 
     def test_a_volume_of_luns_counts_beside_a_mounted_volume(self, judge):
         host = database_host(all_flash(a_1=61, v=20, luns=100), u02="filer:/vol/v")
@@ -722,8 +728,8 @@ class TestSpace:
         )
         finding = only(judge(database_host(array))["space"])
         percent = used // 10
-        told = f"2102350HYS10H1000010 {percent} percent of 1000.0 MiB"
-        assert (finding.status, finding.running) == (status, told)
+        text = f"2102350HYS10H1000010 {percent} percent of 1000.0 MiB"
+        assert (finding.status, finding.running) == (status, text)
 
     @pytest.mark.parametrize(
         ("name", "columns", "numbers", "percent"),
@@ -1078,7 +1084,7 @@ class TestParts:
 
     @pytest.mark.parametrize("states", [(1, 0, 0), (0, 0, 0)])
     def test_ports_without_a_link_are_no_pass_and_no_skip(self, judge, states):
-        table = {f"{HUAWEI}19.8.11.1.3.{at}": one for at, one in enumerate(states, 1)}
+        table = {f"{HUAWEI}19.8.11.1.3.{at}": state for at, state in enumerate(states, 1)}
         finding = only(
             judge(database_host(agent("oceanstor", **rows(table))))["controller_interconnect"]
         )
@@ -1140,25 +1146,28 @@ class TestParts:
 
     def test_limits_are_the_policy_s(self, judge):
         host = database_host(agent("netapp-7mode", **rows({FAILED: 2, REBUILT: 1})))
-        found = judge(host, failed_disks_limit=2, rebuilding_limit=1)
-        assert (only(found["disks"]).status, only(found["rebuild"]).status) == ("pass", "pass")
-        found = judge(host, failed_disks_limit=1)
-        assert only(found["disks"]).status == "fail"
-        assert "storage_type_failed_disks_limit" in only(found["disks"]).fix
+        findings = judge(host, failed_disks_limit=2, rebuilding_limit=1)
+        assert (only(findings["disks"]).status, only(findings["rebuild"]).status) == (
+            "pass",
+            "pass",
+        )
+        findings = judge(host, failed_disks_limit=1)
+        assert only(findings["disks"]).status == "fail"
+        assert "storage_type_failed_disks_limit" in only(findings["disks"]).fix
 
     def test_what_the_mib_does_not_have_is_not_available(self, judge):
-        found = judge(database_host(Agent.of("flasharray")))
+        findings = judge(database_host(Agent.of("flasharray")))
         for check in PARTS:
-            finding = only(found[check])
+            finding = only(findings[check])
             assert (finding.status, "Not available" in finding.why) == ("skip", True)
 
     def test_what_the_agent_does_not_have_is_not_available(self, judge):
         filer = agent("netapp-7mode")
         for oid in (SYSTEM, FAILED, REBUILT, CF, LINK, BATTERY):
             filer.rows.pop(key_of(oid), None)
-        found = judge(database_host(filer))
+        findings = judge(database_host(filer))
         for check in PARTS:
-            assert only(found[check]).status == "skip"
+            assert only(findings[check]).status == "skip"
 
     def test_of_an_unknown_product_nobody_knows(self, judge):
         finding = only(judge(database_host(Agent.of("says-nothing")))["disks"])
@@ -1196,11 +1205,11 @@ class TestParts:
         table = {column + "1": 1, column + "2": 3, column + "3": 0}
         device = agent("says-nothing", **rows(table))
         device.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "99999.1")
-        found = judge(database_host(device), definitions=[mine])
-        disks = only(found["disks"])
+        findings = judge(database_host(device), definitions=[mine])
+        disks = only(findings["disks"])
         assert (disks.status, disks.running) == ("fail", "disks 2: failed, disks 1: ok")
         assert disks.reference == "ACME-STORAGE-MIB diskState"
-        assert only(found["battery"]).status == "skip"
+        assert only(findings["battery"]).status == "skip"
 
 
 def interfaces(received: int, sent: int, uptime: int = 1000) -> Agent:
@@ -1234,8 +1243,8 @@ class TestDiscards:
 
     def test_interfaces_of_one_name_are_two(self, judge):
         before, after = interfaces(0, 0), interfaces(9, 0, 1100)
-        for one in (before, after):
-            one.rows[(1, 3, 6, 1, 2, 1, 2, 2, 1, 2, 2)] = ("4", "e0a")
+        for device in (before, after):
+            device.rows[(1, 3, 6, 1, 2, 1, 2, 2, 1, 2, 2)] = ("4", "e0a")
         finding = only(judge(self.after(before, after))["discards"])
         assert finding.status == "warn"
         assert "on 2 interfaces" in finding.running
@@ -1290,11 +1299,13 @@ class TestOffline:
     @pytest.mark.parametrize("error", ["denied", "unanswered", "absent"])
     def test_nothing_gets_better_by_knowing_less(self, judge, error):
         host = database_host(Agent.of("zfs-7420"))
-        before = {check: {one.status for one in all_of} for check, all_of in judge(host).items()}
+        before = {
+            check: {finding.status for finding in all_of} for check, all_of in judge(host).items()
+        }
         for key in list(host.evidence):
             spoilt = dict(host.evidence, **{key: {"kind": "command", "error": error}})
             for check, all_of in judge(RecordedHost(spoilt)).items():
-                better = [one for one in all_of if one.status == "pass"]
+                better = [finding for finding in all_of if finding.status == "pass"]
                 assert not better or "pass" in before[check], (key, check)
 
 
@@ -1444,14 +1455,14 @@ class TestHalfDead:
         host.longest = []
         half = HalfDead.of(name)
         host.agent(ADDRESS, half)
-        found = judge(host)
+        findings = judge(host)
         assert half.timeouts <= snmp.Patience.MOST_TIMEOUTS
-        asked = [one for one in host.longest if one > 0]
-        assert len(asked) == answered - half.left + half.timeouts
+        waits = [wait for wait in host.longest if wait > 0]
+        assert len(waits) == answered - half.left + half.timeouts
         if half.timeouts:
-            assert only(found["cpu_busy"]).status in ("error", "skip")
+            assert only(findings["cpu_busy"]).status in ("error", "skip")
         if answered < 4:
-            assert only(found["hcc"]).status != "pass"
+            assert only(findings["hcc"]).status != "pass"
 
     def test_a_table_that_breaks_off_counts_too(self):
         patience = snmp.Patience(60, snmp.Deadline(60))
@@ -1525,8 +1536,8 @@ class TestDeadline:
                 return super().run_with_secret(key, argv, secret, timeout)
 
         host = Slow().like(database_host(Agent.of("netapp-7mode")))
-        found = judge(host)
-        assert only(found["space"]).status == only(found["discards"]).status == "error"
+        findings = judge(host)
+        assert only(findings["space"]).status == only(findings["discards"]).status == "error"
 
 
 class TestCutShort:
@@ -1604,10 +1615,10 @@ class TestUnknownProduct:
             key_of("1.3.6.1.2.1.1.3.0"): ("67", "1250"),
             key_of(f"{IF}13.1"): ("2", "500"),
         }
-        found = judge(host)
-        identified = only(found["identified"])
+        findings = judge(host)
+        identified = only(findings["identified"])
         assert (identified.status, "unknown" in str(identified.running)) == ("error", True)
-        assert only(found["discards"]).status == "warn"
+        assert only(findings["discards"]).status == "warn"
 
 
 class TestLayout:
@@ -1656,13 +1667,16 @@ class TestLayout:
         assert self.one(judge, text, media).status == status
 
     def test_says_what_and_what_to_do(self, judge):
-        one = self.one(judge, self.HIGH.format(6, 4))
-        assert "/vol/u02 6, reported as high (3 is good, 10 is worst)" in str(one.why)
-        assert "only if the file is read sequentially" in str(one.fix)
+        finding = self.one(judge, self.HIGH.format(6, 4))
+        assert "/vol/u02 6, reported as high (3 is good, 10 is worst)" in str(finding.why)
+        assert "only if the file is read sequentially" in str(finding.fix)
 
     def test_without_a_log(self, judge):
-        one = only(judge(plain_host())["layout"])
-        assert (one.status, "storage_type_ems_logs is empty" in str(one.why)) == ("skip", True)
+        finding = only(judge(plain_host())["layout"])
+        assert (finding.status, "storage_type_ems_logs is empty" in str(finding.why)) == (
+            "skip",
+            True,
+        )
 
     def test_an_agent_that_was_asked_tells_the_media(self, judge):
         host = database_host(Agent.of("netapp-7mode"))
@@ -1724,10 +1738,10 @@ class TestConsole:
         ],
     )
     def test_read_ahead(self, judge, text, media, ems, status):
-        one = only(self.found(judge, text, media, ems)["read_ahead"])
-        assert one.status == status
+        finding = only(self.found(judge, text, media, ems)["read_ahead"])
+        assert finding.status == status
         if status == "warn":
-            assert "on the filer: vol options u02 " in str(one.fix)
+            assert "on the filer: vol options u02 " in str(finding.fix)
 
     @pytest.mark.parametrize(
         ("percent", "media", "policy", "status"),
@@ -1745,15 +1759,15 @@ class TestConsole:
     )
     def test_aggregates(self, judge, percent, media, policy, status):
         text = self.TEXT.replace("61%", f"{percent}%")
-        one = only(self.found(judge, text, media, **policy)["aggregates"])
-        assert (one.status, one.values["fullest"]) == (status, percent)
-        assert f"aggr_used {percent} % (668GB of 1102GB)" in str(one.running)
+        finding = only(self.found(judge, text, media, **policy)["aggregates"])
+        assert (finding.status, finding.values["fullest"]) == (status, percent)
+        assert f"aggr_used {percent} % (668GB of 1102GB)" in str(finding.running)
 
     def test_without_a_file(self, judge):
-        found = judge(plain_host())
+        findings = judge(plain_host())
         for check in ("read_ahead", "aggregates"):
-            one = only(found[check])
-            assert (one.status, "storage_type_filer_outputs is empty" in str(one.why)) == (
+            finding = only(findings[check])
+            assert (finding.status, "storage_type_filer_outputs is empty" in str(finding.why)) == (
                 "skip",
                 True,
             )

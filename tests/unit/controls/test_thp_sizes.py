@@ -11,15 +11,15 @@ SIZE = f"{FOLDER}/hugepages-2048kB/enabled"
 @pytest.fixture
 def judge(findings_of):
     def judged(machine: Machine):
-        [found] = findings_of("hugepages", machine, hugepages_policy())["transparent_hugepages"]
-        return found
+        [finding] = findings_of("hugepages", machine, hugepages_policy())["transparent_hugepages"]
+        return finding
 
     return judged
 
 
 def host(mode: str = "inherit", cmdline: str = "ro quiet") -> Machine:
     modes = ["always", "inherit", "madvise", "never"]
-    text = " ".join(f"[{one}]" if one == mode else one for one in modes) + "\n"
+    text = " ".join(f"[{name}]" if name == mode else name for name in modes) + "\n"
     machine = packs.database_host().file("/proc/cmdline", cmdline + "\n")
     machine.file(packs.THP_FILE, "always madvise [never]\n")
     machine.file("/etc/tmpfiles.d/thp.conf", f"w {packs.THP_FILE} - - - - never\n")
@@ -31,9 +31,9 @@ def test_sizes_that_inherit(judge):
 
 
 def test_a_size_that_is_on_now(judge):
-    found = judge(host("always"))
-    assert (found.status, found.failing_layer) == ("fail", "running")
-    assert "hugepages-2048kB" in found.why
+    finding = judge(host("always"))
+    assert (finding.status, finding.failing_layer) == ("fail", "running")
+    assert "hugepages-2048kB" in finding.why
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_a_size_that_the_kernel_command_line_sets(judge, value, status):
 
 def test_a_size_that_tmpfiles_sets(judge):
     machine = host().file("/etc/tmpfiles.d/size.conf", f"w {SIZE} - - - - always\n")
-    found = judge(machine)
-    assert (found.status, found.failing_layer) == ("fail", "persisted")
-    assert "/etc/tmpfiles.d/size.conf:1" in found.why
+    finding = judge(machine)
+    assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+    assert "/etc/tmpfiles.d/size.conf:1" in finding.why
 
 
 def test_a_size_that_may_not_be_read(judge):

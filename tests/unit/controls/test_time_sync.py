@@ -50,8 +50,8 @@ def with_ntpd(argv: str, options: str, enabled: str = "enabled") -> packs.Machin
 
 def with_clusterware(machine: packs.Machine, said: str) -> packs.Machine:
     path = "/u01/app/19.0.0/grid/bin/ocssd.bin"
-    one = {"pid": 900, "uid": 54331, "gid": 54321, "started": 60.0, "argv0": path}
-    machine.running.append({**one, "exe": path, "exe_uid": 54331})
+    process = {"pid": 900, "uid": 54331, "gid": 54321, "started": 60.0, "argv0": path}
+    machine.running.append({**process, "exe": path, "exe_uid": 54331})
     machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
     name = "ask for the mode of cluster time synchronization (crsctl check ctss)"
     return machine.command(name, said)
@@ -69,8 +69,8 @@ def judge(findings_of):
     """judge(host, **changes of the policy): findings by the name of their check."""
 
     def judge_host(host: RecordedHost, **changes: Any) -> dict[str, Finding]:
-        found = findings_of("time_sync", host, changed_policy("time_sync", **changes))
-        return {check: some[-1] for check, some in found.items()}
+        findings = findings_of("time_sync", host, changed_policy("time_sync", **changes))
+        return {check: some[-1] for check, some in findings.items()}
 
     return judge_host
 
@@ -82,38 +82,38 @@ def plan_of(machine: packs.Machine, **changes: Any) -> Plan:
 
 class TestForWhom:
     def test_nothing_is_red_without_oracle(self, judge):
-        assert {one.status for one in judge(bare()).values()} == {"skip"}
+        assert {finding.status for finding in judge(bare()).values()} == {"skip"}
 
     def test_no_linux_host(self, judge):
         machine = bare().remove("/proc/sys/kernel/osrelease")
-        assert {one.status for one in judge(machine, **RAC).values()} == {"skip"}
+        assert {finding.status for finding in judge(machine, **RAC).values()} == {"skip"}
 
     def test_a_stock_debian_that_is_in_time(self, judge):
-        found = judge(with_chrony(), **RAC)
-        statuses = {name: one.status for name, one in found.items()}
+        findings = judge(with_chrony(), **RAC)
+        statuses = {name: finding.status for name, finding in findings.items()}
         assert statuses.pop("ctss") == "skip"
         assert set(statuses.values()) == {"pass"}
 
     def test_a_record_says_the_same(self, judge):
         machine = with_clusterware(with_chrony(), OBSERVER)
-        live = {name: one.as_dict() for name, one in judge(machine).items()}
+        live = {name: finding.as_dict() for name, finding in judge(machine).items()}
         assert live["ctss"]["status"] == "pass"
         again = judge(RecordedHost(machine.evidence))
-        assert {name: one.as_dict() for name, one in again.items()} == live
+        assert {name: finding.as_dict() for name, finding in again.items()} == live
 
 
 class TestOneDaemon:
     def test_none(self, judge):
         machine = bare().command(" ".join(SHOW), shown())
-        one = judge(machine, **SINGLE)["one_daemon"]
-        assert (one.status, one.running) == ("fail", "none")
+        finding = judge(machine, **SINGLE)["one_daemon"]
+        assert (finding.status, finding.running) == ("fail", "none")
 
     def test_two_at_once(self, judge):
         machine = daemon(with_chrony(), "/usr/lib/systemd/systemd-timesyncd", pid=701)
-        found = judge(machine, **SINGLE)
-        assert found["one_daemon"].status == "fail"
-        assert "chronyd and systemd-timesyncd set the clock at once" in found["one_daemon"].why
-        assert found["sources"].status == found["offset"].status == "skip"
+        findings = judge(machine, **SINGLE)
+        assert findings["one_daemon"].status == "fail"
+        assert "chronyd and systemd-timesyncd set the clock at once" in findings["one_daemon"].why
+        assert findings["sources"].status == findings["offset"].status == "skip"
 
     @pytest.mark.parametrize(
         ("units", "status", "says"),
@@ -130,13 +130,13 @@ class TestOneDaemon:
     )
     def test_the_next_boot(self, judge, units, status, says):
         machine = with_chrony().command(" ".join(SHOW), shown(**units))
-        one = judge(machine, **SINGLE)["one_daemon"]
-        assert one.status == status
-        assert says is None or says in one.why
+        finding = judge(machine, **SINGLE)["one_daemon"]
+        assert finding.status == status
+        assert says is None or says in finding.why
 
     def test_not_the_one_of_the_policy(self, judge):
-        one = judge(with_chrony(), daemon="ntpd", **SINGLE)["one_daemon"]
-        assert "chronyd keeps the clock, and time_sync_daemon is ntpd" in one.why
+        finding = judge(with_chrony(), daemon="ntpd", **SINGLE)["one_daemon"]
+        assert "chronyd keeps the clock, and time_sync_daemon is ntpd" in finding.why
 
     def test_what_only_has_the_name_does_not_count(self, judge):
         machine = daemon(with_chrony(), "/tmp/ntpd", pid=701, exe="/tmp/sleep", exe_uid=1000)
@@ -147,15 +147,15 @@ class TestOneDaemon:
         assert judge(machine, **SINGLE)["one_daemon"].status == "pass"
 
     def test_a_chronyd_that_only_serves_keeps_no_clock(self, judge):
-        one = judge(with_chrony(argv="/usr/sbin/chronyd -x"), **SINGLE)["one_daemon"]
-        assert (one.status, one.running) == ("fail", "none")
+        finding = judge(with_chrony(argv="/usr/sbin/chronyd -x"), **SINGLE)["one_daemon"]
+        assert (finding.status, finding.running) == ("fail", "none")
 
     def test_a_chronyd_that_only_serves_does_not_hide_one_that_keeps_it(self, judge):
         """Seen on a real host: the one that serves had the lower pid."""
         machine = daemon(with_chrony(), "/usr/sbin/chronyd -d -x", pid=600)
         machine.running.reverse()
-        one = judge(machine, **SINGLE)["one_daemon"]
-        assert (one.status, one.running) == ("pass", "chronyd")
+        finding = judge(machine, **SINGLE)["one_daemon"]
+        assert (finding.status, finding.running) == ("pass", "chronyd")
 
     def test_ptp_below_chronyd_is_one_and_beside_it_two(self, judge):
         machine = daemon(with_chrony(), "/usr/sbin/ptp4l -i eth0", pid=701)
@@ -190,10 +190,10 @@ class TestNeverSteps:
 
     def test_the_last_makestep_counts_and_the_others_are_named(self, judge):
         machine = with_chrony().file(FOLDER + "/site.conf", "makestep 5 -1\n")
-        one = judge(machine, **RAC)["never_steps"]
+        finding = judge(machine, **RAC)["never_steps"]
         line = 1 + DEBIAN.split("\n").index("makestep 1 3")
-        assert one.status == "pass"
-        assert one.persisted == (
+        assert finding.status == "pass"
+        assert finding.persisted == (
             f"makestep 1 3 from {CONF}:{line}; not used: makestep 5 -1 from {FOLDER}/site.conf:1"
         )
 
@@ -224,14 +224,14 @@ class TestNeverSteps:
         for written, status in ((1700000009.5, "pass"), (1700000010.0, "warn")):
             machine = with_chrony()
             stat = {"mode": 0o644, "uid": 0, "gid": 0, "size": 9, "mtime": written}
-            told = {"kind": "stat", "at": packs.RECORDED_AT, "stat": stat}
-            machine.evidence["stat:" + CONF] = told
+            reading = {"kind": "stat", "at": packs.RECORDED_AT, "stat": stat}
+            machine.evidence["stat:" + CONF] = reading
             assert judge(machine, **RAC)["never_steps"].status == status
 
     def test_unmanaged(self, judge):
         conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
-        one = judge(with_chrony(conf), max_step_updates="unmanaged", **RAC)["never_steps"]
-        assert one.status == "skip"
+        finding = judge(with_chrony(conf), max_step_updates="unmanaged", **RAC)["never_steps"]
+        assert finding.status == "skip"
 
     @pytest.mark.parametrize(
         ("argv", "options", "status"),
@@ -245,9 +245,9 @@ class TestNeverSteps:
     )
     def test_ntpd_now_and_after_the_next_boot(self, judge, argv, options, status):
         machine = with_ntpd(argv, options)
-        one = judge(machine, **RAC)["never_steps"]
-        assert one.status == status
-        assert "/etc/sysconfig/ntpd" in one.persisted
+        finding = judge(machine, **RAC)["never_steps"]
+        assert finding.status == status
+        assert "/etc/sysconfig/ntpd" in finding.persisted
         alone = judge(with_ntpd(argv, options), **SINGLE)["never_steps"]
         assert alone.status == {"pass": "pass", "fail": "warn"}[status]
 
@@ -262,55 +262,55 @@ class TestNeverSteps:
         machine.command(" ".join(TIMEDATECTL), "NTPSynchronized=yes\n")
         assert judge(machine, **SINGLE)["never_steps"].status == "pass"
         assert judge(machine, **RAC)["never_steps"].status == "warn"
-        found = judge(machine, min_sources=3, **SINGLE)
-        assert (found["sources"].status, found["offset"].status) == ("pass", "skip")
+        findings = judge(machine, min_sources=3, **SINGLE)
+        assert (findings["sources"].status, findings["offset"].status) == ("pass", "skip")
 
     def test_phc2sys_with_a_threshold(self, judge):
         for argv, status in (("-a -r", "pass"), ("-a -r -S 0.1", "fail")):
             machine = daemon(bare(), f"/usr/sbin/phc2sys {argv}")
             machine.command(" ".join(SHOW), shown(phc2sys="enabled /usr/sbin/phc2sys"))
-            found = judge(machine, **RAC)
-            assert found["never_steps"].status == status
-            assert found["sources"].status == "skip"
+            findings = judge(machine, **RAC)
+            assert findings["never_steps"].status == status
+            assert findings["sources"].status == "skip"
 
 
 class TestSourcesAndOffset:
     def test_fewer_answer_than_the_policy_wants(self, judge):
-        one = judge(with_chrony(), min_sources=2, **SINGLE)["sources"]
-        assert (one.status, one.running) == ("warn", "1 of 3 answer, followed: 127.0.0.1")
+        finding = judge(with_chrony(), min_sources=2, **SINGLE)["sources"]
+        assert (finding.status, finding.running) == ("warn", "1 of 3 answer, followed: 127.0.0.1")
 
     def test_a_clock_without_a_source_says_an_offset_of_nothing(self, judge):
         machine = answers(with_chrony(), "tracking-no-source", "sources-none-reached")
-        found = judge(machine, **SINGLE)
-        assert (found["sources"].status, found["offset"].status) == ("fail", "error")
+        findings = judge(machine, **SINGLE)
+        assert (findings["sources"].status, findings["offset"].status) == ("fail", "error")
 
     def test_the_offset_at_its_edge(self, judge):
-        told = (FIXTURES / "chrony-4.3-tracking.csv").read_text()
-        now = told.split(",")[4]
+        output = (FIXTURES / "chrony-4.3-tracking.csv").read_text()
+        now = output.split(",")[4]
         for offset, status in (("-1.000000000", "pass"), ("1.000001000", "fail")):
             machine = with_chrony()
-            machine.command(" ".join(TRACKING), told.replace(now, offset, 1))
-            one = judge(machine, **SINGLE)["offset"]
-            assert one.status == status
-            assert one.values == {"clock_offset_ms": round(float(offset) * 1000, 3)}
+            machine.command(" ".join(TRACKING), output.replace(now, offset, 1))
+            finding = judge(machine, **SINGLE)["offset"]
+            assert finding.status == status
+            assert finding.values == {"clock_offset_ms": round(float(offset) * 1000, 3)}
 
     def test_ntpq(self, judge):
-        found = judge(with_ntpd("/usr/sbin/ntpd -x", "-x"), **SINGLE)
-        assert found["sources"].running == "2 of 3 answer, followed: 192.0.2.1"
-        assert found["offset"].values == {"clock_offset_ms": -1.254}
+        findings = judge(with_ntpd("/usr/sbin/ntpd -x", "-x"), **SINGLE)
+        assert findings["sources"].running == "2 of 3 answer, followed: 192.0.2.1"
+        assert findings["offset"].values == {"clock_offset_ms": -1.254}
 
     def test_a_daemon_that_does_not_answer(self, judge):
         machine = with_chrony()
         machine.command(" ".join(SOURCES), "Could not open connection to daemon\n", rc=1)
-        found = judge(machine, **SINGLE)
-        assert (found["sources"].status, found["offset"].status) == ("error", "error")
+        findings = judge(machine, **SINGLE)
+        assert (findings["sources"].status, findings["offset"].status) == ("error", "error")
 
     def test_a_hostile_answer_is_no_source(self, judge):
         machine = with_chrony()
         machine.command(" ".join(SOURCES), "^,*,\x1b[2J,8,0,17,1,0.1,0.1,0.1\n")
-        one = judge(machine, **SINGLE)["sources"]
-        assert one.status == "error"
-        assert "\x1b" not in str(one.as_dict())
+        finding = judge(machine, **SINGLE)["sources"]
+        assert finding.status == "error"
+        assert "\x1b" not in str(finding.as_dict())
 
 
 class TestClockSource:
@@ -322,9 +322,9 @@ class TestClockSource:
     )
     def test_each(self, judge, name, status):
         machine = with_chrony().file(CURRENT, name + "\n")
-        one = judge(machine, **SINGLE)["clock_source"]
-        assert one.status == status
-        assert one.status == "pass" or "tsc is available" in f"{one.why} {one.fix}"
+        finding = judge(machine, **SINGLE)["clock_source"]
+        assert finding.status == status
+        assert finding.status == "pass" or "tsc is available" in f"{finding.why} {finding.fix}"
 
     def test_the_clock_of_the_hypervisor(self, judge):
         """19c and 26ai recommend tsc for guests on x86-64; no guide of an earlier release does."""
@@ -355,10 +355,10 @@ class TestClusterware:
     def test_each_mode_with_and_without_a_daemon(self, judge, machine, said, status):
         host = machine()
         host.commands.setdefault(" ".join(SHOW), packs.Output(0, shown(), ""))
-        found = judge(with_clusterware(host, said))
-        assert found["ctss"].status == status
+        findings = judge(with_clusterware(host, said))
+        assert findings["ctss"].status == status
         if (machine, said) == (bare, ACTIVE):
-            assert found["one_daemon"].status == "warn"
+            assert findings["one_daemon"].status == "warn"
 
     def test_what_was_left_is_named(self, judge):
         machine = bare().file("/etc/ntp.conf", "server 192.0.2.1\n")
@@ -367,8 +367,8 @@ class TestClusterware:
 
     def test_a_node_is_told_by_its_clusterware(self, judge):
         conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
-        found = judge(with_clusterware(with_chrony(conf), OBSERVER))
-        assert found["never_steps"].status == "fail"
+        findings = judge(with_clusterware(with_chrony(conf), OBSERVER))
+        assert findings["never_steps"].status == "fail"
 
 
 #: A configuration whose folder is read last, and steps for ever.
@@ -388,7 +388,7 @@ class TestPlan:
         (change,) = plan_of(machine, max_step_updates=updates, **RAC).changes
         assert isinstance(change, FileChange)
         machine.evidence = {
-            key: one for key, one in machine.evidence.items() if key.startswith("argument:")
+            key: reading for key, reading in machine.evidence.items() if key.startswith("argument:")
         }
         machine.file(change.path, str(change.content))
         assert plan_of(machine, max_step_updates=updates, **RAC) == Plan([], [], [], [])
@@ -404,12 +404,12 @@ class TestPlan:
         assert f"{CONF}:{line} (makestep 1 -1) counts" in plan.refusals[0].reason
 
     def test_the_fix_is_what_apply_would_do(self, judge):
-        found = judge(with_chrony(LATE), **RAC)["never_steps"]
-        assert found.commands == ("./hostproof apply --tags time_sync",)
+        finding = judge(with_chrony(LATE), **RAC)["never_steps"]
+        assert finding.commands == ("./hostproof apply --tags time_sync",)
         without = DEBIAN.replace("makestep 1 3", "makestep 1 -1").replace("confdir", "#confdir")
-        found = judge(with_chrony(without), **RAC)["never_steps"]
-        assert (found.status, found.commands) == ("fail", ())
-        assert "change that line to makestep 1 3" in found.fix
+        finding = judge(with_chrony(without), **RAC)["never_steps"]
+        assert (finding.status, finding.commands) == ("fail", ())
+        assert "change that line to makestep 1 3" in finding.fix
         lost = LATE.replace(FOLDER, "/run/chrony.d")
         machine = with_chrony(lost).folder("/run/chrony.d")
         assert plan_of(machine, **RAC).changes == [], "a boot empties /run"
@@ -502,9 +502,9 @@ def test_options_of_a_process_of_another_account_without_a_unit_are_unknown(opti
 def test_a_daemon_whose_options_are_unknown_is_an_error(judge):
     machine = clock_packs.in_time(clock_packs.bare(), argv="/usr/sbin/chronyd -x")
     machine.running[0]["unit"] = ""
-    found = judge(machine, **RAC)
-    assert found["never_steps"].status == "error"
-    assert "was started by no unit" in found["never_steps"].why
+    findings = judge(machine, **RAC)
+    assert findings["never_steps"].status == "error"
+    assert "was started by no unit" in findings["never_steps"].why
 
 
 def test_a_daemon_of_another_unit_has_the_options_of_that_unit():

@@ -16,8 +16,8 @@ RAC = {"profile": "rac_asm"}
 
 def judged(machine: Machine, **changes: Any) -> dict[str, Finding]:
     policy = changed_policy("time_sync", **RAC, **changes)
-    found = audit.judge_host(machine, {time_sync.name: policy})
-    return {one.check.partition(".")[2]: one for one in found}
+    findings = audit.judge_host(machine, {time_sync.name: policy})
+    return {finding.check.partition(".")[2]: finding for finding in findings}
 
 
 def conf(*lines: str) -> Machine:
@@ -25,9 +25,9 @@ def conf(*lines: str) -> Machine:
 
 
 def test_a_leap_second_that_chronyd_steps():
-    found = judged(conf("leapsecmode slew", "LeapSecMode step"))["never_steps"]
-    assert (found.status, found.failing_layer) == ("fail", "persisted")
-    assert f"{CONF}:4 (leapsecmode step)" in found.why
+    finding = judged(conf("leapsecmode slew", "LeapSecMode step"))["never_steps"]
+    assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+    assert f"{CONF}:4 (leapsecmode step)" in finding.why
 
 
 @pytest.mark.parametrize("line", ["leapsecmode slew", "leapsecmode system", "# leapsecmode step"])
@@ -38,8 +38,8 @@ def test_a_leap_second_that_it_does_not_step(line):
 
 def test_a_step_at_the_start_where_none_is_allowed():
     machine = with_chrony("server ntp1\ninitstepslew 30 ntp1\n")
-    found = judged(machine, max_step_updates=0)["never_steps"]
-    assert (found.status, found.persisted) == ("fail", f"{CONF}:2 (initstepslew 30)")
+    finding = judged(machine, max_step_updates=0)["never_steps"]
+    assert (finding.status, finding.persisted) == ("fail", f"{CONF}:2 (initstepslew 30)")
     assert judged(with_chrony("initstepslew 30 ntp1\n"))["never_steps"].status == "pass"
 
 
@@ -71,8 +71,8 @@ def test_ptp(argv, status):
 
 def test_ptp4l_with_software_stamps_sets_the_clock_too():
     machine = daemon(with_chrony(), "/usr/sbin/ptp4l -i eth0 -S", pid=701)
-    found = judged(machine)["one_daemon"]
-    assert (found.status, found.running) == ("fail", "chronyd, ptp")
+    finding = judged(machine)["one_daemon"]
+    assert (finding.status, finding.running) == ("fail", "chronyd, ptp")
 
 
 def test_a_chronyd_that_sets_no_clock_by_joined_options():
@@ -96,11 +96,11 @@ def in_another_unit(unit: str, argv: str, state: str = "enabled") -> Machine:
 @pytest.mark.parametrize("unit", ["chronyd@lan.service", "chronyd-restricted.service"])
 def test_a_unit_of_another_name_is_started_by_the_next_reboot(unit):
     argv = "/usr/sbin/chronyd -U"
-    found = judged(in_another_unit(unit, argv))["one_daemon"]
-    assert (found.status, found.persisted) == ("pass", unit)
-    found = judged(in_another_unit(unit, argv, "disabled"))["one_daemon"]
-    assert (found.status, found.failing_layer) == ("fail", "persisted")
-    assert "the next reboot starts none" in found.why
+    finding = judged(in_another_unit(unit, argv))["one_daemon"]
+    assert (finding.status, finding.persisted) == ("pass", unit)
+    finding = judged(in_another_unit(unit, argv, "disabled"))["one_daemon"]
+    assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+    assert "the next reboot starts none" in finding.why
 
 
 def test_a_unit_of_another_name_that_systemctl_does_not_show():
@@ -112,9 +112,9 @@ def test_a_unit_of_another_name_that_systemctl_does_not_show():
 @pytest.mark.parametrize("option", ["-f %s", "-f%s", "-4f %s", "-f /etc/x.conf -f %s"])
 def test_the_file_that_an_option_names(option):
     argv = "/usr/sbin/chronyd -u chrony " + option % OTHER_FILE
-    found = judged(in_another_unit("chronyd@lan.service", argv))["never_steps"]
-    assert found.status == "fail"
-    assert f"{OTHER_FILE}:2" in found.why
+    finding = judged(in_another_unit("chronyd@lan.service", argv))["never_steps"]
+    assert finding.status == "fail"
+    assert f"{OTHER_FILE}:2" in finding.why
 
 
 @pytest.mark.parametrize("words", ["makestep", "--unknown", "-Z"])

@@ -16,9 +16,9 @@ from ansible.module_utils.hostproof.latency.budget import budget, think_time, va
 def test_the_articles_rates(round_trip: float, per_second: int, elsewhere: float) -> None:
     # The article cuts after two digits.
     assert think_time(per_second, round_trip, 1) == pytest.approx(elsewhere, abs=0.01)
-    found = budget(round_trip, 1, think_time(per_second, round_trip, 1))
-    assert found.per_second == pytest.approx(per_second)
-    assert found.network_share == pytest.approx(round_trip * per_second / 1000)
+    result = budget(round_trip, 1, think_time(per_second, round_trip, 1))
+    assert result.per_second == pytest.approx(per_second)
+    assert result.network_share == pytest.approx(round_trip * per_second / 1000)
 
 
 def test_the_far_rate_is_predicted_from_the_near_one() -> None:

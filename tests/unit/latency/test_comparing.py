@@ -27,11 +27,11 @@ def tcp_windows(
 ) -> list[Window]:
     """Windows of 1000 samples around ``level`` microseconds, which scatter by a per cent."""
     chance = random.Random(f"{level} {layer} {seed}")
-    found = []
+    windows = []
     for count in range(number):
         middle = level * 1000 * math.exp(chance.gauss(0, 0.01))
-        samples = [int(middle * (0.9 + 0.2 * one / 1000)) for one in range(1000)]
-        found.append(
+        samples = [int(middle * (0.9 + 0.2 * step / 1000)) for step in range(1000)]
+        windows.append(
             window_from_samples(
                 "tcp",
                 "192.0.2.1:1521",
@@ -43,7 +43,7 @@ def tcp_windows(
                 {**CONDITIONS, **conditions},
             )
         )
-    return found
+    return windows
 
 
 def disk_windows(name: str, figures: list[float | None], layer: str = "read") -> list[Window]:
@@ -110,30 +110,30 @@ class TestOneHost:
         ],
     )
     def test_the_verdict_of_a_figure_is_the_status_of_its_finding(self, after, verdict, status):
-        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(after, seed="after")))
-        (series,) = one.series
+        result = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(after, seed="after")))
+        (series,) = result.series
         assert [figure.name for figure in series.figures] == ["p50", "p99"]
         assert series.figures[0].comparison.verdict == verdict
-        assert statuses(one) == [status]
+        assert statuses(result) == [status]
 
     def test_every_layer_and_size_is_a_series_of_its_own(self):
         sides = [
             measured(tcp_windows(level) + tcp_windows(90, layer="kernel")) for level in (400, 480)
         ]
-        one = verdict_of(*sides)
-        assert [series.series.layer for series in one.series] == ["user", "kernel"]
-        assert statuses(one) == ["fail", "pass"]
+        verdict = verdict_of(*sides)
+        assert [series.series.layer for series in verdict.series] == ["user", "kernel"]
+        assert statuses(verdict) == ["fail", "pass"]
 
     def test_what_the_host_adds_is_a_part_that_does_not_fail_alone(self):
         before = measured(tcp_windows(400) + tcp_windows(3, layer="host"))
         after = measured(tcp_windows(400, seed="b") + tcp_windows(5, layer="host"))
-        one = verdict_of(before, after)
-        assert one.series[1].figures[0].comparison.verdict == SLOWER
-        assert statuses(one) == ["pass", "warn"]
+        verdict = verdict_of(before, after)
+        assert verdict.series[1].figures[0].comparison.verdict == SLOWER
+        assert statuses(verdict) == ["pass", "warn"]
 
     def test_hosts_left_unchanged_warn_where_others_fail(self):
-        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
-        assert statuses(one, unchanged=True) == ["warn"]
+        verdict = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
+        assert statuses(verdict, unchanged=True) == ["warn"]
 
     def test_more_figures_share_one_error(self):
         sides = [measured(tcp_windows(level)) for level in (400, 440)]
@@ -145,21 +145,21 @@ class TestOneHost:
 
     def test_a_baseline_that_moves_by_itself_gives_no_verdict(self):
         before = measured(tcp_windows(400, 5) + tcp_windows(500, 5))
-        one = verdict_of(before, measured(tcp_windows(800)))
-        assert one.series[0].figures[0].comparison.verdict == INCONCLUSIVE
-        assert statuses(one) == ["warn"]
-        found = comparing.stability(before)
-        assert (found.unstable, found.figures) == (["tcp 192.0.2.1:1521 user 12 B p50"], 1)
+        verdict = verdict_of(before, measured(tcp_windows(800)))
+        assert verdict.series[0].figures[0].comparison.verdict == INCONCLUSIVE
+        assert statuses(verdict) == ["warn"]
+        stability = comparing.stability(before)
+        assert (stability.unstable, stability.figures) == (["tcp 192.0.2.1:1521 user 12 B p50"], 1)
 
     def test_conditions_that_differ_are_named(self):
         after = tcp_windows(400, seed="b", cpus=2, kernel="6.6", steal_percent=5.0, load=9.0)
-        one = verdict_of(measured(tcp_windows(400)), measured(after))
-        text = "; ".join(one.series[0].remarks)
+        verdict = verdict_of(measured(tcp_windows(400)), measured(after))
+        text = "; ".join(verdict.series[0].remarks)
         assert "CPUs: 4 before, 2 after" in text
         assert "kernel: 6.1 before, 6.6 after" in text
         assert "took up to 5% of the CPUs" in text
         assert "the load was up to 9.0" in text
-        (finding,) = change_findings.judge_host(one, None, None).findings
+        (finding,) = change_findings.judge_host(verdict, None, None).findings
         assert "note: CPUs: 4 before, 2 after" in finding.running
 
 
@@ -195,22 +195,22 @@ class TestAnotherPath:
     )
     @pytest.mark.parametrize(("level", "status"), [(400, "pass"), (480, "fail")])
     def test_it_stands_before_the_verdict_and_changes_none(self, level, status, name, after, said):
-        one = self.compare(level, **{name: after})
-        (finding,) = change_findings.judge_host(one, None, None).findings
+        verdict = self.compare(level, **{name: after})
+        (finding,) = change_findings.judge_host(verdict, None, None).findings
         assert finding.status == status
         assert finding.running.startswith(f"another path than before ({said}); p50 ")
-        assert one.other_paths == [f"tcp 192.0.2.1:1521: another path than before ({said})"]
+        assert verdict.other_paths == [f"tcp 192.0.2.1:1521: another path than before ({said})"]
 
     def test_the_same_path_is_nothing_to_say(self):
-        one = self.compare()
-        assert one.other_paths == []
-        (finding,) = change_findings.judge_host(one, None, None).findings
+        verdict = self.compare()
+        assert verdict.other_paths == []
+        (finding,) = change_findings.judge_host(verdict, None, None).findings
         assert "path" not in finding.running
 
     def test_a_baseline_that_does_not_tell_it_is_nothing_to_say(self):
         """Of an older Hostproof, or of a system that does not tell."""
-        one = self.compare(**dict.fromkeys(PATH))
-        assert one.other_paths == []
+        verdict = self.compare(**dict.fromkeys(PATH))
+        assert verdict.other_paths == []
 
     def test_each_target_is_said_once(self):
         layers = [("user", 400), ("kernel", 300)]
@@ -222,23 +222,23 @@ class TestAnotherPath:
 
     def test_what_could_not_be_compared_says_it_too(self):
         after = measured(tcp_windows(400, 3, mtu=9000))
-        one = verdict_of(measured(tcp_windows(400, mtu=1500)), after)
-        found = change_findings.judge_host(one, None, None).findings
+        verdict = verdict_of(measured(tcp_windows(400, mtu=1500)), after)
+        findings = change_findings.judge_host(verdict, None, None).findings
         assert "another path than before (MTU: 1500 before, 9000 after); not compared" in [
-            finding.running for finding in found
+            finding.running for finding in findings
         ]
 
     def test_an_nfs_mount_from_another_server(self):
         sides = []
         for source, connections in (("filer1:/vol", 1), ("filer2:/vol", 8)):
             windows = [
-                one._replace(
+                window._replace(
                     probe="nfs",
                     subject="/u02 READ",
                     layer="server",
-                    conditions={**one.conditions, "source": source, "connections": connections},
+                    conditions={**window.conditions, "source": source, "connections": connections},
                 )
-                for one in disk_windows("x", [300.0] * 10)
+                for window in disk_windows("x", [300.0] * 10)
             ]
             sides.append(measured(windows, [{"probe": "nfs"}]))
         text = "export: filer1:/vol before, filer2:/vol after; connections: 1 before, 8 after"
@@ -251,8 +251,8 @@ class TestWhatIsMissing:
     """A figure on one side alone must never look like no difference."""
 
     def error(self, before: Any, after: Any) -> str:
-        one = verdict_of(before, after)
-        findings = change_findings.judge_host(one, None, None).findings
+        verdict = verdict_of(before, after)
+        findings = change_findings.judge_host(verdict, None, None).findings
         assert "error" in {finding.status for finding in findings}
         assert "pass" not in {finding.status for finding in findings}
         return " ".join(f"{f.running} {f.why}" for f in findings if f.status == "error")
@@ -264,16 +264,16 @@ class TestWhatIsMissing:
         assert f"{side}: there is no baseline" in self.error(*sides)
 
     def test_no_window_after(self):
-        said = self.error(measured(tcp_windows(400)), measured([]))
-        assert "10 windows before and in 0 after" in said
+        error = self.error(measured(tcp_windows(400)), measured([]))
+        assert "10 windows before and in 0 after" in error
 
     def test_no_window_before(self):
-        said = self.error(measured([]), measured(tcp_windows(400)))
-        assert "0 windows before and in 10 after" in said
+        error = self.error(measured([]), measured(tcp_windows(400)))
+        assert "0 windows before and in 10 after" in error
 
     def test_too_few_windows_after(self):
-        said = self.error(measured(tcp_windows(400)), measured(tcp_windows(400, 3)))
-        assert "10 windows before and in 3 after" in said
+        error = self.error(measured(tcp_windows(400)), measured(tcp_windows(400, 3)))
+        assert "10 windows before and in 3 after" in error
 
     def test_no_window_at_all(self):
         assert "tcp 192.0.2.1:1521 request_response was not measured" in self.error(
@@ -288,22 +288,22 @@ class TestWhatIsMissing:
             measured(disk_windows("sda", list(busy)) + disk_windows("sdb", idle), probes)
             for _ in range(2)
         ]
-        one = verdict_of(*sides)
-        assert statuses(one) == ["pass", "skip"]
+        verdict = verdict_of(*sides)
+        assert statuses(verdict) == ["pass", "skip"]
 
     def test_all_idle_is_an_error(self):
         probes = [{"probe": "disk"}]
         sides = [measured(disk_windows("sda", [None] * 10), probes) for _ in range(2)]
-        one = verdict_of(*sides)
-        assert not one.measured
-        assert "error" in statuses(one)
+        verdict = verdict_of(*sides)
+        assert not verdict.measured
+        assert "error" in statuses(verdict)
         assert comparing.unmeasured(sides[0])
 
     def test_that_a_figure_is_inexact_is_no_reason_for_another_that_is_missing(self):
         ticks = disk_counters.tick_remarks({"dm-1": disk_counters.NO_QUEUE}, 4000.0)[0]
         side = measured([])._replace(remarks=["disk: " + ticks, "tcp: nobody answers"])
-        said = self.error(side, side)
-        assert "nobody answers" in said and "ticks" not in said
+        error = self.error(side, side)
+        assert "nobody answers" in error and "ticks" not in error
 
     def test_a_disk_that_went_idle_is_an_error(self):
         probes = [{"probe": "disk"}]
@@ -318,10 +318,10 @@ class TestWhatIsMissing:
         busy = [300.0 + n for n in range(10)]
         few: list[float | None] = [300.0] * 3 + [None] * 7
         more: list[float | None] = [300.0] * 4 + [None] * 6
-        for one, other in ((few, more), (more, few)):
+        for first, other in ((few, more), (more, few)):
             sides = [
                 measured(disk_windows("sda", list(busy)) + disk_windows("sdb", figures), probes)
-                for figures in (one, other)
+                for figures in (first, other)
             ]
             assert statuses(verdict_of(*sides)) == ["pass", "skip"]
 
@@ -333,8 +333,8 @@ class TestWhatIsMissing:
         ]
         unnamed = windows + disk_windows("dm-3", [300.0] * 10)
         windows += [
-            one._replace(conditions=dict(one.conditions, named=["/dev/mapper/data"]))
-            for one in disk_windows("dm-3", [300.0] * 10)
+            window._replace(conditions=dict(window.conditions, named=["/dev/mapper/data"]))
+            for window in disk_windows("dm-3", [300.0] * 10)
         ]
         assert comparing.unmeasured(measured(windows, probes)) == []
         # One side tells it: the name is the same disk's on the other.
@@ -344,7 +344,7 @@ class TestWhatIsMissing:
     def test_a_mode_does_not_answer_for_another(self):
         """A listener that refuses is no less refused for a port that accepts connections."""
         probes = [dict(TCP, mode=mode) for mode in ("handshake", "tns_ping")]
-        windows = [one._replace(size=None) for one in tcp_windows(400, mode="handshake")]
+        windows = [window._replace(size=None) for window in tcp_windows(400, mode="handshake")]
         assert comparing.unmeasured(measured(windows, probes)) == [
             "tcp 192.0.2.1:1521 tns_ping was not measured"
         ]
@@ -352,12 +352,12 @@ class TestWhatIsMissing:
     def test_modes_are_series_of_their_own(self):
         probes = [dict(TCP, mode=mode) for mode in ("handshake", "tns_ping")]
         windows = [
-            one._replace(size=None)
+            window._replace(size=None)
             for mode in ("handshake", "tns_ping")
-            for one in tcp_windows(400, layer="net", mode=mode)
+            for window in tcp_windows(400, layer="net", mode=mode)
         ]
         side = measured(windows, probes)
-        assert [one.series.name for one in verdict_of(side, side).series] == [
+        assert [series.series.name for series in verdict_of(side, side).series] == [
             "tcp 192.0.2.1:1521 handshake net",
             "tcp 192.0.2.1:1521 tns_ping net",
         ]
@@ -367,13 +367,13 @@ class TestWhatIsMissing:
         sides = []
         for level, cached in ((500.0, False), (20.0, True)):
             windows = [
-                one._replace(
+                window._replace(
                     subject="/u02/x",
                     size=8192,
                     layer="user",
-                    conditions={**one.conditions, "cached": cached},
+                    conditions={**window.conditions, "cached": cached},
                 )
-                for one in disk_windows("x", [level] * 10)
+                for window in disk_windows("x", [level] * 10)
             ]
             sides.append(measured(windows, [probe]))
         assert "a cache answered 10 windows" in self.error(*sides)
@@ -387,8 +387,8 @@ class TestWhatIsMissing:
         return tuple(
             measured(
                 [
-                    one._replace(n=100, conditions={**one.conditions, **tick})
-                    for one in disk_windows("dm-0", list(figures))
+                    window._replace(n=100, conditions={**window.conditions, **tick})
+                    for window in disk_windows("dm-0", list(figures))
                 ],
                 probes,
             )
@@ -398,24 +398,24 @@ class TestWhatIsMissing:
     @pytest.mark.parametrize("after", [MANY_TICKS, [1000.0] * 10, [0.0] * 10])
     def test_windows_within_a_tick_show_no_sameness(self, after):
         """Those that are slow enough to be told would speak for all, and zeros are all alike."""
-        one = verdict_of(*self.in_ticks([0.0] * 10, after))
-        assert [series.figures for series in one.series] == [[]]
-        assert statuses(one) == ["skip", "error"]
+        verdict = verdict_of(*self.in_ticks([0.0] * 10, after))
+        assert [series.figures for series in verdict.series] == [[]]
+        assert statuses(verdict) == ["skip", "error"]
         named = self.in_ticks([0.0] * 10, after, "dm-0")
-        said = "disk dm-0 was not measured (in many windows all was over within one unit"
-        assert verdict_of(*named).problems[0].startswith(said)
+        message = "disk dm-0 was not measured (in many windows all was over within one unit"
+        assert verdict_of(*named).problems[0].startswith(message)
         assert comparing.unmeasured(self.in_ticks(self.MANY_TICKS, after, "dm-0")[0])
 
     def test_a_direction_within_a_tick_leaves_the_other_to_tell(self):
-        quick, told = self.in_ticks([0.0] * 10, [5000.0 + n for n in range(10)], "dm-0")
-        writes = [one._replace(layer="write") for one in quick.windows]
-        side = told._replace(windows=told.windows + writes)
+        quick, slow = self.in_ticks([0.0] * 10, [5000.0 + n for n in range(10)], "dm-0")
+        writes = [window._replace(layer="write") for window in quick.windows]
+        side = slow._replace(windows=slow.windows + writes)
         assert comparing.unmeasured(side) == []
         assert statuses(verdict_of(side, side)) == ["pass", "skip"]
 
     def test_they_show_what_takes_longer_than_a_tick(self):
-        one = verdict_of(*self.in_ticks([0.0] * 9 + [40.0], [8000.0 + n for n in range(10)]))
-        assert statuses(one) == ["fail"]
+        verdict = verdict_of(*self.in_ticks([0.0] * 9 + [40.0], [8000.0 + n for n in range(10)]))
+        assert statuses(verdict) == ["fail"]
 
     @pytest.mark.parametrize(("before", "after"), [(120, 60), (60, 120)])
     def test_how_many_requests_there_are_is_no_latency(self, before, after):
@@ -426,8 +426,8 @@ class TestWhatIsMissing:
             for count in (before, after)
         ]
         assert all(0.0 in side for side in sides)
-        one = verdict_of(*self.in_ticks(*sides))
-        assert statuses(one) == ["skip", "error"]
+        verdict = verdict_of(*self.in_ticks(*sides))
+        assert statuses(verdict) == ["skip", "error"]
 
     def test_a_disk_that_hangs_is_told_though_it_was_counted_in_ticks(self):
         before, after = self.in_ticks([0.0] * 10, [0.0] * 10)
@@ -443,14 +443,14 @@ class TestWhatIsMissing:
     def test_a_baseline_of_another_version_stops_nobody_else(self):
         side = measured(tcp_windows(400))
         strange = side._replace(probes=[dict(TCP, colour="blue")])
-        found = comparing.compare_hosts({"db01": (side, side), "db02": (strange, side)})
-        assert found["db01"].measured
-        assert "has no colour" in found["db02"].problems[0]
+        verdicts = comparing.compare_hosts({"db01": (side, side), "db02": (strange, side)})
+        assert verdicts["db01"].measured
+        assert "has no colour" in verdicts["db02"].problems[0]
 
     def test_a_disk_that_was_named_must_be_measured(self):
         probes = [{"probe": "disk", "devices": ["sdb"]}]
-        one = measured(disk_windows("sda", [300.0] * 10), probes)
-        assert comparing.unmeasured(one) == ["disk sdb was not measured"]
+        side = measured(disk_windows("sda", [300.0] * 10), probes)
+        assert comparing.unmeasured(side) == ["disk sdb was not measured"]
 
     @pytest.mark.parametrize(
         ("change", "said"),
@@ -466,8 +466,8 @@ class TestWhatIsMissing:
 
     def test_a_part_that_is_missing_is_told_by_the_whole(self):
         before = measured(tcp_windows(400) + tcp_windows(90, layer="kernel"))
-        one = verdict_of(before, measured(tcp_windows(400, seed="b")))
-        assert statuses(one) == ["pass", "skip"]
+        verdict = verdict_of(before, measured(tcp_windows(400, seed="b")))
+        assert statuses(verdict) == ["pass", "skip"]
 
 
 class TestFleet:
@@ -484,19 +484,19 @@ class TestFleet:
 
     def test_five_per_cent_that_no_host_shows_is_shown_by_twenty(self):
         verdicts = self.verdicts(1.05, 20)
-        found = comparing.compare_fleet(verdicts, list(verdicts), [])
-        by_name = {one.name: one for one in found}
+        figures = comparing.compare_fleet(verdicts, list(verdicts), [])
+        by_name = {figure.name: figure for figure in figures}
         assert by_name["tcp user 12 B p50"].comparison.verdict == SLOWER
-        findings = change_findings.judge_fleet(found)
+        findings = change_findings.judge_fleet(figures)
         assert "fail" in {finding.status for finding in findings}
 
     def test_what_happened_to_unchanged_hosts_too_is_taken_off(self):
         changed, unchanged = self.verdicts(1.2, 8), self.verdicts(1.2, 8, start=50)
         verdicts = {**changed, **unchanged}
         (p50,) = [
-            one
-            for one in comparing.compare_fleet(verdicts, list(changed), list(unchanged))
-            if one.name == "tcp user 12 B p50"
+            figure
+            for figure in comparing.compare_fleet(verdicts, list(changed), list(unchanged))
+            if figure.name == "tcp user 12 B p50"
         ]
         assert p50.comparison.controls == 8
         assert p50.comparison.verdict != SLOWER
@@ -522,13 +522,13 @@ class TestFleet:
                 for whole, part in levels
             )
         verdicts = comparing.compare_hosts(pairs)
-        found = comparing.compare_fleet(verdicts, list(verdicts), [])
-        by_name = {one.name: one for one in found}
+        figures = comparing.compare_fleet(verdicts, list(verdicts), [])
+        by_name = {figure.name: figure for figure in figures}
         part = by_name["tcp host 12 B p50"]
         assert (part.comparison.verdict, part.whole) == (SLOWER, "tcp user 12 B p50")
-        assert "fail" not in {finding.status for finding in change_findings.judge_fleet(found)}
+        assert "fail" not in {finding.status for finding in change_findings.judge_fleet(figures)}
         decision = gating.decide(
-            list(pairs), dict.fromkeys(pairs, "ok"), verdicts, found, gating.Limits("keep", 1.0)
+            list(pairs), dict.fromkeys(pairs, "ok"), verdicts, figures, gating.Limits("keep", 1.0)
         )
         assert decision.keep
 
@@ -539,13 +539,15 @@ class TestFleet:
             sides = []
             for part in (5.0, 6.0):
                 windows = tcp_windows(400, seed=f"{number} {part}") + [
-                    one._replace(probe="tcp", subject="192.0.2.1:1521", size=12, p50=None)
-                    for one in disk_windows("x", [part] * 10, "host")
+                    window._replace(probe="tcp", subject="192.0.2.1:1521", size=12, p50=None)
+                    for window in disk_windows("x", [part] * 10, "host")
                 ]
                 sides.append(measured(windows))
             pairs[f"db{number}"] = tuple(sides)
         verdicts = comparing.compare_hosts(pairs)
-        by_name = {one.name: one for one in comparing.compare_fleet(verdicts, list(verdicts), [])}
+        by_name = {
+            figure.name: figure for figure in comparing.compare_fleet(verdicts, list(verdicts), [])
+        }
         part = by_name["tcp host 12 B mean"]
         assert part.comparison.verdict == SLOWER
         assert part.whole == "tcp user 12 B p50"
@@ -558,20 +560,23 @@ class TestFleet:
             sides = []
             for moment in ("before", "after"):
                 windows = [
-                    one._replace(size=size)
+                    window._replace(size=size)
                     for size in (12, 250, 1400, 8192)
-                    for one in tcp_windows(400, seed=f"{number} {size} {moment}")
+                    for window in tcp_windows(400, seed=f"{number} {size} {moment}")
                 ]
                 sides.append(measured(windows))
             pairs[f"db{number}"] = tuple(sides)
         verdicts = comparing.compare_hosts(pairs)
-        found = comparing.compare_fleet(verdicts, list(verdicts), [])
-        assert {one.figures for one in found} == {4}
+        figures = comparing.compare_fleet(verdicts, list(verdicts), [])
+        assert {figure.figures for figure in figures} == {4}
         # The histograms' bins make some of them as wide as before.
         wider = [
-            one.comparison.interval.high / one.comparison.interval.low > alone.high / alone.low
-            for one in found
-            for alone in [fleet.compare_fleet(self.ratios(verdicts, one.name), [], 0.05).interval]
+            figure.comparison.interval.high / figure.comparison.interval.low
+            > alone.high / alone.low
+            for figure in figures
+            for alone in [
+                fleet.compare_fleet(self.ratios(verdicts, figure.name), [], 0.05).interval
+            ]
         ]
         assert any(wider)
 
@@ -579,16 +584,16 @@ class TestFleet:
         return [
             figure.comparison.interval.ratio
             for host in verdicts.values()
-            for one in host.series
-            for figure in one.figures
-            if name == f"tcp {one.series.kind} {figure.name}"
+            for series in host.series
+            for figure in series.figures
+            if name == f"tcp {series.series.kind} {figure.name}"
         ]
 
 
 class TestFindings:
     def judged(self) -> change_findings.Judged:
-        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
-        return change_findings.judge_host(one, "2026-11-21T18:00:00Z", "2026-11-21T19:00:00Z")
+        verdict = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
+        return change_findings.judge_host(verdict, "2026-11-21T18:00:00Z", "2026-11-21T19:00:00Z")
 
     def test_they_are_as_the_schema_says(self, validate_finding):
         for finding in self.judged().findings:
@@ -615,7 +620,7 @@ class TestKeeping:
         assert baseline.load(str(tmp_path / "new/before"), "db01") == made
         assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
         assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
-        assert [one.name for one in (tmp_path / "new/before").iterdir()] == ["db01.json"]
+        assert [entry.name for entry in (tmp_path / "new/before").iterdir()] == ["db01.json"]
 
     @pytest.mark.parametrize("host", ["../../etc/passwd", "..", "a/b", ".hidden"])
     def test_a_host_s_name_is_no_way_out_of_the_folder(self, tmp_path, host):

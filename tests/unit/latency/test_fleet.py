@@ -38,22 +38,22 @@ def test_five_hosts_bound_nothing_and_six_do() -> None:
     ],
 )
 def test_a_fleet_gets_the_verdict_of_its_hosts(change: float, spread: float, expected: str) -> None:
-    found = compare_fleet(ratios(20, change, 2, spread), [], 0.05)
-    assert found.verdict == expected
-    assert (found.hosts, found.controls) == (20, 0)
+    comparison = compare_fleet(ratios(20, change, 2, spread), [], 0.05)
+    assert comparison.verdict == expected
+    assert (comparison.hosts, comparison.controls) == (20, 0)
 
 
 def test_what_happened_to_all_is_not_the_changes_doing() -> None:
     evening = 1.15
     changed, unchanged = ratios(12, evening, 3, 0.02), ratios(12, evening, 4, 0.02)
     assert compare_fleet(changed, [], 0.05).verdict == SLOWER
-    found = compare_fleet(changed, unchanged, 0.05)
-    assert (found.verdict, found.controls) == (UNCHANGED, 12)
+    comparison = compare_fleet(changed, unchanged, 0.05)
+    assert (comparison.verdict, comparison.controls) == (UNCHANGED, 12)
 
 
 def test_too_few_unchanged_hosts_are_not_subtracted() -> None:
-    found = compare_fleet(ratios(12, 1.1, 5, 0.02), ratios(3, 1.1, 6), 0.05)
-    assert (found.verdict, found.controls) == (SLOWER, 0)
+    comparison = compare_fleet(ratios(12, 1.1, 5, 0.02), ratios(3, 1.1, 6), 0.05)
+    assert (comparison.verdict, comparison.controls) == (SLOWER, 0)
 
 
 def test_no_host_is_no_verdict() -> None:

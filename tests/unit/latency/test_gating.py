@@ -129,48 +129,48 @@ class TestDecision:
     def test_another_path_is_said_and_is_no_reason(self, verdict, kept):
         """It may be the very change that is tested."""
         figure = Figure("p50", compared(verdict))
-        found = decide(host(figure, path=["MTU: 1500 before, 9000 after"]))
-        assert found.keep == kept
+        decision = decide(host(figure, path=["MTU: 1500 before, 9000 after"]))
+        assert decision.keep == kept
         text = "another path than before (MTU: 1500 before, 9000 after)"
-        assert found.other_paths == [("db01", f"tcp 192.0.2.1:1521: {text}")]
-        assert not any("path" in reason for _, reason in found.reasons)
+        assert decision.other_paths == [("db01", f"tcp 192.0.2.1:1521: {text}")]
+        assert not any("path" in reason for _, reason in decision.reasons)
 
     @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
     def test_worse_is_held_whatever_the_figure(self, figure):
-        found = decide(host(Figure(figure, compared(SLOWER))))
-        assert not found.keep
-        assert "slower (+30.0%)" in found.reasons[0][1]
+        decision = decide(host(Figure(figure, compared(SLOWER))))
+        assert not decision.keep
+        assert "slower (+30.0%)" in decision.reasons[0][1]
 
     def test_one_bad_figure_among_good_ones_is_enough(self):
         figures = [Figure("p50", compared(FASTER)), Figure("p99", compared(SLOWER))]
         assert not decide(host(*figures)).keep
 
     def test_suspect_of_worse_is_held(self):
-        one = compared(INCONCLUSIVE, suspect=True, interval=Interval(1.08, 1.01, 1.15))
-        assert not decide(host(Figure("p50", one))).keep
-        assert not decide(host(Figure("p99", one))).keep
+        comparison = compared(INCONCLUSIVE, suspect=True, interval=Interval(1.08, 1.01, 1.15))
+        assert not decide(host(Figure("p50", comparison))).keep
+        assert not decide(host(Figure("p99", comparison))).keep
 
     def test_suspect_of_better_is_kept(self):
-        one = compared(INCONCLUSIVE, suspect=True, interval=Interval(0.9, 0.8, 0.99))
-        assert decide(host(Figure("p50", one))).keep
+        comparison = compared(INCONCLUSIVE, suspect=True, interval=Interval(0.9, 0.8, 0.99))
+        assert decide(host(Figure("p50", comparison))).keep
 
     def test_an_unstable_baseline_is_held(self):
-        one = compared(INCONCLUSIVE, stable=False)
-        assert not decide(host(Figure("p50", one))).keep
+        comparison = compared(INCONCLUSIVE, stable=False)
+        assert not decide(host(Figure("p50", comparison))).keep
 
     def test_inconclusive_is_held_where_the_policy_says_so(self):
-        one = host(Figure("p50", compared(INCONCLUSIVE)))
-        assert not decide(one, limits=Limits("hold", 1.0)).keep
+        verdict = host(Figure("p50", compared(INCONCLUSIVE)))
+        assert not decide(verdict, limits=Limits("hold", 1.0)).keep
 
     def test_an_interval_without_bounds_is_no_measurement(self):
-        one = compared(INCONCLUSIVE, interval=Interval(1.0, 0.0, float("inf")))
-        found = decide(host(Figure("p50", one)))
-        assert "too few windows to tell, it needs about 20" in found.reasons[0][1]
+        comparison = compared(INCONCLUSIVE, interval=Interval(1.0, 0.0, float("inf")))
+        decision = decide(host(Figure("p50", comparison)))
+        assert "too few windows to tell, it needs about 20" in decision.reasons[0][1]
 
     def test_an_interval_beyond_the_tolerance_is_held(self):
-        one = host(Figure("p50", compared(INCONCLUSIVE, interval=Interval(1.1, 0.5, 2.5))))
-        assert not decide(one).keep
-        assert decide(one, limits=Limits("keep", 2.0)).keep
+        verdict = host(Figure("p50", compared(INCONCLUSIVE, interval=Interval(1.1, 0.5, 2.5))))
+        assert not decide(verdict).keep
+        assert decide(verdict, limits=Limits("keep", 2.0)).keep
 
     def test_what_nobody_asked_for_decides_by_what_it_shows(self):
         """A disk that is told in six of ten windows is no reason to hold."""
@@ -186,8 +186,8 @@ class TestDecision:
             name: host(Figure("p50", compared(SLOWER)))._replace(host=name)
             for name in ("db01", "db02", "db03")
         }
-        found = gating.decide(["db01"], OK, verdicts, [], LIMITS)
-        assert [reason for _, reason in found.reasons] == [
+        decision = gating.decide(["db01"], OK, verdicts, [], LIMITS)
+        assert [reason for _, reason in decision.reasons] == [
             "tcp 192.0.2.1:1521 user 12 B p50: slower (+30.0%); on unchanged hosts: +30.0%"
         ]
 
@@ -199,8 +199,8 @@ class TestDecision:
 
     def test_a_problem_is_held(self):
         assert not decide(host(problem="it has no figure after")).keep
-        one = host(Figure("p50", compared(FASTER)))._replace(problems=["tcp was not measured"])
-        assert not decide(one).keep
+        verdict = host(Figure("p50", compared(FASTER)))._replace(problems=["tcp was not measured"])
+        assert not decide(verdict).keep
 
     def test_nothing_compared_is_held(self):
         assert not decide(host(idle="too few")).keep
@@ -234,9 +234,9 @@ class TestBatches:
         ],
     )
     def test_they_are_divided_as_serial_does(self, serial, sizes):
-        found = gating.batches(self.HOSTS, serial)
-        assert [len(batch) for batch in found] == sizes
-        assert [host for batch in found for host in batch] == list(self.HOSTS)
+        batches = gating.batches(self.HOSTS, serial)
+        assert [len(batch) for batch in batches] == sizes
+        assert [host for batch in batches for host in batch] == list(self.HOSTS)
 
     @pytest.mark.parametrize(
         "serial", [0, -1, "0%", "200%", "some", [], [1, 0], 1.5, True, None, {"a": 1}]
@@ -329,8 +329,8 @@ class TestEarlierGates:
         return gating.others_open(str(parent), str(parent / "own"), {"db01": applies}, released)
 
     def test_what_it_changed_is_refused(self, parent):
-        (said,) = self.left(parent, ["new", "old"])
-        assert "db01 still has what gate first changed" in said
+        (message,) = self.left(parent, ["new", "old"])
+        assert "db01 still has what gate first changed" in message
 
     def test_what_was_put_back_is_not(self, parent):
         assert self.left(parent, ["old"]) == []

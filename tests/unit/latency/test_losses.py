@@ -41,33 +41,33 @@ def window(layer: str, number: int, n: int, **others: Any) -> Window:
 
 def handshakes(lost: int, windows: int = 10, of: int = 15) -> list[Window]:
     """``lost`` of all connections get no answer, as many in each window as there are to lose."""
-    found = []
+    result = []
     for number in range(windows):
         failed = min(of - 1, lost)
         lost -= failed
         conditions = {"mode": "handshake", "failures": {LATE: failed} if failed else {}}
-        found += [
+        result += [
             window(layer, number, of - failed, conditions=conditions) for layer in ("net", "user")
         ]
-    return found
+    return result
 
 
 def requests(n: int = 1500, windows: int = 10, cut: int = 0) -> list[Window]:
     """In the last ``cut`` windows the connection ended."""
-    found = []
+    result = []
     for number in range(windows):
         ended = "Connection reset by peer" if number >= windows - cut else None
         conditions = {"mode": "request_response", "ended": ended}
-        found += [
+        result += [
             window(layer, number, n, size=12, p99=800.0 + number, conditions=conditions)
             for layer in ("kernel", "user")
         ]
-    return found
+    return result
 
 
 def reads(windows: int = 10) -> list[Window]:
     made = [window("user", number, 1500, size=8192) for number in range(windows)]
-    return [one._replace(probe="disk", subject="/u02/x.dbf") for one in made]
+    return [read._replace(probe="disk", subject="/u02/x.dbf") for read in made]
 
 
 def taken(probe: dict[str, Any], windows: list[Window]) -> Baseline:
@@ -80,7 +80,9 @@ def judged(probe: dict[str, Any], before: list[Window], after: list[Window]) -> 
     verdicts = comparing.compare_hosts({"db01": pair})
     decision = gating.decide(["db01"], {"db01": "ok"}, verdicts, [], gating.Limits("keep", 1.0))
     findings = change_findings.judge_host(verdicts["db01"], None, None).findings
-    return decision, [one for one in findings if one.desired == "no more lost than before"]
+    return decision, [
+        finding for finding in findings if finding.desired == "no more lost than before"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -155,28 +157,30 @@ def test_what_is_sent_again_is_in_no_percentile(before, after, kept):
         windows = requests()
         sides.append(
             [
-                one._replace(conditions={**one.conditions, "retrans": share[number // 2]})
-                for number, one in enumerate(windows)
+                request._replace(conditions={**request.conditions, "retrans": share[number // 2]})
+                for number, request in enumerate(windows)
             ]
         )
     decision, findings = judged(REQUESTS, *sides)
     assert decision.keep == kept
     # From about four on they are to be known.
-    assert [one.status for one in findings] == {7: ["warn"], 75: ["fail"]}.get(
+    assert [finding.status for finding in findings] == {7: ["warn"], 75: ["fail"]}.get(
         after if after > before else 0, []
     )
     if not kept:
-        said = "75 of 15000 requests were sent again after, none of 15000 before"
-        assert findings[0].running == said
+        text = "75 of 15000 requests were sent again after, none of 15000 before"
+        assert findings[0].running == text
 
 
 def test_what_is_sent_again_is_counted_among_all_answers():
     """The window of the user's layer has half of them: the others had time stamps."""
     before = [
-        one._replace(conditions={**one.conditions, "retrans": 0, "answered": 3000})
-        for one in requests()
+        request._replace(conditions={**request.conditions, "retrans": 0, "answered": 3000})
+        for request in requests()
     ]
-    after = [one._replace(conditions={**one.conditions, "retrans": 15}) for one in before]
+    after = [
+        request._replace(conditions={**request.conditions, "retrans": 15}) for request in before
+    ]
     _, findings = judged(REQUESTS, before, after)
     assert "150 of 30000 requests were sent again after, none of 30000 before" in [
         finding.running for finding in findings
@@ -185,8 +189,10 @@ def test_what_is_sent_again_is_counted_among_all_answers():
 
 def test_an_answer_from_elsewhere_is_no_lost_one():
     elsewhere = [
-        one._replace(conditions={**one.conditions, "failures": {probe_list.ELSEWHERE: 5}})
-        for one in handshakes(0)
+        handshake._replace(
+            conditions={**handshake.conditions, "failures": {probe_list.ELSEWHERE: 5}}
+        )
+        for handshake in handshakes(0)
     ]
     decision, findings = judged(HANDSHAKE, handshakes(0), elsewhere)
     assert findings == []
@@ -202,23 +208,23 @@ def test_few_more_are_to_be_known_and_may_be_chance():
 
 def test_a_host_that_was_left_unchanged_fails_nobodys_change():
     pair = (taken(HANDSHAKE, handshakes(0)), taken(HANDSHAKE, handshakes(90)))
-    one = comparing.compare_hosts({"db01": pair})["db01"]
-    findings = change_findings.judge_host(one, None, None, unchanged=True).findings
+    verdict = comparing.compare_hosts({"db01": pair})["db01"]
+    findings = change_findings.judge_host(verdict, None, None, unchanged=True).findings
     assert "fail" not in {finding.status for finding in findings}
     assert "warn" in {finding.status for finding in findings}
 
 
 def test_a_tail_that_is_told_no_more_is_not_known():
     """A window that was cut short has no p99, just where the tail matters most."""
-    after = [one._replace(n=800, p99=None) for one in requests()]
+    after = [request._replace(n=800, p99=None) for request in requests()]
     pair = (taken(REQUESTS, requests()), taken(REQUESTS, after))
     verdicts = comparing.compare_hosts({"db01": pair})
     decision = gating.decide(["db01"], {"db01": "ok"}, verdicts, [], gating.Limits("keep", 1.0))
-    said = (
+    text = (
         "p99 exists in 10 windows before and in 0 after; other windows have too few samples for it "
         "(800 at most)"
     )
-    assert [reason for _, reason in decision.reasons] == [f"tcp 192.0.2.1:1521 user 12 B: {said}"]
+    assert [reason for _, reason in decision.reasons] == [f"tcp 192.0.2.1:1521 user 12 B: {text}"]
     statuses = {
         (finding.title.split(":")[1], finding.status)
         for finding in change_findings.judge_host(verdicts["db01"], None, None).findings
@@ -230,10 +236,10 @@ def test_a_tail_that_comes_and_goes_is_no_reason():
     """A disk of 2 ms has room for a thousand reads in some windows, and in others not."""
     sides = [
         [
-            one if number // 2 < told else one._replace(n=990, p99=None)
-            for number, one in enumerate(requests())
+            request if number // 2 < limit else request._replace(n=990, p99=None)
+            for number, request in enumerate(requests())
         ]
-        for told in (5, 3)
+        for limit in (5, 3)
     ]
     pair = tuple(taken(REQUESTS, side) for side in sides)
     verdicts = comparing.compare_hosts({"db01": pair})

@@ -50,8 +50,8 @@ def mountstats(name: str) -> tuple[str, str]:
 
 def test_a_round_has_a_window_of_each_figure():
     measured = measure(host(2), BOTH, 2, 3, 0)
-    told = [(window.subject, window.layer) for window in measured.windows]
-    assert told == [("vda", "read"), ("vda", "write")] * 2
+    figures = [(window.subject, window.layer) for window in measured.windows]
+    assert figures == [("vda", "read"), ("vda", "write")] * 2
     assert measured.remarks[0] == measuring.NO_NFS
 
 
@@ -73,19 +73,22 @@ def test_devices_that_are_counted_in_ticks_are_said_once(monkeypatch):
     for number in range(2):
         machine.sampled(f"latency_{number}", f"file:{DISKSTATS}", *texts)
     measured = measure(machine, check_probes([{"probe": "disk"}]), 2, 3, 0)
-    said = [remark for remark in measured.remarks if IN_TICKS in remark]
-    (told,) = [remark.split(" in ticks")[0] for remark in said]
-    assert told == "disk: the kernel counts the time of dm-1, dm-2"
-    told = {(one.conditions["counted_in"], one.conditions["resolution_us"]) for one in measured[0]}
-    assert told == {("ticks", 1000.0)}
+    remarks = [remark for remark in measured.remarks if IN_TICKS in remark]
+    (result,) = [remark.split(" in ticks")[0] for remark in remarks]
+    assert result == "disk: the kernel counts the time of dm-1, dm-2"
+    result = {
+        (window.conditions["counted_in"], window.conditions["resolution_us"])
+        for window in measured[0]
+    }
+    assert result == {("ticks", 1000.0)}
 
 
 def test_a_device_that_was_named_by_a_link_keeps_that_name():
     machine = host(1).file("/dev/vda", "").link("/dev/mapper/data", "/dev/vda")
     probes = check_probes([{"probe": "disk", "devices": ["/dev/mapper/data"]}])
     measured = measure(machine, probes, 1, 3, 0)
-    assert [one.subject for one in measured.windows] == ["vda", "vda"]
-    assert [one.conditions["named"] for one in measured.windows] == [["/dev/mapper/data"]] * 2
+    assert [window.subject for window in measured.windows] == ["vda", "vda"]
+    assert [window.conditions["named"] for window in measured.windows] == [["/dev/mapper/data"]] * 2
 
 
 def test_seconds_are_divided_into_intervals():
@@ -131,12 +134,12 @@ def test_a_probe_that_cannot_be_measured_is_a_remark_and_the_others_go_on(tmp_pa
     measured = measure(host(2, mountstats("load")), probes, 2, 1, 0)
     assert {window.probe for window in measured.windows} == {"nfs"}
     text = "\n".join(measured.remarks)
-    for said in (
+    for message in (
         "sdq is not a block device",
         f"{tmp_path}/none: No such file",
         "a report is of the",
     ):
-        assert text.count(said) == 1, text
+        assert text.count(message) == 1, text
     assert text.count("tcp: no answer from 127.0.0.1:1") == 1
 
 
@@ -164,8 +167,8 @@ def test_what_is_idle_is_said_once_with_its_numbers():
     counts = {window.layer: window.n for window in measured.windows if window.p50 is None}
     assert len(idle) == len(counts)
     for layer, number in counts.items():
-        assert any(f"vda {layer}: too few to tell in 2 of 2" in one for one in idle), idle
-        assert any(f"at most {number};" in one for one in idle)
+        assert any(f"vda {layer}: too few to tell in 2 of 2" in remark for remark in idle), idle
+        assert any(f"at most {number};" in remark for remark in idle)
 
 
 def test_what_no_cache_has_yet_is_read_once_before_the_first_window(tmp_path, monkeypatch):
@@ -232,9 +235,9 @@ def test_windows_that_compare_have_sizes_that_stay():
 
 
 def test_sizes_of_live_connections_are_no_durations():
-    told = measure(Machine(), check_probes([{"probe": "sqlnet"}]), 1, 3, 0)
-    assert told.windows == []
-    assert "it has sizes and no durations" in told.remarks[0]
+    measured = measure(Machine(), check_probes([{"probe": "sqlnet"}]), 1, 3, 0)
+    assert measured.windows == []
+    assert "it has sizes and no durations" in measured.remarks[0]
 
 
 @pytest.mark.parametrize(
@@ -263,8 +266,8 @@ def test_the_machine_that_runs_this(tmp_path, monkeypatch):
     monkeypatch.setattr(tcp_latency, "_ROUND_TRIPS_PER_INTERVAL", 0)
     path = tmp_path / "data"
     path.write_bytes(os.urandom(4 << 20))
-    with responder() as one:
-        target = {"probe": "tcp", "host": "127.0.0.1", "port": one.port}
+    with responder() as server:
+        target = {"probe": "tcp", "host": "127.0.0.1", "port": server.port}
         probes = check_probes(
             [
                 {"probe": "disk"},
@@ -279,8 +282,8 @@ def test_the_machine_that_runs_this(tmp_path, monkeypatch):
     assert isinstance(measured, Measured)
 
     def short(of: str, n: int, wanted: str) -> bool:
-        told = f"{of}the time that was given allowed {n} of {wanted}"
-        return any(told in remark for remark in measured.remarks)
+        text = f"{of}the time that was given allowed {n} of {wanted}"
+        return any(text in remark for remark in measured.remarks)
 
     reads = [window for window in measured.windows if window.subject == str(path)]
     exchanges = [w for w in measured.windows if w.conditions.get("mode") == "request_response"]
@@ -292,7 +295,7 @@ def test_the_machine_that_runs_this(tmp_path, monkeypatch):
                 assert window.n == 40 or short(f"{path}: ", window.n, "40 reads")
     answered = [window.conditions["answered"] for window in exchanges if window.layer == "user"]
     assert len(answered) == 2
-    name = f"127.0.0.1:{one.port}: "
+    name = f"127.0.0.1:{server.port}: "
     assert all(n >= 60 or short(name, n, "120 requests") for n in answered)
     # Two requests a sample, in a second.
     assert {window.conditions["interval_us"] for window in exchanges} == {8333}
@@ -320,13 +323,13 @@ STATISTICS = '"statistics-enabled" : true, "AvailableCount" : {0}, "InUseCount" 
 
 def pool(tmp_path: Path, samples: int = 10, **more: Any) -> Measured:
     """One window of a pool whose server answers so."""
-    told = {"room": STATISTICS.format(3), "outcome": "success", "most": -1, "code": 0, **more}
+    values = {"room": STATISTICS.format(3), "outcome": "success", "most": -1, "code": 0, **more}
     java = tmp_path / "java"
-    java.write_text(CLI.format(**told))
+    java.write_text(CLI.format(**values))
     java.chmod(0o755)
     user = pwd.getpwuid(os.geteuid()).pw_name
-    one = {"home": "/opt/wildfly", "user": user, "data_source": "SALES", "java": str(java)}
-    probes = check_probes([{"probe": "pool", **one, "samples": samples}])
+    options = {"home": "/opt/wildfly", "user": user, "data_source": "SALES", "java": str(java)}
+    probes = check_probes([{"probe": "pool", **options, "samples": samples}])
     return measure(LiveHost(), probes, 1, 1, 0)
 
 
@@ -375,6 +378,6 @@ def test_a_server_without_statistics_is_asked_all_the_same(tmp_path):
     ],
 )
 def test_options_of_a_pool(changes, said):
-    one = {"probe": "pool", "home": "/opt/wildfly", "user": "wildfly", "data_source": "S"}
+    options = {"probe": "pool", "home": "/opt/wildfly", "user": "wildfly", "data_source": "S"}
     with pytest.raises(PolicyError, match=re.escape(said)):
-        check_probes([one | changes])
+        check_probes([options | changes])

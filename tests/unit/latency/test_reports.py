@@ -39,8 +39,10 @@ def fixture(name: str) -> str:
 
 
 def window_of(report, subject, size=None):
-    (found,) = [one for one in report.windows if (one.subject, one.size) == (subject, size)]
-    return found
+    (window,) = [
+        entry for entry in report.windows if (entry.subject, entry.size) == (subject, size)
+    ]
+    return window
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,8 +50,8 @@ def test_each_report_is_recognised_and_told_as_json(name):
     report = reports.read(fixture(name))
     assert report.kind == next(kind for sign, kind in KINDS.items() if name.startswith(sign))
     assert report.windows or report.remarks
-    told = json.loads(json.dumps([one.to_json() for one in report.windows]))
-    assert [Window.from_json(one) for one in told] == report.windows
+    rows = json.loads(json.dumps([window.to_json() for window in report.windows]))
+    assert [Window.from_json(row) for row in rows] == report.windows
     assert json.loads(json.dumps(report.figures)) == report.figures
 
 
@@ -75,7 +77,7 @@ class TestLogFileParallelWrite:
         report = reports.read(fixture("awr-19c-made-up.txt"))
         write = window_of(report, "log file parallel write")
         assert write.conditions["io_latency"] == "no"
-        assert any("is not an I/O latency here" in one for one in report.remarks)
+        assert any("is not an I/O latency here" in remark for remark in report.remarks)
         assert "io_latency" not in window_of(report, "db file parallel write").conditions
 
     def test_is_one_on_a_database_that_is_not_multitenant(self):
@@ -107,8 +109,8 @@ class TestLogFileParallelWrite:
             window_of(reports.read(text), "log file parallel write").conditions["io_latency"]
             == "unknown"
         )
-        told = reports.read(text, multitenant=False)
-        assert window_of(told, "log file parallel write").conditions["io_latency"] == "yes"
+        report = reports.read(text, multitenant=False)
+        assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
         cluster = reports.read(fixture("awr-global-11.2-top.txt"), release="11.2.0.3.0")
         assert window_of(cluster, "log file parallel write").conditions["io_latency"] == "yes"
 
@@ -125,11 +127,11 @@ class TestLogFileParallelWrite:
         ],
     )
     def test_the_release_of_a_piece_is_a_lower_bound_and_says_so(self, piece, release):
-        given = None if release.startswith("at least") else release
-        report = reports.read(fixture(piece), release=given)
+        option = None if release.startswith("at least") else release
+        report = reports.read(fixture(piece), release=option)
         assert report.figures["release"] == release
-        said = [one for one in report.remarks if "so the release is at least" in one]
-        assert bool(said) is (given is None)
+        remarks = [remark for remark in report.remarks if "so the release is at least" in remark]
+        assert bool(remarks) is (option is None)
 
     def test_a_piece_of_an_old_layout_is_of_an_old_release(self):
         report = reports.read(fixture("awr-11.2-rac-waits.txt"))
@@ -157,7 +159,7 @@ def test_a_cluster_tells_its_release_and_interval():
 
 def test_the_full_tables_count_and_idle_events_do_not():
     report = reports.read(fixture("awr-11.2.0.1-shortened.txt"))
-    assert [one.subject for one in report.windows] == [
+    assert [window.subject for window in report.windows] == [
         "db file sequential read",
         "log file sync",
         "db file parallel read",
@@ -220,7 +222,9 @@ OLD = {
 @pytest.mark.parametrize("name", OLD)
 def test_a_table_of_all_sessions_counts_beside_that_of_the_background(name):
     report = reports.read(fixture(name))
-    told_of = [(one.subject, one.conditions["sessions"], one.n) for one in report.windows]
+    told_of = [
+        (window.subject, window.conditions["sessions"], window.n) for window in report.windows
+    ]
     assert told_of == OLD[name]
     assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
     assert report.remarks == []
@@ -230,7 +234,7 @@ def test_a_table_of_all_sessions_counts_beside_that_of_the_background(name):
 def test_so_it_does_in_a_piece(name):
     text = fixture(name)
     report = reports.read(text[text.index("\fWait Events") :].replace("End of Report", ""))
-    assert [(one.subject, one.n) for one in report.windows] == [
+    assert [(window.subject, window.n) for window in report.windows] == [
         (subject, count) for subject, _, count in OLD[name]
     ]
 
@@ -240,7 +244,7 @@ def test_top_events_stay_beside_a_background_table():
     top = text[text.index("Top 5 Timed") : text.index("Host CPU")]
     background = text[text.index("Background Wait Events") : text.index("Wait Event Histogram")]
     report = reports.read(top + "\n" + background)
-    assert [(one.subject, one.conditions["sessions"]) for one in report.windows] == [
+    assert [(window.subject, window.conditions["sessions"]) for window in report.windows] == [
         ("db file sequential read", "foreground"),
         ("log file sync", "foreground"),
         ("db file parallel read", "foreground"),
@@ -257,7 +261,7 @@ def test_top_events_stay_beside_a_background_table():
 def test_a_piece_without_its_background_table_has_the_events_of_all_sessions():
     text = fixture("statspack-made-up.txt")
     report = reports.read(text[text.index("Top 5 Timed") : text.index("Background Wait")])
-    assert [(one.subject, one.conditions["sessions"]) for one in report.windows] == [
+    assert [(window.subject, window.conditions["sessions"]) for window in report.windows] == [
         ("db file sequential read", "foreground"),
         ("log file sync", "foreground"),
         ("direct path read", "foreground"),
@@ -304,7 +308,7 @@ def test_a_time_that_contradicts_its_average_is_no_window():
         "3,825     0      1,495     391", "3,825     0      1,495     931"
     )
     report = reports.read(text)
-    assert "log file sync" not in [one.subject for one in report.windows]
+    assert "log file sync" not in [window.subject for window in report.windows]
     assert report.remarks[0] == (
         "1 event has no window, the time, divided by the waits, is not the printed average: "
         "log file sync"
@@ -351,10 +355,10 @@ def test_two_reports_in_one_text_are_one_clear_error(name, second):
 
 def test_two_whole_reports_of_different_hours_are_two_runs():
     text = fixture("awr-11.2.0.1-shortened.txt")
-    one, both = reports.read(text), reports.read(text + second_hour(text))
-    assert len(both.windows) == 2 * len(one.windows)
+    first, both = reports.read(text), reports.read(text + second_hour(text))
+    assert len(both.windows) == 2 * len(first.windows)
     assert {window.conditions["run"] for window in both.windows} == {1, 2}
-    figures, single = work.figures(both), work.figures(one)["run 1 logical"]
+    figures, single = work.figures(both), work.figures(first)["run 1 logical"]
     assert figures["run 1 logical"] == figures["run 2 logical"] == single
 
 
@@ -367,15 +371,15 @@ SLOB_RUN = """\
 def test_slob_reports_of_two_directories_with_the_same_file_name_are_two_runs():
     first = SLOB_RUN.format(logical="200,000.0", reads="0.0")
     second = SLOB_RUN.format(logical="250,000.0", reads="0.0")
-    found = work.figures(reports.read(first + second))
-    assert [found[f"run {number} logical"] for number in (1, 2)] == [200000.0, 250000.0]
-    assert [found[f"run {number} reads"] for number in (1, 2)] == [0.0, 0.0]
+    figures = work.figures(reports.read(first + second))
+    assert [figures[f"run {number} logical"] for number in (1, 2)] == [200000.0, 250000.0]
+    assert [figures[f"run {number} reads"] for number in (1, 2)] == [0.0, 0.0]
     assert work.figures(reports.read(first + first)) == work.figures(reports.read(first))
 
 
 def test_idle_events_that_statspack_does_not_know_are_idle():
     report = reports.read(fixture("statspack-12.1-top-idle.txt"))
-    assert [one.subject for one in report.windows] == [
+    assert [window.subject for window in report.windows] == [
         "heartbeat redo informer",
         "direct path read",
     ]
@@ -507,7 +511,10 @@ def test_headings_of_a_release_that_is_not_known_are_an_error():
 
 def told(report):
     """What each window says, without what a longer text can add to it."""
-    return {(one.probe, one.subject, one.layer, one.size, one.mean) for one in report.windows}
+    return {
+        (window.probe, window.subject, window.layer, window.size, window.mean)
+        for window in report.windows
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -549,7 +556,7 @@ def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
 
 
 @pytest.mark.parametrize(
-    "name", [one for one in NAMES if one.startswith(("awr", "statspack", "slob-grep-single"))]
+    "name", [name for name in NAMES if name.startswith(("awr", "statspack", "slob-grep-single"))]
 )
 def test_scrambled_columns_are_an_error_or_the_same_numbers(name):
     """Blanks put in or taken out of a row move its cells: out of their columns, or not at all."""

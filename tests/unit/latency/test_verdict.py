@@ -28,7 +28,7 @@ def test_the_distribution_is_what_counting_gives(first: int, second: int) -> Non
     counted = [0] * (first * second + 1)
     for chosen in itertools.combinations(range(first + second), first):
         others = set(range(first + second)) - set(chosen)
-        counted[sum(one > other for one in chosen for other in others)] += 1
+        counted[sum(rank > other for rank in chosen for other in others)] += 1
     assert verdict._mann_whitney(first, second) == counted
 
 
@@ -42,10 +42,10 @@ def test_the_rank_is_the_published_one(number: int, rank: int) -> None:
 
 
 def test_three_windows_can_never_tell() -> None:
-    found = compare([100.0, 101.0, 99.0], [900.0, 910.0, 905.0], 0.05)
-    assert found.verdict == INCONCLUSIVE
-    assert found.needed == 4
-    assert math.isinf(found.interval.high)
+    comparison = compare([100.0, 101.0, 99.0], [900.0, 910.0, 905.0], 0.05)
+    assert comparison.verdict == INCONCLUSIVE
+    assert comparison.needed == 4
+    assert math.isinf(comparison.interval.high)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_three_windows_can_never_tell() -> None:
 )
 def test_steady_windows_get_the_verdict_of_their_ratio(factor: float, expected: str) -> None:
     before, after = windows(10, 0.01, 1), [w * factor for w in windows(10, 0.01, 2)]
-    found = compare(before, after, 0.05)
-    assert found.verdict == expected
-    assert found.interval.low < found.interval.ratio < found.interval.high
-    assert found.interval.ratio == pytest.approx(factor, rel=0.02)
+    comparison = compare(before, after, 0.05)
+    assert comparison.verdict == expected
+    assert comparison.interval.low < comparison.interval.ratio < comparison.interval.high
+    assert comparison.interval.ratio == pytest.approx(factor, rel=0.02)
 
 
 def test_worse_and_better_are_mirror_images() -> None:
@@ -69,18 +69,18 @@ def test_worse_and_better_are_mirror_images() -> None:
 
 
 def test_inconclusive_says_how_many_windows_would_tell() -> None:
-    found = compare(windows(10, 0.08, 5), windows(10, 0.08, 6, 440.0), 0.05)
-    assert found.verdict == INCONCLUSIVE
-    assert found.needed is not None
-    assert 10 < found.needed <= 500
+    comparison = compare(windows(10, 0.08, 5), windows(10, 0.08, 6, 440.0), 0.05)
+    assert comparison.verdict == INCONCLUSIVE
+    assert comparison.needed is not None
+    assert 10 < comparison.needed <= 500
 
 
 def test_a_baseline_that_moves_by_itself_allows_no_verdict() -> None:
     moving = windows(5, 0.01, 7, 400.0) + windows(5, 0.01, 8, 520.0)
-    found = compare(moving, windows(10, 0.01, 9, 900.0), 0.05)
-    assert found.stable is False
-    assert found.verdict == INCONCLUSIVE
-    assert "baseline itself was not stable" in sentence(found)
+    comparison = compare(moving, windows(10, 0.01, 9, 900.0), 0.05)
+    assert comparison.stable is False
+    assert comparison.verdict == INCONCLUSIVE
+    assert "baseline itself was not stable" in sentence(comparison)
     assert is_stable(windows(10, 0.01, 10), 0.05) is True
     assert is_stable([400.0] * 5, 0.05) is None
 
@@ -138,16 +138,16 @@ def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
 
 
 def test_equal_windows_are_no_different() -> None:
-    found = compare([400.0] * 10, [400.0] * 10, 0.05)
-    assert (found.verdict, found.suspect, found.needed) == (UNCHANGED, False, None)
+    comparison = compare([400.0] * 10, [400.0] * 10, 0.05)
+    assert (comparison.verdict, comparison.suspect, comparison.needed) == (UNCHANGED, False, None)
 
 
 def test_the_sentence_has_the_numbers_and_the_verdict() -> None:
-    found = compare(windows(10, 0.02, 16), windows(10, 0.02, 17, 520.0), 0.05)
-    said = sentence(found)
-    assert " -> " in said
-    assert "95% interval +" in said
-    assert said.endswith("margin 5%: slower")
+    comparison = compare(windows(10, 0.02, 16), windows(10, 0.02, 17, 520.0), 0.05)
+    text = sentence(comparison)
+    assert " -> " in text
+    assert "95% interval +" in text
+    assert text.endswith("margin 5%: slower")
     assert "too few windows" in sentence(compare([1.0], [2.0], 0.05))
 
 
@@ -157,4 +157,4 @@ def test_chance_alone_is_rarely_called_a_change() -> None:
         compare(windows(10, 0.05, seed), windows(10, 0.05, seed + 10_000), 0.05).verdict
         for seed in range(400)
     ]
-    assert sum(one in (SLOWER, FASTER) for one in called) <= 4
+    assert sum(outcome in (SLOWER, FASTER) for outcome in called) <= 4

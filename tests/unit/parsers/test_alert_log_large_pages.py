@@ -30,7 +30,7 @@ def test_asked_and_granted(fixture_text, name, size, available, asked, granted):
 def test_the_first_table_of_a_start_counts(fixture_text):
     text = fixture_text("alert_log/23ai-none.txt")
     start = alert_log.parse(text)
-    (header,) = [one for one in text.splitlines() if "ALLOCATED_PAGES" in one]
+    (header,) = [line for line in text.splitlines() if "ALLOCATED_PAGES" in line]
     other = f"{header}\n        2048K   9   9   9        NONE\n"
     assert alert_log.parse(text + other) == start
     last = "        2048K   8   8   8        NONE\n"

@@ -37,7 +37,7 @@ def test_the_master_map():
         ("/two", "multi", "multi", "", 8),
         ("/long", "", "/etc/auto.long", "", 13),
     ]
-    assert [tuple(one) for one in master.includes] == [
+    assert [tuple(include) for include in master.includes] == [
         ("dir", "/etc/auto.master.d", 9),
         ("", "auto.master", 10),
     ]
@@ -73,7 +73,7 @@ def test_a_line_of_a_map(line, mounts):
 def test_lines_without_a_location_are_named():
     parsed = autofs_map.parse_map("a f:/v\nb\nc -rw\nd /x\n+auto.more\n+ldap:auto.other\n")
     assert parsed.bad_lines == [2, 3, 4]
-    assert [tuple(one) for one in parsed.includes] == [
+    assert [tuple(include) for include in parsed.includes] == [
         ("", "auto.more", 5),
         ("ldap", "auto.other", 6),
     ]
@@ -82,7 +82,7 @@ def test_lines_without_a_location_are_named():
 def test_a_distribution_s_maps():
     master = autofs_map.parse_master((FIXTURES / "debian-12-auto.master").read_text())
     assert (master.entries, master.bad_lines) == ([], [])
-    assert [one.name for one in master.includes] == ["/etc/auto.master.d", "auto.master"]
+    assert [include.name for include in master.includes] == ["/etc/auto.master.d", "auto.master"]
     misc = autofs_map.parse_map((FIXTURES / "debian-12-auto.misc").read_text())
     assert [tuple(mount[:4]) for mount in misc.mounts] == [
         ("cd", "", "fstype=iso9660,ro,nosuid,nodev", ":/dev/cdrom")

@@ -14,8 +14,8 @@ THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 def does(line: str) -> list[tuple[object, ...]]:
     """(files) of each load and (target, value) of each write."""
     return [
-        one.files if one.kind == LOAD else (one.target, one.value)
-        for one in boot_commands.effects(line)
+        effect.files if effect.kind == LOAD else (effect.target, effect.value)
+        for effect in boot_commands.effects(line)
     ]
 
 
@@ -85,8 +85,12 @@ def test_it_loads(line, files):
     ],
 )
 def test_it_sets(line, target, value):
-    found = {(one.target, one.value) for one in boot_commands.effects(line) if one.kind == SET}
-    assert (target, value) in found
+    settings = {
+        (effect.target, effect.value)
+        for effect in boot_commands.effects(line)
+        if effect.kind == SET
+    }
+    assert (target, value) in settings
 
 
 @pytest.mark.parametrize(
@@ -123,14 +127,14 @@ def test_what_only_the_shell_knows_may_be_any_key():
 
 
 def test_patterns_and_prefixes_narrow_what_is_loaded():
-    [one] = boot_commands.effects("sysctl -q --pattern '^sunrpc' --system")
-    assert (one.files, one.pattern) == ((PROCPS,), "^sunrpc")
-    [one] = boot_commands.effects("sysctl --system -r ^net.ipv6")
-    assert one.pattern == "^net.ipv6"
-    [one] = boot_commands.effects("systemd-sysctl --prefix=/net/ipv4/conf/$name")
-    assert one.pattern == r"^(?:net\.ipv4\.conf)"
-    [one] = boot_commands.effects("systemd-sysctl --prefix=$x")
-    assert one.pattern is None
+    [effect] = boot_commands.effects("sysctl -q --pattern '^sunrpc' --system")
+    assert (effect.files, effect.pattern) == ((PROCPS,), "^sunrpc")
+    [effect] = boot_commands.effects("sysctl --system -r ^net.ipv6")
+    assert effect.pattern == "^net.ipv6"
+    [effect] = boot_commands.effects("systemd-sysctl --prefix=/net/ipv4/conf/$name")
+    assert effect.pattern == r"^(?:net\.ipv4\.conf)"
+    [effect] = boot_commands.effects("systemd-sysctl --prefix=$x")
+    assert effect.pattern is None
 
 
 @pytest.mark.parametrize(
@@ -204,7 +208,7 @@ def test_unit(line, command):
 def test_systemd_is_no_shell():
     assert boot_commands.of_exec(f"/bin/echo 10 > {POOL}") == ([], False)
     effects, sure = boot_commands.of_exec(f"/bin/sh -c 'echo 10 > {POOL}'")
-    assert ([(one.target, one.value) for one in effects], sure) == ([(POOL, "10")], True)
+    assert ([(effect.target, effect.value) for effect in effects], sure) == ([(POOL, "10")], True)
     assert boot_commands.of_exec("") == ([], False)
 
 

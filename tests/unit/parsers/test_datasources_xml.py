@@ -18,26 +18,28 @@ def source(inner: str) -> str:
 
 
 def test_a_real_file():
-    found = {
-        one.name: one
-        for one in datasources_xml.parse((FIXTURES / "pool_validation/standalone.xml").read_text())
+    sources = {
+        entry.name: entry
+        for entry in datasources_xml.parse(
+            (FIXTURES / "pool_validation/standalone.xml").read_text()
+        )
     }
-    assert list(found) == ["ExampleDS", "FG", "BG", "UNSET", "NONE", "ZERO", "XA1"]
-    assert found["XA1"].xa and found["XA1"].jndi == "java:/XA1"
-    assert found["XA1"].attributes["flush-strategy"] == "EntirePool"
+    assert list(sources) == ["ExampleDS", "FG", "BG", "UNSET", "NONE", "ZERO", "XA1"]
+    assert sources["XA1"].xa and sources["XA1"].jndi == "java:/XA1"
+    assert sources["XA1"].attributes["flush-strategy"] == "EntirePool"
     assert (
-        found["XA1"]
+        sources["XA1"]
         .attributes["exception-sorter-class-name"]
         .endswith(".PostgreSQLExceptionSorter")
     )
-    assert found["ZERO"].attributes["max-pool-size"] == "5"
-    assert found["FG"].profile is None
+    assert sources["ZERO"].attributes["max-pool-size"] == "5"
+    assert sources["FG"].profile is None
 
 
 def test_the_profiles_of_a_domain():
     text = (FIXTURES / "pool_validation/domain.xml").read_text()
-    found = [(one.profile, one.name) for one in datasources_xml.parse(text)]
-    assert found == [("default", "ExampleDS"), ("full", "ExampleDS"), ("full", "BG")]
+    names = [(entry.profile, entry.name) for entry in datasources_xml.parse(text)]
+    assert names == [("default", "ExampleDS"), ("full", "ExampleDS"), ("full", "BG")]
 
 
 @pytest.mark.parametrize("name", ["standalone.xml", "domain.xml", "one-ds.xml"])

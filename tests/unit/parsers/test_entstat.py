@@ -25,10 +25,10 @@ def read(name: str) -> entstat.Statistics:
     ],
 )
 def test_each_driver(name, expected):
-    one = read(name).first
+    adapter = read(name).first
     assert expected == (
-        one.up, one.speed, one.duplex, one.negotiated, one.flow_control,
-        one.priority_flow_control, one.xoff_sent, one.xoff_received,
+        adapter.up, adapter.speed, adapter.duplex, adapter.negotiated, adapter.flow_control,
+        adapter.priority_flow_control, adapter.xoff_sent, adapter.xoff_received,
     )  # fmt: skip
     assert read(name).members == ()
 
@@ -50,7 +50,7 @@ def test_members_of_an_aggregation_with_their_lacp():
     whole = read("link-aggregation")
     assert whole.first.type == entstat.LINK_AGGREGATION
     assert whole.first.flow_control is None
-    assert [one.name for one in whole.members] == ["ent4", "ent5"]
+    assert [member.name for member in whole.members] == ["ent4", "ent5"]
     assert whole.members[1].lacp == entstat.Lacp(2, 0x232D, "00:23:04:ee:be:9e", True)
     assert (whole.backup, whole.on_backup) == ("", None)
 

@@ -28,7 +28,7 @@ TEXT = (
 
 def mount_units(case):
     """The paths, sources, types and options of the units that systemd made of a text."""
-    found = {}
+    mounts = {}
     for name, text in case["units"].items():
         if name.endswith(".mount") and "Type=" in text:
             unit = systemd_unit.parse(text, name)
@@ -37,8 +37,8 @@ def mount_units(case):
                 for key in ("What", "Where", "Type", "Options")
             )
             source = what.value.replace("%%", "%")
-            found[path.value] = (source, fstype.value, options.value if options else "")
-    return found
+            mounts[path.value] = (source, fstype.value, options.value if options else "")
+    return mounts
 
 
 @pytest.mark.parametrize("case", GENERATED, ids=lambda case: case["case"])
@@ -173,10 +173,10 @@ def test_whatever_stands_there_an_edit_changes_one_field(seed):
         return
     entry = chance.choice(entries)
     edited = fstab.with_options(text, entry.path, "new,options", entry.line)
-    assert [one for one in fstab.parse(edited) if one.line != entry.line] == [
-        one for one in entries if one.line != entry.line
+    assert [item for item in fstab.parse(edited) if item.line != entry.line] == [
+        item for item in entries if item.line != entry.line
     ]
-    changed = next(one for one in fstab.parse(edited) if one.line == entry.line)
+    changed = next(item for item in fstab.parse(edited) if item.line == entry.line)
     assert changed == entry._replace(options="new,options")
     lines, edited_lines = text.split("\n"), edited.split("\n")
     assert len(lines) == len(edited_lines)

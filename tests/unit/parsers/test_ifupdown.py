@@ -19,10 +19,10 @@ source-directory more
 
 
 def test_what_is_set_and_what_is_brought_up():
-    found = ifupdown.parse(TEXT)
-    assert found.stanzas == [("ens4", False, True, False), ("ens5", None, None, None)]
-    assert found.at_boot == ["lo", "ens4", "ens5"]
-    assert (found.sources, found.folders) == (["/etc/network/interfaces.d/*"], ["more"])
+    config = ifupdown.parse(TEXT)
+    assert config.stanzas == [("ens4", False, True, False), ("ens5", None, None, None)]
+    assert config.at_boot == ["lo", "ens4", "ens5"]
+    assert (config.sources, config.folders) == (["/etc/network/interfaces.d/*"], ["more"])
 
 
 @pytest.mark.parametrize(

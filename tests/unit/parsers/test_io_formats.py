@@ -63,7 +63,7 @@ class TestKernelLog:
             1795231561.123456,
             "nfs: server 10.9.0.2 not responding, still trying",
         )
-        assert [round(one.at) for one in entries] == [1795231561, 1795231759]
+        assert [round(entry.at) for entry in entries] == [1795231561, 1795231759]
 
     def test_the_newest_first(self):
         """As the lab's journalctl printed them: the silence had no end, and then a negative one."""
@@ -93,15 +93,15 @@ class TestKernelLog:
 
 class TestSilence:
     def test_one_that_has_not_ended(self):
-        (one,) = nfs_silence.silences([(5.0, "nfs: server a not responding, timed out")])
-        assert one == ("a", 5.0, None, 1, True)
+        (silence,) = nfs_silence.silences([(5.0, "nfs: server a not responding, timed out")])
+        assert silence == ("a", 5.0, None, 1, True)
 
     def test_two_servers_at_a_time(self):
-        said = "nfs: server {0} not responding, still trying"
-        found = nfs_silence.silences(
-            [(1.0, said.format("a")), (2.0, said.format("b")), (3.0, "nfs: server a OK")]
+        message = "nfs: server {0} not responding, still trying"
+        silences = nfs_silence.silences(
+            [(1.0, message.format("a")), (2.0, message.format("b")), (3.0, "nfs: server a OK")]
         )
-        assert [(one.server, one.began, one.ended) for one in found] == [
+        assert [(silence.server, silence.began, silence.ended) for silence in silences] == [
             ("a", 1.0, 3.0),
             ("b", 2.0, None),
         ]
@@ -109,8 +109,8 @@ class TestSilence:
     def test_solaris(self):
         """Its words as the article has them (seed 001), and those of its manual."""
         lines = ["NFS server filer still not responding", "NFS server filer ok"]
-        (one,) = nfs_silence.silences(enumerate(map(str, lines)))
-        assert (one.server, one.began, one.ended) == ("filer", 0, 1)
+        (silence,) = nfs_silence.silences(enumerate(map(str, lines)))
+        assert (silence.server, silence.began, silence.ended) == ("filer", 0, 1)
 
     def test_an_ok_without_a_beginning_is_nothing(self):
         assert nfs_silence.silences([(1.0, "nfs: server a OK")]) == []
@@ -153,51 +153,61 @@ def read(name: str) -> list[io_messages.Message]:
 
 class TestMessages:
     def test_the_limit_10_2(self):
-        found = read("10.2.0.5-ora-27090.txt")
-        assert [(one.code, one.kind, one.process) for one in found] == [
+        messages = read("10.2.0.5-ora-27090.txt")
+        assert [(message.code, message.kind, message.process) for message in messages] == [
             ("ORA-27090", "limit", "orclls_p000_47020"),
             ("ORA-27090", "limit", "orclls_p002_47024"),
         ]
-        assert found[0].errno == "2: No such file or directory"
-        assert found[0].at == TestTimes.UTC
+        assert messages[0].errno == "2: No such file or directory"
+        assert messages[0].at == TestTimes.UTC
 
     def test_the_limit_11_2(self):
-        found = read("11.2-ora-27090-exadata.txt")
-        assert [one.errno for one in found] == ["11: Resource temporarily unavailable"] * 2
-        assert {one.process for one in found} == {"dbm1_j001_126103"}
+        messages = read("11.2-ora-27090-exadata.txt")
+        assert [message.errno for message in messages] == [
+            "11: Resource temporarily unavailable"
+        ] * 2
+        assert {message.process for message in messages} == {"dbm1_j001_126103"}
 
     def test_the_limit_without_a_time(self):
-        (one,) = read("10.2.0.4-ora-27090.txt")
-        assert (one.at, one.process, one.errno) == (None, "test_dbw0_4400", None)
+        (message,) = read("10.2.0.4-ora-27090.txt")
+        assert (message.at, message.process, message.errno) == (None, "test_dbw0_4400", None)
 
     def test_maxaio(self):
-        assert [one.code for one in read("10.2.0.5-maxaio.txt")] == ["MAXAIO"] * 4
+        assert [message.code for message in read("10.2.0.5-maxaio.txt")] == ["MAXAIO"] * 4
 
     def test_stalled_on_solaris(self):
-        (one,) = read("solaris-aiowait.txt")
-        assert (one.code, one.kind) == ("aiowait", "stalled")
-        assert one.at == float(calendar.timegm((2015, 10, 21, 3, 17, 10)))
+        (message,) = read("solaris-aiowait.txt")
+        assert (message.code, message.kind) == ("aiowait", "stalled")
+        assert message.at == float(calendar.timegm((2015, 10, 21, 3, 17, 10)))
 
     def test_stalled_in_the_article(self):
-        (one,) = read("seed-ora-27062.txt")
-        assert (one.code, one.kind) == ("ORA-27062", "stalled")
+        (message,) = read("seed-ora-27062.txt")
+        assert (message.code, message.kind) == ("ORA-27062", "stalled")
 
     def test_stalled_in_data_pump(self):
-        (one,) = read("datapump-ora-27061.txt")
-        assert (one.kind, one.errno) == ("stalled", "95: Operation not supported")
+        (message,) = read("datapump-ora-27061.txt")
+        assert (message.kind, message.errno) == ("stalled", "95: Operation not supported")
 
     def test_failed(self):
-        found = read("solaris-ora-27063.txt")
-        assert [one.code for one in found] == ["ORA-27063"] * 3
-        assert (found[2].process, found[2].errno) == ("repdb01_dbw2_540", "5: I/O error")
-        (one,) = read("windows-ora-27070.txt")
-        assert (one.code, one.kind, one.process) == ("ORA-27070", "failed", "orcl_dbw0_4928")
+        messages = read("solaris-ora-27063.txt")
+        assert [entry.code for entry in messages] == ["ORA-27063"] * 3
+        assert (messages[2].process, messages[2].errno) == ("repdb01_dbw2_540", "5: I/O error")
+        (message,) = read("windows-ora-27070.txt")
+        assert (message.code, message.kind, message.process) == (
+            "ORA-27070",
+            "failed",
+            "orcl_dbw0_4928",
+        )
 
     @pytest.mark.parametrize("code", ["27083", "27103"])
     def test_made_up_by_the_form_of_the_others(self, code):
         text = f"Wed Sep 10 09:58:17 2014\nErrors in file /t/a_lgwr_7.trc:\nORA-{code}: made up\n"
-        (one,) = io_messages.parse(text, 0)
-        assert (one.code, one.process, one.at) == (f"ORA-{code}", "a_lgwr_7", TestTimes.UTC)
+        (message,) = io_messages.parse(text, 0)
+        assert (message.code, message.process, message.at) == (
+            f"ORA-{code}",
+            "a_lgwr_7",
+            TestTimes.UTC,
+        )
 
     def test_what_is_none(self):
         assert io_messages.parse("ORA-01555: snapshot too old\nORA-27037: unable\n", 0) == []

@@ -14,8 +14,8 @@ SPRING = (FIXTURES / "pool_validation/application-made-up.properties").read_text
 
 
 def test_each_data_source_of_tomcat_with_its_pool():
-    found = {one.name: one for one in tomcat_resources.parse(CONTEXT)}
-    assert {name: one.kind for name, one in found.items()} == {
+    sources = {source.name: source for source in tomcat_resources.parse(CONTEXT)}
+    assert {name: source.kind for name, source in sources.items()} == {
         "jdbc/orders": "dbcp2",
         "jdbc/shop": "tomcat_jdbc",
         "jdbc/hikari": "hikaricp",
@@ -23,12 +23,12 @@ def test_each_data_source_of_tomcat_with_its_pool():
         "jdbc/plain": "oracle.jdbc.pool.OracleDataSourceFactory",
     }
     # What the pool does not see is not told: DBCP 2 has no maxActive, UCP no SQLFor...
-    assert found["jdbc/orders"].values == {
+    assert sources["jdbc/orders"].values == {
         "driverClassName": "oracle.jdbc.OracleDriver",
         "validationQuery": "select 1 from dual",
     }
-    assert "sqlForValidateConnection" not in found["jdbc/ucp"].values
-    assert found["jdbc/plain"].values == {}
+    assert "sqlForValidateConnection" not in sources["jdbc/ucp"].values
+    assert sources["jdbc/plain"].values == {}
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_each_data_source_of_tomcat_with_its_pool():
     ],
 )
 def test_what_makes_a_data_source(attributes, kind):
-    found = tomcat_resources.parse(f'<Context><Resource name="a" {attributes}/></Context>')
-    assert [one.kind for one in found] == ([] if kind is None else [kind])
+    sources = tomcat_resources.parse(f'<Context><Resource name="a" {attributes}/></Context>')
+    assert [source.kind for source in sources] == ([] if kind is None else [kind])
 
 
 def test_secrets_are_not_kept():
@@ -68,8 +68,8 @@ def test_xml_that_is_none_or_too_much(text):
 
 
 def test_spring_s_names_in_any_form_and_no_one_else_s():
-    [one] = pool_properties.parse(SPRING)
-    assert (one.kind, one.values) == ("Spring without spring.datasource.type", {})
+    [source] = pool_properties.parse(SPRING)
+    assert (source.kind, source.values) == ("Spring without spring.datasource.type", {})
     for java, kind, values in (
         (
             "org.apache.commons.dbcp2.BasicDataSource",
@@ -82,8 +82,8 @@ def test_spring_s_names_in_any_form_and_no_one_else_s():
             {"maximumPoolSize": "25", "connectionTestQuery": "select 1 from dual"},
         ),
     ):
-        [one] = pool_properties.parse(SPRING + f"\nspring.datasource.type={java}\n")
-        assert (one.kind, one.values) == (kind, values)
+        [source] = pool_properties.parse(SPRING + f"\nspring.datasource.type={java}\n")
+        assert (source.kind, source.values) == (kind, values)
 
 
 def test_a_prefix_of_the_application_s_own_is_a_pool_that_is_not_known():
@@ -93,8 +93,8 @@ def test_a_prefix_of_the_application_s_own_is_a_pool_that_is_not_known():
         ("shop.db.driverClassName=oracle.jdbc.OracleDriver", "shop.db"),
         ("app.ds.tomcat.testOnBorrow=true", "app.ds"),
     ):
-        [one] = pool_properties.parse(f"spring.application.name=shop\n{line}\n{line}\n")
-        assert one.kind == f"the application's own prefix {prefix}"
+        [source] = pool_properties.parse(f"spring.application.name=shop\n{line}\n{line}\n")
+        assert source.kind == f"the application's own prefix {prefix}"
         first, second = pool_properties.parse(
             f"{line}\nspring.datasource.type=com.zaxxer.hikari.HikariDataSource\n"
         )
@@ -133,7 +133,9 @@ BOTH = {"maximumPoolSize": "5", "minimumIdle": "1"}
     ],
 )
 def test_a_file_of_hikaricp(text, values):
-    assert [(one.kind, one.values) for one in pool_properties.parse(text)] == [("hikaricp", values)]
+    assert [(source.kind, source.values) for source in pool_properties.parse(text)] == [
+        ("hikaricp", values)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +176,8 @@ def test_a_file_of_hikaricp(text, values):
 )
 def test_which_pool_spring_takes(more, kinds):
     text = f"spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n{more}\n"
-    found = [one.kind for one in pool_properties.parse(text)]
-    assert found == (kinds or ["com.mchange.v2.c3p0.ComboPooledDataSource"])
+    result = [source.kind for source in pool_properties.parse(text)]
+    assert result == (kinds or ["com.mchange.v2.c3p0.ComboPooledDataSource"])
 
 
 @pytest.mark.parametrize(
@@ -193,8 +195,8 @@ def test_which_pool_spring_takes(more, kinds):
 )
 def test_spring_s_booleans(text, value):
     kind = "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
-    [found] = pool_properties.parse(kind + f"spring.datasource.dbcp2.test-on-borrow={text}\n")
-    assert found.values == {"testOnBorrow": value}
+    [source] = pool_properties.parse(kind + f"spring.datasource.dbcp2.test-on-borrow={text}\n")
+    assert source.values == {"testOnBorrow": value}
 
 
 def test_what_spring_does_not_take_for_a_boolean():

@@ -27,9 +27,9 @@ def fixture(name: str) -> str:
 def rows(report, section=None):
     """Name, waits, seconds of each event, as printed."""
     return [
-        (one.name, one.waits, one.seconds)
-        for one in report.events
-        if section in (None, one.section)
+        (event.name, event.waits, event.seconds)
+        for event in report.events
+        if section in (None, event.section)
     ]
 
 
@@ -114,14 +114,16 @@ TOP_FIVES = {
 
 @pytest.mark.parametrize("name", TOP_FIVES)
 def test_top_events_of_awr_reports(name):
-    found = awr.parse(fixture(name)).events
+    events = awr.parse(fixture(name)).events
     expected = TOP_FIVES[name]
-    assert [(one.name, one.waits, one.seconds) for one in found] == [row[:3] for row in expected]
-    for one, row in zip(found, expected, strict=True):
+    assert [(entry.name, entry.waits, entry.seconds) for entry in events] == [
+        row[:3] for row in expected
+    ]
+    for event, row in zip(events, expected, strict=True):
         if row[3] is None:
-            assert one.average is None
+            assert event.average is None
         else:
-            assert one.average / 1000 == pytest.approx(row[3], abs=0.0006)
+            assert event.average / 1000 == pytest.approx(row[3], abs=0.0006)
 
 
 def test_other_text_below_a_blank_line_ends_a_table():
@@ -133,8 +135,8 @@ def test_other_text_below_a_blank_line_ends_a_table():
 
 
 def test_classes_and_shares_of_a_top_table():
-    found = awr.parse(fixture("awr-11.2.0.3-top-enq-hw.txt")).events
-    assert [(one.percent, one.wait_class) for one in found] == [
+    events = awr.parse(fixture("awr-11.2.0.3-top-enq-hw.txt")).events
+    assert [(event.percent, event.wait_class) for event in events] == [
         (32.2, "Configurat"),
         (9.7, "User I/O"),
         (7.0, "User I/O"),
@@ -168,34 +170,34 @@ class TestASecondsColumnOfFourCharacters:
         return awr.parse("\n".join([text, *added, ""])).events[3:]
 
     def test_thousands_and_millions_are_told_by_the_average(self):
-        found = self.rows(
+        events = self.rows(
             ("db file sequential read", "1,121,208", "16.8", "15", "15.0"),
             ("db file scattered read", "1,121,208", "16.8", "15001", "15.0"),
         )
-        assert [one.seconds for one in found] == [16800, 16.8e6]
-        assert found[0].average == pytest.approx(16800e6 / 1121208)
-        assert found[0].uncertainty == pytest.approx(100e6 / 1121208)
-        assert (found[1].average, found[1].by) == (15001e3, "column")
+        assert [event.seconds for event in events] == [16800, 16.8e6]
+        assert events[0].average == pytest.approx(16800e6 / 1121208)
+        assert events[0].uncertainty == pytest.approx(100e6 / 1121208)
+        assert (events[1].average, events[1].by) == (15001e3, "column")
 
     def test_an_average_of_0_tells_with_the_share_only(self):
         # 16.8 s and 16.8K s are both 0 ms; of 1,024 s being 52.6 %, 16.8 s are 0.9 %.
-        found = self.rows(
+        events = self.rows(
             ("latch: cache buffers chains", "99,121,208", "16.8", "0", ".9"),
             ("buffer busy waits", "99,121,208", "16.8", "0", ".0"),
         )
-        assert (found[0].seconds, found[0].problem) == (16.8, None)
-        assert (found[1].seconds, found[1].average) == (None, None)
-        assert found[1].problem == wait_events.TIME_CUT
+        assert (events[0].seconds, events[0].problem) == (16.8, None)
+        assert (events[1].seconds, events[1].average) == (None, None)
+        assert events[1].problem == wait_events.TIME_CUT
 
     def test_time_on_the_cpu_is_told_by_the_share(self):
         text = fixture("awr-11.2.0.4-top.txt").replace("1024       5   52.6", "16.8      86   52.6")
         text = text.replace("558.           28.7", "9.16           28.7")
-        assert [one.seconds for one in awr.parse(text).events] == [16800, 9160, 272]
+        assert [event.seconds for event in awr.parse(text).events] == [16800, 9160, 272]
 
     def test_what_cannot_be_is_no_number(self):
-        (found,) = self.rows(("db file sequential read", "1,121,208", "16.8", "400", "15.0"))
-        assert (found.seconds, found.average) == (None, None)
-        assert found.problem == wait_events.CONTRADICTORY
+        (event,) = self.rows(("db file sequential read", "1,121,208", "16.8", "400", "15.0"))
+        assert (event.seconds, event.average) == (None, None)
+        assert event.problem == wait_events.CONTRADICTORY
 
 
 def test_a_number_that_does_not_fit_is_left_out_alone():
@@ -203,14 +205,14 @@ def test_a_number_that_does_not_fit_is_left_out_alone():
     row = "db file parallel read               545     0        166     304"
     assert row in text
     report = awr.parse(text.replace(row, row.replace("         545", "############")))
-    one = next(one for one in report.events if one.problem)
-    assert (one.name, one.waits, one.average, one.by) == (
+    event = next(entry for entry in report.events if entry.problem)
+    assert (event.name, event.waits, event.average, event.by) == (
         "db file parallel read",
         None,
         304000,
         "column",
     )
-    assert one.problem == wait_events.WAITS_OVERFLOWED
+    assert event.problem == wait_events.WAITS_OVERFLOWED
     text = fixture("awr-11.2.0.3-statistics-nocache.txt")
     report = awr.parse(text.replace("           315,000", "##################"))
     assert report.overflowed == ["lob writes"]
@@ -219,12 +221,12 @@ def test_a_number_that_does_not_fit_is_left_out_alone():
 
 
 def test_statistics_beside_the_top_events():
-    found = awr.parse(fixture("awr-11.2.0.3-statistics-nocache.txt"))
-    assert found.shortened
-    assert len(found.statistics) == 23
-    assert found.statistics["lob writes"] == (315000, 943.7)
-    assert found.statistics["physical writes direct (lob)"] == (125316, 375.5)
-    assert found.statistics["physical write total bytes"] == (1339469824, 4013068.1)
+    report = awr.parse(fixture("awr-11.2.0.3-statistics-nocache.txt"))
+    assert report.shortened
+    assert len(report.statistics) == 23
+    assert report.statistics["lob writes"] == (315000, 943.7)
+    assert report.statistics["physical writes direct (lob)"] == (125316, 375.5)
+    assert report.statistics["physical write total bytes"] == (1339469824, 4013068.1)
     cached = awr.parse(fixture("awr-11.2.0.3-top-and-statistics-cache.txt")).statistics
     assert cached["physical writes direct (lob)"] == (0, 0.0)
     assert cached["physical write bytes"] == (234405888, 1292076.2)
@@ -276,7 +278,7 @@ class TestAWholeReport:
         ]
 
     def test_idle_events_have_no_share(self, report):
-        idle = [one.name for one in report.events if one.percent is None and one.waits]
+        idle = [event.name for event in report.events if event.percent is None and event.waits]
         assert idle == [
             "PL/SQL lock timer",
             "SQL*Net message from client",
@@ -285,7 +287,7 @@ class TestAWholeReport:
         ]
 
     def test_the_average_with_more_digits_counts(self, report):
-        by_name = {one.name: one for one in report.events if one.section == "foreground"}
+        by_name = {event.name: event for event in report.events if event.section == "foreground"}
         reads = by_name["db file sequential read"]
         assert (reads.by, reads.average) == ("seconds", pytest.approx(184008.7, abs=0.1))
         assert reads.uncertainty == pytest.approx(0.5 / 35732 * 1e6, abs=0.1)
@@ -300,7 +302,7 @@ class TestAWholeReport:
         assert by_name["SQL*Net message to client"].average is None
 
     def test_histograms_are_put_together_from_their_tables(self, report):
-        by_name = {one.name: one for one in report.histograms}
+        by_name = {histogram.name: histogram for histogram in report.histograms}
         sync = by_name["log file sync"]
         assert sync.waits == 3825
         # <1ms 5.1 %, … <32ms 7.9 %; then the detail: <64ms 5.7 … <2s 10.0; then <4s .2.
@@ -322,8 +324,8 @@ def test_a_report_in_pages_of_sqlplus():
     assert (head.release, head.rac, head.multitenant) == ("19.0.0.0.0", True, True)
     assert (head.host, head.seconds, head.db_seconds) == ("rac1", 3600.0, 53.4)
     assert head.load["Logical read"] == 2.1
-    top = [one for one in report.events if one.section == "top_foreground"]
-    assert [(one.name, one.average) for one in top] == [
+    top = [event for event in report.events if event.section == "top_foreground"]
+    assert [(event.name, event.average) for event in top] == [
         ("enq: TX - row lock contention", 52.86e6),
         ("DB CPU", None),
         ("db file sequential read", 3230),
@@ -335,7 +337,7 @@ def test_a_report_in_pages_of_sqlplus():
         ("PX Deq: Join ACK", 1280),
         ("library cache pin", 564),
     ]
-    waits = [one for one in report.events if one.section == "foreground"]
+    waits = [event for event in report.events if event.section == "foreground"]
     assert len(waits) == 16
     assert (waits[12].name, waits[12].seconds, waits[12].average) == (
         "SQL*Net message from client",
@@ -346,7 +348,7 @@ def test_a_report_in_pages_of_sqlplus():
 
 def test_names_that_the_column_cuts_off():
     events = awr.parse(fixture("awr-11.2-rac-waits.txt")).events
-    by_name = {one.name: one for one in events}
+    by_name = {event.name: event for event in events}
     assert not by_name["enq: TX - row lock contention"].cut
     assert not by_name["cell multiblock physical read"].cut
     # It may be the read from memory or from flash too: the columns do not tell.
@@ -356,7 +358,7 @@ def test_names_that_the_column_cuts_off():
 
 def test_histograms_of_microseconds():
     report = awr.parse(fixture("awr-19c-made-up.txt"))
-    by_name = {one.name: one for one in report.histograms}
+    by_name = {histogram.name: histogram for histogram in report.histograms}
     write = by_name["log file parallel write"]
     assert write.counts == {
         6: 842,
@@ -378,7 +380,8 @@ def test_the_report_of_a_cluster():
     report = awr_global.parse(fixture("awr-global-11.2-top.txt"))
     assert report.database == "EXA"
     assert [
-        (one.name, one.wait_class, one.waits, one.seconds, one.percent) for one in report.events
+        (event.name, event.wait_class, event.waits, event.seconds, event.percent)
+        for event in report.events
     ] == [
         ("cell list of blocks physical read", "User I/O", 11416579, 35283.85, 43.04),
         ("cell single block physical read", "User I/O", 25295624, 31685.75, 38.65),
@@ -391,11 +394,11 @@ def test_the_report_of_a_cluster():
         ("CSS operation: data query", "Other", 1600, 7.74, 0.01),
         ("latch: cache buffers chains", "Concurrenc", 49387, 4.55, 0.01),
     ]
-    assert {one.instance for one in report.events} == {"*"}
-    averages = {one.name: one.average for one in report.events}
+    assert {event.instance for event in report.events} == {"*"}
+    averages = {event.name: event.average for event in report.events}
     assert averages["cell list of blocks physical read"] == pytest.approx(3090.58, abs=0.01)
     assert averages["cell single block physical read"] == pytest.approx(1252.62, abs=0.01)
-    spread = {one.name: one.instances for one in report.events}
+    spread = {event.name: event.instances for event in report.events}
     assert spread["gc buffer busy acquire"] == (6770, 3350, 11890, 3360, 8)
     assert spread["DB CPU"] is None
 
@@ -419,7 +422,9 @@ Database Instances Included In Report
 
 def test_the_first_page_of_a_cluster():
     report = awr_global.parse(CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
-    assert [(one.number, one.name, one.seconds) for one in report.instances] == [
+    assert [
+        (instance.number, instance.name, instance.seconds) for instance in report.instances
+    ] == [
         ("1", "exa1", 1801.8),
         ("2", "exa2", 1803.0),
     ]
@@ -446,8 +451,8 @@ def test_time_on_the_cpu_of_a_cluster_has_no_waits():
     report = awr_global.parse(
         text.replace(row, row.replace("DB CPU" + " " * 13, "background cpu time"))
     )
-    one = report.events[2]
-    assert (one.name, one.waits, one.seconds, one.average) == (
+    event = report.events[2]
+    assert (event.name, event.waits, event.seconds, event.average) == (
         "background cpu time",
         None,
         24707.27,
@@ -473,7 +478,7 @@ def test_the_rates_of_a_cluster():
     assert list(rates) == ["1", "2", "3", "4", "5", "6", "7", "8", "Sum", "Avg", "Std"]
     assert rates["Sum"]["Physical Reads/s"] == 1357207.1
     assert rates["4"]["Redo Size (k)/s"] == 5130.8
-    each = sum(rates[str(one)]["Logical Reads/s"] for one in range(1, 9))
+    each = sum(rates[str(number)]["Logical Reads/s"] for number in range(1, 9))
     assert each == pytest.approx(rates["Sum"]["Logical Reads/s"], abs=0.05)
 
 
@@ -501,9 +506,9 @@ def test_statspack_of_old_releases(name, generation, release, seconds, read):
     assert rows(report, "top")[0] == ("db file sequential read", *read)
     assert rows(report, "all")[0] == ("db file sequential read", *read)
     assert rows(report, "background")[1][0] == "control file parallel write"
-    named = {one.name for one in report.events if one.idle}
+    named = {event.name for event in report.events if event.idle}
     assert {"SQL*Net message from client", "rdbms ipc message", "smon timer"} <= named
-    assert not {one.name for one in report.events if not one.idle} & {
+    assert not {event.name for event in report.events if not event.idle} & {
         "jobq slave wait",
         "pmon timer",
     }
@@ -512,7 +517,7 @@ def test_statspack_of_old_releases(name, generation, release, seconds, read):
 def test_events_of_10g_are_idle_by_their_names():
     report = awr.parse(fixture("awr-10.2-made-up.txt"))
     # The column cuts names off at 28 characters.
-    assert [one.name for one in report.events if one.idle] == [
+    assert [event.name for event in report.events if event.idle] == [
         "SQL*Net message from client",
         "Streams AQ: qmn slave idle w",
         "Streams AQ: qmn coordinator",
@@ -534,17 +539,19 @@ def test_an_average_that_does_not_fit_its_column():
 
 def test_lines_of_slobs_reports():
     events, _ = slob.parse_grep(fixture("slob-grep-single-block.txt"))
-    assert [(one.sessions, one.waits, one.seconds, one.percent) for one in events] == [
+    assert [(event.sessions, event.waits, event.seconds, event.percent) for event in events] == [
         (32, 9257339, 3778, 39.3),
         (64, 15161265, 8301, 43.2),
         (96, 19802040, 13751, 47.6),
         (128, 17269328, 15964, 41.4),
     ]
     # The column of averages says 0, 1, 1 and 1 ms.
-    assert [round(one.average.value, 1) for one in events] == [408.1, 547.5, 694.4, 924.4]
-    assert {one.name for one in events} == {"cell single block physical read"}
+    assert [round(event.average.value, 1) for event in events] == [408.1, 547.5, 694.4, 924.4]
+    assert {event.name for event in events} == {"cell single block physical read"}
     _, rates = slob.parse_grep(fixture("slob-grep-physical-reads.txt"))
-    assert [(one.sessions, one.name, one.per_second, one.per_transaction) for one in rates] == [
+    assert [
+        (rate.sessions, rate.name, rate.per_second, rate.per_transaction) for rate in rates
+    ] == [
         (32, "Physical reads", 197068.2, 59670688.0),
         (64, "Physical reads", 249996.2, 3594314.9),
         (96, "Physical reads", 253909.9, 3669155.5),
@@ -563,7 +570,7 @@ def test_slobs_other_files():
         (5, 30000, 28902, 96.34),
     ]
     info = slob.parse_info(fixture("slob-awr_info-made-up.txt"))
-    assert [(one.sessions, one.latencies["log file parallel write"]) for one in info] == [
+    assert [(entry.sessions, entry.latencies["log file parallel write"]) for entry in info] == [
         (8, 1210),
         (16, 1630),
     ]
@@ -622,7 +629,7 @@ def test_latencies_of_orion_have_one_unit():
         12: 2,
     }
     (both,) = orion.parse(fixture("orion-12.2-read-write.txt"))
-    assert [(one.direction, one.small, one.average) for one in both.latencies] == [
+    assert [(latency.direction, latency.small, latency.average) for latency in both.latencies] == [
         ("read", 68, 74069.66),
         ("write", 68, 73935.104),
         ("read", 4, 4455.933),
@@ -644,9 +651,9 @@ def test_oratcptest(name, payload, throughput, latency, interval):
     assert (test.mode, test.connections, test.duration) == ("SYNC", 1, 1)
     assert (test.payload, test.latency, test.port) == (payload, latency, 1521)
     assert test.throughput == pytest.approx(throughput * 2**20)
-    (one,) = test.intervals
-    assert (one.at, one.latency) == (interval[0], interval[2])
-    assert one.throughput == pytest.approx(interval[1] * 2**20)
+    (row,) = test.intervals
+    assert (row.at, row.latency) == (interval[0], interval[2])
+    assert row.throughput == pytest.approx(interval[1] * 2**20)
 
 
 @pytest.mark.parametrize(
@@ -667,7 +674,7 @@ def test_a_payload_of_one(printed, payload):
 
 def test_several_runs_of_oratcptest():
     text = fixture("oratcptest-0-bytes.txt") + fixture("oratcptest-250-bytes.txt")
-    assert [(one.server, one.latency) for one in oratcptest.parse(text)] == [
+    assert [(test.server, test.latency) for test in oratcptest.parse(text)] == [
         ("db01", 670),
         ("db01", 685),
     ]
@@ -724,7 +731,14 @@ def test_counters_of_a_cells_disks():
         38,
         False,
     )
-    assert [one.reads + one.writes for one in device.intervals] == [17, 1, 23, 12, 45, 6]
+    assert [interval.reads + interval.writes for interval in device.intervals] == [
+        17,
+        1,
+        23,
+        12,
+        45,
+        6,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -735,8 +749,8 @@ def test_counters_of_a_cells_disks():
     ],
 )
 def test_apachebench(name, mean, ends, served):
-    told = apachebench.parse(fixture(name))
-    assert told.mean == pytest.approx(mean)
-    assert (told.minimum, told.maximum) == ends
-    assert served.items() <= told.served.items()
-    assert len(told.served) == 9
+    report = apachebench.parse(fixture(name))
+    assert report.mean == pytest.approx(mean)
+    assert (report.minimum, report.maximum) == ends
+    assert served.items() <= report.served.items()
+    assert len(report.served) == 9

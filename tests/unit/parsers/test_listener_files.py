@@ -21,7 +21,7 @@ class TestListenerLog:
         assert log.reloaded == datetime(2010, 5, 15, 11, 42, 58)
 
     def test_events(self, fixture_text):
-        events = [one.event for one in listener_log.entries(fixture_text(FIXTURE))]
+        events = [entry.event for entry in listener_log.entries(fixture_text(FIXTURE))]
         assert sorted(set(events)) == [
             "establish",
             "ping",
@@ -50,7 +50,9 @@ class TestListenerLog:
 class TestListeningSockets:
     def test_iproute2(self, fixture_text):
         sockets = listening_sockets.parse(fixture_text("listening_sockets/iproute2-6.1.txt"))
-        assert [(one.address, one.port, one.queued, one.backlog) for one in sockets] == [
+        assert [
+            (socket.address, socket.port, socket.queued, socket.backlog) for socket in sockets
+        ] == [
             ("0.0.0.0", 1521, 3, 128),
             ("127.0.0.1", 8080, 0, 4096),
             ("*", 1522, 0, 512),

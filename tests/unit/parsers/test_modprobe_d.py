@@ -13,18 +13,20 @@ KMOD = json.loads((FIXTURES / "kmod-30.json").read_text())
 def read(files):
     paths = modprobe_d.effective_files([f"/etc/modprobe.d/{name}" for name in files])
     parsed = [modprobe_d.parse(files[path.rpartition("/")[2]], path) for path in paths]
-    return [one for p in parsed for one in p.options], [one for p in parsed for one in p.installs]
+    return [option for p in parsed for option in p.options], [
+        install for p in parsed for install in p.installs
+    ]
 
 
 def test_reads_what_modprobe_reads():
     options, installs = read(KMOD["files"])
-    asked = []
+    expected = []
     for line in KMOD["showconfig"]:
         word, module, rest = line.split(None, 2)
         if word == "options":
-            asked += [(module, name, value) for name, value in parameters(rest)]
-    assert [(one.module, one.name, one.value) for one in options] == asked
-    assert [f"install {one.module} {one.command}" for one in installs] == [
+            expected += [(module, name, value) for name, value in parameters(rest)]
+    assert [(option.module, option.name, option.value) for option in options] == expected
+    assert [f"install {install.module} {install.command}" for install in installs] == [
         line for line in KMOD["showconfig"] if line.startswith("install")
     ]
 
@@ -42,8 +44,8 @@ def test_names_the_lines_that_modprobe_complains_about():
         for name, text in KMOD["files"].items()
         for line in modprobe_d.parse(text, name).bad_lines
     ]
-    complaints = [one.partition(":")[0] for one in KMOD["complaints"]]
-    assert [one for one in bad if not one.startswith("README")] == complaints
+    complaints = [complaint.partition(":")[0] for complaint in KMOD["complaints"]]
+    assert [line for line in bad if not line.startswith("README")] == complaints
 
 
 def test_the_last_line_wins_and_the_first_command():
@@ -85,7 +87,7 @@ def test_a_flag_has_no_value():
 
 def test_a_distribution_s_file():
     parsed = modprobe_d.parse((FIXTURES / "debian-12-systemd.conf").read_text(), "x")
-    assert [(one.module, one.name) for one in parsed.options] == [
+    assert [(option.module, option.name) for option in parsed.options] == [
         ("bonding", "max_bonds"),
         ("dummy", "numdummies"),
         ("ifb", "numifbs"),

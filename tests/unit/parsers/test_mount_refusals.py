@@ -37,8 +37,8 @@ DEBIAN_10 = kernel_release.parse("4.19.0-27-amd64")
 
 def words(text, kernel=KERNEL, fstype="nfs"):
     """The words that are refused for certain, and would not be passed over."""
-    found = refused(text, fstype, kernel)
-    return [one.word for one in found if one.certain and not one.passed_over]
+    refusals = refused(text, fstype, kernel)
+    return [refusal.word for refusal in refusals if refusal.certain and not refusal.passed_over]
 
 
 def test_the_recording_is_large_enough():
@@ -48,32 +48,32 @@ def test_the_recording_is_large_enough():
 
 
 @pytest.mark.parametrize(
-    "answer", ANSWERS, ids=[f"{one['type']} {one['options']}" for one in ANSWERS]
+    "answer", ANSWERS, ids=[f"{answer['type']} {answer['options']}" for answer in ANSWERS]
 )
 def test_as_the_real_mount_answers(answer):
-    found = refused(answer["options"], answer["type"], KERNEL)
+    refusals = refused(answer["options"], answer["type"], KERNEL)
     # Nothing but UDP rests on what the maker of a kernel chose.
-    assert all(one.certain or "proto=udp" in one.word for one in found)
-    counted = [one for one in found if not one.passed_over]
+    assert all(refusal.certain or "proto=udp" in refusal.word for refusal in refusals)
+    counted = [refusal for refusal in refusals if not refusal.passed_over]
     assert bool(counted) is not answer["mounted"], (counted, answer)
 
 
 @pytest.mark.parametrize(
     "answer",
-    [one for one in ANSWERS if one["mounted"]],
-    ids=[one["options"] for one in ANSWERS if one["mounted"]],
+    [answer for answer in ANSWERS if answer["mounted"]],
+    ids=[answer["options"] for answer in ANSWERS if answer["mounted"]],
 )
 def test_numbers_are_what_the_kernel_reads(answer):
     """timeo=0600 was granted as 384, timeo=0x258 as 600."""
     granted = nfs_options.parse(answer["granted"].split(" ")[-1])
-    asked = nfs_options.parse(answer["options"])
-    if asked.get("timeo", "600") != "2147483647":  # the kernel has a largest one
-        read = mount_refusals.value_read(asked.get("timeo", "600"), KERNEL)
+    requested = nfs_options.parse(answer["options"])
+    if requested.get("timeo", "600") != "2147483647":  # the kernel has a largest one
+        read = mount_refusals.value_read(requested.get("timeo", "600"), KERNEL)
         assert granted["timeo"] == read
     for name in ("retrans", "nconnect", "max_connect", "acdirmin"):
         # Seconds beyond what the kernel's ticks can hold are cut.
-        if name in asked and name in granted and asked[name] != "999999999":
-            assert granted[name] == mount_refusals.value_read(asked[name], KERNEL)
+        if name in requested and name in granted and requested[name] != "999999999":
+            assert granted[name] == mount_refusals.value_read(requested[name], KERNEL)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_numbers_are_what_the_kernel_reads(answer):
     ],
 )
 def test_it_says_what_is_wrong(text, says):
-    (one,) = refused(text, "nfs", KERNEL)
-    assert says in one.why
+    (refusal,) = refused(text, "nfs", KERNEL)
+    assert says in refusal.why
 
 
 #: nconnect came with Linux 5.3, write= with 5.13, softerr with 5.2, xprtsec with 6.5; RHEL 8 has
@@ -125,9 +125,9 @@ def test_it_says_what_is_wrong(text, says):
     ],
 )
 def test_by_kernel(text, kernel, certain, doubtful):
-    found = refused(text, "nfs", kernel)
-    assert [one.word for one in found if one.certain] == certain
-    assert [one.word for one in found if not one.certain] == doubtful
+    refusals = refused(text, "nfs", kernel)
+    assert [refusal.word for refusal in refusals if refusal.certain] == certain
+    assert [refusal.word for refusal in refusals if not refusal.certain] == doubtful
 
 
 def test_octal_came_with_the_parser_of_5_6():
@@ -139,7 +139,7 @@ def test_octal_came_with_the_parser_of_5_6():
 
 
 def test_sloppy_saves_only_what_is_unknown():
-    assert [one.passed_over for one in refused("hrad,sloppy,timeo=0", "nfs", KERNEL)] == [
+    assert [refusal.passed_over for refusal in refused("hrad,sloppy,timeo=0", "nfs", KERNEL)] == [
         True,
         False,
     ]

@@ -39,8 +39,8 @@ class TestRealKernels:
     @pytest.mark.parametrize("kernel", KERNELS)
     def test_four_connections(self, kernel, fixture_text):
         mounts = mountstats.parse(fixture_text(f"mountstats/linux-{kernel}-load-2.txt"))
-        assert [one.proto for one in mounts["/u09/nconnect"].transports] == ["tcp"] * 4
-        assert len({one.port for one in mounts["/u09/nconnect"].transports}) == 4
+        assert [transport.proto for transport in mounts["/u09/nconnect"].transports] == ["tcp"] * 4
+        assert len({transport.port for transport in mounts["/u09/nconnect"].transports}) == 4
 
     def test_numbers_of_both_versions(self, fixture_text):
         mounts = mountstats.parse(fixture_text("mountstats/linux-6.1-load-2.txt"))

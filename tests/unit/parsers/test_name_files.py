@@ -19,10 +19,10 @@ def text_of(name):
 
 
 def test_hosts():
-    found, passed_over = hosts_file.parse(text_of("man-pages-6.03-example.txt"))
-    (own,) = [one for one in found if one.has("ThisHost")]
+    entries, passed_over = hosts_file.parse(text_of("man-pages-6.03-example.txt"))
+    (own,) = [entry for entry in entries if entry.has("ThisHost")]
     assert own == ("127.0.1.1", ("thishost.example.org", "thishost"), 5)
-    assert (len(found), passed_over) == (9, [])
+    assert (len(entries), passed_over) == (9, [])
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,17 @@ def test_hosts():
     ],
 )
 def test_a_line_that_is_none(line, passed_over):
-    found = hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n")
-    assert found == ([("192.0.2.9", ("rac9",), 2)], passed_over)
+    result = hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n")
+    assert result == ([("192.0.2.9", ("rac9",), 2)], passed_over)
 
 
 def test_a_line_of_a_real_host_that_counts_for_nothing():
-    found = hosts_file.parse(text_of("rhel-8.2-container.txt"))
-    assert found.passed_over == [10]
-    assert [one.address for one in found.entries if one.has("localhost")] == ["127.0.0.1", "::1"]
+    parsed = hosts_file.parse(text_of("rhel-8.2-container.txt"))
+    assert parsed.passed_over == [10]
+    assert [entry.address for entry in parsed.entries if entry.has("localhost")] == [
+        "127.0.0.1",
+        "::1",
+    ]
 
 
 def test_nsswitch_of_debian():
@@ -60,8 +63,8 @@ def test_nsswitch_without_the_line():
 
 
 def test_the_last_of_search_and_domain_counts():
-    found = resolv_conf.parse("search a b\ndomain c d\n")
-    assert (found.search, found.servers, found.longest) == (("c",), (), 10)
+    config = resolv_conf.parse("search a b\ndomain c d\n")
+    assert (config.search, config.servers, config.longest) == (("c",), (), 10)
     assert resolv_conf.parse("domain c\nsearch a b\n").search == ("a", "b")
 
 
@@ -77,8 +80,8 @@ def test_what_getent_prints():
 
 def test_the_stories_print_as_getent_does():
     machine = name_packs.named(packs.linux(), name_packs.SCAN, *name_packs.THREE)
-    told = machine.run(["getent", "ahosts", name_packs.SCAN]).stdout
-    assert told == text_of("glibc-2.36-ahosts-three.txt")
+    output = machine.run(["getent", "ahosts", name_packs.SCAN]).stdout
+    assert output == text_of("glibc-2.36-ahosts-three.txt")
 
 
 class TestDns:
@@ -92,8 +95,8 @@ class TestDns:
         message = bytearray(name_packs.reply("rac-scan", name_packs.THREE[:1]))
         end = len(dns_message.query("rac-scan"))
         message[7] = 2
-        found = dns_message.parse(bytes(message[:end]) + alias + bytes(message[end:]), "rac-scan")
-        assert found.addresses == name_packs.THREE[:1]
+        answer = dns_message.parse(bytes(message[:end]) + alias + bytes(message[end:]), "rac-scan")
+        assert answer.addresses == name_packs.THREE[:1]
 
     @pytest.mark.parametrize(
         ("at", "value"), [(0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1)]

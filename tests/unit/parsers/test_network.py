@@ -12,13 +12,13 @@ from ansible.module_utils.hostproof.parsers.net import ip_addr, proc_net_tcp
 class TestProcNetTcp:
     def test_ipv4(self, fixture_text):
         sockets = proc_net_tcp.parse(fixture_text("proc_net_tcp/linux-6.18-tcp.txt"), "little")
-        client = next(one for one in sockets if one.inode == 80853)
+        client = next(entry for entry in sockets if entry.inode == 80853)
         assert client == ("192.0.2.10", 37291, "192.0.2.20", 2049, proc_net_tcp.ESTABLISHED, 80853)
         assert (sockets[0].local_port, sockets[0].state, sockets[0].remote) == (2049, 10, "0.0.0.0")
 
     def test_ipv6_and_ipv4_in_ipv6(self, fixture_text):
         sockets = proc_net_tcp.parse(fixture_text("proc_net_tcp/linux-6.18-tcp6.txt"), "little")
-        by_inode = {one.inode: one for one in sockets}
+        by_inode = {entry.inode: entry for entry in sockets}
         assert by_inode[80856].remote == "2001:db8::10"
         assert by_inode[80858].remote == "192.0.2.20"
         assert {by_inode[inode].remote_port for inode in (80856, 80858)} == {2049}
@@ -47,7 +47,7 @@ class TestProcNetTcp:
             with socket.create_connection(server.getsockname()) as client:
                 inode = os.fstat(client.fileno()).st_ino
                 sockets = proc_net_tcp.parse(Path("/proc/self/net/tcp").read_text())
-                mine = next(one for one in sockets if one.inode == inode)
+                mine = next(entry for entry in sockets if entry.inode == inode)
                 assert (mine.local, mine.local_port) == client.getsockname()
                 assert (mine.remote, mine.remote_port) == server.getsockname()
                 assert mine.state == proc_net_tcp.ESTABLISHED
@@ -55,8 +55,10 @@ class TestProcNetTcp:
 
 class TestIpAddr:
     def test_addresses_and_their_networks(self, fixture_text):
-        found = ip_addr.parse(fixture_text("ip_addr/iproute2-6.1.txt"))
-        assert [(one.interface, one.address, str(one.network)) for one in found][1:5] == [
+        addresses = ip_addr.parse(fixture_text("ip_addr/iproute2-6.1.txt"))
+        assert [
+            (address.interface, address.address, str(address.network)) for address in addresses
+        ][1:5] == [
             ("lo", "192.0.2.10", "192.0.2.0/24"),
             ("lo", "198.51.100.10", "198.51.100.0/24"),
             ("lo", "192.0.2.20", "192.0.2.0/24"),
@@ -65,8 +67,8 @@ class TestIpAddr:
 
     def test_the_network_of_a_point_to_point_link_is_the_peers(self):
         line = "5: tun0    inet 10.8.0.2 peer 10.8.0.1/32 scope global tun0\n"
-        found = ip_addr.parse(line)[0]
-        assert (found.address, str(found.network)) == ("10.8.0.2", "10.8.0.1/32")
+        address = ip_addr.parse(line)[0]
+        assert (address.address, str(address.network)) == ("10.8.0.2", "10.8.0.1/32")
 
     @pytest.mark.parametrize("line", ["1: lo", "1: lo link 00:00", "1: lo inet 192.0.2.300/24"])
     def test_another_text(self, line):

@@ -50,26 +50,36 @@ class TestSnmp:
 class TestSocketInfo:
     @pytest.mark.parametrize("kernel", ["5.10", "6.1", "6.12"])
     def test_recorded(self, kernel, fixture_text):
-        found = socket_info.parse(fixture_text(f"socket_info/linux-{kernel}-load-2.txt"))
-        filers = [one for one in found if one.peer_port == 2049]
-        assert {one.peer for one in filers} == {"10.9.0.2", "10.9.1.2"}
-        for one in filers:
-            assert one.rtt_ms and one.least_rtt_ms and one.segments_sent and one.data_received
+        connections = socket_info.parse(fixture_text(f"socket_info/linux-{kernel}-load-2.txt"))
+        filers = [entry for entry in connections if entry.peer_port == 2049]
+        assert {filer.peer for filer in filers} == {"10.9.0.2", "10.9.1.2"}
+        for connection in filers:
+            assert (
+                connection.rtt_ms
+                and connection.least_rtt_ms
+                and connection.segments_sent
+                and connection.data_received
+            )
 
     def test_loss(self, fixture_text):
-        found = socket_info.parse(fixture_text("socket_info/linux-6.1-loss-2.txt"))
-        assert max(one.retransmitted for one in found) > 200
+        connections = socket_info.parse(fixture_text("socket_info/linux-6.1-loss-2.txt"))
+        assert max(connection.retransmitted for connection in connections) > 200
 
     def test_a_release_that_does_not_tell_of_disorder(self, fixture_text):
-        found = socket_info.parse(fixture_text("socket_info/linux-5.10-load-2.txt"))
-        assert {one.out_of_order for one in found} == {None}
+        connections = socket_info.parse(fixture_text("socket_info/linux-5.10-load-2.txt"))
+        assert {connection.out_of_order for connection in connections} == {None}
 
     def test_what_is_not_shown_is_none(self):
         text = CONNECTION + "\t cubic rtt:0.4/0.1 segs_out:5 data_segs_in:4 minrtt:0.1 snd_wnd:9\n"
-        (one,) = socket_info.parse(
+        (connection,) = socket_info.parse(
             "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n" + text
         )
-        assert (one.retransmitted, one.out_of_order, one.rtt_ms, one.uid) == (0, 0, 0.4, 0)
+        assert (
+            connection.retransmitted,
+            connection.out_of_order,
+            connection.rtt_ms,
+            connection.uid,
+        ) == (0, 0, 0.4, 0)
 
     def test_everything(self):
         text = CONNECTION.replace("uid:0", "uid:54321") + (
@@ -109,8 +119,8 @@ class TestSocketInfo:
     )
     def test_one_form_of_an_address(self, shown, plain):
         assert socket_info.plain_address(shown) == plain
-        (one,) = socket_info.parse(f"ESTAB 0 0 {shown}:700 {shown}:2049\n")
-        assert (one.peer, one.peer_port) == (plain, 2049)
+        (connection,) = socket_info.parse(f"ESTAB 0 0 {shown}:700 {shown}:2049\n")
+        assert (connection.peer, connection.peer_port) == (plain, 2049)
 
     @pytest.mark.parametrize("text", ["\t cubic rtt:1/1\n", "ESTAB 0 0 nowhere\n", "x\n"])
     def test_something_else(self, text):

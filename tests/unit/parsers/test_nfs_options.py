@@ -80,13 +80,13 @@ def test_settings_stand_in_the_order_of_the_text():
 
 
 def test_asked_and_shown_mean_the_same():
-    asked, shown = effective(parse(ORACLE), LINUX), effective(parse(SHOWN_V3), LINUX)
-    asked["rsize"] = asked["wsize"] = "262144"
+    requested, shown = effective(parse(ORACLE), LINUX), effective(parse(SHOWN_V3), LINUX)
+    requested["rsize"] = requested["wsize"] = "262144"
     compared = sorted(nfs_options.GRANTED)
-    assert {name: asked.get(name) for name in compared} == {
+    assert {name: requested.get(name) for name in compared} == {
         name: shown.get(name) for name in compared
     }
-    assert "intr" not in asked
+    assert "intr" not in requested
 
 
 @pytest.mark.parametrize(
@@ -205,17 +205,17 @@ def random_wish(chance):
 @pytest.mark.parametrize("seed", range(400))
 def test_any_edit_keeps_the_promises(seed):
     chance = random.Random(seed)
-    text, wanted = random_text(chance), random_wish(chance)
-    edited = edit(text, wanted)
+    text, wish = random_text(chance), random_wish(chance)
+    edited = edit(text, wish)
     before, after = parse(text), parse(edited)
-    assert {name: after.get(name) for name in wanted} == wanted
-    assert edit(edited, wanted) == edited
-    if {name: before.get(name) for name in wanted} == wanted:
+    assert {name: after.get(name) for name in wish} == wish
+    assert edit(edited, wish) == edited
+    if {name: before.get(name) for name in wish} == wish:
         assert edited == text
-    kept = [name for name in before if name not in wanted and name != "minorversion"]
+    kept = [name for name in before if name not in wish and name != "minorversion"]
     assert {name: after.get(name) for name in kept} == {name: before[name] for name in kept}
     # Words that have nothing to do with the wish stand there as before, in the same order.
-    untouched = [word for word in WORDS if word and not set(parse(word)) & groups_of(wanted)]
+    untouched = [word for word in WORDS if word and not set(parse(word)) & groups_of(wish)]
     assert [w for w in edited.split(",") if w in untouched] == [
         w for w in text.split(",") if w in untouched
     ]

@@ -26,10 +26,10 @@ def test_adds_what_mount_adds(case):
     paths = [path.rpartition("/")[2] for path in nfsmount_conf.files(names)]
     texts = [case["files"].get(path.replace("nfsmount.conf", "main"), "") for path in paths]
     ours = nfsmount_conf.added(conf(*texts), case["options"], case["server"], case["path"])
-    given = case["given_to_the_kernel"].split(",")
+    options = case["given_to_the_kernel"].split(",")
     negotiated = [] if "vers" in nfs_options.parse(ours) else ["vers=4.2"]
-    assert ours.split(",") + negotiated == given[:-2]
-    assert [word.partition("=")[0] for word in given[-2:]] == ["addr", "clientaddr"]
+    assert ours.split(",") + negotiated == options[:-2]
+    assert [word.partition("=")[0] for word in options[-2:]] == ["addr", "clientaddr"]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_what_is_kept_reads_the_same_and_holds_nothing_else():
 def test_forms_of_output(text, volumes, percents):
     console = ontap_console.parse(text)
     assert console.volumes == volumes
-    assert [one.percent for one in console.aggregates] == percents
+    assert [aggregate.percent for aggregate in console.aggregates] == percents
 
 
 @pytest.mark.parametrize(

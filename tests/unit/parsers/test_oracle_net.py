@@ -81,11 +81,11 @@ class TestWhatIsRead:
         assert ports == [["1521", "5"], ["1522", None]]
 
     def test_static_services(self):
-        found = jmespath.search(
+        names = jmespath.search(
             "by_name.SID_LIST_LISTENER[].SID_LIST[].SID_DESC[].SID_NAME[]",
             oracle_net.as_data(good("01")),
         )
-        assert found == ["sales", "plsextproc"]
+        assert names == ["sales", "plsextproc"]
 
     def test_comments_hold_nothing(self):
         assert values(good("13")) == {
@@ -100,7 +100,7 @@ class TestWhatIsRead:
 
     def test_quotes(self):
         data = oracle_net.as_data(good("14"))
-        assert [one.get("HOST", one.get("KEY")) for one in data["addresses"]] == [
+        assert [address.get("HOST", address.get("KEY")) for address in data["addresses"]] == [
             "db01.example.com",
             "with blank",
         ]
@@ -110,11 +110,11 @@ class TestWhatIsRead:
         ]
 
     def test_paths_of_windows(self):
-        found = jmespath.search(
+        homes = jmespath.search(
             "by_name.SID_LIST_LISTENER[].SID_LIST[].SID_DESC[].ORACLE_HOME[]",
             oracle_net.as_data(good("15")),
         )
-        assert found == [r"C:\oracle\product\12.2.0\dbhome_1"]
+        assert homes == [r"C:\oracle\product\12.2.0\dbhome_1"]
 
     def test_escaped_characters_and_several_words(self):
         data = values(good("30"))
@@ -140,8 +140,8 @@ class TestWhatIsRead:
 
     def test_lines(self):
         data = oracle_net.as_data(good("02"))
-        assert [one["line"] for one in data["parameters"]] == [4, 12, 19, 20]
-        assert [one["line"] for one in data["addresses"]] == [7, 8, 15]
+        assert [parameter["line"] for parameter in data["parameters"]] == [4, 12, 19, 20]
+        assert [address["line"] for address in data["addresses"]] == [7, 8, 15]
 
     def test_crlf(self):
         net = good("10")
@@ -178,12 +178,12 @@ class TestBrokenFiles:
     def test_line_column_and_what_was_expected(self, name):
         with pytest.raises(ParseError) as problem:
             oracle_net.parse(read(FIXTURES / "broken" / name), what="listener.ora")
-        wanted = BROKEN[name]
-        assert (problem.value.line, problem.value.column) == (wanted["line"], wanted["column"])
+        case = BROKEN[name]
+        assert (problem.value.line, problem.value.column) == (case["line"], case["column"])
         assert str(problem.value) == (
-            f"listener.ora, line {wanted['line']}, column {wanted['column']}: {wanted['says']}"
+            f"listener.ora, line {case['line']}, column {case['column']}: {case['says']}"
         )
-        assert wanted["says"].startswith("expected ")
+        assert case["says"].startswith("expected ")
 
     @pytest.mark.parametrize("name", ["04", "05"])
     def test_first_column_may_be_allowed(self, name):
@@ -316,10 +316,10 @@ def write(tree: Tree, chance: random.Random, *, top: bool = False) -> str:
     elif isinstance(value[0], str):
         comma = space(chance) + "," + space(chance)
         inside = (
-            f"({space(chance)}{comma.join(spell(one, chance) for one in value)}{space(chance)})"
+            f"({space(chance)}{comma.join(spell(item, chance) for item in value)}{space(chance)})"
         )
     else:
-        inside = space(chance).join(write(one, chance) for one in value)
+        inside = space(chance).join(write(child, chance) for child in value)
     if top:
         return f"{case(name)}{equals}{inside}"
     return f"({space(chance)}{case(name)}{equals}{inside}{space(chance)})"
@@ -329,7 +329,9 @@ def spell(value: str, chance: random.Random) -> str:
     """A value as somebody may write it."""
     ways = [f"{quote}{value}{quote}" for quote in "'\"" if quote not in value]
     if not set(value) & set(" ,"):
-        escaped = "".join("\\" + one if one in "()=\\\"'#" else one for one in value)
+        escaped = "".join(
+            "\\" + character if character in "()=\\\"'#" else character for character in value
+        )
         ways.append(escaped)
     return chance.choice(ways) if ways else '"x"'
 
@@ -342,15 +344,15 @@ def space(chance: random.Random) -> str:
 def plain(tree: Tree) -> Any:
     name, value = tree
     if isinstance(value, list) and not isinstance(value[0], str):
-        value = [plain(one) for one in value]
+        value = [plain(child) for child in value]
     return name.upper(), value
 
 
 def tree_of(pair: Pair) -> Any:
     if pair.pairs:
-        return pair.name.upper(), [tree_of(one) for one in pair.pairs]
+        return pair.name.upper(), [tree_of(child) for child in pair.pairs]
     if pair.items:
-        items = [one.text for one in pair.items]
+        items = [item.text for item in pair.items]
         return pair.name.upper(), items
     return pair.name.upper(), pair.value
 
@@ -361,7 +363,7 @@ def spellable(tree: Tree) -> Tree:
     if isinstance(value, str):
         both = "'" in value and '"' in value
         return name, "x" if both else value
-    return name, [spellable(one) if isinstance(one, tuple) else one for one in value]
+    return name, [spellable(child) if isinstance(child, tuple) else child for child in value]
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -372,29 +374,29 @@ def test_random_edits_of_random_trees(seed):
     text = newline.join(write(tree, chance, top=True) for tree in trees)
     text += chance.choice(["", newline, "\n# end"])
     net = oracle_net.parse(text)
-    assert [tree_of(one) for one in net.parameters] == [plain(tree) for tree in trees]
+    assert [tree_of(parameter) for parameter in net.parameters] == [plain(tree) for tree in trees]
     assert oracle_net.edited(net, []).text == text
     for _ in range(6):
-        edit, wanted = random_edit(net, chance)
+        edit, expected = random_edit(net, chance)
         new = oracle_net.edited(net, [edit])
         kept = len(net.text) - edit.end
         assert new.text[: edit.start] == net.text[: edit.start]
         assert new.text[len(new.text) - kept :] == net.text[edit.end :]
-        assert [tree_of(one) for one in new.parameters] == wanted
+        assert [tree_of(parameter) for parameter in new.parameters] == expected
         net = new
 
 
 def random_edit(net: NetFile, chance: random.Random) -> tuple[Edit, Any]:
     """An edit, and the trees that must be there after it."""
-    trees = [tree_of(one) for one in net.parameters]
+    trees = [tree_of(parameter) for parameter in net.parameters]
     number = chance.randrange(len(net.parameters)) if net.parameters else -1
     what = chance.choice(["set", "add", "remove", "parameter"]) if number >= 0 else "parameter"
     value = chance.choice(["10", "a b", "x=(y)", "#1", "C:\\dir\\"])
     if what == "parameter":
         after = net.parameters[number] if number >= 0 and chance.random() < 0.5 else None
         place = number + 1 if after is not None else len(trees)
-        wanted = [*trees[:place], ("NEW_ONE", value), *trees[place:]]
-        return oracle_net.add_parameter(net, "NEW_ONE", value, after), wanted
+        expected = [*trees[:place], ("NEW_ONE", value), *trees[place:]]
+        return oracle_net.add_parameter(net, "NEW_ONE", value, after), expected
     pair, tree, path = descend(net.parameters[number], trees[number], chance)
     if what == "add" and pair.pairs:
         before = chance.choice([None, *range(len(pair.pairs))])

@@ -7,7 +7,7 @@ from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import oranfstab
 def mistakes(*lines: str) -> list[tuple[int, str]]:
     """Those of a server that would be right without ``lines``."""
     text = "server: filer\npath: 192.0.2.1\nexport: /vol/a mount: /a\n" + "\n".join(lines)
-    return [(one.line, one.problem) for one in oranfstab.parse(text).mistakes]
+    return [(mistake.line, mistake.problem) for mistake in oranfstab.parse(text).mistakes]
 
 
 class TestRight:
@@ -20,7 +20,7 @@ class TestRight:
         assert first.exports == [("/vol/oradata1", "/mnt/oradata1", None, 8)]
         assert (first.version(), second.version()) == ("3", "4")
         assert len(second.exports) == 4
-        assert [one.problem for one in parsed.mistakes] == []
+        assert [mistake.problem for mistake in parsed.mistakes] == []
 
     @pytest.mark.parametrize("name", ["backup-appliance", "no-space"])
     def test_public_examples(self, fixture_text, name):
@@ -69,8 +69,10 @@ class TestPaths:
             ["server: f", f"nfs_version: {version}", *lines, "export: /v mount: /m", ""]
         )
         parsed = oranfstab.parse(text)
-        assert [one.certain for one in parsed.mistakes] == certain
-        assert all(one.line == 4 and "one path" in one.problem for one in parsed.mistakes)
+        assert [mistake.certain for mistake in parsed.mistakes] == certain
+        assert all(
+            mistake.line == 4 and "one path" in mistake.problem for mistake in parsed.mistakes
+        )
 
     def test_the_version_may_stand_behind_the_paths(self):
         assert [line for line, _ in mistakes("path: 192.0.3.1", "nfs_version: NFSv4.1")] == [4]

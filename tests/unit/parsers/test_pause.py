@@ -32,8 +32,8 @@ ON_OFF = {True: "on", False: "off"}
     ],
 )
 def test_pause_settings_of_many_drivers(name, autoneg, rx, tx, negotiated, frames):
-    found = ethtool_pause.parse(fixture("pause-" + name))
-    assert found == (autoneg, rx, tx, negotiated, *frames)
+    pause = ethtool_pause.parse(fixture("pause-" + name))
+    assert pause == (autoneg, rx, tx, negotiated, *frames)
 
 
 def test_json_with_negotiated_and_statistics():
@@ -41,9 +41,9 @@ def test_json_with_negotiated_and_statistics():
         '[{"ifname":"eth0","autonegotiate":true,"rx":false,"tx":false,"negotiated":{"rx":true,'
         '"tx":false},"statistics":{"tx_pause_frames":1,"rx_pause_frames":2}}]'
     )
-    found = ethtool_pause.parse(text)
-    assert found.negotiated == Direction(True, False)
-    assert (found.rx_frames, found.tx_frames) == (2, 1)
+    pause = ethtool_pause.parse(text)
+    assert pause.negotiated == Direction(True, False)
+    assert (pause.rx_frames, pause.tx_frames) == (2, 1)
 
 
 @pytest.mark.parametrize("name", ["virtio-stderr.txt", "old-unsupported.txt"])
@@ -71,20 +71,20 @@ def test_what_is_no_answer_is_an_error(text):
 
 
 def test_commands_in_scripts():
-    found = ethtool_pause.commands_in(
+    commands = ethtool_pause.commands_in(
         "/sbin/ethtool -A eth0 autoneg off rx on tx off; ethtool -K eth0 tso off; "
         "ethtool --pause $IFACE rx off && true"
     )
-    assert found == [
+    assert commands == [
         PauseCommand("eth0", False, True, False),
         PauseCommand("$IFACE", None, False, None),
     ]
 
 
 def test_settings():
-    found = ethtool_settings.parse(fixture("settings-e1000e.txt"))
-    assert found[:4] == (1000, "full", True, True)
-    assert found.partner is None and found.partner_modes is None
+    link = ethtool_settings.parse(fixture("settings-e1000e.txt"))
+    assert link[:4] == (1000, "full", True, True)
+    assert link.partner is None and link.partner_modes is None
     virtual = ethtool_settings.parse(fixture("settings-virtio.txt"))
     assert virtual[:4] == (None, None, False, True)
     partner = ethtool_settings.parse(fixture("settings-partner.txt"))
@@ -211,7 +211,10 @@ def test_which_interface_a_link_file_is_for(match, answer):
 def test_flow_control_of_a_link_file():
     text = "[Link]\nNamePolicy=path\nRxFlowControl=YES\nTxFlowControl=off\nMTUBytes=9000\n"
     assert link_file.flow_control(unit(text)) == {"RxFlowControl": True, "TxFlowControl": False}
-    assert [one.key for one in link_file.link_settings(unit(text))] == ["NamePolicy", "MTUBytes"]
+    assert [setting.key for setting in link_file.link_settings(unit(text))] == [
+        "NamePolicy",
+        "MTUBytes",
+    ]
     assert link_file.flow_control(unit("[Link]\nRxFlowControl=perhaps\n")) == {}
 
 
@@ -227,12 +230,12 @@ def test_a_profile_of_networkmanager():
 
 
 def test_ifcfg():
-    found = ifcfg.parse(
+    config = ifcfg.parse(
         'DEVICE="eth0"\nONBOOT=yes\nNM_CONTROLLED=no\n'
         'ETHTOOL_OPTS="-K ${DEVICE} tso off; -A ${DEVICE} autoneg off rx on tx on"\n'
     )
-    assert found.device == "eth0" and not found.nm_controlled
-    assert found.pause == [PauseCommand("eth0", False, True, True)]
+    assert config.device == "eth0" and not config.nm_controlled
+    assert config.pause == [PauseCommand("eth0", False, True, True)]
 
 
 RULE = (
@@ -295,7 +298,7 @@ def test_routes_and_neighbours():
         "192.0.2.50 dev ens4 lladdr 00:a0:98:01:02:03 REACHABLE\n"
         "192.0.2.51 dev ens4  FAILED\nfe80::1 dev ens4 lladdr 00:a0:98:01:02:04 router STALE\n"
     )
-    assert [one.mac[-2:] for one in ip_neigh.parse(text)] == ["03", "04"]
+    assert [neighbour.mac[-2:] for neighbour in ip_neigh.parse(text)] == ["03", "04"]
 
 
 def test_priorities():

@@ -19,8 +19,8 @@ def test_a_file_as_create_pfile_writes_it(fixture_text):
 )
 def test_an_entry_for_a_sid_beats_the_one_for_all(fixture_text, sid, value, line):
     entries = pfile.parse(fixture_text("pfile/initORCL.ora"))
-    found = pfile.effective(entries, "pre_page_sga", sid)
-    assert (found.value, found.line) == (value, line)
+    entry = pfile.effective(entries, "pre_page_sga", sid)
+    assert (entry.value, entry.line) == (value, line)
 
 
 def test_a_file_written_by_hand(fixture_text):
@@ -37,12 +37,16 @@ def test_a_file_written_by_hand(fixture_text):
 def test_the_last_of_two_alike_counts(fixture_text):
     entries = pfile.parse(fixture_text("pfile/hand-written.ora"))
     assert pfile.effective(entries, "pre_page_sga", "orcl").value == "true"
-    assert [one.line for one in pfile.for_instance(entries, "pre_page_sga", "orcl")] == [3, 4]
+    assert [entry.line for entry in pfile.for_instance(entries, "pre_page_sga", "orcl")] == [3, 4]
 
 
 def test_line_ends_of_windows_and_none_at_the_end():
     entries = pfile.parse("a=1\r\n*.b = 'x y'\r\nc=3")
-    assert [(one.name, one.value) for one in entries] == [("a", "1"), ("b", "x y"), ("c", "3")]
+    assert [(entry.name, entry.value) for entry in entries] == [
+        ("a", "1"),
+        ("b", "x y"),
+        ("c", "3"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,9 +77,9 @@ def test_line_ends_of_windows_and_none_at_the_end():
     ],
 )
 def test_several_parameters_on_a_line(line, values):
-    found = pfile.parse(f"db_block_size=8192\n{line}\n")
-    assert {one.name: one.value for one in found[1:]} == values
-    assert {one.line for one in found[1:]} == {2}
+    entries = pfile.parse(f"db_block_size=8192\n{line}\n")
+    assert {entry.name: entry.value for entry in entries[1:]} == values
+    assert {entry.line for entry in entries[1:]} == {2}
 
 
 def test_nothing_set_is_an_answer():

@@ -19,21 +19,21 @@ Parameter Name                Begin value                       (if different)
 def event(*lines: str) -> ReclaimEvent | None:
     names = ["event", *[""] * (len(lines) - 1)]
     rows = [f"{name:29} {line}" for name, line in zip(names, lines, strict=True)]
-    told = parse((HEAD + "\n".join(rows) + "\n").split("\n"))
-    assert told is not None
-    return reclaim_event(told.get("event"))
+    values = parse((HEAD + "\n".join(rows) + "\n").split("\n"))
+    assert values is not None
+    return reclaim_event(values.get("event"))
 
 
 def test_the_tables_of_a_real_report_with_containers_and_pages():
     report = awr.parse((FIXTURES / "latency/awr-19c-pdb-shortened.txt").read_text())
-    told = report.parameters
-    assert told is not None
-    assert told["compatible"] == Parameter("19.0.0", False)
-    assert told["db_cache_size"].text == "0"
+    values = report.parameters
+    assert values is not None
+    assert values["compatible"] == Parameter("19.0.0", False)
+    assert values["db_cache_size"].text == "0"
     # The table of lists has both; each is cut off at the end of its column.
-    assert told["control_files"].text.startswith("+data/racdb/controlfile/current.2+fra/")
-    assert told["control_files"].cut
-    assert sorted(told) == [
+    assert values["control_files"].text.startswith("+data/racdb/controlfile/current.2+fra/")
+    assert values["control_files"].cut
+    assert sorted(values) == [
         "audit_file_dest",
         "audit_trail",
         "compatible",
@@ -52,8 +52,8 @@ def test_without_a_table_nothing_is_known():
 
 def test_what_it_became_counts():
     row = f"{'db_securefile':29} {'PERMITTED':33} NEVER"
-    told = parse((HEAD + row).split("\n"))
-    assert told == {"db_securefile": Parameter("never", False)}
+    values = parse((HEAD + row).split("\n"))
+    assert values == {"db_securefile": Parameter("never", False)}
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def recorded(name: str) -> bytes:
 )
 def test_one_way(name, gateway):
     for sequence, kind in ((ENTRY, "entry"), (TAKEN, "taken")):
-        found = rtnetlink.parse(recorded(f"{name}-{kind}"), sequence)
-        assert found == Route(UNICAST, 2, gateway, several=False)
+        route = rtnetlink.parse(recorded(f"{name}-{kind}"), sequence)
+        assert route == Route(UNICAST, 2, gateway, several=False)
 
 
 @pytest.mark.parametrize("name", ["several-ways", "several-ways-ipv6"])
@@ -59,9 +59,9 @@ def test_cut_off(length):
 
 def test_the_question_holds_all_that_rules_choose_by():
     flow = Flow(socket.AF_INET, "192.0.2.1", "203.0.113.9", 40000, 1521, 54321, 7)
-    asked = rtnetlink.request(flow, 5, as_it_stands=False)
-    assert len(asked) % 4 == 0
-    assert int.from_bytes(asked[:4], "little") == len(asked)
+    message = rtnetlink.request(flow, 5, as_it_stands=False)
+    assert len(message) % 4 == 0
+    assert int.from_bytes(message[:4], "little") == len(message)
     for value in (
         socket.inet_aton(flow.source),
         socket.inet_aton(flow.destination),
@@ -70,4 +70,4 @@ def test_the_question_holds_all_that_rules_choose_by():
         (54321).to_bytes(4, "little"),
         b"\x08\0\x10\0\7\0\0\0",
     ):
-        assert value in asked
+        assert value in message

@@ -102,11 +102,11 @@ def test_a_second_varbind_does_not_take_an_absence_back(none):
 
 
 def test_the_first_of_two_values_counts():
-    found = snmp_output.parse(f".1.3 = INTEGER: 7\n.1.3 = INTEGER: 8\n.1.3 = {NONE}\n")
-    assert found["1.3"] is not None and found["1.3"].data == 7
+    values = snmp_output.parse(f".1.3 = INTEGER: 7\n.1.3 = INTEGER: 8\n.1.3 = {NONE}\n")
+    assert values["1.3"] is not None and values["1.3"].data == 7
 
 
 def test_the_end_of_the_tree_gives_way_to_a_value():
     end = "No more variables left in this MIB View (It is past the end of the MIB tree)"
-    found = snmp_output.parse(f".1.3 = {end}\n.1.3 = INTEGER: 7\n")
-    assert found["1.3"] is not None and found["1.3"].data == 7
+    values = snmp_output.parse(f".1.3 = {end}\n.1.3 = INTEGER: 7\n")
+    assert values["1.3"] is not None and values["1.3"].data == 7

@@ -11,14 +11,14 @@ def text(name: str) -> str:
 
 
 def test_links_and_what_they_stand_on():
-    links = {one.name: one for one in dladm.parse_links(text("dladm/show-link.txt"))}
+    links = {link.name: link for link in dladm.parse_links(text("dladm/show-link.txt"))}
     assert links["aggr1"] == dladm.Link("aggr1", "aggr", 9000, True, ("net1", "net2"))
     assert links["storage7"].over == ("aggr1",)
     assert links["net0"].over == ()
 
 
 def test_speed_and_duplex():
-    links = {one.name: one for one in dladm.parse_physical(text("dladm/show-phys.txt"))}
+    links = {link.name: link for link in dladm.parse_physical(text("dladm/show-phys.txt"))}
     assert links["net1"] == dladm.Physical("net1", True, 10000, "full", "ixgbe0")
     assert links["net3"] == dladm.Physical("net3", None, None, None, "ixgbe2")
 

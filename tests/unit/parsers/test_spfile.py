@@ -40,7 +40,7 @@ def test_a_value_that_runs_over_a_header_is_whole(shape):
     for filler in range(470, 512):
         text = "*.a='" + "x" * filler + "'\n*.pre_page_sga=TRUE\n*.use_large_pages='ONLY'\n"
         entries = spfile.parse(shape(text))
-        assert [one.value for one in entries] == ["x" * filler, "TRUE", "ONLY"]
+        assert [entry.value for entry in entries] == ["x" * filler, "TRUE", "ONLY"]
 
 
 def test_text_that_fills_its_last_block():

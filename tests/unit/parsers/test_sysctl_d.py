@@ -14,7 +14,11 @@ RP_FILTER = "net.ipv4.conf.lo.rp_filter"
 def lines(*texts: str) -> list[sysctl_d.Assignment]:
     """Assignments of files a.conf, b.conf, ... in that order."""
     files = zip("abcd", texts, strict=False)
-    return [one for name, text in files for one in sysctl_d.parse(text, f"{name}.conf").assignments]
+    return [
+        assignment
+        for name, text in files
+        for assignment in sysctl_d.parse(text, f"{name}.conf").assignments
+    ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
@@ -141,8 +145,8 @@ def test_a_distribution_s_files():
 def test_as_tuned_applies_a_file():
     """TuneD, plugin_sysctl.py: no patterns, no -, no continuation, and every dot is a slash."""
     text = "# x\n;y\nvm.a = 1 \n-vm.b=2\nvm.c*=3\nno\n = 4\nnet/ipv4/conf/eth0.7/d=5\n"
-    found = sysctl_d.parse_plain(text, "/f")
-    assert [(one.key, one.value, one.line) for one in found] == [
+    assignments = sysctl_d.parse_plain(text, "/f")
+    assert [(assignment.key, assignment.value, assignment.line) for assignment in assignments] == [
         ("vm/a", "1", 3),
         ("-vm/b", "2", 4),
         ("vm/c*", "3", 5),

@@ -108,8 +108,8 @@ def test_this_kernel_answers_so():
         pytest.skip(f"no namespace with these keys is to be had here: {done.stderr.strip()[-200:]}")
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout)
-    asked = [(text, *answer) for (text, _u, _s), answer in zip(MEASURED, answers, strict=True)]
-    assert asked == MEASURED
+    measured = [(text, *answer) for (text, _u, _s), answer in zip(MEASURED, answers, strict=True)]
+    assert measured == MEASURED
 
 
 #: From the source: limits that cannot be tried without changing this machine.
@@ -268,7 +268,7 @@ def test_several_numbers_as_the_kernel_reads_them(key, text, becomes):
 @pytest.mark.parametrize(("key", "text", "becomes"), HALF_SET)
 def test_what_is_refused_may_be_half_set(key, text, becomes):
     numbers = sysctl_number.read_vector(key, text)
-    changed = sum(one != old for one, old in zip(becomes, BEFORE[key], strict=True))
+    changed = sum(number != old for number, old in zip(becomes, BEFORE[key], strict=True))
     assert numbers.values is None
     assert f"the {changed} before it are set" in str(numbers.remark)
 
@@ -277,16 +277,16 @@ def test_this_kernel_reads_several_numbers_so():
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare(1)")
     rows = [*VECTORS, *HALF_SET]
-    asked = json.dumps([(key, BEFORE[key], text) for key, text, _becomes in rows])
+    questions = json.dumps([(key, BEFORE[key], text) for key, text, _becomes in rows])
     spaces = ["--user", "--map-root-user", "--net", "--ipc"]
     argv = ["unshare", *spaces, sys.executable, "-c", ASK_VECTORS]
-    done = subprocess.run(argv, input=asked, capture_output=True, text=True, check=False)
+    done = subprocess.run(argv, input=questions, capture_output=True, text=True, check=False)
     words = ("unshare", "FileNotFound", "PermissionError")
     if done.returncode and any(word in done.stderr for word in words):
         pytest.skip(f"no namespace with these keys is to be had here: {done.stderr.strip()[-200:]}")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    for (key, text, becomes), (refused, now) in zip(rows, told, strict=True):
+    results = json.loads(done.stdout)
+    for (key, text, becomes), (refused, now) in zip(rows, results, strict=True):
         expected = BEFORE[key] if becomes is None else becomes
         assert (text, refused, now) == (
             text,

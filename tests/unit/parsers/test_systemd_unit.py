@@ -24,9 +24,11 @@ def test_bytes_that_are_not_utf_8_survive():
 
 
 def value(text, key="Options", *drop_ins):
-    units = [systemd_unit.parse(one, str(number)) for number, one in enumerate((text, *drop_ins))]
-    found = systemd_unit.last(units, "Mount", key)
-    return found and found.value
+    units = [
+        systemd_unit.parse(content, str(number)) for number, content in enumerate((text, *drop_ins))
+    ]
+    setting = systemd_unit.last(units, "Mount", key)
+    return setting and setting.value
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,9 @@ def test_drop_ins_come_after_the_unit():
 
 def test_settings_say_where_they_stand():
     unit = systemd_unit.parse("# x\n[Mount]\nOptions=hard,\\\nbg\nWhat=a\n", "/x.mount")
-    assert [(one.key, one.path, one.line) for one in unit.assignments] == [
+    assert [
+        (assignment.key, assignment.path, assignment.line) for assignment in unit.assignments
+    ] == [
         ("Options", "/x.mount", 3),
         ("What", "/x.mount", 5),
     ]

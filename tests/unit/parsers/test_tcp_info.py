@@ -39,6 +39,6 @@ def test_the_kernel_of_this_host() -> None:
     ):
         if not hasattr(socket, "TCP_INFO"):
             pytest.skip("this system has no TCP_INFO")
-        told = tcp_info.parse(stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, tcp_info.ROOM))
-    assert 0 < told.rtt < 1000000
-    assert told.retransmissions == 0
+        info = tcp_info.parse(stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, tcp_info.ROOM))
+    assert 0 < info.rtt < 1000000
+    assert info.retransmissions == 0

@@ -54,7 +54,7 @@ def test_the_shortest_line_has_a_type_and_a_target():
 
 def test_an_age_is_the_last_field_before_the_argument():
     text = "q /tmp 1777 root root 10d\nd /a 0755 - - -\nC /b - - - 5d /usr/b\n"
-    assert [one.age for one in tmpfiles_d.parse(text, "x.conf")] == ["10d", "", "5d"]
+    assert [rule.age for rule in tmpfiles_d.parse(text, "x.conf")] == ["10d", "", "5d"]
 
 
 def test_only_lines_for_the_target_write_to_it():

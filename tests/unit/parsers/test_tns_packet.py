@@ -115,7 +115,7 @@ def test_split_leaves_what_is_not_complete() -> None:
     for cut in range(len(ANSWERED)):
         assert tns_packet.split(ANSWERED[:cut]) == ([], ANSWERED[:cut])
     packets, rest = tns_packet.split(ANSWERED + ANSWERED[:9])
-    assert [one.kind for one in packets] == [tns_packet.REFUSE]
+    assert [item.kind for item in packets] == [tns_packet.REFUSE]
     assert rest == ANSWERED[:9]
 
 
@@ -176,20 +176,20 @@ def test_tshark_reads_the_same(name: str, number: int) -> None:
     packets, rest = tns_packet.split(bytes.fromhex(seen["payload"]))
     fields = seen["tshark"]
     assert rest == b""
-    assert ",".join(str(one.kind) for one in packets) == fields["tns.type"]
-    assert ",".join(str(8 + len(one.body)) for one in packets) == fields["tns.length"]
+    assert ",".join(str(item.kind) for item in packets) == fields["tns.type"]
+    assert ",".join(str(8 + len(item.body)) for item in packets) == fields["tns.length"]
     if seen["from"] == "client":
         return
-    found = tns_packet.answer(packets)
-    if isinstance(found, Refuse):
-        assert found.text == fields["tns.refuse_data"]
-        assert f"(ERR={found.error})" in fields["tns.refuse_data"]
-    elif isinstance(found, Accept):
-        assert str(found.version) == fields["tns.version"]
-        assert str(found.sdu) == fields["tns.sdu_size"]
-    elif isinstance(found, Redirect):
+    reply = tns_packet.answer(packets)
+    if isinstance(reply, Refuse):
+        assert reply.text == fields["tns.refuse_data"]
+        assert f"(ERR={reply.error})" in fields["tns.refuse_data"]
+    elif isinstance(reply, Accept):
+        assert str(reply.version) == fields["tns.version"]
+        assert str(reply.sdu) == fields["tns.sdu_size"]
+    elif isinstance(reply, Redirect):
         length = len(packets[1].body) - 2
         assert str(length) == fields["tns.redirect_data_length"]
-        assert (found.host, found.connect_data[:13]) == ("127.0.0.1", "(DESCRIPTION=")
+        assert (reply.host, reply.connect_data[:13]) == ("127.0.0.1", "(DESCRIPTION=")
     else:
-        assert (found, fields["tns.type"]) == (Resend(), "11")
+        assert (reply, fields["tns.type"]) == (Resend(), "11")

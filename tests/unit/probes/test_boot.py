@@ -101,9 +101,9 @@ class TestSysctl:
 
     def test_plan_asks_what_a_file_would_change(self):
         machine = sets(packs.linux(), "/etc/sysctl.d/50-b.conf", 2)
-        told = boot.read_boot(machine)
-        before = boot.with_sysctl_file(told, "/etc/sysctl.d/10-a.conf", f"{KEY}=1\n")
-        after = boot.with_sysctl_file(told, "/etc/sysctl.d/99-z.conf", f"{KEY}=9\n")
+        state = boot.read_boot(machine)
+        before = boot.with_sysctl_file(state, "/etc/sysctl.d/10-a.conf", f"{KEY}=1\n")
+        after = boot.with_sysctl_file(state, "/etc/sysctl.d/99-z.conf", f"{KEY}=9\n")
         assert boot.sysctl_at_boot(before, KEY).winner == ("2", "/etc/sysctl.d/50-b.conf:1")
         assert boot.sysctl_at_boot(after, KEY).winner == ("9", "/etc/sysctl.d/99-z.conf:1")
 

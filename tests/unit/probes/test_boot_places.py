@@ -23,9 +23,9 @@ def host() -> Machine:
 
 
 def at_boot(machine: Machine) -> boot.SysctlAtBoot:
-    found = boot.sysctl_at_boot(boot.read_boot(machine), KEY)
-    found.settled()
-    return found
+    outcome = boot.sysctl_at_boot(boot.read_boot(machine), KEY)
+    outcome.settled()
+    return outcome
 
 
 def rc_local(*lines: str) -> Machine:
@@ -82,9 +82,9 @@ class TestRcLocal:
 
     def test_the_part_that_evidence_keeps_leads_to_the_same(self):
         machine = rc_local("cd /opt && ./tune.sh --password tiger", "sysctl -w vm.swappiness=2")
-        with pytest.raises(HostproofError) as told:
+        with pytest.raises(HostproofError) as error:
             at_boot(machine)
-        assert "tiger" not in str(told.value)
+        assert "tiger" not in str(error.value)
 
 
 class TestUnits:

@@ -35,19 +35,19 @@ class TestSysctl:
         assert at_boot(host())[:2] == (("1", f"{FILE}:1"), [])
 
     def test_a_masked_service_applies_nothing(self):
-        found = at_boot(masked(host(), SYSCTL))
+        outcome = at_boot(masked(host(), SYSCTL))
         reason = f"{SYSCTL} is masked by {OWN}/{SYSCTL}"
-        assert found.winner is None
-        assert found.losers == [f"{FILE}:1 = 1 (not applied at boot: {reason})"]
+        assert outcome.winner is None
+        assert outcome.losers == [f"{FILE}:1 = 1 (not applied at boot: {reason})"]
 
     def test_an_empty_unit_file_masks(self):
         assert at_boot(host().file(f"{OWN}/{SYSCTL}", "")).winner is None
 
     @pytest.mark.parametrize("name", ["systemd-sysctl", SYSCTL])
     def test_the_kernel_command_line_masks(self, name):
-        found = at_boot(host(f"ro systemd.mask={name}"))
-        assert found.winner is None
-        assert "masked by the kernel command line" in found.losers[0]
+        outcome = at_boot(host(f"ro systemd.mask={name}"))
+        assert outcome.winner is None
+        assert "masked by the kernel command line" in outcome.losers[0]
 
     def test_the_command_line_masks_another_service(self):
         assert at_boot(host("ro systemd.mask=kdump systemd.mask")).winner is not None
@@ -57,9 +57,9 @@ class TestSysctl:
         assert at_boot(machine).winner is not None
 
     def test_without_its_link_no_target_starts_it(self):
-        found = at_boot(host().remove(f"{UNITS}/sysinit.target.wants/{SYSCTL}"))
-        assert found.winner is None
-        assert "sysinit.target does not start" in found.losers[0]
+        outcome = at_boot(host().remove(f"{UNITS}/sysinit.target.wants/{SYSCTL}"))
+        assert outcome.winner is None
+        assert "sysinit.target does not start" in outcome.losers[0]
 
     def test_without_systemd_no_service_is_needed(self):
         machine = host().remove("/run/systemd/system")
@@ -89,9 +89,9 @@ class TestSysctl:
 
     def test_an_unknown_condition_leaves_it_open(self):
         drop_in = f"{OWN}/{SYSCTL}.d/a.conf"
-        found = at_boot(host().file(drop_in, "[Unit]\nConditionVirtualization=no\n"))
+        outcome = at_boot(host().file(drop_in, "[Unit]\nConditionVirtualization=no\n"))
         with pytest.raises(Unanswered, match=f"{drop_in}:2 ConditionVirtualization=no"):
-            found.settled()
+            outcome.settled()
 
     def test_another_command_leaves_it_open(self):
         drop_in = f"{OWN}/{SYSCTL}.d/a.conf"
@@ -100,27 +100,27 @@ class TestSysctl:
             at_boot(host().file(drop_in, text)).settled()
 
     def test_unreadable_units_leave_it_open(self):
-        found = at_boot(host().deny(OWN).folder(OWN))
-        assert found.winner is not None
+        outcome = at_boot(host().deny(OWN).folder(OWN))
+        assert outcome.winner is not None
         with pytest.raises(HostproofError):
-            found.settled()
+            outcome.settled()
 
     def test_what_no_file_sets_needs_no_service(self):
         machine = host().remove(FILE).deny(OWN).folder(OWN)
         at_boot(machine).settled()
 
     def test_a_file_is_not_written_where_nothing_applies_it(self):
-        found = at_boot(masked(host(), SYSCTL))
-        told = boot.why_it_loses(found, FILE, KEY, "x_file")
-        assert "would not be applied at boot" in told
+        outcome = at_boot(masked(host(), SYSCTL))
+        reason = boot.why_it_loses(outcome, FILE, KEY, "x_file")
+        assert "would not be applied at boot" in reason
 
 
 class TestTmpfiles:
     def test_a_masked_service_writes_nothing(self):
         assert thp_at_boot(host()).winner == ("never", "/etc/tmpfiles.d/thp.conf:1")
-        found = thp_at_boot(masked(host(), TMPFILES))
-        assert found.winner is None
-        assert "not applied at boot" in found.losers[0]
+        outcome = thp_at_boot(masked(host(), TMPFILES))
+        assert outcome.winner is None
+        assert "not applied at boot" in outcome.losers[0]
 
     def test_a_masked_service_writes_no_sysctl(self):
         text = "w /proc/sys/vm/swappiness - - - - 7\n"

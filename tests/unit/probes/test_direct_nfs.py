@@ -57,13 +57,15 @@ def stand_in(home: OracleHome, filer: str) -> Iterator[int]:
 def test_a_process_with_a_channel(home, stand_in, filer):
     live = LiveHost()
     seen = direct_nfs.read_direct_nfs(live, [home])
-    (process,) = [one for one in known(seen.processes) if one.sid == SID]
+    (process,) = [candidate for candidate in known(seen.processes) if candidate.sid == SID]
     real = os.path.realpath(home.path)
     assert (process.pid, process.home) == (stand_in, "")
     assert process.libraries == (f"{real}/rdbms/lib/odm/libnfsodm19.so",)
     assert process.has_direct_nfs([]) is True
-    channels = [one for one in known(seen.connections) if one.inode in process.sockets]
-    assert [one.remote for one in channels] == [filer]
+    channels = [
+        connection for connection in known(seen.connections) if connection.inode in process.sockets
+    ]
+    assert [channel.remote for channel in channels] == [filer]
     kept = RecordedHost(json.loads(json.dumps(live.evidence)))
     again = direct_nfs.read_direct_nfs(kept, [home])
     assert (again.homes, again.processes, again.connections) == (
@@ -78,10 +80,10 @@ def test_libraries_and_files_behind_a_link(home):
     (real / "dbs").mkdir()
     (real / "dbs/oranfstab").write_text("server: filer1\npath: nowhere.invalid\n")
     seen = direct_nfs.read_direct_nfs(LiveHost(), [home])
-    (one,) = seen.homes
-    assert known(one.path) == str(real)
-    assert known(one.library).linked
-    assert known(one.order).places == (f"{real}/dbs/oranfstab", "/etc/oranfstab")
+    (entry,) = seen.homes
+    assert known(entry.path) == str(real)
+    assert known(entry.library).linked
+    assert known(entry.order).places == (f"{real}/dbs/oranfstab", "/etc/oranfstab")
     assert known(seen.files[f"{real}/dbs/oranfstab"]).servers[0].name == "filer1"
     assert known(seen.addresses["nowhere.invalid"]) == ()
     assert "127.0.0.1" in [address.address for address in known(seen.own)]
@@ -97,12 +99,12 @@ def test_libodm_that_is_libnfsodm(home, how, linked):
         plain.symlink_to("libnfsodm19.so")
     else:
         plain.write_text("libnfsodm19.so" if how == "copy" else "LIBNFSODM19.SO")
-    (one,) = direct_nfs.read_direct_nfs(LiveHost(), [home]).homes
-    library = known(one.library)
+    (entry,) = direct_nfs.read_direct_nfs(LiveHost(), [home]).homes
+    library = known(entry.library)
     assert (library.linked, library.copy) == (linked, str(plain) if linked else "")
 
 
 def test_a_home_that_is_gone(tmp_path):
     home = OracleHome(str(tmp_path / "gone"), (), (), False)
-    (one,) = direct_nfs.read_direct_nfs(LiveHost(), [home]).homes
-    assert all(isinstance(answer, Absent) for answer in (one.path, one.library, one.order))
+    (entry,) = direct_nfs.read_direct_nfs(LiveHost(), [home]).homes
+    assert all(isinstance(answer, Absent) for answer in (entry.path, entry.library, entry.order))

@@ -91,20 +91,20 @@ def test_devices_by_name() -> None:
 def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
     links = {"/dev/mapper/redo": "/dev/dm-1", "/dev/sdc2": "/dev/sdc2"}
     names = ["/dev/mapper/redo", "/dev/dm-1", "/dev/sdc2", "md0"]
-    given = disk_counters.names_given(host(links), names)
-    assert given == {
+    aliases = disk_counters.names_given(host(links), names)
+    assert aliases == {
         "dm-1": ["/dev/mapper/redo", "/dev/dm-1"],
         "sdc2": ["/dev/sdc2"],
         "md0": ["md0"],
     }
-    seen = [disk_counters.Interval(3.0, dict.fromkeys(given, interval(100, 20).devices["sda"]))]
-    told, _ = disk_counters.windows(list(given), seen, None, None, given)
-    assert {one.subject: one.conditions.get("named") for one in told} == {
+    seen = [disk_counters.Interval(3.0, dict.fromkeys(aliases, interval(100, 20).devices["sda"]))]
+    windows, _ = disk_counters.windows(list(aliases), seen, None, None, aliases)
+    assert {window.subject: window.conditions.get("named") for window in windows} == {
         "dm-1": ["/dev/mapper/redo", "/dev/dm-1"],
         "sdc2": ["/dev/sdc2"],
         "md0": None,
     }
-    assert all("named" not in one.conditions for one in told if one.subject == "md0")
+    assert all("named" not in window.conditions for window in windows if window.subject == "md0")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_intervals_are_differences() -> None:
         for n in range(2)
     }
     intervals = disk_counters.read_intervals(RecordedHost(evidence), 2, 3.0)
-    assert [one.devices["sda"].reads for one in intervals] == [100, 100]
+    assert [reading.devices["sda"].reads for reading in intervals] == [100, 100]
     windows, remarks = disk_counters.windows(["sda"], intervals, None)
     assert windows[0].p50 == 500.0
     assert windows[0].conditions["request_bytes"] == 8192
@@ -160,9 +160,9 @@ def test_counters_that_cannot_be_read_are_unknown() -> None:
 
 
 def test_this_host() -> None:
-    (one,) = disk_counters.read_intervals(LiveHost(), 1, 0.01)
-    assert one.seconds >= 0.01
-    assert all(moved.reads >= 0 for moved in one.devices.values())
+    (reading,) = disk_counters.read_intervals(LiveHost(), 1, 0.01)
+    assert reading.seconds >= 0.01
+    assert all(moved.reads >= 0 for moved in reading.devices.values())
 
 
 def interval(reads: int, read_ms: int, writes: int = 0, write_ms: int = 0) -> Interval:
@@ -218,8 +218,8 @@ def test_what_has_no_request_queue_is_counted_in_ticks() -> None:
 
 def test_an_old_kernel_counts_all_in_ticks() -> None:
     def by(release: str) -> dict[str, str]:
-        told = {"file:/proc/sys/kernel/osrelease": {"kind": "file", "text": release + "\n"}}
-        return disk_counters.in_ticks(host(**told), ["sda", "sdb", "dm-1"])
+        readings = {"file:/proc/sys/kernel/osrelease": {"kind": "file", "text": release + "\n"}}
+        return disk_counters.in_ticks(host(**readings), ["sda", "sdb", "dm-1"])
 
     for release in ("3.10.0-1160.el7.x86_64", "4.14.35-2047.el7uek.x86_64"):
         assert list(by(release)) == ["sda", "sdb", "dm-1"]
@@ -235,7 +235,7 @@ def test_what_the_host_does_not_tell_is_not_said(error: str | None) -> None:
     evidence = dict(host().evidence)
     for key in ("dir:/sys/block", "dir:/sys/block/dm-1/mq"):
         changed = {key: {"kind": "dir", "error": error, "message": "x"}} if error else {}
-        known = {name: one for name, one in evidence.items() if name != key}
+        known = {name: reading for name, reading in evidence.items() if name != key}
         ticks = disk_counters.in_ticks(RecordedHost({**known, **changed}), ["sda", "dm-1"])
         assert list(ticks) == (["dm-1"] if error == "absent" and key.endswith("mq") else [])
 
@@ -253,8 +253,10 @@ def test_this_host_tells_which_devices_have_a_queue() -> None:
 
 def test_windows_of_a_device_that_is_counted_in_ticks() -> None:
     windows, remarks = disk_counters.windows(["sda"], [interval(100, 20)], None, {"sda": 4000.0})
-    told = [(one.conditions["counted_in"], one.conditions["resolution_us"]) for one in windows]
-    assert told == [("ticks", 4000.0)] * 2
+    resolutions = [
+        (window.conditions["counted_in"], window.conditions["resolution_us"]) for window in windows
+    ]
+    assert resolutions == [("ticks", 4000.0)] * 2
     windows, _ = disk_counters.windows(["sda"], [interval(100, 20)], None, {"dm-1": 4000.0})
     assert "counted_in" not in windows[0].conditions
     assert windows[0].conditions["resolution_us"] == 10.0

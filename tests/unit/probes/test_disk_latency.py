@@ -55,7 +55,7 @@ def pace(reads: int, interval: float = 0.0, seconds: float = 30.0) -> Pace:
 
 
 def layers(measured: disk_latency.Measured) -> list[str]:
-    return [one.layer for one in measured.windows]
+    return [window.layer for window in measured.windows]
 
 
 def test_as_many_reads_as_asked_for(file, counted):
@@ -88,7 +88,7 @@ def test_reads_that_a_cache_answered_are_no_disk(file, counted):
     assert measured.windows[0].conditions["cached"] is True
     counted(Counted(50, 1.0))
     measured = disk_latency.one_at_a_time(file, 8192, pace(50), seed=1)
-    assert all("cached" not in one.conditions for one in measured.windows)
+    assert all("cached" not in window.conditions for window in measured.windows)
 
 
 def test_others_reads_are_not_taken_for_ours(file, counted):
@@ -148,22 +148,22 @@ def test_a_device_that_is_counted_in_ticks_has_no_host_part(file, counted, monke
 
 
 def test_the_device_is_asked_how_it_is_counted(file, monkeypatch):
-    asked = []
+    calls = []
     row = diskstats.Counters(253, 0, "dm-7", *[0] * 11)
     monkeypatch.setattr(disk_latency, "_counters", lambda _: row)
     monkeypatch.setattr(
-        disk_counters, "in_ticks", lambda _, names: asked.append(names) or {names[0]: "{0} {1}"}
+        disk_counters, "in_ticks", lambda _, names: calls.append(names) or {names[0]: "{0} {1}"}
     )
     monkeypatch.setattr(disk_latency, "_difference", lambda *_: Counted(40, 1.0))
     assert layers(disk_latency.one_at_a_time(file, 8192, pace(40), seed=1)) == ["user", "device"]
-    assert asked == [["dm-7"]]
+    assert calls == [["dm-7"]]
     assert disk_latency._ticks(None) == {}
 
 
 def test_a_tick_is_what_the_kernel_says(monkeypatch):
     assert 500 <= conditions.tick_us() <= 10000
     for seconds, tick in ((0.004, 4000.0), (1 / 300, 3333.3), (1e-9, 10000.0)):
-        monkeypatch.setattr(conditions.time, "clock_getres", lambda _, told=seconds: told)
+        monkeypatch.setattr(conditions.time, "clock_getres", lambda _, answer=seconds: answer)
         assert conditions.tick_us() == tick
 
 
@@ -209,7 +209,7 @@ def test_a_file_on_no_device(file, counted):
     counted(None)
     nfs = file._replace(device=None, fstype="nfs4")
     measured = disk_latency.one_at_a_time(nfs, 8192, pace(50), seed=1)
-    assert [(one.probe, one.layer) for one in measured.windows] == [("nfs", "user")]
+    assert [(window.probe, window.layer) for window in measured.windows] == [("nfs", "user")]
     assert "on no block device" in measured.remarks[0]
 
 
@@ -239,8 +239,8 @@ def test_a_slow_disk_is_read_less_often_and_not_in_a_queue(file, counted, monkey
 
 def test_how_long_a_read_takes_is_the_median_of_a_few(file):
     ticks = iter([0, 10, 0, 30, 0, 20, 0, 1000, 0, 20])
-    found = disk_latency._typical(file, lambda _: 8192, 8192, 1, pace(5), lambda: next(ticks))
-    assert found == pytest.approx(20e-9)
+    duration = disk_latency._typical(file, lambda _: 8192, 8192, 1, pace(5), lambda: next(ticks))
+    assert duration == pytest.approx(20e-9)
 
 
 def test_no_read_begins_after_the_deadline(file, counted):
@@ -260,18 +260,18 @@ def test_a_file_that_became_shorter(file, counted):
 
 
 def answering(rc: int, out: str, err: str = "") -> tuple[fio.Run, list[list[str]]]:
-    asked: list[list[str]] = []
+    commands: list[list[str]] = []
 
     def run(argv: list[str]) -> tuple[int, str, str]:
-        asked.append(argv)
+        commands.append(argv)
         return rc, out, err
 
-    return run, asked
+    return run, commands
 
 
 def test_many_reads_by_fio(counted):
     counted(Counted(1000, 100.0))
-    run, asked = answering(0, REAL)
+    run, commands = answering(0, REAL)
     measured = disk_latency.many_at_a_time(run, BLOCK, 8192, 8, pace(1000), seed=1)
     user, device, host = measured.windows
     assert (user.subject, user.n, user.size) == ("/u02/users01.dbf (depth 8)", 1000, 8192)
@@ -280,7 +280,7 @@ def test_many_reads_by_fio(counted):
     assert user.minimum == pytest.approx(79.4, rel=0.01)
     assert (device.mean, host.n) == (100.0, 1000)
     assert user.conditions["tool"] == "fio-3.33"
-    (argv,) = asked
+    (argv,) = commands
     assert argv[0] == "fio"
     assert {"--readonly", "--rw=randread", "--allow_file_create=0", "--direct=1"} <= set(argv)
     assert {"--iodepth=8", "--bs=8192", "--io_size=8192000", "--randseed=1"} <= set(argv)
@@ -316,7 +316,7 @@ def test_fio_that_fails(answer, words):
 
 
 def test_fio_would_read_holes():
-    run, asked = answering(0, REAL)
+    run, commands = answering(0, REAL)
     with pytest.raises(fio.FioFailed, match="has holes"):
         fio.read(run, BLOCK._replace(sparse=True), 8192, 8, 1000, 10, 1)
-    assert asked == []
+    assert commands == []

@@ -38,8 +38,8 @@ class TestMode:
 
     @pytest.mark.parametrize("number", [0, 5, 255, None])
     def test_what_is_no_mode_is_unknown(self, number):
-        one = read(oper=number, admin=number)
-        assert (one.oper, one.admin) == (None, None)
+        state = read(oper=number, admin=number)
+        assert (state.oper, state.admin) == (None, None)
 
     def test_a_text_is_no_mode(self):
         rows = port(34, "Gi1/0/1")
@@ -88,14 +88,14 @@ class TestState:
         assert len(read(shown="x" * 500).name) == 80
 
     def test_what_the_agent_does_not_have_is_unknown(self):
-        one = read(mtu=None, in_pause=None, out_discards=None)
-        assert (one.mtu, one.before.in_pause, one.before.out_discards) == (None, None, None)
+        state = read(mtu=None, in_pause=None, out_discards=None)
+        assert (state.mtu, state.before.in_pause, state.before.out_discards) == (None, None, None)
 
     def test_a_port_in_one_request_without_the_secret(self):
         host = Filers().agent("sw1", agent(system("core"), port(34, "Gi1/0/1")))
-        one = ethernet_port.read_port(host, TARGET, 34)
+        state = ethernet_port.read_port(host, TARGET, 34)
         assert len(host.asked) == 1
-        assert one.evidence == ("snmp:sw1 port 34",)
+        assert state.evidence == ("snmp:sw1 port 34",)
         assert "s3cret" not in str(host.asked[0].argv) + str(host.evidence)
 
 

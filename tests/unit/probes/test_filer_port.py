@@ -43,7 +43,7 @@ def read(*parts: Rows, address: str = ADDRESS, mac: str = "") -> filer_port.File
 
 
 def names(filer: filer_port.Filer) -> list[str]:
-    return [one.port.name for one in filer.ports]
+    return [entry.port.name for entry in filer.ports]
 
 
 class TestOntap:
@@ -61,24 +61,24 @@ class TestOntap:
     )
     def test_mode(self, number, mode):
         """NETAPP-MIB has receive before send, EtherLike-MIB the other way round."""
-        (one,) = read(netport("e0a", oper=number, admin=4), lif(ADDRESS, "e0a")).ports
-        assert (one.port.oper, one.port.admin) == (mode, Pause(True, True))
+        (entry,) = read(netport("e0a", oper=number, admin=4), lif(ADDRESS, "e0a")).ports
+        assert (entry.port.oper, entry.port.admin) == (mode, Pause(True, True))
 
     def test_state(self):
-        (one,) = read(netport("e0a"), lif(ADDRESS, "e0a")).ports
-        assert (one.name, one.how, one.mac) == ("na1 n1:e0a", "ONTAP", FILER)
-        assert (one.port.speed, one.port.duplex, one.port.mtu) == (10000, "full", 9000)
-        assert one.port.up is True
+        (entry,) = read(netport("e0a"), lif(ADDRESS, "e0a")).ports
+        assert (entry.name, entry.how, entry.mac) == ("na1 n1:e0a", "ONTAP", FILER)
+        assert (entry.port.speed, entry.port.duplex, entry.port.mtu) == (10000, "full", 9000)
+        assert entry.port.up is True
 
     @pytest.mark.parametrize(("number", "up"), [(0, None), (1, False), (2, True), (3, False)])
     def test_link(self, number, up):
-        (one,) = read(netport("e0a", link=number), lif(ADDRESS, "e0a")).ports
-        assert one.port.up is up
+        (entry,) = read(netport("e0a", link=number), lif(ADDRESS, "e0a")).ports
+        assert entry.port.up is up
 
     @pytest.mark.parametrize("number", [0, 1, None])
     def test_duplex_that_is_none(self, number):
-        (one,) = read(netport("e0a", duplex=number), lif(ADDRESS, "e0a")).ports
-        assert one.port.duplex is None
+        (entry,) = read(netport("e0a", duplex=number), lif(ADDRESS, "e0a")).ports
+        assert entry.port.duplex is None
 
     def test_the_port_that_the_address_is_on(self):
         ports = (netport("e0a", mac=OTHER), netport("e0b"), netport("e0b", node="n2", oper=4))
@@ -121,7 +121,7 @@ class TestLayers:
     def test_a_group_stands_for_its_members(self):
         filer = read(*self.MEMBERS, netport("a0a", kind=GROUP, oper=0), lif(ADDRESS, "a0a"))
         assert names(filer) == ["n1:e0c", "n1:e0d"]
-        assert {one.port.oper for one in filer.ports} == {Pause(rx=True, tx=False)}
+        assert {entry.port.oper for entry in filer.ports} == {Pause(rx=True, tx=False)}
 
     def test_by_its_own_list(self):
         ports = (netport("e0c"), netport("e0d"), netport("a0a", kind=GROUP, oper=0))
@@ -144,8 +144,8 @@ class TestLayers:
         assert names(read(*ports, mac=FILER)) == ["n1:e0c", "n1:e0d"]
 
     def test_a_group_without_members_is_unknown(self):
-        (one,) = read(netport("a0a", kind=GROUP, oper=0), lif(ADDRESS, "a0a")).ports
-        assert (one.port.name, one.port.oper) == ("n1:a0a", None)
+        (entry,) = read(netport("a0a", kind=GROUP, oper=0), lif(ADDRESS, "a0a")).ports
+        assert (entry.port.name, entry.port.oper) == ("n1:a0a", None)
 
 
 class TestCounters:
@@ -178,8 +178,12 @@ class TestAnyOther:
     ADDRESS_ROW = {f"1.3.6.1.2.1.4.20.1.2.{ADDRESS}": ("2", "3")}
 
     def test_by_address(self):
-        (one,) = read(port(3, "igb0", oper=4), self.ADDRESS_ROW).ports
-        assert (one.how, one.port.name, one.port.oper) == ("IF-MIB", "igb0", Pause(True, True))
+        (entry,) = read(port(3, "igb0", oper=4), self.ADDRESS_ROW).ports
+        assert (entry.how, entry.port.name, entry.port.oper) == (
+            "IF-MIB",
+            "igb0",
+            Pause(True, True),
+        )
 
     def test_by_the_address_of_the_newer_table(self):
         rows = {f"1.3.6.1.2.1.4.34.1.3.1.4.{ADDRESS}": ("2", "3")}
@@ -191,8 +195,8 @@ class TestAnyOther:
 
     def test_without_etherlike_the_mode_is_unknown(self):
         none = dict.fromkeys(("duplex", "admin", "oper", "in_pause", "out_pause"))
-        (one,) = read(port(3, "igb0", **none), self.ADDRESS_ROW).ports
-        assert (one.port.oper, one.port.admin, one.port.speed) == (None, None, 1000)
+        (entry,) = read(port(3, "igb0", **none), self.ADDRESS_ROW).ports
+        assert (entry.port.oper, entry.port.admin, entry.port.speed) == (None, None, 1000)
 
     def test_two_readings(self):
         host = Filers().agent("na1", agent(system("na1"), port(3, "igb0"), self.ADDRESS_ROW))
@@ -208,13 +212,19 @@ class TestAnyOther:
 
 class TestPolicy:
     def test_as_it_is_given(self):
-        one = filer_port.from_policy(ADDRESS, "eth0", Pause(True, False), FILER.upper(), speed=1000)
-        assert (one.name, one.how, one.mac) == (f"{ADDRESS} eth0", "policy", FILER)
-        assert (one.port.oper, one.port.speed, one.port.mtu) == (Pause(True, False), 1000, None)
+        entry = filer_port.from_policy(
+            ADDRESS, "eth0", Pause(True, False), FILER.upper(), speed=1000
+        )
+        assert (entry.name, entry.how, entry.mac) == (f"{ADDRESS} eth0", "policy", FILER)
+        assert (entry.port.oper, entry.port.speed, entry.port.mtu) == (
+            Pause(True, False),
+            1000,
+            None,
+        )
 
     def test_nobody_is_asked_again(self):
-        one = filer_port.from_policy(ADDRESS, "eth0", None)
-        filer = filer_port.Filer(ADDRESS, ADDRESS, (one,), ())
+        entry = filer_port.from_policy(ADDRESS, "eth0", None)
+        filer = filer_port.Filer(ADDRESS, ADDRESS, (entry,), ())
         host = Filers()
         assert filer_port.read_again(host, TARGET, filer) == filer
         assert host.asked == []
@@ -233,15 +243,15 @@ class TestSilence:
                     return 1, "", "Timeout: No Response from udp:na1:161.\n"
                 return super().reply(argv)
 
-        one = agent(system("na1"), netport("e0a"), lif(ADDRESS, "e0a"))
-        one.__class__ = Tired
+        device = agent(system("na1"), netport("e0a"), lif(ADDRESS, "e0a"))
+        device.__class__ = Tired
         with pytest.raises(snmp.NoAnswer, match="did not answer everything"):
-            filer_port.read_filer(Filers().agent("na1", one), TARGET, ADDRESS, FILER)
+            filer_port.read_filer(Filers().agent("na1", device), TARGET, ADDRESS, FILER)
 
     def test_no_secret_is_seen(self):
         host = Filers().agent("na1", agent(system("na1"), netport("e0a"), lif(ADDRESS, "e0a")))
         filer = filer_port.read_filer(host, TARGET, ADDRESS)
-        assert SECRET not in str([one.argv for one in host.asked]) + str(host.evidence)
+        assert SECRET not in str([query.argv for query in host.asked]) + str(host.evidence)
         assert SECRET not in repr(filer)
 
 
@@ -267,7 +277,7 @@ class TestFuzz:
         for oid in list(rows):
             if chance.random() < 0.2:
                 rows[oid] = chance.choice(junk)
-        said = {row[1] for oid, row in rows.items() if ".22.2.1.24." in oid and row[0] == "2"}
+        values = {row[1] for oid, row in rows.items() if ".22.2.1.24." in oid and row[0] == "2"}
         host = Filers().agent("na1", Agent(rows))
         answer: Any
         try:
@@ -277,11 +287,11 @@ class TestFuzz:
         assert answer.ports
         modes = {
             None,
-            *(filer_port._PAUSE_MODES[number] for number in (1, 2, 3, 4) if str(number) in said),
+            *(filer_port._PAUSE_MODES[number] for number in (1, 2, 3, 4) if str(number) in values),
         }
-        for one in filer_port.read_again(host, TARGET, answer).ports:
-            assert one.port.oper in modes
-            assert one.name.isprintable()
+        for entry in filer_port.read_again(host, TARGET, answer).ports:
+            assert entry.port.oper in modes
+            assert entry.name.isprintable()
 
     def test_a_vlan_of_itself_ends(self):
         rows = netport("e0a-20", kind=VLAN, above="e0a-20", oper=0)

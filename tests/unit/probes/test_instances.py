@@ -24,8 +24,8 @@ class TestInstances:
     )
     def test_every_kind_is_known_by_its_monitor(self, kind, sid):
         machine = packs.linux().instance(sid, Shm(2 * MIB), kind=kind)
-        (found,) = instances.find_instances(machine)
-        assert (found.kind, found.sid) == (kind, sid)
+        (instance,) = instances.find_instances(machine)
+        assert (instance.kind, instance.sid) == (kind, sid)
 
     @pytest.mark.parametrize("name", ["ora_smon_ORCL", "/bin/grep ora_pmon_X", "xora_pmon_X"])
     def test_other_processes_are_not(self, name):
@@ -37,37 +37,37 @@ class TestInstances:
     def test_ordered_by_sid(self):
         machine = packs.linux().instance("B", Shm(2 * MIB), pid=5)
         machine.instance("A", Shm(2 * MIB), pid=9)
-        assert [one.sid for one in instances.find_instances(machine)] == ["A", "B"]
+        assert [instance.sid for instance in instances.find_instances(machine)] == ["A", "B"]
 
     def test_segments_with_their_nodes(self):
-        (found,) = instances.find_instances(packs.database_host())
-        assert known(found.segments) == [
+        (instance,) = instances.find_instances(packs.database_host())
+        assert known(instance.segments) == [
             (0, 8 * MIB, True, {0: 4}),
             (1, 16 * GIB - 8 * MIB, True, {0: 4094, 1: 4094}),
             (2, 20480, False, {0: 5}),
         ]
 
     def test_huge_segment_that_nobody_touched_is_huge(self):
-        (found,) = instances.find_instances(packs.linux().instance("A", Shm(4 * MIB, True)))
-        assert [one.huge for one in known(found.segments)] == [True]
+        (instance,) = instances.find_instances(packs.linux().instance("A", Shm(4 * MIB, True)))
+        assert [segment.huge for segment in known(instance.segments)] == [True]
 
     def test_mapping_that_came_in_between(self):
         machine = packs.database_host()
         text = machine.files["/proc/2101/numa_maps"]
         machine.file("/proc/2101/numa_maps", "".join(text.splitlines(keepends=True)[:-1]))
-        (found,) = instances.find_instances(machine)
+        (instance,) = instances.find_instances(machine)
         with pytest.raises(Unanswered, match="changed while they were read"):
-            known(found.segments)
+            known(instance.segments)
 
     def test_what_may_not_be_read_stands_for_itself(self):
-        (found,) = instances.find_instances(packs.database_host().deny("/proc/2101/maps"))
-        assert isinstance(found.segments, Denied)
-        assert known(found.user) == "oracle"
+        (instance,) = instances.find_instances(packs.database_host().deny("/proc/2101/maps"))
+        assert isinstance(instance.segments, Denied)
+        assert known(instance.user) == "oracle"
 
     def test_owner_without_an_account(self):
         machine = packs.linux().instance("A", Shm(2 * MIB), uid=4711)
-        (found,) = instances.find_instances(machine)
-        assert isinstance(found.user, Absent)
+        (instance,) = instances.find_instances(machine)
+        assert isinstance(instance.user, Absent)
 
 
 class TestLimits:

@@ -56,13 +56,13 @@ def instances(folder: Path) -> Iterator[None]:
             argv += ["--context", "16"] if context and name else []
             null, pipe = subprocess.DEVNULL, subprocess.PIPE
             running.append(subprocess.Popen(argv, stdout=pipe, stderr=null, text=True))
-    for one in running:
-        assert one.stdout is not None
-        assert one.stdout.readline().startswith("ready ")
+    for writer in running:
+        assert writer.stdout is not None
+        assert writer.stdout.readline().startswith("ready ")
     yield
-    for one in running:
-        one.terminate()
-        one.communicate()
+    for writer in running:
+        writer.terminate()
+        writer.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +70,11 @@ def judged(instances: None) -> dict[tuple[str, str], Finding]:
     """The findings of one look at all of them, by SID and check."""
     policy = async_io.policy_from({**default_policy("async_io"), "query_instances": False})
     facts = async_io.read(LiveHost(), policy)
-    found = async_io.judge(facts, policy)
+    findings = async_io.judge(facts, policy)
     return {
-        (one.title.partition(":")[0], one.check.rpartition(".")[2]): one
-        for one in found
-        if one.title.partition(":")[0] in WAYS
+        (finding.title.partition(":")[0], finding.check.rpartition(".")[2]): finding
+        for finding in findings
+        if finding.title.partition(":")[0] in WAYS
     }
 
 
@@ -106,14 +106,14 @@ def test_each_way_is_judged(judged, sid):
 def test_each_way_has_the_name_of_the_parameter(instances, sid):
     host = LiveHost()
     holders = io_writers.read_holders(host)
-    found = io_writers.writers(host, holders, io_writers.machine_of(host))
-    ones = io_writers.of_instance(found, sid)
-    assert sorted(one.process for one in ones) == ["dbw0", "lgwr"]
-    has_context = all(one.rings for one in ones)
-    direct = all(file.flags.direct for one in ones for file in one.files)
+    writers = io_writers.writers(host, holders, io_writers.machine_of(host))
+    ones = io_writers.of_instance(writers, sid)
+    assert sorted(writer.process for writer in ones) == ["dbw0", "lgwr"]
+    has_context = all(writer.rings for writer in ones)
+    direct = all(file.flags.direct for writer in ones for file in writer.files)
     context, is_direct, _synced = WAYS[sid]
     assert NAMES[has_context, direct] == NAMES[context, is_direct]
-    assert {file.kind for one in ones for file in one.files} == {"data", "redo"}
+    assert {file.kind for writer in ones for file in writer.files} == {"data", "redo"}
 
 
 def test_awk_keeps_what_the_parser_finds(tmp_path):
@@ -123,9 +123,11 @@ def test_awk_keeps_what_the_parser_finds(tmp_path):
         host = LiveHost()
         log = tmp_path / "alert_A.log"
         log.write_text("Thu Jan  1 00:00:00 1998\nStarting ORACLE instance\n" * 50 + text)
-        found = io_logs.read_alert_log(host, str(log), own_name(), 0)
+        messages = io_logs.read_alert_log(host, str(log), own_name(), 0)
         whole = io_messages.parse(log.read_text(), 0)
-        assert [one._replace(at=None) for one in found] == [one._replace(at=None) for one in whole]
+        assert [message._replace(at=None) for message in messages] == [
+            message._replace(at=None) for message in whole
+        ]
 
 
 def test_traces_of_the_writers_alone(tmp_path):
@@ -133,10 +135,10 @@ def test_traces_of_the_writers_alone(tmp_path):
     stamp = "*** 2014-09-10T09:58:17.159123+00:00\n"
     for name in ("A_dbw0_12.trc", "A_lgwr_13.trc", "A_ora_14.trc", "B_dbw0_15.trc"):
         (tmp_path / name).write_text(stamp + text)
-    found = io_logs.read_traces(LiveHost(), str(tmp_path), "A", 7, own_name(), 0)
-    assert {one.process for one in found} == {"A_dbw0_12", "A_lgwr_13"}
-    assert {one.at for one in found} == {1410343097.0}
-    assert len(found) == 8
+    messages = io_logs.read_traces(LiveHost(), str(tmp_path), "A", 7, own_name(), 0)
+    assert {message.process for message in messages} == {"A_dbw0_12", "A_lgwr_13"}
+    assert {message.at for message in messages} == {1410343097.0}
+    assert len(messages) == 8
 
 
 def test_an_alert_log_that_is_not_there(tmp_path):

@@ -49,7 +49,10 @@ def test_the_next_source_names_the_same_mounts(tell, key):
 
 def test_the_mount_on_top_counts():
     text = PROC_MOUNTS + "other:/vol /u02/my\\040data nfs rw 0 0\n"
-    assert [one.source for one in mountinfo.parse_proc_mounts(text)] == ["/dev/vda", "other:/vol"]
+    assert [mount.source for mount in mountinfo.parse_proc_mounts(text)] == [
+        "/dev/vda",
+        "other:/vol",
+    ]
 
 
 def test_without_any_source_the_first_error_stands():

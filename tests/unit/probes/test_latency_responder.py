@@ -37,7 +37,7 @@ def everything(stream: socket.socket) -> bytes:
 
 
 def test_answers_each_request() -> None:
-    with responder() as one, connect(one) as stream:
+    with responder() as server, connect(server) as stream:
         stream.sendall(HELLO)
         assert stream.recv(64) == latency_hello.WELCOME
         for pieces in ([b"x" * 12], [b"x" * 5, b"x" * 7]):
@@ -48,22 +48,22 @@ def test_answers_each_request() -> None:
 
 
 def test_outlives_the_process_that_started_it_in_a_session_of_its_own() -> None:
-    with responder() as one:
-        stat = Path(f"/proc/{one.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    with responder() as server:
+        stat = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
         assert int(stat[1]) != os.getpid()
         assert int(stat[3]) != os.getsid(0)
-        names = {os.readlink(f"/proc/{one.pid}/fd/{n}") for n in ("0", "1", "2")}
+        names = {os.readlink(f"/proc/{server.pid}/fd/{n}") for n in ("0", "1", "2")}
         assert names == {"/dev/null"}
-        assert os.readlink(f"/proc/{one.pid}/cwd") == "/"
+        assert os.readlink(f"/proc/{server.pid}/cwd") == "/"
 
 
 def test_answers_nobody_else() -> None:
-    with responder(SETTINGS._replace(clients=["127.0.0.9/32"])) as one:
-        with connect(one) as stream:
+    with responder(SETTINGS._replace(clients=["127.0.0.9/32"])) as server:
+        with connect(server) as stream:
             with contextlib.suppress(OSError):
                 stream.sendall(HELLO)
             assert everything(stream) == b""
-        with connect(one, "127.0.0.9") as stream:
+        with connect(server, "127.0.0.9") as stream:
             stream.sendall(HELLO)
             assert stream.recv(64) == latency_hello.WELCOME
 
@@ -79,34 +79,34 @@ def test_answers_nobody_else() -> None:
     ],
 )
 def test_answers_nothing_else(said: bytes) -> None:
-    with responder() as one, connect(one) as stream:
+    with responder() as server, connect(server) as stream:
         # It may have hung up at the first bytes.
         with contextlib.suppress(OSError):
             stream.sendall(said)
             stream.shutdown(socket.SHUT_WR)
         assert everything(stream) == b""
-        with connect(one) as another:
+        with connect(server) as another:
             another.sendall(HELLO)
             assert another.recv(64) == latency_hello.WELCOME
 
 
 def test_moves_no_more_bytes_than_it_may() -> None:
-    with responder(SETTINGS._replace(most_bytes=40)) as one:
-        with connect(one) as stream:
+    with responder(SETTINGS._replace(most_bytes=40)) as server:
+        with connect(server) as stream:
             stream.sendall(HELLO + b"x" * 12 * 9)
             assert everything(stream) == latency_hello.WELCOME + b"\xaa" * 8
-        assert latency_responder.running(one.port)[0].moved == 32
+        assert latency_responder.running(server.port)[0].moved == 32
 
 
 def test_serves_no_more_clients_than_it_may() -> None:
-    with responder(SETTINGS._replace(connections=1)) as one, connect(one) as first:
+    with responder(SETTINGS._replace(connections=1)) as server, connect(server) as first:
         first.sendall(HELLO)
         assert first.recv(64) == latency_hello.WELCOME
-        with connect(one) as second:
+        with connect(server) as second:
             assert everything(second) == b""
         first.close()
         for _ in range(100):
-            with connect(one) as third, contextlib.suppress(OSError):
+            with connect(server) as third, contextlib.suppress(OSError):
                 third.sendall(HELLO)
                 if third.recv(64) == latency_hello.WELCOME:
                     return
@@ -115,28 +115,28 @@ def test_serves_no_more_clients_than_it_may() -> None:
 
 
 def test_ends_by_itself_even_with_a_client() -> None:
-    one = latency_responder.start(SETTINGS._replace(seconds=1))
-    with connect(one) as stream:
+    server = latency_responder.start(SETTINGS._replace(seconds=1))
+    with connect(server) as stream:
         stream.sendall(HELLO)
         assert stream.recv(64) == latency_hello.WELCOME
         # The kernel closes the connection with the process.
         assert everything(stream) == b""
-    assert latency_responder.running(one.port) == []
+    assert latency_responder.running(server.port) == []
 
 
 def test_its_end_can_be_moved() -> None:
-    with responder(SETTINGS._replace(seconds=30)) as one:
-        assert 25 < one.ends_in <= 30
-        assert 80 < latency_responder.extend(one.port, 90).ends_in <= 90
+    with responder(SETTINGS._replace(seconds=30)) as server:
+        assert 25 < server.ends_in <= 30
+        assert 80 < latency_responder.extend(server.port, 90).ends_in <= 90
 
 
 def test_is_found_and_ended() -> None:
-    with responder() as one, responder() as another:
-        found = latency_responder.running()
-        assert {one.port, another.port} <= {each.port for each in found}
-        latency_responder.stop(one)
-        assert not latency_responder._runs(one.pid)
-        assert latency_responder.running(one.port) == []
+    with responder() as server, responder() as another:
+        servers = latency_responder.running()
+        assert {server.port, another.port} <= {each.port for each in servers}
+        latency_responder.stop(server)
+        assert not latency_responder._runs(server.pid)
+        assert latency_responder.running(server.port) == []
         assert latency_responder.running(another.port) != []
 
 

@@ -134,9 +134,9 @@ def test_conditions_of_a_mount_unit(condition, holds):
         unit(host(), "multi-user.target", condition),
         host().file(f"{OWN}/u01.mount.d/a.conf", f"[Unit]\n{condition}\n"),
     ):
-        found = why_not(machine)
-        assert (found == "") == holds
-        assert holds or "does not hold" in found
+        reason = why_not(machine)
+        assert (reason == "") == holds
+        assert holds or "does not hold" in reason
 
 
 def test_a_condition_that_is_not_known():

@@ -17,25 +17,27 @@ def interval(name: str, seconds: float) -> nfs_latency.Interval:
 
 
 def test_the_figures_are_those_of_the_counters():
-    one = interval("slow", 8.5)
-    windows, remarks = nfs_latency.windows(["/u01/oradata"], [one], 7.0)
+    reading = interval("slow", 8.5)
+    windows, remarks = nfs_latency.windows(["/u01/oradata"], [reading], 7.0)
     assert remarks == []
-    rates = one.mounts["/u01/oradata"].ops["WRITE"]
-    told = {w.layer: w for w in windows if w.subject == "/u01/oradata WRITE"}
+    rates = reading.mounts["/u01/oradata"].ops["WRITE"]
+    by_layer = {w.layer: w for w in windows if w.subject == "/u01/oradata WRITE"}
     assert rates.ops >= 30 and rates.rtt_ms is not None and rates.execute_ms is not None
-    assert told["server"].p50 == pytest.approx(rates.rtt_ms * 1000)
-    assert told["user"].p50 == pytest.approx(rates.execute_ms * 1000)
-    assert told["host"].p50 == pytest.approx((rates.execute_ms - rates.rtt_ms) * 1000)
-    assert {window.n for window in told.values()} == {rates.ops}
-    assert told["server"].conditions["mode"] == "passive"
-    path = {name: told["server"].conditions[name] for name in ("source", "proto", "connections")}
-    mounted = one.mounts["/u01/oradata"]
+    assert by_layer["server"].p50 == pytest.approx(rates.rtt_ms * 1000)
+    assert by_layer["user"].p50 == pytest.approx(rates.execute_ms * 1000)
+    assert by_layer["host"].p50 == pytest.approx((rates.execute_ms - rates.rtt_ms) * 1000)
+    assert {window.n for window in by_layer.values()} == {rates.ops}
+    assert by_layer["server"].conditions["mode"] == "passive"
+    path = {
+        name: by_layer["server"].conditions[name] for name in ("source", "proto", "connections")
+    }
+    mounted = reading.mounts["/u01/oradata"]
     assert path == {
         "source": mounted.source,
         "proto": mounted.protos[0],
         "connections": len(mounted.transports),
     }
-    assert (told["server"].started, told["server"].seconds) == (7.0, 8.5)
+    assert (by_layer["server"].started, by_layer["server"].seconds) == (7.0, 8.5)
 
 
 def test_the_median_of_intervals_and_the_mean_of_all():
@@ -58,11 +60,13 @@ def test_nothing_happened():
 
 
 def test_a_mount_that_is_not_there_or_was_made_anew():
-    one = interval("load", 9.8)
-    again = one._replace(
-        mounts={path: mount._replace(remounted=True, ops={}) for path, mount in one.mounts.items()}
+    reading = interval("load", 9.8)
+    again = reading._replace(
+        mounts={
+            path: mount._replace(remounted=True, ops={}) for path, mount in reading.mounts.items()
+        }
     )
-    for intervals, path in (([one], "/nowhere"), ([again], "/u01/oradata")):
+    for intervals, path in (([reading], "/nowhere"), ([again], "/u01/oradata")):
         windows, remarks = nfs_latency.windows([path], intervals, None)
         assert windows == []
         assert remarks == [f"{path}: is not mounted, or was mounted again meanwhile"]

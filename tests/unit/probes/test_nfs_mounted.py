@@ -44,14 +44,14 @@ def test_an_unknown_system_is_no_linux():
 
 def test_recorded_mounts():
     text = (FIXTURES / "mountinfo/linux-6.1-nfs.txt").read_text()
-    found = read_mounted(Machine().file("/proc/self/mountinfo", text), LINUX)
-    by_path = {mount.path: mount for mount in found}
-    assert len(found) == 9 and by_path["/u10/with space"].fstype == "nfs4"
-    one = by_path["/u01/oradata"]
-    assert one.superblock == by_path["/u02/oradata"].superblock
-    assert one.options.startswith("rw,relatime,vers=3,")
-    assert one.options.split(",").count("rw") == 1
-    assert one.evidence == ("file:/proc/self/mountinfo",)
+    mounts = read_mounted(Machine().file("/proc/self/mountinfo", text), LINUX)
+    by_path = {mount.path: mount for mount in mounts}
+    assert len(mounts) == 9 and by_path["/u10/with space"].fstype == "nfs4"
+    entry = by_path["/u01/oradata"]
+    assert entry.superblock == by_path["/u02/oradata"].superblock
+    assert entry.options.startswith("rw,relatime,vers=3,")
+    assert entry.options.split(",").count("rw") == 1
+    assert entry.evidence == ("file:/proc/self/mountinfo",)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_recorded_mounts():
     ],
 )
 def test_read_only_is_what_either_layer_says(mount, superblock, options):
-    (found,) = read_mounted(
+    (entry,) = read_mounted(
         linux(f"40 25 0:45 / /u01 {mount} shared:2 - nfs filer:/vol {superblock}"), LINUX
     )
-    assert found.options == options
+    assert entry.options == options
 
 
 def test_only_what_a_path_leads_to():
-    found = read_mounted(
+    mounts = read_mounted(
         linux(
             "40 25 0:45 / /u01 rw - nfs old:/vol rw,hard",
             "41 40 0:46 / /u01 rw - nfs new:/vol rw,hard",
@@ -81,7 +81,7 @@ def test_only_what_a_path_leads_to():
         ),
         LINUX,
     )
-    assert [(mount.path, mount.source) for mount in found] == [("/u01", "new:/vol")]
+    assert [(mount.path, mount.source) for mount in mounts] == [("/u01", "new:/vol")]
 
 
 @pytest.mark.parametrize(
@@ -94,10 +94,10 @@ def test_only_what_a_path_leads_to():
 )
 def test_other_systems(system, command, fixture, paths):
     machine = Machine().command(command, (FIXTURES / f"mount/{fixture}.txt").read_text())
-    found = read_mounted(machine, system)
-    assert [mount.path for mount in found] == paths
-    assert {mount.evidence for mount in found} == {(f"command:{command}",)}
-    assert found[-1].superblock is None
+    mounts = read_mounted(machine, system)
+    assert [mount.path for mount in mounts] == paths
+    assert {mount.evidence for mount in mounts} == {(f"command:{command}",)}
+    assert mounts[-1].superblock is None
 
 
 def test_a_mount_command_that_fails():

@@ -182,10 +182,10 @@ class TestUnits:
             (f"{ETC}/mount.d/40-t.conf", "type"),
         ]:
             machine.file(path, f"[Mount]\nOptions={options}\n")
-        assert [one[1] for one in told(machine, "/u01/a")] == ["prefix"]
+        assert [row[1] for row in told(machine, "/u01/a")] == ["prefix"]
         machine.remove(f"{LIB}/u01-.mount.d/60-y.conf", f"{ETC}/mount.d/60-y.conf")
         machine.evidence.clear()
-        assert [one[1] for one in told(machine, "/u01/a")] == ["etc"]
+        assert [row[1] for row in told(machine, "/u01/a")] == ["etc"]
 
     def test_masked(self):
         machine = host("f:/a /u01 nfs hard 0 0\n").file("/dev/null", "")
@@ -206,7 +206,7 @@ class TestUnits:
 
     def test_that_systemd_does_not_load(self):
         machine = host("f:/a /u01 nfs hard 0 0\n").file(f"{ETC}/u01.mount", "[Mount\nWhat=x\n")
-        assert [one[2] for one in told(machine)] == [f"{ETC}/u01.mount precedes it"]
+        assert [row[2] for row in told(machine)] == [f"{ETC}/u01.mount precedes it"]
 
     def test_of_other_types_are_none_of_ours(self):
         machine = host().file(f"{LIB}/tmp.mount", unit("tmpfs", "/tmp", "size=1g", "tmpfs"))
@@ -303,16 +303,19 @@ class TestAutofs:
     def test_an_indirect_map_with_a_wildcard(self):
         machine = autofs("/ora auto.ora\n", ora="data -hard f:/&\n* -soft f:/vol/&\n")
         assert told(machine, "/ora/data")[0][1] == "hard"
-        assert [one.source for one in of_path(machine, "/ora/data")] == ["f:/data", "f:/vol/data"]
+        assert [entry.source for entry in of_path(machine, "/ora/data")] == [
+            "f:/data",
+            "f:/vol/data",
+        ]
         redo = of_path(machine, "/ora/redo")
-        assert [(one.path, one.source, one.options) for one in redo] == [
+        assert [(entry.path, entry.source, entry.options) for entry in redo] == [
             ("/ora/redo", "f:/vol/redo", "soft")
         ]
         assert of_path(machine, "/ora/redo/x") == []
 
     def test_several_mounts_of_one_key(self):
         machine = autofs("/ora auto.ora\n", ora="m -fstype=nfs4 / f:/v /x -ro g:/x /y :/dev/sda\n")
-        assert [(one.path, one.source, one.options) for one in read(machine).entries] == [
+        assert [(entry.path, entry.source, entry.options) for entry in read(machine).entries] == [
             ("/ora/m", "f:/v", ""),
             ("/ora/m/x", "g:/x", "ro"),
         ]
@@ -327,7 +330,7 @@ class TestAutofs:
         machine.file("/etc/auto.master.d/x.autofs", "/- /etc/auto.direct\n")
         machine.file("/etc/auto.master.d/README", "/nonsense /etc/auto.x\n")
         machine.file("/etc/auto.direct", "/u01 f:/v\n")
-        assert [one.path for one in read(machine).entries] == ["/u01", "/ora/a", "/ora/b"]
+        assert [entry.path for entry in read(machine).entries] == ["/u01", "/ora/a", "/ora/b"]
         assert read(machine).unread == []
 
     def test_options_of_the_master_map_can_be_replaced(self):
@@ -352,7 +355,7 @@ class TestAutofs:
     def test_it_counts_where_fstab_does_not(self):
         machine = autofs("/- /etc/auto.direct\n", direct="/u01 f:/v\n")
         machine.file("/etc/fstab", "f:/a /u01 nfs noauto 0 0\n")
-        assert [one.kind for one in of_path(machine)] == ["autofs", "fstab"]
+        assert [entry.kind for entry in of_path(machine)] == ["autofs", "fstab"]
 
     @pytest.mark.parametrize(("rc", "state"), [(1, "disabled\n"), (1, "masked\n"), (1, "")])
     def test_that_boot_does_not_start(self, rc, state):
@@ -362,7 +365,7 @@ class TestAutofs:
             machine.commands[IS_ENABLED] = machine.commands[IS_ENABLED]._replace(
                 stderr="Failed to get unit file state: No such file or directory\n"
             )
-        assert [one[2] for one in told(machine)] == ["autofs is not started at boot"]
+        assert [row[2] for row in told(machine)] == ["autofs is not started at boot"]
         assert read(machine).unread == []
 
     def test_that_a_runlevel_starts(self):
@@ -411,7 +414,7 @@ class TestAutofs:
         assert read(machine).unread == []
         machine.file("/etc/sssd/sssd.conf", "", 0o600)
         machine.evidence.clear()
-        assert {one.why for one in read(machine).unread} == {
+        assert {answer.why for answer in read(machine).unread} == {
             "the autofs map auto.master comes from sss",
             "the autofs map auto.direct comes from sss",
         }

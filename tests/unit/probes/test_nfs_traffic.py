@@ -129,17 +129,17 @@ class TestSources:
             assert isinstance(answer, HostproofError)
 
     def test_ports_of_the_mounts_are_asked_for(self):
-        asked = []
+        queries = []
 
         class Asked(Machine):
             def sample(self, name, files, commands, seconds):
-                asked.extend(commands)
+                queries.extend(commands)
                 return super().sample(name, files, commands, seconds)
 
         machine = Asked().file("/proc/self/mountinfo", MOUNTINFO.replace("addr", "port=4711,addr"))
         with pytest.raises(HostproofError):
             read_traffic(machine, 10)
-        assert asked == [["ss", "-tine", "dport", "=", ":2049", "or", "dport", "=", ":4711"]]
+        assert queries == [["ss", "-tine", "dport", "=", ":2049", "or", "dport", "=", ":4711"]]
 
 
 def wire(**texts: tuple[str, str]) -> nfs_traffic.Traffic:

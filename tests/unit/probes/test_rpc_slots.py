@@ -24,8 +24,8 @@ def host(cmdline: str = "ro quiet") -> Machine:
 
 def boot(machine, name=ENTRIES):
     """The value after a reboot and its place, and what loses."""
-    found = rpc_slots.at_boot(rpc_slots.read_slots(machine), name)
-    return found.winner and tuple(found.winner), found.losers
+    outcome = rpc_slots.at_boot(rpc_slots.read_slots(machine), name)
+    return outcome.winner and tuple(outcome.winner), outcome.losers
 
 
 def test_what_the_kernel_has():
@@ -174,8 +174,8 @@ def test_a_plan_asks_what_its_file_would_do():
     changed = rpc_slots.with_modprobe_file(
         slots, f"{ETC}/own.conf", f"options sunrpc {ENTRIES}=128 {MAXIMUM}=128\n"
     )
-    found = rpc_slots.at_boot(changed, ENTRIES)
-    assert (found.winner, found.losers) == (
+    outcome = rpc_slots.at_boot(changed, ENTRIES)
+    assert (outcome.winner, outcome.losers) == (
         ("16", f"{ETC}/zzz.conf:1"),
         [f"{ETC}/own.conf:1 = 128"],
     )

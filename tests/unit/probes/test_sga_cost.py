@@ -57,13 +57,13 @@ def test_numbers_of_processes(most, counts):
 
 
 def cost(size: int = 8 * GIB, requested: int = 8 * GIB, huge: bool = True) -> Cost:
-    found = [
+    results = [
         Row("4 KiB", 4096, 32, 1.5, 3.0, 32 * (size // 512) + 4096, 0, 32 * size // 512),
     ]
     if huge:
-        found.append(Row("huge", 2 * MIB, 32, 0.003, 0.004, 32 * 32768, 0, 32 * size // 262144))
+        results.append(Row("huge", 2 * MIB, 32, 0.003, 0.004, 32 * 32768, 0, 32 * size // 262144))
     reasons = [] if size == requested else ["too little memory"]
-    return Cost(requested, size, reasons, {"4 KiB": 4.0, "huge": 0.5}, found)
+    return Cost(requested, size, reasons, {"4 KiB": 4.0, "huge": 0.5}, results)
 
 
 def test_the_table_says_what_was_measured():

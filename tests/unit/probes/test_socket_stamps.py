@@ -85,15 +85,15 @@ def test_stamps_of_this_kernel():
             pytest.skip("this kernel has no SO_TIMESTAMPING")
         total = 0
         for size in (12, 250, 1):
-            for wanted in (True, False):
-                socket_stamps.ask(client, wanted)
+            for enabled in (True, False):
+                socket_stamps.ask(client, enabled)
                 began = time.time_ns()
                 client.sendall(b"x" * size)
                 total += size
                 other.sendall(other.recv(size))
                 _, ancillary, _, _ = client.recvmsg(size, socket_stamps.ROOM)
                 sent, received = socket_stamps.sent(client), socket_stamps.received(ancillary)
-                if wanted:
+                if enabled:
                     # What was sent without a stamp is numbered as well.
                     assert list(sent) == [total - 1]
                     assert received is not None

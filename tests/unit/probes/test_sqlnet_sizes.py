@@ -116,27 +116,27 @@ def exchange(request, response, seconds=1):
 )
 def test_both_ends_tell_what_was_sent(request_size, response_size):
     """Within 5 % of what was sent, with a response or a request of many segments too."""
-    told = exchange(request_size, response_size)
+    report = exchange(request_size, response_size)
     for end in ("server", "client"):
-        sizes = told[end]
+        sizes = report[end]
         assert sizes["request_bytes"] == pytest.approx(request_size, rel=0.05), end
         assert sizes["response_bytes"] == pytest.approx(response_size, rel=0.05), end
         assert sizes["connections"] == 2
         assert sizes["requests"] >= sqlnet_sizes.FEWEST
         assert 0 < sizes["least_rtt_ms"] <= sizes["rtt_ms"]
     # payload: auto exchanges what it sees with a responder.
-    assert told["probed"], told["remarks"]
-    for request, response, port in told["probed"]:
+    assert report["probed"], report["remarks"]
+    for request, response, port in report["probed"]:
         assert request == pytest.approx(request_size, rel=0.05)
         assert response == pytest.approx(response_size, rel=0.05)
         assert port == PORT
 
 
 def test_long_requests_with_long_responses_are_unknown():
-    told = exchange(9000, 9000)
-    assert "2 connections have requests and responses of several segments" in told["server"]
-    assert not told["probed"]
-    assert "requests and responses of several segments" in told["remarks"][0]
+    report = exchange(9000, 9000)
+    assert "2 connections have requests and responses of several segments" in report["server"]
+    assert not report["probed"]
+    assert "requests and responses of several segments" in report["remarks"][0]
 
 
 def connection(**counters):
@@ -159,13 +159,13 @@ def test_the_server_receives_requests_and_the_client_sends_them():
     served = between([START], [DONE])
     assert (served.requests, served.request_bytes, served.response_bytes) == (100, 80.0, 110.0)
     ends = {"local_port": 50000, "peer_port": PORT}
-    asked = between([START._replace(**ends)], [DONE._replace(**ends)])
-    assert (asked.requests, asked.request_bytes, asked.response_bytes) == (100, 110.0, 80.0)
+    sent = between([START._replace(**ends)], [DONE._replace(**ends)])
+    assert (sent.requests, sent.request_bytes, sent.response_bytes) == (100, 110.0, 80.0)
 
 
 def test_a_connection_within_the_host_counts_once():
     other = {"local": "10.0.0.2", "peer": "10.0.0.1", "local_port": 50000, "peer_port": PORT}
-    both = [[one, one._replace(**other)] for one in (START, DONE)]
+    both = [[snapshot, snapshot._replace(**other)] for snapshot in (START, DONE)]
     assert between(*both) == between([START], [DONE])
 
 

@@ -52,8 +52,8 @@ class TestRecords:
     @pytest.mark.parametrize("name", EXPECTED)
     def test_is_what_it_is(self, name, version):
         storage, _host = look_at(Agent.of(name), version)
-        told = storage.as_dict() | {"hcc": storage.features.hcc}
-        assert {key: told[key] for key in EXPECTED[name]} == EXPECTED[name]
+        values = storage.as_dict() | {"hcc": storage.features.hcc}
+        assert {key: values[key] for key in EXPECTED[name]} == EXPECTED[name]
 
     @pytest.mark.parametrize("name", EXPECTED)
     def test_says_why(self, name):
@@ -68,7 +68,7 @@ class TestRecords:
         assert set(storage.evidence) <= set(host.evidence)
 
     def test_every_rule_has_a_record(self):
-        shown = {(one["vendor"], one["product"]) for one in EXPECTED.values()}
+        shown = {(record["vendor"], record["product"]) for record in EXPECTED.values()}
         assert {(rule.vendor, rule.product) for rule in RULES} - shown == set()
 
 
@@ -82,9 +82,9 @@ class TestRules:
     def test_no_secret_is_in_a_question(self):
         for name in ("zfs-7420", "synology", "linux"):
             _storage, host = look_at(Agent.of(name))
-            assert COMMUNITY not in json.dumps([one.argv for one in host.asked])
+            assert COMMUNITY not in json.dumps([query.argv for query in host.asked])
             assert COMMUNITY not in json.dumps(host.evidence)
-            assert all(COMMUNITY in one.secret.text for one in host.asked if "2c" in one.argv)
+            assert all(COMMUNITY in query.secret.text for query in host.asked if "2c" in query.argv)
 
     @pytest.mark.parametrize(
         ("name", "requests"),
@@ -144,8 +144,8 @@ class TestHostNames:
                 rules.OBJECT: ("6", rules.E + oid),
             }
             storage, _host = look_at(Agent(rows))
-            told = (storage.outcome, storage.role, storage.product)
-            assert told == ("other", "server", system), name
+            result = (storage.outcome, storage.role, storage.product)
+            assert result == ("other", "server", system), name
 
     @pytest.mark.parametrize(
         ("form", "product"),
@@ -265,7 +265,7 @@ class TestUnknown:
     def test_all_of_it_is_one_question(self):
         assert len(FURTHER) <= 40
         _storage, host = look_at(Agent.of("linux"))
-        assert [one.argv[0] for one in host.asked] == ["snmpget", "snmpgetnext"]
+        assert [query.argv[0] for query in host.asked] == ["snmpget", "snmpgetnext"]
 
 
 class TestNotWhatItSeems:
@@ -342,7 +342,9 @@ class TestContradictions:
         assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
         named = " ".join((storage.product or "", *storage.contradictions))
         assert first in named and second in named
-        assert set(storage.contradictions) <= {one[4:] for one in storage.why if one[:4] == "and "}
+        assert set(storage.contradictions) <= {
+            reason[4:] for reason in storage.why if reason[:4] == "and "
+        }
 
     @pytest.mark.parametrize("product", OBJECTS)
     @pytest.mark.parametrize("name", ["linux", "solaris", "freenas"])
@@ -411,12 +413,12 @@ class TestOracle:
     )
     def test_asks_as_the_database_does(self, name, hcc):
         storage, host = look_at(Agent.of(name))
-        (asked,) = (one for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1")
+        (query,) = (entry for entry in host.asked if entry.argv[entry.argv.index("-v") + 1] == "1")
         assert storage.features.hcc == hcc
-        assert asked.argv[0] == "snmpget"
-        assert asked.argv[asked.argv.index("-v") + 1] == "1"
-        assert asked.argv[-2:] == [f"udp:{ADDRESS}:161", "1.3.6.1.4.1.42.2.225.1.4.2.0"]
-        assert asked.secret.text == 'defCommunity "public"\n'
+        assert query.argv[0] == "snmpget"
+        assert query.argv[query.argv.index("-v") + 1] == "1"
+        assert query.argv[-2:] == [f"udp:{ADDRESS}:161", "1.3.6.1.4.1.42.2.225.1.4.2.0"]
+        assert query.secret.text == 'defCommunity "public"\n'
 
     @pytest.mark.parametrize(
         "text",
@@ -619,8 +621,8 @@ class TestPublishedRecords:
         assert rows
         assert [row.text() for row in rows if not row.role_right or row.wrong] == []
         for part in storage_truth.PARTS:
-            right, wanted = storage_truth.score(rows, part)
-            assert right >= 0.95 * wanted, part
+            right, expected = storage_truth.score(rows, part)
+            assert right >= 0.95 * expected, part
 
 
 def test_path_of_the_data():

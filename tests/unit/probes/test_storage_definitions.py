@@ -89,11 +89,11 @@ class TestOfTheHouse:
         assert json.loads(json.dumps(FAMILIES)) == FAMILIES
 
     def test_about_sixty_and_each_is_there_once(self):
-        names = [(one["vendor"], one["product"]) for one in FAMILIES]
+        names = [(family["vendor"], family["product"]) for family in FAMILIES]
         assert len(names) == len(set(names)) >= 60
 
     @pytest.mark.parametrize(
-        "family", FAMILIES, ids=lambda one: f"{one['vendor']} {one['product']}"
+        "family", FAMILIES, ids=lambda family: f"{family['vendor']} {family['product']}"
     )
     def test_each_rests_on_a_document_and_never_on_a_record(self, family):
         assert re.search(r"MIB|RFC|IANA|Guide|Reference|manual|recog|FJDARY", family["source"])
@@ -101,9 +101,9 @@ class TestOfTheHouse:
 
     def test_the_page_names_each_object_of_health(self):
         page = (ROOT / "docs/controls/storage_type.md").read_text()
-        told = {part["source"] for family in FAMILIES for part in family.get("health", [])}
-        objects = {source.replace(" MIB ", " ").split()[1] for source in told}
-        assert {one for one in objects if not re.search(rf"\b{one}\b", page)} == set()
+        sources = {part["source"] for family in FAMILIES for part in family.get("health", [])}
+        objects = {source.replace(" MIB ", " ").split()[1] for source in sources}
+        assert {name for name in objects if not re.search(rf"\b{name}\b", page)} == set()
 
     def test_the_names_of_places_are_those_of_the_schema(self):
         assert set(SCHEMA["$defs"]["oid"]["oneOf"][1]["enum"]) == set(rules.PLACES)
@@ -308,7 +308,9 @@ class TestRows:
         agent = Agent.of("ontap-nodes")
         agent.rows = {key: row for key, row in agent.rows.items() if key[7:9] != (1, 25)}
         column = E + "789.1.25.2.1.4."
-        agent.rows |= Agent({f"{column}{at}": ("4", one) for at, one in enumerate(models, 1)}).rows
+        agent.rows |= Agent(
+            {f"{column}{at}": ("4", model) for at, model in enumerate(models, 1)}
+        ).rows
         return agent
 
     def test_nodes_that_differ_are_all_told(self):

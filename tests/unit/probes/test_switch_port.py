@@ -46,12 +46,12 @@ def read(*parts: Rows, macs: tuple[str, ...] = (HOST,)) -> switch_port.Switch:
 
 
 def only(switch: switch_port.Switch, mac: str = HOST) -> switch_port.SwitchPort:
-    (one,) = switch.ports[mac]
-    return one
+    (entry,) = switch.ports[mac]
+    return entry
 
 
 def numbers(switch: switch_port.Switch, mac: str = HOST) -> list[int]:
-    return [one.port.number for one in switch.ports.get(mac, ())]
+    return [entry.port.number for entry in switch.ports.get(mac, ())]
 
 
 class TestForwardingTable:
@@ -59,8 +59,8 @@ class TestForwardingTable:
         switch = read(
             learned(HOST, 29), bridge_ports(p29=34), port(29, "wrong", oper=1), port(34, "right")
         )
-        one = only(switch)
-        assert (one.name, one.how, one.port.number) == ("core right", "Q-BRIDGE", 34)
+        entry = only(switch)
+        assert (entry.name, entry.how, entry.port.number) == ("core right", "Q-BRIDGE", 34)
 
     @pytest.mark.parametrize("base", [{}, {"p29": 0}])
     def test_and_where_nobody_says_which_it_is_it_is_unknown(self, base):
@@ -78,18 +78,18 @@ class TestForwardingTable:
             """Shows the first chassis' tables when it is walked, and every row when it is asked."""
 
             def _next(self, oid: str) -> tuple[str, str]:
-                found = super()._next(oid)
+                answer = super()._next(oid)
                 return (
                     super()._next("1.3.6.1.2.1.17.7.1.2.2.2")
-                    if ".2.2.1.2.54." in found[0]
-                    else found
+                    if ".2.2.1.2.54." in answer[0]
+                    else answer
                 )
 
-        counts = {f"1.3.6.1.2.1.17.7.1.2.1.1.2.{one}": ("65", "1") for one in (1, 54)}
+        counts = {f"1.3.6.1.2.1.17.7.1.2.1.1.2.{number}": ("65", "1") for number in (1, 54)}
         parts = (learned(OTHER, 1, 1), learned(HOST, 5, 54), bridge_ports(p5=105), port(105, "Gi5"))
-        one = agent(system("core"), counts, *parts)
-        one.__class__ = Stack
-        host = Filers().agent("10.0.0.9", one)
+        device = agent(system("core"), counts, *parts)
+        device.__class__ = Stack
+        host = Filers().agent("10.0.0.9", device)
         assert numbers(switch_port.read_switch(host, target(), [HOST])) == [105]
 
     def test_one_port_in_two_tables_is_one(self):
@@ -150,13 +150,13 @@ class TestCisco:
     def test_stops_where_it_is_found_and_asks_no_reserved_vlan(self):
         host = self.switch()
         switch_port.read_switch(host, target(), [HOST])
-        asked = {one.secret.text for one in host.asked}
-        assert asked == {f'defCommunity "{SECRET}{end}"\n' for end in ("", "@1", "@20")}
+        secrets = {query.secret.text for query in host.asked}
+        assert secrets == {f'defCommunity "{SECRET}{end}"\n' for end in ("", "@1", "@20")}
 
     def test_no_secret_is_seen(self):
         host = self.switch()
         switch = switch_port.read_switch(host, target(), [HOST, OTHER])
-        assert SECRET not in json.dumps([one.argv for one in host.asked])
+        assert SECRET not in json.dumps([query.argv for query in host.asked])
         assert SECRET not in json.dumps(host.evidence)
         assert SECRET not in repr(switch)
 
@@ -172,17 +172,17 @@ class TestCisco:
         host = Contexts(**{SECRET: main})
         switch = switch_port.read_switch(host, target(), [HOST])
         assert "the switch did not answer everything" in switch.missing[HOST]
-        assert sum("@" in one.secret.text for one in host.asked) == 2
+        assert sum("@" in query.secret.text for query in host.asked) == 2
 
     def test_reserved_vlans_are_never_asked(self):
         host = self.switch()
         switch_port.read_switch(host, target(), [OTHER])
-        assert not any("@1002" in one.secret.text for one in host.asked)
+        assert not any("@1002" in query.secret.text for query in host.asked)
 
     def test_others_have_no_such_contexts(self):
         host = Contexts(**{SECRET: agent(system("core"), vlans(20), port(105, "Gi5"))})
         switch_port.read_switch(host, target(), [HOST])
-        assert not any("@" in one.secret.text for one in host.asked)
+        assert not any("@" in query.secret.text for query in host.asked)
 
 
 class TestLldp:
@@ -277,8 +277,8 @@ class TestLayers:
         rows = (learned(HOST, 5), bridge_ports(p5=900), unit(900, "Po1", 161))
         switch = read(*rows, bundle(900, g7=1, g8=2), port(7, "Gi7", oper=4), port(8, "Gi8"))
         assert numbers(switch) == [7, 8]
-        assert [one.partner for one in switch.ports[HOST]] == [1, 2]
-        assert {one.aggregate for one in switch.ports[HOST]} == {"Po1"}
+        assert [entry.partner for entry in switch.ports[HOST]] == [1, 2]
+        assert {entry.aggregate for entry in switch.ports[HOST]} == {"Po1"}
 
     def test_also_one_that_has_a_mode_of_its_own(self):
         rows = (learned(HOST, 5), bridge_ports(p5=900), port(900, "Po1", kind=161, oper=1))
@@ -288,20 +288,22 @@ class TestLayers:
         rows = (learned(HOST, 5), bridge_ports(p5=900), unit(900, "Po1", 161), above(900, 0, 7, 8))
         switch = read(*rows, port(7, "Gi7"), port(8, "Gi8"))
         assert numbers(switch) == [7, 8]
-        assert [one.partner for one in switch.ports[HOST]] == [None, None]
+        assert [entry.partner for entry in switch.ports[HOST]] == [None, None]
 
     def test_a_unit_of_an_aggregate(self):
         rows = (learned(HOST, 5), bridge_ports(p5=950), unit(950, "ae0.0"), above(950, 900))
         switch = read(*rows, unit(900, "ae0", 161), bundle(900, g7=3), port(7, "xe-0/0/7"))
-        assert [(one.port.name, one.partner) for one in switch.ports[HOST]] == [("xe-0/0/7", 3)]
+        assert [(entry.port.name, entry.partner) for entry in switch.ports[HOST]] == [
+            ("xe-0/0/7", 3)
+        ]
 
     def test_a_stack_that_goes_in_circles_ends(self):
         rows = (learned(HOST, 5), bridge_ports(p5=900), unit(900, "a"), unit(901, "b"))
         assert read(*rows, above(900, 901), above(901, 900)).ports[HOST][0].port.oper is None
 
     def test_with_nothing_below_its_mode_is_unknown(self):
-        one = only(read(learned(HOST, 5), bridge_ports(p5=900), unit(900, "Po1", 161)))
-        assert (one.port.name, one.port.oper) == ("Po1", None)
+        entry = only(read(learned(HOST, 5), bridge_ports(p5=900), unit(900, "Po1", 161)))
+        assert (entry.port.name, entry.port.oper) == ("Po1", None)
 
 
 class TestAgain:
@@ -366,9 +368,9 @@ class TestSilence:
                     return 1, "", "Timeout: No Response from udp:10.0.0.9:161.\n"
                 return super().reply(argv)
 
-        one = agent(system("core"), learned(HOST, 5), bridge_ports(p5=105), port(105, "Gi5"))
-        one.__class__ = Tired
-        switch = switch_port.read_switch(Filers().agent("10.0.0.9", one), target(), [HOST])
+        device = agent(system("core"), learned(HOST, 5), bridge_ports(p5=105), port(105, "Gi5"))
+        device.__class__ = Tired
+        switch = switch_port.read_switch(Filers().agent("10.0.0.9", device), target(), [HOST])
         assert "did not answer everything" in switch.missing[HOST]
 
 
@@ -401,17 +403,17 @@ class TestFuzz:
 
     @pytest.mark.parametrize("seed", range(150))
     def test_values(self, seed):
-        one = self.spoilt(random.Random(seed))
-        host = Filers().agent("10.0.0.9", one)
+        device = self.spoilt(random.Random(seed))
+        host = Filers().agent("10.0.0.9", device)
         switch = switch_port.read_switch(host, target(), [HOST, FILER])
         assert set(switch.ports) | set(switch.missing) == {HOST, FILER}
         assert not set(switch.ports) & set(switch.missing)
-        for found in switch_port.read_again(host, target(), switch).ports.values():
-            for each in found:
+        for ports in switch_port.read_again(host, target(), switch).ports.values():
+            for each in ports:
                 key = (*map(int, ethernet_port.PAUSE_OPER.split(".")), each.port.number)
-                said = one.rows.get(key, ("", ""))
-                valid = said[0] == "2" and said[1] in switch_truth.MODES
-                assert each.port.oper == (switch_truth.MODES[said[1]] if valid else None)
+                value = device.rows.get(key, ("", ""))
+                valid = value[0] == "2" and value[1] in switch_truth.MODES
+                assert each.port.oper == (switch_truth.MODES[value[1]] if valid else None)
                 assert each.name.isprintable()
 
     @pytest.mark.parametrize("seed", range(60))
@@ -425,9 +427,9 @@ class TestFuzz:
                     output = output[: chance.randrange(len(output) + 1)]
                 return rc, output, errors
 
-        one = agent(*self.WHOLE)
-        one.__class__ = Noise
-        host = Filers().agent("10.0.0.9", one)
+        device = agent(*self.WHOLE)
+        device.__class__ = Noise
+        host = Filers().agent("10.0.0.9", device)
         try:
             switch = switch_port.read_switch(host, target(), [HOST, FILER])
         except snmp.NoAnswer:
@@ -460,9 +462,13 @@ class TestRecords:
         path = switch_truth.FOLDER / "network__router__huawei-s5720.snmprec"
         host = Filers().agent("10.0.0.9", Agent.recorded(path))
         switch = switch_port.read_switch(host, target(), ["00:0b:86:a9:56:c0"])
-        one = only(switch, "00:0b:86:a9:56:c0")
-        assert (one.port.number, one.port.name, one.how) == (34, "XGigabitEthernet0/0/1", "BRIDGE")
-        assert (one.port.oper, one.port.speed) == (Pause(False, False), 10000)
+        entry = only(switch, "00:0b:86:a9:56:c0")
+        assert (entry.port.number, entry.port.name, entry.how) == (
+            34,
+            "XGigabitEthernet0/0/1",
+            "BRIDGE",
+        )
+        assert (entry.port.oper, entry.port.speed) == (Pause(False, False), 10000)
 
     @pytest.mark.parametrize("path", recorded()[:1])
     def test_an_agent_without_modes_has_none(self, path):
@@ -473,8 +479,8 @@ class TestRecords:
             ethernet_port.read_port(host, target(), number) for number in sorted(rows["inPause"])
         ]
         assert len(ports) == 44
-        assert {(one.oper, one.admin) for one in ports} == {(None, None)}
-        assert all(one.before.in_pause is not None for one in ports)
+        assert {(entry.oper, entry.admin) for entry in ports} == {(None, None)}
+        assert all(entry.before.in_pause is not None for entry in ports)
 
 
 def test_a_record_is_written_in_order(tmp_path):

@@ -23,8 +23,8 @@ from listener_home import OracleHome, free_port
 
 @pytest.fixture(scope="module")
 def target():
-    with responder(SETTINGS._replace(connections=8)) as one:
-        yield tcp_latency.resolve("127.0.0.1", one.port)
+    with responder(SETTINGS._replace(connections=8)) as process:
+        yield tcp_latency.resolve("127.0.0.1", process.port)
 
 
 def request_response(target: Target, samples: int = 100, interval: float = 0.0, **more) -> Series:
@@ -62,21 +62,21 @@ def long(monkeypatch):
 @pytest.fixture
 def asked(monkeypatch):
     """When stamps were asked for; only after the warm-up."""
-    real, found = socket_stamps.ask, []
+    real, calls = socket_stamps.ask, []
 
     def watched(stream, wanted):
-        found.append(wanted)
+        calls.append(wanted)
         real(stream, wanted)
 
     def warm(target, exchange, pace, remarks):
         plan = warm_up(target, exchange, pace, remarks)
-        found.clear()
+        calls.clear()
         return plan
 
     warm_up = tcp_latency._warm_up
     monkeypatch.setattr(socket_stamps, "ask", watched)
     monkeypatch.setattr(tcp_latency, "_warm_up", warm)
-    return found
+    return calls
 
 
 def test_what_is_short_is_told_to_the_user_without_stamps(target, short, asked):
@@ -150,16 +150,16 @@ def test_the_host_is_what_is_left_of_the_same_request(target, monkeypatch):
 
 def test_windows(target):
     windows = tcp_latency.windows(target, request_response(target))
-    assert [(one.probe, one.layer, one.size, one.n) for one in windows] == [
+    assert [(entry.probe, entry.layer, entry.size, entry.n) for entry in windows] == [
         ("tcp", "kernel", 12, 100),
         ("tcp", "user", 12, 100),
         ("tcp", "host", 12, 100),
     ]
-    for one in windows:
-        assert one.subject == target.name
-        assert one.minimum <= one.p50 <= one.p90 <= one.maximum
-        assert one.p99 is None
-        assert Window.from_json(one.to_json()) == one
+    for window in windows:
+        assert window.subject == target.name
+        assert window.minimum <= window.p50 <= window.p90 <= window.maximum
+        assert window.p99 is None
+        assert Window.from_json(window.to_json()) == window
 
 
 @pytest.mark.parametrize(("request_size", "reply_size"), [(1, 1), (250, 4), (65536, 65536)])
@@ -209,12 +209,12 @@ def test_without_stamps_there_are_user_times_and_a_remark(target, monkeypatch):
 
 
 def test_a_driver_that_stamps_nothing_is_not_asked_again(target, monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket_stamps, "sent", lambda _: asked.append(1) or {})
+    calls = []
+    monkeypatch.setattr(socket_stamps, "sent", lambda _: calls.append(1) or {})
     series = request_response(target)
     assert set(series.layers) == {"user"}
     assert len(series.layers["user"]) == 100
-    assert len(asked) <= traffic.WARM_UP
+    assert len(calls) <= traffic.WARM_UP
     assert "user times alone" in series.remarks[0]
 
 
@@ -283,8 +283,8 @@ def test_the_interval_is_kept(target):
 
 
 def test_no_request_begins_after_the_deadline(target):
-    wanted = pace(1000, 0.05, seconds=1.5)
-    series = tcp_latency.request_response(target, 12, 4, wanted)
+    pacing = pace(1000, 0.05, seconds=1.5)
+    series = tcp_latency.request_response(target, 12, 4, pacing)
     answered = series.conditions["answered"]
     assert 1 <= answered <= 30
     assert f"allowed {answered} of 2000 requests" in series.remarks[0]
@@ -377,7 +377,7 @@ def test_handshakes(target):
 def test_without_tcp_info_there_is_connect_alone(target, monkeypatch):
     monkeypatch.setattr(tcp_latency, "_tcp_info", lambda _: None)
     series = tcp_latency.handshake(target, pace(2))
-    assert [one.layer for one in tcp_latency.windows(target, series)] == ["user"]
+    assert [window.layer for window in tcp_latency.windows(target, series)] == ["user"]
     assert "no figure for the network alone" in series.remarks[0]
 
 

@@ -24,8 +24,8 @@ def stream(request):
         listener = socket.create_server((request.param, 0), family=family)
     except OSError:
         pytest.skip(f"this machine has no {request.param}")
-    with listener, socket.create_connection(listener.getsockname()[:2]) as one:
-        yield one
+    with listener, socket.create_connection(listener.getsockname()[:2]) as client:
+        yield client
 
 
 def new_enough() -> bool:
@@ -34,13 +34,13 @@ def new_enough() -> bool:
 
 @needs_linux
 def test_loopback(stream):
-    found = tcp_path.of(stream)
-    assert found["source_address"] == stream.getsockname()[0]
+    path = tcp_path.of(stream)
+    assert path["source_address"] == stream.getsockname()[0]
     # What an IPv4 packet can hold is a byte less than the interface's 65536.
-    assert found["mtu"] in (int(Path("/sys/class/net/lo/mtu").read_text()), 65535)
-    assert 0 < found["mss"] < found["mtu"]
+    assert path["mtu"] in (int(Path("/sys/class/net/lo/mtu").read_text()), 65535)
+    assert 0 < path["mss"] < path["mtu"]
     if new_enough():
-        assert (found["interface"], found["route"]) == ("lo", "this host")
+        assert (path["interface"], path["route"]) == ("lo", "this host")
 
 
 def answers(monkeypatch, name: str) -> None:
@@ -62,14 +62,14 @@ def answers(monkeypatch, name: str) -> None:
 @pytest.mark.usefixtures("a_new_kernel")
 def test_the_way_in_words(stream, monkeypatch, name, route):
     answers(monkeypatch, name)
-    found = tcp_path.of(stream)
-    assert (found["interface"], found["route"]) == ("e0", route)
+    path = tcp_path.of(stream)
+    assert (path["interface"], path["route"]) == ("e0", route)
 
 
 def without_route(stream) -> bool:
-    found = tcp_path.of(stream)
-    assert {"source_address", "mtu", "mss"} <= set(found)
-    return not {"interface", "route"} & set(found)
+    path = tcp_path.of(stream)
+    assert {"source_address", "mtu", "mss"} <= set(path)
+    return not {"interface", "route"} & set(path)
 
 
 @pytest.fixture
@@ -123,15 +123,15 @@ class Marked:
 @needs_linux
 @pytest.mark.usefixtures("a_new_kernel")
 def test_a_mark_of_32_bits(stream, monkeypatch):
-    asked = []
+    marks = []
 
     def ask(_kernel, flow, sequence, as_it_stands):
-        asked.append(flow.mark)
+        marks.append(flow.mark)
         rtnetlink.request(flow, sequence, as_it_stands)
 
     monkeypatch.setattr(tcp_path, "_ask", ask)
     assert without_route(Marked(stream))
-    assert asked == [2**31] * 2
+    assert marks == [2**31] * 2
 
 
 @needs_linux
@@ -151,16 +151,16 @@ def test_another_system(stream, monkeypatch):
 
 @needs_linux
 def test_every_mode_keeps_it_in_its_windows(tmp_path):
-    told = []
-    with responder(SETTINGS._replace(connections=2)) as one:
-        target = tcp_latency.resolve("127.0.0.1", one.port)
-        told.append(tcp_latency.request_response(target, 12, 4, pace(5)))
-        told.append(tcp_latency.handshake(target, pace(2)))
+    runs = []
+    with responder(SETTINGS._replace(connections=2)) as server:
+        target = tcp_latency.resolve("127.0.0.1", server.port)
+        runs.append(tcp_latency.request_response(target, 12, 4, pace(5)))
+        runs.append(tcp_latency.handshake(target, pace(2)))
     home = OracleHome(tmp_path / "home")
     with home.running():
         target = tcp_latency.resolve("127.0.0.1", home.port)
-        told.append(tcp_latency.tns_pings(target, pace(2)))
-    for series in told:
+        runs.append(tcp_latency.tns_pings(target, pace(2)))
+    for series in runs:
         for window in tcp_latency.windows(target, series):
             assert window.conditions["source_address"] == "127.0.0.1"
             assert window.conditions["mtu"] > 0

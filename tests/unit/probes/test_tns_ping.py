@@ -41,12 +41,12 @@ def server(*says: bytes) -> Iterator[tuple[int, list[bytes]]]:
         with contextlib.suppress(OSError):
             stream, _ = listener.accept()
             with stream:
-                for one in says:
+                for data in says:
                     piece = stream.recv(4096)
                     if not piece:
                         break
                     heard.append(piece)
-                    stream.sendall(one)
+                    stream.sendall(data)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -63,10 +63,10 @@ def ping(port: int, timeout: float = 5.0) -> Ping:
 
 def test_answered() -> None:
     with server(REFUSE_0) as (port, heard):
-        one = ping(port)
-    assert (one.outcome, one.error, one.alias) == ("answered", 0, "LISTENER")
-    assert one.connected is not None
-    assert one.connected <= one.seconds
+        result = ping(port)
+    assert (result.outcome, result.error, result.alias) == ("answered", 0, "LISTENER")
+    assert result.connected is not None
+    assert result.connected <= result.seconds
     assert heard == [tns_packet.connect()]
 
 
@@ -89,34 +89,34 @@ def test_the_answer_may_come_in_pieces() -> None:
 def test_refused_with_another_number() -> None:
     text = b"(DESCRIPTION=(ERR=12528))"
     with server(packet(4, b"\x22\0" + struct.pack(">H", len(text)) + text)) as (port, _):
-        one = ping(port)
-    assert (one.outcome, one.error) == ("refused", 12528)
+        result = ping(port)
+    assert (result.outcome, result.error) == ("refused", 12528)
 
 
 def test_accepted_counts_as_an_answer() -> None:
     with server(ACCEPT) as (port, _):
-        one = ping(port)
-    assert (one.outcome, one.said) == ("answered", "ACCEPT, protocol 314")
+        result = ping(port)
+    assert (result.outcome, result.said) == ("answered", "ACCEPT, protocol 314")
 
 
 def test_asked_to_resend() -> None:
     with server(RESEND, REFUSE_0) as (port, heard):
-        one = ping(port)
-    assert (one.outcome, one.resends) == ("answered", 1)
+        result = ping(port)
+    assert (result.outcome, result.resends) == ("answered", 1)
     assert heard == [tns_packet.connect()] * 2
 
 
 def test_asked_to_resend_for_ever() -> None:
     with server(*[RESEND] * 9) as (port, heard):
-        one = ping(port)
-    assert (one.outcome, one.resends, len(heard)) == ("refused", 2, 3)
-    assert "again and again" in one.said
+        result = ping(port)
+    assert (result.outcome, result.resends, len(heard)) == ("refused", 2, 3)
+    assert "again and again" in result.said
 
 
 def test_redirected() -> None:
     with server(REFUSE_0) as (second, heard), server(redirect_to(second)) as (first, _):
-        one = ping(first)
-    assert (one.outcome, one.redirects) == ("answered", 1)
+        result = ping(first)
+    assert (result.outcome, result.redirects) == ("answered", 1)
     assert heard == [tns_packet.connect("(CONNECT_DATA=(X=1))", tns_packet.AFTER_REDIRECT)]
 
 
@@ -125,14 +125,14 @@ def test_redirected_for_ever() -> None:
     with contextlib.ExitStack() as stack:
         for _ in range(3):
             port, _ = stack.enter_context(server(redirect_to(port)))
-        one = ping(port)
-    assert (one.outcome, one.redirects) == ("refused", 2)
+        result = ping(port)
+    assert (result.outcome, result.redirects) == ("refused", 2)
 
 
 def test_redirected_to_where_nobody_listens() -> None:
     with server(redirect_to(free_port())) as (port, _):
-        one = ping(port)
-    assert (one.outcome, one.redirects) == ("closed", 1)
+        result = ping(port)
+    assert (result.outcome, result.redirects) == ("closed", 1)
 
 
 def test_closed_without_an_answer() -> None:
@@ -143,15 +143,15 @@ def test_closed_without_an_answer() -> None:
 def test_no_answer_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         began = time.monotonic()
-        one = ping(listener.getsockname()[1], 0.3)
-    assert one.outcome == "no_answer"
+        result = ping(listener.getsockname()[1], 0.3)
+    assert result.outcome == "no_answer"
     assert 0.2 < time.monotonic() - began < 3
 
 
 def test_nobody_listens() -> None:
-    one = ping(free_port())
-    assert (one.outcome, one.connected) == ("no_connection", None)
-    assert one.said == "Connection refused"
+    result = ping(free_port())
+    assert (result.outcome, result.connected) == ("no_connection", None)
+    assert result.said == "Connection refused"
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.0 400 Bad Request\r\n\r\n", packet(12, b"\1\0\1")])
@@ -204,7 +204,9 @@ def test_a_burst_that_is_too_small_to_tell() -> None:
     assert tns_ping.summarize(made([0.0] * 11), 10).verdict == "not_delayed"
 
 
-@pytest.mark.parametrize("outcome", [one for one in tns_ping.OUTCOMES if one != "answered"])
+@pytest.mark.parametrize(
+    "outcome", [outcome for outcome in tns_ping.OUTCOMES if outcome != "answered"]
+)
 def test_a_burst_of_which_one_was_not_answered(outcome: str) -> None:
     burst = tns_ping.summarize(made(staircase(49, 10)) + made([0.0], outcome), 10)
     assert burst.verdict == "failed"
@@ -242,7 +244,7 @@ def test_pings_one_by_one_end_at_the_deadline(tmp_path: Path) -> None:
         deadline = time.monotonic() + 0.5
         pings = tns_ping.one_by_one("127.0.0.1", home.port, 50, 5, 0.2, deadline)
     assert 1 <= len(pings) <= 3
-    assert all(one.outcome == "answered" for one in pings)
+    assert all(result.outcome == "answered" for result in pings)
     assert pings[0].began < 0.1
 
 
@@ -251,5 +253,5 @@ def test_a_burst_ends_at_the_deadline() -> None:
         began = time.monotonic()
         port = listener.getsockname()[1]
         pings = tns_ping.at_once("127.0.0.1", port, 5, 60, began + 0.4)
-    assert {one.outcome for one in pings} == {"no_answer"}
+    assert {result.outcome for result in pings} == {"no_answer"}
     assert time.monotonic() - began < 3

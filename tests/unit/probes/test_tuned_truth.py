@@ -32,9 +32,9 @@ def machine_of(case: dict[str, Any]) -> Machine:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_as_the_real_tuned_leaves_it(case):
-    told = boot.read_boot(machine_of(case))
-    pool = huge_page_pool.pool_at_boot(told, 2 << 20)
-    mode = thp.at_boot(told, boot.Setting("always", "kernel default"))
+    state = boot.read_boot(machine_of(case))
+    pool = huge_page_pool.pool_at_boot(state, 2 << 20)
+    mode = thp.at_boot(state, boot.Setting("always", "kernel default"))
     assert mode.winner is not None
     assert {"pool": str(pool.pages), "thp": mode.winner.value} == case["real"]
     assert pool.unknown is None

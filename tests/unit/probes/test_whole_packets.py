@@ -64,8 +64,8 @@ def test_who_may_send_none_is_denied(monkeypatch):
 
 
 def record(**figures):
-    told = {f"{HERE} {name}": value for name, value in figures.items()}
-    reading = {"kind": "windows", "at": "", "windows": [], "remarks": [], "figures": told}
+    values = {f"{HERE} {name}": value for name, value in figures.items()}
+    reading = {"kind": "windows", "at": "", "windows": [], "remarks": [], "figures": values}
     return RecordedHost({whole_packets.KEY: reading})
 
 
@@ -73,8 +73,8 @@ GOOD = {"size": 9000, "passed": 1, "pieces": 0, "hop": "", "limit": 0, "arrives"
 
 
 def test_a_record_gives_the_same():
-    found = whole_packets.look(record(**GOOD), {HERE: 9000})
-    assert found == {HERE: whole_packets.Way(9000, True, 0, "", 0, 9000)}
+    ways = whole_packets.look(record(**GOOD), {HERE: 9000})
+    assert ways == {HERE: whole_packets.Way(9000, True, 0, "", 0, 9000)}
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"hop"}))

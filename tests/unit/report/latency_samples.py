@@ -17,8 +17,8 @@ STARTED = 1_790_000_000.0
 
 def reading(windows, remarks=()):
     """A reading of kind "windows", as a host records it."""
-    told = [window.to_json() for window in windows]
-    return {"kind": "windows", "at": AT, "windows": told, "remarks": list(remarks)}
+    entries = [window.to_json() for window in windows]
+    return {"kind": "windows", "at": AT, "windows": entries, "remarks": list(remarks)}
 
 
 def of_fixture(name):
@@ -71,7 +71,7 @@ def passive(middle, *, subject="sda", layer="read", count=10):
 
 def latency_line(host, cited, *, status="fail", **changes):
     """A host with a finding for each of ``cited``: {check: {key: reading}}."""
-    evidence = {key: told for readings in cited.values() for key, told in readings.items()}
+    evidence = {key: record for readings in cited.values() for key, record in readings.items()}
     findings = [
         finding(
             control="latency",

@@ -13,7 +13,8 @@ Shape = list[tuple[float, float, float]]
 
 def series(*bins: Any) -> Series:
     made = [
-        window("database", "log file sync", "database", 100, None, {}, bins=one) for one in bins
+        window("database", "log file sync", "database", 100, None, {}, bins=counts)
+        for counts in bins
     ]
     return Series("database", "log file sync", "database", None, tuple(made))
 
@@ -49,12 +50,12 @@ def test_reports_that_divide_the_octaves_differently_add_up() -> None:
     fine = {17: 10, 18: 20, 19: 30, 20: 40}
     drawn = shape(octaves({15: 10, 20: 90}, {20: 16}), octaves(fine))
     assert [round(200 * share) for _, _, share in drawn] == [10, 18, 28, 38, 48, 58]
-    assert all(one[1] == other[0] for one, other in zip(drawn, drawn[1:], strict=False))
+    assert all(previous[1] == other[0] for previous, other in zip(drawn, drawn[1:], strict=False))
     assert sum(share for _, _, share in drawn) == pytest.approx(1.0)
 
 
 def test_fine_bins_are_drawn_where_they_are() -> None:
     made = window_from_samples("tcp", "x", "net", None, 1.0, 1.0, [400000] * 900 + [100] * 100, {})
-    one = Series("tcp", "x", "net", None, (made,))
-    drawn, _ = _shapes(one, one)
+    item = Series("tcp", "x", "net", None, (made,))
+    drawn, _ = _shapes(item, item)
     assert drawn == [(0.125, 0.25, 0.1), (384.0, 448.0, 0.9)]

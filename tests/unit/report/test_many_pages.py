@@ -128,16 +128,18 @@ def test_more_hosts_have_an_index_and_a_page_each(tmp_path):
     folder = write_folder(tmp_path / "run", lines)
     answer = render(folder)
     assert answer.page == str(folder / "index.html")
-    assert sorted(os.listdir(folder / "hosts")) == sorted(f"{one['host']}.html" for one in lines)
+    assert sorted(os.listdir(folder / "hosts")) == sorted(
+        f"{entry['host']}.html" for entry in lines
+    )
     assert stat.S_IMODE((folder / "hosts").stat().st_mode) == 0o700
-    assert {stat.S_IMODE(one.stat().st_mode) for one in (folder / "hosts").iterdir()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (folder / "hosts").iterdir()} == {0o600}
     for line in lines:
         text = (folder / "hosts" / f"{line['host']}.html").read_text()
         page = Page(text)
         assert text.count("<section class=h ") == 1
-        for told in line["findings"]:
+        for item in line["findings"]:
             for name in ("title", "check", "desired", "running", "reference"):
-                assert " ".join((told[name] or "").split()) in page.text
+                assert " ".join((item[name] or "").split()) in page.text
         assert ("MemTotal: 131915804 kB" in page.text) is bool(line["evidence"])
         within = {link for link in page.links if not link.startswith("https:")}
         assert within - {f"#{name}" for name in page.ids} == {"../index.html"}
@@ -147,10 +149,10 @@ def test_more_hosts_have_an_index_and_a_page_each(tmp_path):
 def attention_of(lines):
     """(host, check, status) of each finding that needs attention, however often it is there."""
     return sorted(
-        (line["host"], told["check"], told["status"])
+        (line["host"], item["check"], item["status"])
         for line in lines
-        for told in line["findings"]
-        if told["status"] in ("fail", "error", "warn")
+        for item in line["findings"]
+        if item["status"] in ("fail", "error", "warn")
     )
 
 
@@ -158,7 +160,7 @@ def test_the_index_has_every_finding_that_needs_attention_with_a_link_to_it(tmp_
     lines = fleet(HOSTS, 11, evidence=True)
     folder = rendered(tmp_path, lines)
     text = (folder / "index.html").read_text()
-    found = []
+    findings = []
     for row in re.findall(r"<tr data-v=.*?(?=<tr data-v|</table>)", text, re.S):
         (check,) = re.findall(r"data-k=([a-z0-9_.]+)>", row)
         (status,) = re.findall(r"<b>. (\w+)</b>", row)
@@ -167,10 +169,10 @@ def test_the_index_has_every_finding_that_needs_attention_with_a_link_to_it(tmp_
             assert page == f"hosts/{host}.html"
             assert f'id="{anchor}"' in (folder / page).read_text()
             assert anchor.startswith(f"h:{host}/{check}")
-            found.append((host, check, status))
-    assert sorted(one for one in found if one[1] != "host.reachable") == attention_of(lines)
-    assert ("db03", "host.reachable", "error") in found
-    assert f"{len(found)} findings need attention" in Page(text).text
+            findings.append((host, check, status))
+    assert sorted(item for item in findings if item[1] != "host.reachable") == attention_of(lines)
+    assert ("db03", "host.reachable", "error") in findings
+    assert f"{len(findings)} findings need attention" in Page(text).text
 
 
 def test_what_rests_on_a_cause_stands_with_it_and_subjects_are_told_apart(tmp_path):
@@ -216,13 +218,13 @@ def test_old_links_lead_to_the_page_of_the_host_with_and_without_a_script(tmp_pa
 
 def test_what_hosts_say_is_text_on_every_page(tmp_path):
     names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
-    told = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
+    item = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
     reading = {"kind": NASTY, "at": NASTY, "text": NASTY}
     waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
     lines = [
         make_line(
             f"db{number}",
-            [told, dict(told, status="waived", waiver=waiver)],
+            [item, dict(item, status="waived", waiver=waiver)],
             evidence=pack({NASTY: reading}),
         )
         for number in range(HOSTS)
@@ -235,11 +237,13 @@ def test_what_hosts_say_is_text_on_every_page(tmp_path):
         page = Page(text)
         assert [tag for tag, _ in page.tags].count("script") == 1
         assert not {tag for tag, _ in page.tags} & {"img", "link", "iframe", "object", "base"}
-        assert not any("style" in told or "src" in told for _, told in page.tags)
+        assert not any("style" in attributes or "src" in attributes for _, attributes in page.tags)
         assert not re.search("[\x1b\ud800-\udfff\u202e]", text)
         if path.name != "report.html":
             assert markup.escape("<script>alert(1)</script>") in text
-        (policy,) = [one["content"] for _, one in page.tags if one.get("http-equiv")]
+        (policy,) = [
+            attributes["content"] for _, attributes in page.tags if attributes.get("http-equiv")
+        ]
         assert policy.startswith("default-src 'none'") and "unsafe" not in policy
 
 
@@ -261,12 +265,12 @@ def test_pages_of_hosts_that_are_gone_go_and_what_is_not_ours_stays(tmp_path):
     others = [make_line(f"web{number}", [finding()]) for number in range(HOSTS)]
     write_folder(folder, others)
     render(folder)
-    names = {one.name for one in (folder / "hosts").iterdir()}
+    names = {path.name for path in (folder / "hosts").iterdir()}
     assert names == {f"web{number}.html" for number in range(HOSTS)} | {"notes.txt", "mine.html"}
     write_folder(folder, others[:3])
     render(folder)
     assert not (folder / "index.html").exists()
-    assert {one.name for one in (folder / "hosts").iterdir()} == {"notes.txt", "mine.html"}
+    assert {path.name for path in (folder / "hosts").iterdir()} == {"notes.txt", "mine.html"}
     (folder / "index.html").write_text("<p>the reader's own")
     render(folder)
     assert (folder / "index.html").exists()
@@ -302,12 +306,12 @@ def test_a_report_that_cannot_be_written_leaves_all_pages_as_they_were(
         patched.setattr(where, what, fails)
         with pytest.raises((HostproofError, OSError), match="No space left"):
             render(folder)
-    found = contents(folder)
+    after = contents(folder)
     if what == "fsync":
         # The pages of hosts stand before the first file is forced to the disk.
-        found = {name: text for name, text in found.items() if "hosts" not in name}
+        after = {name: text for name, text in after.items() if "hosts" not in name}
         before = {name: text for name, text in before.items() if "hosts" not in name}
-    assert found == before
+    assert after == before
     assert not [name for name in os.listdir(folder) if name.startswith(".")]
 
 

@@ -15,9 +15,9 @@ def told(check, status="fail", *causes, **changes):
 
 def shown(*findings):
     """{cause: what stands below it}, in their order."""
-    name = lambda one: one["check"][2:]  # noqa: E731
+    name = lambda entry: entry["check"][2:]  # noqa: E731
     return [
-        (name(group.cause), [name(one) for one in group.rests]) for group in groups_of(findings)
+        (name(group.cause), [name(rest) for rest in group.rests]) for group in groups_of(findings)
     ]
 
 
@@ -104,7 +104,7 @@ def test_the_order_is_what_failed_then_by_when_it_can_be_done():
 def first_of(*hosts):
     first = First()
     for state in merge(
-        [make_line(f"db{number}", list(found)) for number, found in enumerate(hosts)]
+        [make_line(f"db{number}", list(findings)) for number, findings in enumerate(hosts)]
     ).hosts:
         first.add(state)
     return first
@@ -143,7 +143,7 @@ def test_the_actions_are_those_that_make_most_hosts_ready():
 @pytest.mark.parametrize("hosts", [[[told("x", "pass")]], [[told("x", "warn")]], []])
 def test_where_all_are_ready_nothing_is_first(hosts):
     assert first_of(*hosts).waiting == 0
-    lines = [make_line(f"db{number}", found) for number, found in enumerate(hosts)]
+    lines = [make_line(f"db{number}", findings) for number, findings in enumerate(hosts)]
     assert "Fix first" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
 
 
@@ -173,7 +173,7 @@ def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
     first = First()
     for state in merge(lines).hosts:
         first.add(state)
-    assert [(one.check, one.on) for one in first.by_hosts()] == [
+    assert [(cause.check, cause.on) for cause in first.by_hosts()] == [
         ("c.a", 9), ("c.b", 7), ("c.c", 5), ("c.d", 3), ("c.e", 1)
     ]  # fmt: skip
     page = render_html(merge(lines), "2026-11-21T04:00:00Z")

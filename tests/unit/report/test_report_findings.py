@@ -50,9 +50,9 @@ def test_an_unknown_key_in_place_of_one_that_is_missing_is_seen_among_others():
 
 
 def test_a_text_that_is_too_long_and_a_waiver_are_seen_among_others():
-    one = finding(why="x" * 500, fix="y" * 501)
-    assert are_sound([one, finding()], 501)
-    assert not are_sound([one, finding()], 500)
+    entry = finding(why="x" * 500, fix="y" * 501)
+    assert are_sound([entry, finding()], 501)
+    assert not are_sound([entry, finding()], 500)
     waiver = {"owner": "a", "reason": "b", "expires": "2026-12-31", "was": "fail"}
     waived = finding(status="waived", waiver=waiver)
     assert problem_of_finding(waived, 3) is None

@@ -151,24 +151,24 @@ def families(results, **options):
 
 @pytest.mark.parametrize("results", [merge(fleet(12, 11)), nasty_results()], ids=("fleet", "nasty"))
 def test_prometheus_counts_everything_once(results):
-    found = families(results)
-    for family in found.values():
+    metrics = families(results)
+    for family in metrics.values():
         assert family.documentation
         assert family.type == "gauge"
         series = [(s.name, tuple(sorted(s.labels.items()))) for s in family.samples]
         assert len(series) == len(set(series))
-    findings = [one for state in results.states for one in state.findings]
-    total = sum(sample.value for sample in found["hostproof_findings"].samples)
-    assert total == len([one for one in findings if one["status"] not in ("pass", "skip")])
-    total = sum(sample.value for sample in found["hostproof_host_findings"].samples)
+    findings = [item for state in results.states for item in state.findings]
+    total = sum(sample.value for sample in metrics["hostproof_findings"].samples)
+    assert total == len([item for item in findings if item["status"] not in ("pass", "skip")])
+    total = sum(sample.value for sample in metrics["hostproof_host_findings"].samples)
     assert total == sum(len(state.findings) for state in results.hosts)
 
 
 def test_prometheus_has_no_series_for_what_is_well():
     lines = [make_line("db01", [finding(status="pass"), finding(status="skip")])]
-    found = families(merge(lines))
-    assert "hostproof_findings" not in found
-    counts = {s.labels["status"]: s.value for s in found["hostproof_host_findings"].samples}
+    metrics = families(merge(lines))
+    assert "hostproof_findings" not in metrics
+    counts = {s.labels["status"]: s.value for s in metrics["hostproof_host_findings"].samples}
     assert counts == {"fail": 0, "error": 0, "warn": 0, "waived": 0, "skip": 1, "pass": 1}
 
 
@@ -192,8 +192,8 @@ def test_when_evidence_was_recorded_is_told_of_each_host():
 
 
 def test_prometheus_values():
-    found = families(merge(fleet(5, 2, statuses="warn")), strict=True)
-    verdicts = found["hostproof_host_verdict"]
+    metrics = families(merge(fleet(5, 2, statuses="warn")), strict=True)
+    verdicts = metrics["hostproof_host_verdict"]
     assert verdicts.documentation == (
         "Verdict of a host: 0 ready, 1 ready with warnings, 2 undetermined, 3 not ready, "
         "4 unreachable, 5 not a database host."
@@ -201,13 +201,13 @@ def test_prometheus_values():
     assert {s.labels["host"]: s.value for s in verdicts.samples} == {
         f"db0{number}": 1.0 for number in range(1, 6)
     }
-    assert found["hostproof_exit_code"].samples[0].value == 2
-    assert found["hostproof_hosts_expected"].samples[0].value == 5
-    assert found["hostproof_hosts_answered"].samples[0].value == 5
-    assert found["hostproof_report_timestamp_seconds"].samples[0].value == 1795233600
-    judged = found["hostproof_host_judged_timestamp_seconds"].samples[0]
+    assert metrics["hostproof_exit_code"].samples[0].value == 2
+    assert metrics["hostproof_hosts_expected"].samples[0].value == 5
+    assert metrics["hostproof_hosts_answered"].samples[0].value == 5
+    assert metrics["hostproof_report_timestamp_seconds"].samples[0].value == 1795233600
+    judged = metrics["hostproof_host_judged_timestamp_seconds"].samples[0]
     assert judged.value == 1795230920
-    assert found["hostproof_findings"].samples[0].labels == {
+    assert metrics["hostproof_findings"].samples[0].labels == {
         "host": "db01",
         "control": "hugepages",
         "check": "hugepages.pool_covers_sga",
@@ -217,13 +217,13 @@ def test_prometheus_values():
 
 
 def test_equal_findings_are_one_series():
-    found = families(merge([make_line("db01", [finding(), finding()])]))
-    assert [sample.value for sample in found["hostproof_findings"].samples] == [2]
+    metrics = families(merge([make_line("db01", [finding(), finding()])]))
+    assert [sample.value for sample in metrics["hostproof_findings"].samples] == [2]
 
 
 def test_prometheus_labels_are_escaped():
-    found = families(merge([make_line('a"b\\c\nd\x1b', [finding()])]))
-    host = found["hostproof_findings"].samples[0].labels["host"]
+    metrics = families(merge([make_line('a"b\\c\nd\x1b', [finding()])]))
+    host = metrics["hostproof_findings"].samples[0].labels["host"]
     assert host == 'a"b\\c\nd\\x1b'
 
 

@@ -63,19 +63,19 @@ def test_a_small_report_holds_everything_in_line():
     lines = fleet(6, 11, evidence=True)
     page = page_of(lines)
     for line in lines:
-        for told in line["findings"]:
+        for item in line["findings"]:
             for name in ("title", "check", "why", "fix", "reference", "desired", "running"):
-                assert " ".join((told[name] or "").split()) in page.text
+                assert " ".join((item[name] or "").split()) in page.text
     assert "MemTotal: 131915804 kB" in page.text
     assert "2026-11-21T03:15:20Z, exit code 0" in page.text
     assert len(page.scripts) == 1
 
 
 def test_the_four_layers_stand_side_by_side():
-    told = finding(
+    item = finding(
         desired="a 1", persisted="b 2", running=None, in_use="d 4", takes_effect="reboot"
     )
-    page = page_of([make_line("db01", [told])])
+    page = page_of([make_line("db01", [item])])
     start = page.cells.index("a 1")
     assert page.cells[start : start + 5] == ["a 1", "b 2", "—", "d 4", "after reboot"]
 
@@ -170,11 +170,11 @@ NASTY = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;\x1b\udcf
 
 def test_every_value_is_escaped():
     names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
-    told = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
+    item = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
     waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
     run = {"id": NASTY, "started": "2026-11-21T03:15:00Z", "hosts": 3}
     reading = {"kind": NASTY, "at": NASTY, "text": NASTY}
-    findings = [told, dict(told, status="waived", waiver=waiver), dict(told, status="skip")]
+    findings = [item, dict(item, status="waived", waiver=waiver), dict(item, status="skip")]
     line = make_line(NASTY, findings, run=run, evidence=pack({NASTY: reading}))
     lost = make_line(NASTY + "2", [], run=run, message=NASTY, outcome="unreachable")
     text = render_html(merge([line, lost], [NASTY]), NOW)
@@ -212,8 +212,8 @@ def test_all_kinds_of_readings_are_shown():
         "file:/empty": {"kind": "file", "at": "then", "text": ""},
         "odd": 7,
     }
-    told = finding(evidence=[*evidence, "file:/unknown"])
-    text = page_of([make_line("db01", [told], evidence=pack(evidence))]).text
+    item = finding(evidence=[*evidence, "file:/unknown"])
+    text = page_of([make_line("db01", [item], evidence=pack(evidence))]).text
     for shown in ('"mode": 384', "denied: not yours", "out [stderr] bad", "(empty)", "exit code 3"):
         assert shown in text
     assert "[first] file:/n one [second] file:/n two [errors] command:ss absent" in text
@@ -253,8 +253,8 @@ YESTERDAY = "2026-11-20T09:30:00Z"
 def test_evidence_of_yesterday_does_not_read_as_of_today():
     lines = [make_line("db01", [finding()], recorded_at=YESTERDAY), make_line("db02", [finding()])]
     text = page_of(lines).text
-    said = "Evidence recorded 2026-11-20 09:30:00 UTC (1 of 2 hosts), audited later"
-    assert said in text
+    sentence = "Evidence recorded 2026-11-20 09:30:00 UTC (1 of 2 hosts), audited later"
+    assert sentence in text
     assert text.count("evidence recorded 2026-11-20 09:30:00 UTC") == 1
     assert "audited 2026-11-21 03:15:20 UTC; evidence recorded 2026-11-20 09:30:00 UTC" in text
 
@@ -264,8 +264,8 @@ def test_evidence_of_several_days_is_said_from_the_first_to_the_last():
         make_line(f"db0{day}", [finding()], recorded_at=YESTERDAY.replace("20T", f"{day}T"))
         for day in (12, 19, 15)
     ]
-    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC (3 of 3 hosts), audited later"
-    assert said in page_of(lines).text
+    sentence = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC (3 of 3 hosts), audited later"
+    assert sentence in page_of(lines).text
 
 
 def test_evidence_that_does_not_say_when_it_was_recorded():

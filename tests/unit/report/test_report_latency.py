@@ -36,8 +36,8 @@ def text_of(*lines):
 
 def drawings(text):
     """The SVG elements by their titles; each must be well-formed XML."""
-    found = [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", text, re.S)]
-    return {svg.find("title").text: svg for svg in found}
+    svgs = [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", text, re.S)]
+    return {svg.find("title").text: svg for svg in svgs}
 
 
 def tables(text):
@@ -113,22 +113,22 @@ def test_sizes_counts_and_changes():
 
 def rows_of(text, name=""):
     """Lines of tables whose first cell begins so: their cells as (text, class, columns, title)."""
-    found = []
+    rows = []
     for row in re.split(r"<tr[^>]*>", text)[1:]:
         cells = re.findall(r"<t[hd]([^>]*)>([^<]*)", row)
         if cells and cells[0][1].startswith(name):
-            found.append(
+            rows.append(
                 [
                     (
                         words,
-                        (re.search(r"class=(\S+)", told) or ["", ""])[1],
-                        int((re.search(r"colspan=(\d+)", told) or ["", "1"])[1]),
-                        (re.search(r'title="([^"]*)"', told) or ["", ""])[1],
+                        (re.search(r"class=(\S+)", attributes) or ["", ""])[1],
+                        int((re.search(r"colspan=(\d+)", attributes) or ["", "1"])[1]),
+                        (re.search(r'title="([^"]*)"', attributes) or ["", ""])[1],
                     )
-                    for told, words in cells
+                    for attributes, words in cells
                 ]
             )
-    return found
+    return rows
 
 
 def test_the_heat_map_of_an_exadata_cell_holds_the_numbers_that_the_cell_printed():
@@ -153,7 +153,7 @@ def test_a_cell_stands_below_its_octave_and_its_colour_tells_its_share():
     (row,) = rows_of(text, "CD_02_enkcel01, read, 8 KiB")
     at = heads.index("8–16 ms")
     assert row[at][:3] == ("191k", "q5", 1)
-    by_share = {one[0]: one[1] for row in rows_of(text, "CD_02_enkcel01") for one in row}
+    by_share = {cell[0]: cell[1] for row in rows_of(text, "CD_02_enkcel01") for cell in row}
     assert [by_share[n] for n in ("101", "12.8k", "23.2k", "124k", "191k", "1403")] == [
         "q1",
         "q2",
@@ -166,10 +166,10 @@ def test_a_cell_stands_below_its_octave_and_its_colour_tells_its_share():
 
 
 def test_coarse_bins_tell_between_which_times_a_percentile_lies():
-    told = tables(text_of(example()))[1]
-    assert told[0][:6] == ["What", "Windows", "Count", "p50", "p90", "p99"]
+    table = tables(text_of(example()))[1]
+    assert table[0][:6] == ["What", "Windows", "Count", "p50", "p90", "p99"]
     # 498,831 reads of 8 KiB: 249,416 of them end in 8-16 ms, 448,948 in 32-64 ms.
-    assert told[3][:6] == [
+    assert table[3][:6] == [
         "CD_02_enkcel01, read, 8 KiB",
         "1",
         "498,831",
@@ -177,7 +177,7 @@ def test_coarse_bins_tell_between_which_times_a_percentile_lies():
         "32–64 ms",
         "128–256 ms",
     ]
-    (few,) = [row for row in told if row[2] == "35"]
+    (few,) = [row for row in table if row[2] == "35"]
     assert few[4:6] == ["–", "–"], "ten of 35 are not beyond the 90th of a hundred"
 
 
@@ -230,11 +230,11 @@ def test_without_a_distribution_a_bar_reaches_from_the_least_to_the_most():
         assert bar[0].startswith(middle) or bar[0].startswith("mean")
         before = sum(cell[2] for cell in row[: row.index(bar)])
         (series,) = [
-            one for one in read_windows(reading(windows)).series if one.name.startswith(name)
+            entry for entry in read_windows(reading(windows)).series if entry.name.startswith(name)
         ]
-        told = summary(series)
+        totals = summary(series)
         columns = rows[0][before : before + bar[2]]
-        ends = [octave_of(value) for value in (told.minimum, told.maximum)]
+        ends = [octave_of(value) for value in (totals.minimum, totals.maximum)]
         assert [columns[0], columns[-1]] == ends
     assert "Share of the line" not in text
     assert "p50 is the median, min and max are the extremes" in text
@@ -305,7 +305,7 @@ def test_both_distributions_have_the_same_area_however_many_there_were():
 
 
 def test_fine_bins_beside_coarse_ones_are_drawn_by_octave():
-    late = [one._replace(bins={"log2": {"9": 900, "10": 300}}) for one in active(410)]
+    late = [window._replace(bins={"log2": {"9": 900, "10": 300}}) for window in active(410)]
     text = text_of(latency_line("db01", {"change": pair(active(410), late)}))
     assert curve(text, "A") == pytest.approx(curve(text, "B"), rel=0.02)
 
@@ -345,14 +345,14 @@ def test_the_table_tells_before_after_and_change():
 def test_the_window_is_the_unit_of_every_figure():
     means = (1000.0, 100.0, 130.0)
     windows = [
-        one._replace(n=n, mean=mean, p50=None)
-        for one, n, mean in zip(passive(100, count=3), (9, 90, 900), means, strict=True)
+        window._replace(n=n, mean=mean, p50=None)
+        for window, n, mean in zip(passive(100, count=3), (9, 90, 900), means, strict=True)
     ]
     (series,) = read_windows(reading(windows)).series
-    told = summary(series)
-    assert (told.windows, told.n, told.mean, told.p50) == (3, 999, 130.0, None)
-    assert told.minimum == min(one.minimum for one in windows)
-    assert told.maximum == max(one.maximum for one in windows)
+    totals = summary(series)
+    assert (totals.windows, totals.n, totals.mean, totals.p50) == (3, 999, 130.0, None)
+    assert totals.minimum == min(window.minimum for window in windows)
+    assert totals.maximum == max(window.maximum for window in windows)
 
 
 def test_what_was_measured_on_one_side_alone_is_said():
@@ -375,10 +375,10 @@ def test_a_side_whose_other_one_is_not_cited_is_drawn_alone():
 
 
 def test_a_reading_is_drawn_once_and_other_findings_link_to_it():
-    told = {"windows:disk": reading(passive(640))}
-    line = latency_line("db01", {"disk": told, "host_overhead": told})
+    readings = {"windows:disk": reading(passive(640))}
+    line = latency_line("db01", {"disk": readings, "host_overhead": readings})
     page = Page(text_of(line))
-    assert len([tag for tag, told in page.tags if told.get("class") == "lt"]) == 1
+    assert len([tag for tag, attributes in page.tags if attributes.get("class") == "lt"]) == 1
     assert "#h:db01/l1" in page.links
     assert page.ids.count("h:db01/l1") == 1
 
@@ -388,7 +388,11 @@ def test_what_needs_attention_is_unfolded(status, is_open):
     page = Page(
         text_of(latency_line("db01", {"d": {"windows:d": reading(passive(9))}}, status=status))
     )
-    (figure,) = [told for tag, told in page.tags if tag == "details" and told.get("class") == "l"]
+    (figure,) = [
+        attributes
+        for tag, attributes in page.tags
+        if tag == "details" and attributes.get("class") == "l"
+    ]
     assert ("open" in figure) is is_open
 
 
@@ -408,7 +412,9 @@ def test_a_page_with_drawings_is_self_contained():
 
 def test_more_than_a_drawing_or_table_holds_is_said(monkeypatch):
     monkeypatch.setattr(latency_figure, "TABLE_ROWS", 4)
-    windows = [one for n in range(9) for one in passive(100 + n, subject=f"sd{n}", count=1 + n)]
+    windows = [
+        window for n in range(9) for window in passive(100 + n, subject=f"sd{n}", count=1 + n)
+    ]
     text = text_of(latency_line("db01", {"disk": {"windows:disk": reading(windows)}}))
     assert "… and 5 more: findings.jsonl." in text
     (rows,) = tables(text)
@@ -418,7 +424,7 @@ def test_more_than_a_drawing_or_table_holds_is_said(monkeypatch):
         (active(100, subject=f"f{n}"), active(100 * 3**n, subject=f"f{n}")) for n in range(5)
     ]
     befores, afters = (
-        [one for side in sides for one in side] for sides in zip(*windows, strict=True)
+        [window for side in sides for window in side] for sides in zip(*windows, strict=True)
     )
     text = text_of(latency_line("db01", {"change": pair(befores, afters)}))
     assert "Shown: the 2 of 5 with the largest change." in text
@@ -439,10 +445,10 @@ def test_evidence_of_windows_stands_as_a_table_and_not_as_numbers_of_bins():
 
 
 def test_every_value_of_a_window_is_escaped():
-    windows = [one._replace(probe=NASTY, subject=NASTY, layer=NASTY) for one in active(9)]
+    windows = [window._replace(probe=NASTY, subject=NASTY, layer=NASTY) for window in active(9)]
     keys = (f"windows:{NASTY}", f"windows:before:{NASTY}", f"windows:after:{NASTY}")
-    told = {key: reading(windows, [NASTY]) for key in keys}
-    text = text_of(latency_line("db01", {"x": told}))
+    readings = {key: reading(windows, [NASTY]) for key in keys}
+    text = text_of(latency_line("db01", {"x": readings}))
     page = Page(text)
     tags = [tag for tag, _ in page.tags]
     assert tags.count("svg") == 1
@@ -499,13 +505,13 @@ def mangled():
 
 @pytest.mark.parametrize("mangle", mangled())
 def test_what_is_no_window_is_left_out_and_said(mangle):
-    told = copy.deepcopy(reading(active(410)[:2]))
-    mangle(told)
-    read = read_windows(told)
+    broken = copy.deepcopy(reading(active(410)[:2]))
+    mangle(broken)
+    read = read_windows(broken)
     assert [len(series.windows) for series in read.series] == [1]
     (problem,) = read.problems
     assert problem.startswith("window 2: ")
-    cited = {"windows:before:x": told, "windows:after:x": told, "windows:x": told}
+    cited = {"windows:before:x": broken, "windows:after:x": broken, "windows:x": broken}
     text = text_of(latency_line("db01", {"change": cited}))
     assert text.count("<p class=lp>windows:") == 3
     assert len(drawings(text)) == 1
@@ -536,8 +542,10 @@ def test_windows_of_nothing_are_no_drawing():
     empty = passive(9)[0]._replace(
         n=0, minimum=None, mean=None, p50=None, maximum=None, bins={"log2": {"3": 0}}
     )
-    told = {key: reading([empty]) for key in ("windows:x", "windows:before:y", "windows:after:y")}
-    text = text_of(latency_line("db01", {"x": told}))
+    readings = {
+        key: reading([empty]) for key in ("windows:x", "windows:before:y", "windows:after:y")
+    }
+    text = text_of(latency_line("db01", {"x": readings}))
     for rows in tables(text):
         assert "not available" in rows[1]
     assert all(len(svg.findall("circle")) == 0 for svg in drawings(text).values())
@@ -566,7 +574,7 @@ def test_what_tools_print_can_be_drawn(name):
 
 def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
     means = [
-        [one._replace(probe="nfs", layer="server", p50=None) for one in passive(middle)]
+        [window._replace(probe="nfs", layer="server", p50=None) for window in passive(middle)]
         for middle in (640, 900)
     ]
     windows = {"before": active(410) + means[0], "after": active(540) + means[1]}
@@ -585,14 +593,14 @@ def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
     ]
     verdict = compare_hosts({"db01": (sides[0], sides[1])})["db01"]
     judged = judge_host(verdict, AT, AT)
-    line = make_line("db01", [one.as_dict() for one in judged.findings])
+    line = make_line("db01", [entry.as_dict() for entry in judged.findings])
     text = text_of(dict(line, evidence=pack(judged.evidence)))
     for subject, title, figure in (
         ("/u02/a.dbf", "disk_read: /u02/a.dbf, user, 8 KiB", "p50"),
         ("sda", "nfs: sda, server", "mean"),
     ):
-        (said,) = [one for one in judged.findings if subject in one.title]
-        before, after = re.search(figure + r" (\d+) -> (\d+) us", said.running).groups()
+        (item,) = [entry for entry in judged.findings if subject in entry.title]
+        before, after = re.search(figure + r" (\d+) -> (\d+) us", item.running).groups()
         words = [text.text for text in drawings(text)[title].iter("text")]
         assert {f"{figure} {before} µs", f"{figure} {after} µs"} <= set(words)
-        assert said.status == "fail"
+        assert item.status == "fail"

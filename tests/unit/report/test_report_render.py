@@ -88,11 +88,11 @@ def test_a_waiver_turns_the_exit_code_and_all_files_agree(tmp_path, validate):
     (line,) = [json.loads(text) for text in (folder / "findings.jsonl").read_text().splitlines()]
     validate(line)
     assert line["findings"][0]["status"] == "waived"
-    told = content(folder)
-    assert json.loads(told["report.json"])["totals"]["findings"]["waived"] == 1
-    assert 'status="waived"' in told["report.prom"]
-    assert "waived until 2099-01-31" in told["report.xml"]
-    assert "~ waived" in told["report.html"]
+    texts = content(folder)
+    assert json.loads(texts["report.json"])["totals"]["findings"]["waived"] == 1
+    assert 'status="waived"' in texts["report.prom"]
+    assert "waived until 2099-01-31" in texts["report.xml"]
+    assert "~ waived" in texts["report.html"]
 
 
 def test_an_expired_waiver_does_not_waive(tmp_path, validate):
@@ -170,11 +170,11 @@ def test_one_folder_is_rendered_in_place(elsewhere, capsys):
 
 def test_several_folders_make_a_new_one(elsewhere, capsys):
     lines = fleet(4)
-    one = write_folder(elsewhere / "one", [dict(lines[0], run=dict(lines[0]["run"], hosts=1))])
+    first = write_folder(elsewhere / "one", [dict(lines[0], run=dict(lines[0]["run"], hosts=1))])
     two = write_folder(
         elsewhere / "two", [dict(lines[1], run=dict(lines[0]["run"], id="other", hosts=1))]
     )
-    command.main([str(one), str(two), "--quiet"])
+    command.main([str(first), str(two), "--quiet"])
     assert capsys.readouterr().out == ""
     (folder,) = (elsewhere / "reports").iterdir()
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]{4}", folder.name)
@@ -183,7 +183,7 @@ def test_several_folders_make_a_new_one(elsewhere, capsys):
     assert [host["host"] for host in document["hosts"]] == ["db01", "db02"]
     assert len(document["runs"]) == 2
     assert document["complete"] is True
-    assert sorted(content(one)) == ["findings.jsonl"]
+    assert sorted(content(first)) == ["findings.jsonl"]
 
 
 def test_out_is_never_overwritten(elsewhere, capsys):
@@ -255,11 +255,11 @@ def test_a_query_that_asks_for_more_than_there_is_room_is_refused(
 
 def test_what_a_host_said_does_not_reach_the_terminal_as_it_is(elsewhere, capsys):
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066\x7f\x08\u200b"
-    said = dict.fromkeys(("title", "why", "fix", "running", "desired"), "ok" + evil)
+    fields = dict.fromkeys(("title", "why", "fix", "running", "desired"), "ok" + evil)
     bad = make_line("db02", [finding()], message=evil)
     bad["findings"][0]["status"] = evil
     named = make_line("db03" + evil, [finding()])
-    lines = [make_line("db01", [finding(**said, commands=["true" + evil])]), named, bad]
+    lines = [make_line("db01", [finding(**fields, commands=["true" + evil])]), named, bad]
     folder = write_folder(elsewhere / "run", lines)
     assert command.main([str(folder)]) == 2
     assert command.main([str(folder), "--query", "[]"]) == 0

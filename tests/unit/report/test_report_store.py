@@ -32,10 +32,10 @@ def test_a_finding_has_the_version_of_its_catalogue_in_a_list_too(tmp_path, vali
     folder = write_folder(tmp_path / "run", [old, new])
     results = merge(store.read_entries([str(folder)]))
     listed = flat_findings(results)
-    assert [one.get("catalogue") for one in listed] == [None, "0.2.0"]
-    for one in (new, *listed):
-        validate(one)
-    assert [one.get("catalogue") for one in merged_lines(results)] == [None, "0.2.0"]
+    assert [entry.get("catalogue") for entry in listed] == [None, "0.2.0"]
+    for line in (new, *listed):
+        validate(line)
+    assert [entry.get("catalogue") for entry in merged_lines(results)] == [None, "0.2.0"]
 
 
 def checks(state):
@@ -48,9 +48,9 @@ def test_the_samples_are_valid(validate):
 
 
 def test_folders_and_files_are_read_in_order(tmp_path):
-    one = write_folder(tmp_path / "one", fleet(2))
+    first = write_folder(tmp_path / "one", fleet(2))
     two = write_folder(tmp_path / "two", fleet(1))
-    lines = read_lines([str(one), str(two / "findings.jsonl")])
+    lines = read_lines([str(first), str(two / "findings.jsonl")])
     assert [line["host"] for line in lines] == ["db01", "db02", "db01"]
 
 
@@ -86,16 +86,16 @@ def test_a_result_of_the_future_wins_nothing(tmp_path, later):
         notes = []
         results = merge(store.read_entries([str(folder)], notes), notes)
         (state,) = results.hosts
-        about = [one["check"] for one in checks_of(results)]
+        about = [item["check"] for item in checks_of(results)]
         assert (notes == []) == is_taken
         if not is_taken:
-            assert [one["status"] for one in state.findings] == ["fail"]
+            assert [item["status"] for item in state.findings] == ["fail"]
             assert "in the future: correct the clock of the machine that wrote it" in notes[0]
             assert "run.results_readable" in about
 
 
 def checks_of(results):
-    return [one for state in results.about for one in state.findings]
+    return [item for state in results.about for item in state.findings]
 
 
 def test_a_command_for_the_controller_that_no_run_writes_is_left_out(tmp_path):
@@ -105,8 +105,8 @@ def test_a_command_for_the_controller_that_no_run_writes_is_left_out(tmp_path):
         make_line("db02", [finding(commands=["./hostproof revert --limit all", "umount /u01"])]),
     ]
     folder = write_folder(tmp_path / "run", lines)
-    one, two = merge(store.read_entries([str(folder)])).hosts
-    assert one.findings[0]["commands"] == [own]
+    first, two = merge(store.read_entries([str(folder)])).hosts
+    assert first.findings[0]["commands"] == [own]
     assert two.findings[0]["commands"] == []
     assert "left out" in two.findings[0]["fix"]
 
@@ -189,9 +189,9 @@ def test_anything_else_is_the_error_of_its_host_or_of_the_run(
     path.write_bytes(b"\n".join((good[0], bad, good[1], b"")))
     notes = []
     lines = read_lines([str(path)], notes)
-    for one in lines:
-        validate_line(one)
-    assert [one["host"] for one in lines if one["host"] not in ("db01", RUN_HOST)] == [
+    for entry in lines:
+        validate_line(entry)
+    assert [row["host"] for row in lines if row["host"] not in ("db01", RUN_HOST)] == [
         "db00",
         "db02",
     ]
@@ -203,8 +203,8 @@ def test_anything_else_is_the_error_of_its_host_or_of_the_run(
     assert message in note
     results = merge(lines, notes)
     states = {state.name: state for state in results.states}
-    told = states[lines[1]["host"]].findings
-    assert {one["status"] for one in told} == {"error"}
+    findings = states[lines[1]["host"]].findings
+    assert {item["status"] for item in findings} == {"error"}
     assert (
         checks(states["db00"]) == checks(states["db02"]) == [("hugepages.pool_covers_sga", "fail")]
     )
@@ -221,10 +221,10 @@ def test_a_line_that_is_too_long_is_not_held_and_names_its_host(tmp_path, monkey
     last = make_line("db03", [finding()], evidence="x" * 20_000)
     path = tmp_path / "findings.jsonl"
     lines = [make_line("db00", [finding()]), long, nameless, make_line("db02", []), last]
-    path.write_text("\n".join(json.dumps(one, sort_keys=True) for one in lines))
+    path.write_text("\n".join(json.dumps(line, sort_keys=True) for line in lines))
     read = read_lines([str(path)])
-    assert [one["host"] for one in read] == ["db00", "db01", RUN_HOST, "db02", "db03"]
-    assert [one["outcome"] for one in read] == ["judged", "failed", "judged", "judged", "failed"]
+    assert [line["host"] for line in read] == ["db00", "db01", RUN_HOST, "db02", "db03"]
+    assert [line["outcome"] for line in read] == ["judged", "failed", "judged", "judged", "failed"]
     assert "bytes, and more than 10000 are not read" in read[1]["message"]
     assert checks(merge(read).hosts[1]) == [("host.audited", "error")]
 
@@ -241,7 +241,7 @@ def test_a_bad_line_replaces_what_was_known_and_a_later_judgement_replaces_it(tm
     ):
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         (state,) = merge(read_lines([str(path)])).hosts
-        assert {one["status"] for one in state.findings} == {status}
+        assert {item["status"] for item in state.findings} == {status}
 
 
 @pytest.mark.parametrize("forged", ["db00", "(run)", "", "x" * 2000, 7, None, ["db00"]])
@@ -286,8 +286,8 @@ def test_what_a_host_did_under_a_change_stands_beside_how_it_is():
     audited = make_line("db01", [looked, no_before], at=at(2))
     for lines in ([compared, audited], [audited, compared]):
         (state,) = merge(lines).hosts
-        told = sorted((one["check"], one["status"]) for one in state.findings)
-        assert told == [
+        statuses = sorted((item["check"], item["status"]) for item in state.findings)
+        assert statuses == [
             ("latency.change", "fail"),
             ("latency.disk", "pass"),
             ("latency.gate", "fail"),
@@ -295,7 +295,7 @@ def test_what_a_host_did_under_a_change_stands_beside_how_it_is():
     better = finding(control="latency", check="latency.change", status="pass")
     again = make_line("db01", [better], at=at(3))
     (state,) = merge([compared, audited, again]).hosts
-    assert {one["check"]: one["status"] for one in state.findings} == {
+    assert {item["check"]: item["status"] for item in state.findings} == {
         "latency.disk": "pass",
         "latency.change": "pass",
     }
@@ -372,8 +372,8 @@ def test_no_line_at_all_is_an_error():
 
 
 def test_a_pseudo_host_of_the_run_gets_no_verdict_and_is_not_counted():
-    said = finding(control="run", check="run.hosts_matched", status="error")
-    results = merge([make_line(RUN_HOST, [said], run=run("a", hosts=0))])
+    item = finding(control="run", check="run.hosts_matched", status="error")
+    results = merge([make_line(RUN_HOST, [item], run=run("a", hosts=0))])
     assert list(results.hosts) == []
     assert [state.name for state in results.about] == [RUN_HOST]
     assert not results.cut_short
@@ -400,9 +400,9 @@ def test_merged_lines_hold_each_finding_once_and_merge_to_the_same(validate):
 def test_a_finding_about_a_waiver_that_is_history_does_not_stand_in_the_way():
     """What beside it still counts does."""
     about = finding(control="waiver", check="waiver.expired", status="warn")
-    one = make_line("db01", [finding(), about], at=at(1))
+    line = make_line("db01", [finding(), about], at=at(1))
     other = finding(control="latency", check="latency.disk", status="pass")
-    (state,) = merge([one, make_line("db01", [other], at=at(2))]).hosts
+    (state,) = merge([line, make_line("db01", [other], at=at(2))]).hosts
     assert checks(state) == [("hugepages.pool_covers_sga", "fail"), ("latency.disk", "pass")]
 
 
@@ -478,7 +478,7 @@ def test_old_ids_of_checks_and_controls_become_those_of_today(tmp_path):
     path = tmp_path / "findings.jsonl"
     path.write_text(json.dumps(old) + "\n")
     (line,) = read_lines([str(path)])
-    assert [(one["control"], one["check"], one["because_of"]) for one in line["findings"]] == [
+    assert [(item["control"], item["check"], item["because_of"]) for item in line["findings"]] == [
         ("name_resolution", "name_resolution.search_order", ["name_resolution.hostname"]),
         ("name_resolution", "name_resolution.audited", []),
         ("hugepages", "hugepages.pool_covers_sga", ["hugepages.single_source"]),
@@ -492,8 +492,8 @@ def test_every_id_of_the_table_leads_to_a_check():
 
 
 def refused(**changes):
-    one = finding(control="hugepages", check="hugepages.applied", status="fail")
-    return make_line("db01", [one], run=run("apply"), **changes)
+    item = finding(control="hugepages", check="hugepages.applied", status="fail")
+    return make_line("db01", [item], run=run("apply"), **changes)
 
 
 def test_what_an_apply_refused_stays_beside_what_the_same_run_verified():

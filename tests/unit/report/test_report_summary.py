@@ -75,8 +75,8 @@ def test_a_table_that_is_too_wide_leaves_out_what_says_least():
     assert wide[0].split() == ["HOST", "VERDICT", *sorted(["hugepages", "latency", *names])]
     narrow = summary(lines, width=80).splitlines()
     assert narrow[0].split() == ["HOST", "VERDICT", "hugepages", "latency"]
-    told = " ".join(narrow[3:5])
-    assert told.startswith("Skipped on all hosts: control_number_0, control_number_1,")
+    text = " ".join(narrow[3:5])
+    assert text.startswith("Skipped on all hosts: control_number_0, control_number_1,")
     assert max(map(len, narrow[:5])) <= 80
     assert summary(lines, width=20).splitlines()[:3] == [
         "HOST  VERDICT      FINDINGS",
@@ -110,8 +110,8 @@ def test_a_failure_says_its_problem_before_the_values():
 
 
 def test_the_wrong_layer_is_shown_where_the_running_value_is_right():
-    one = finding(desired="at least 4194304", persisted="212992", running="4194304", in_use=None)
-    text = summary([make_line("db01", [one])])
+    item = finding(desired="at least 4194304", persisted="212992", running="4194304", in_use=None)
+    text = summary([make_line("db01", [item])])
     assert "desired: at least 4194304 → persisted: 212992; running: 4194304\n" in text
 
 
@@ -233,11 +233,11 @@ def test_colour_only_on_request():
 
 def test_commands_stand_below_the_advice_as_they_are():
     commands = ["umount /u02", "mount /u02", "grep -c 'a b' /proc/mounts", "true"]
-    one = finding(fix="what uses it has to stop first", commands=commands, takes_effect="now")
-    text = summary([make_line("db01", [one])])
-    told = text[text.index("fix: ") :].splitlines()[:5]
-    assert told[0].startswith("fix: what uses it has to stop first")
-    assert [one.strip() for one in told[1:]] == [*commands[:3], "1 more commands in the report"]
+    item = finding(fix="what uses it has to stop first", commands=commands, takes_effect="now")
+    text = summary([make_line("db01", [item])])
+    lines = text[text.index("fix: ") :].splitlines()[:5]
+    assert lines[0].startswith("fix: what uses it has to stop first")
+    assert [line.strip() for line in lines[1:]] == [*commands[:3], "1 more commands in the report"]
 
 
 def unread(check, why, **changes):
@@ -309,9 +309,9 @@ def test_a_lower_severity_is_counted_only():
 
 def test_a_host_without_oracle_says_how_to_name_a_profile():
     line = make_line("db01", [finding(control="time_sync", check="time_sync.x", status="skip")])
-    told = " ".join(summary([line], width=80).split())
+    text = " ".join(summary([line], width=80).split())
     assert (
-        "was found on db01. To audit a host before an installation: -e hostproof_profile=" in told
+        "was found on db01. To audit a host before an installation: -e hostproof_profile=" in text
     )
 
 
@@ -321,7 +321,7 @@ def test_eighty_columns_are_enough_but_for_commands():
 
 
 def test_a_verdict_does_not_hide_that_checks_were_left_out():
-    told = selection.notice(selection.Selection(("hugepages.*",), ("hugepages.memlock",)))
-    text = render_summary(merge([make_line("db01", [finding(status="pass"), told])]))
+    notice = selection.notice(selection.Selection(("hugepages.*",), ("hugepages.memlock",)))
+    text = render_summary(merge([make_line("db01", [finding(status="pass"), notice])]))
     assert text.startswith("Selection: This run contains hugepages.* without hugepages.memlock.")
     assert "1 ready" in text

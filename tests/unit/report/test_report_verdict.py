@@ -62,7 +62,7 @@ def of_control(control, status):
     ],
 )
 def test_a_host_on_which_no_check_of_a_database_applies(statuses, verdict, code):
-    results = merge([make_line("db01", [of_control(*one) for one in statuses.items()])])
+    results = merge([make_line("db01", [of_control(*pair) for pair in statuses.items()])])
     assert results.tally.hosts[0].verdict == verdict
     assert exit_code(results) == code
     assert verdict_totals(results)[verdict] == 1
@@ -100,14 +100,14 @@ def test_a_linux_host_without_oracle_is_one_only_with_a_profile(profile, without
     for name in DATABASE_CONTROLS:
         if "profile" in policies[name]:
             policies[name]["profile"] = profile
-    found = [one.as_dict() for one in judge_host(host, policies)]
+    entries = [item.as_dict() for item in judge_host(host, policies)]
     skipped = {
-        name for name in NAMES if {f["status"] for f in found if f["control"] == name} == {"skip"}
+        name for name in NAMES if {f["status"] for f in entries if f["control"] == name} == {"skip"}
     }
     assert (skipped >= set(DATABASE_CONTROLS)) is without
     # Faults of what this test leaves out are not what is judged here.
-    found = [one for one in found if one["status"] not in ("error", "fail")]
-    assert (host_verdict(found) == "not a database host") is without
+    entries = [item for item in entries if item["status"] not in ("error", "fail")]
+    assert (host_verdict(entries) == "not a database host") is without
 
 
 LOST = make_line("db09", [], outcome="unreachable")
@@ -152,23 +152,23 @@ def test_totals_count_everything():
 
 
 def test_worst_by_control_leaves_skip_for_controls_that_say_nothing_else():
-    given = [
+    entries = [
         finding(status="pass"),
         finding(status="skip"),
         finding(control="io_pacing", check="io_pacing.x", status="skip"),
         finding(control="latency", check="latency.x", status="warn"),
         finding(control="latency", check="latency.y", status="fail"),
     ]
-    worst = worst_by_control(given)
+    worst = worst_by_control(entries)
     assert worst == {"hugepages": "pass", "io_pacing": "skip", "latency": "fail"}
 
 
 def test_controls_about_the_host_come_last():
-    given = [
+    entries = [
         finding(control=control, check=f"{control}.x")
         for control in ("waiver", "host", "nfs_mounts", "hugepages")
     ]
-    order = controls_of(merge([make_line("db01", given)]))
+    order = controls_of(merge([make_line("db01", entries)]))
     assert order == ["hugepages", "nfs_mounts", "host", "waiver"]
 
 
@@ -183,14 +183,14 @@ def test_controls_about_the_host_come_last():
     ],
 )
 def test_the_failing_layer_is_the_one_that_the_rule_names(layers, failing, actual):
-    one = finding(desired="at least 9", failing_layer=failing, **layers)
-    assert actual_layer(one) == actual
+    item = finding(desired="at least 9", failing_layer=failing, **layers)
+    assert actual_layer(item) == actual
 
 
 def test_the_failing_layer_of_an_old_line_is_not_known():
-    one = finding(persisted="5", running="9", in_use=None)
-    del one["failing_layer"]
-    assert actual_layer(one) == "running"
+    item = finding(persisted="5", running="9", in_use=None)
+    del item["failing_layer"]
+    assert actual_layer(item) == "running"
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def read(host: Host, policy: Policy) -> Facts:
         return Facts(meminfo, True, meminfo, {}, {}, {}, *[meminfo] * 5)
     owners = attempt(_owners, host, policy)
     shared = attempt(lambda: shared_uids.parse(host.read_text(PASSWD, record=shared_uids.kept)))
-    asked = [one.name for one in policy.groups]
+    asked = [group.name for group in policy.groups]
     for one in wanted(policy):
         asked += [one.group, *one.groups]
-    gids = [one.gid for one in policy.groups if one.gid is not None]
-    uids = [one.uid for one in policy.accounts or () if one.uid is not None]
+    gids = [group.gid for group in policy.groups if group.gid is not None]
+    uids = [account.uid for account in policy.accounts or () if account.uid is not None]
     system = attempt(_system_files, host) if if_known(owners, ()) else {}
     return Facts(
         meminfo=meminfo,
@@ -114,16 +114,18 @@ def read(host: Host, policy: Policy) -> Facts:
 
 def _owners(host: Host, policy: Policy) -> Tuple[Owner, ...]:
     """Accounts of the policy, else oracle and grid where they exist; owners of instances."""
-    named = [one.name for one in wanted(policy)]
+    named = [account.name for account in wanted(policy)]
     names = list(named or ("oracle", "grid"))
-    running = [one for one in processes.read(host) if "_pmon_" in one.name]
+    running = [program for program in processes.read(host) if "_pmon_" in program.name]
     users: Dict[int, Answer[str]] = {}
-    for one in running:
-        if one.process.uid not in users:
-            users[one.process.uid] = attempt(accounts_probe.user_name, host, one.process.uid)
-    names += [one for one in users.values() if isinstance(one, str) and one not in names]
-    found = [_owner(host, name, running, users) for name in names]
-    return tuple(one for one in found if named or not isinstance(one.entry, Absent))
+    for program in running:
+        if program.process.uid not in users:
+            users[program.process.uid] = attempt(
+                accounts_probe.user_name, host, program.process.uid
+            )
+    names += [user for user in users.values() if isinstance(user, str) and user not in names]
+    owners = [_owner(host, name, running, users) for name in names]
+    return tuple(owner for owner in owners if named or not isinstance(owner.entry, Absent))
 
 
 def _owner(
@@ -135,7 +137,11 @@ def _owner(
         name,
         entry,
         own,
-        tuple(attempt(_running, host, one) for one in running if users[one.process.uid] == name),
+        tuple(
+            attempt(_running, host, program)
+            for program in running
+            if users[program.process.uid] == name
+        ),
     )
 
 
@@ -163,14 +169,14 @@ def _getent(host: Host, database: str, name: str) -> str:
     return output.stdout
 
 
-def _running(host: Host, one: processes.Named) -> Running:
-    path = f"/proc/{one.process.pid}/status"
+def _running(host: Host, program: processes.Named) -> Running:
+    path = f"/proc/{program.process.pid}/status"
     rows = dict(_STATUS.findall(host.read_text(path)))
     gids = rows.get("Gid", "").split()
     if len(gids) != 4:
         raise ParseError(path, "no line Gid with four numbers")
     groups = [integer(gid) for gid in [gids[1], *rows.get("Groups", "").split()]]
-    return Running(one.name, rows.get("Umask", "").strip() or None, groups[0], tuple(groups))
+    return Running(program.name, rows.get("Umask", "").strip() or None, groups[0], tuple(groups))
 
 
 def _system_files(host: Host) -> Dict[str, Answer[shell_profile.Settings]]:
@@ -221,8 +227,8 @@ def _zones(
 def _default_umask(host: Host) -> str:
     """The umask of a login if no start file sets it (login.defs(5), UMASK)."""
     text = unless_absent(attempt(host.read_text, LOGIN_DEFS), "")
-    found = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
-    return str(found[-1]) if found else "022"
+    masks = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
+    return str(masks[-1]) if masks else "022"
 
 
 def _inventory(host: Host) -> Inventory:
@@ -240,7 +246,7 @@ def _inventory(host: Host) -> Inventory:
         oracle_inventory.group_of(text),
         attempt(_directory, host, path, pointer),
         attempt(clusterware.read_home, host),
-        attempt(lambda: tuple(one.path for one in known(homes) if one.clusterware)),
+        attempt(lambda: tuple(home.path for home in known(homes) if home.clusterware)),
     )
 
 

@@ -26,8 +26,8 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     pending: List[str] = []
     for group in policy.groups:
         _plan_group(group, facts, changes, refusals)
-    listed = {one.name for one in policy.groups}
-    owners = {one.name: one for one in known(facts.owners)}
+    listed = {entry.name for entry in policy.groups}
+    owners = {owner.name: owner for owner in known(facts.owners)}
     for account in policy.accounts or ():
         for name in (account.group, *account.groups):
             if name not in listed and isinstance(facts.groups[name], Absent):
@@ -45,9 +45,9 @@ def plan(facts: Facts, policy: Policy) -> Plan:
 def _plan_group(
     group: Group, facts: Facts, changes: List[CommandChange], refusals: List[Refusal]
 ) -> None:
-    found = facts.groups[group.name]
-    if not isinstance(found, Absent):
-        gid = known(found).gid
+    answer = facts.groups[group.name]
+    if not isinstance(answer, Absent):
+        gid = known(answer).gid
         if group.gid is not None and gid != group.gid:
             refusals.append(
                 Refusal(
@@ -111,8 +111,8 @@ def _plan_account(
             f"The primary group of {account.name} is {' '.join(entry.groups[:1])}, not "
             f"{account.group}. Apply does not change it."
         )
-    added = [one for one in account.groups if one not in entry.groups]
-    changes.extend(_membership(account.name, one) for one in added)
+    added = [group for group in account.groups if group not in entry.groups]
+    changes.extend(_membership(account.name, group) for group in added)
     if added:
         pending.append(f"Sessions and instances of {account.name} get new groups at a new login.")
 

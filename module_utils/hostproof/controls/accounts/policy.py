@@ -26,25 +26,25 @@ _NAME = re.compile(r"^[a-z_][a-z0-9_-]{0,30}\Z")
 _LOWEST, _HIGHEST = 100, 4294967293
 
 
-def _name(given: PolicyValues, name: str) -> str:
-    return _check(given, name, given[name])
+def _name(values: PolicyValues, name: str) -> str:
+    return _check(values, name, values[name])
 
 
-def _check(given: PolicyValues, name: str, value: object) -> str:
+def _check(values: PolicyValues, name: str, value: object) -> str:
     if not isinstance(value, str) or not _NAME.match(value):
-        raise given.error(name, f"{str(value)[:80]!r} must be a lower-case account or group name")
+        raise values.error(name, f"{str(value)[:80]!r} must be a lower-case account or group name")
     if value == "root":
-        raise given.error(name, "must not be root")
+        raise values.error(name, "must not be root")
     return value
 
 
-def _names(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    return tuple(_check(given, name, one) for one in value)
+def _names(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    return tuple(_check(values, name, item) for item in value)
 
 
-def _home(given: PolicyValues, name: str, value: str) -> str:
+def _home(values: PolicyValues, name: str, value: str) -> str:
     if not re.match(r"^(/[A-Za-z0-9_.-]+)+\Z", value) or "/.." in value:
-        raise given.error(name, f"{value[:80]!r} must be a plain absolute path")
+        raise values.error(name, f"{value[:80]!r} must be a plain absolute path")
     return value
 
 
@@ -96,13 +96,13 @@ class Policy(NamedTuple):
     """
 
 
-def _together(policy: Policy, given: PolicyValues) -> Policy:
+def _together(policy: Policy, values: PolicyValues) -> Policy:
     for what, ids in (
-        ("groups", [one.gid for one in policy.groups if one.gid is not None]),
-        ("accounts", [one.uid for one in policy.accounts or () if one.uid is not None]),
+        ("groups", [group.gid for group in policy.groups if group.gid is not None]),
+        ("accounts", [account.uid for account in policy.accounts or () if account.uid is not None]),
     ):
         if len(set(ids)) != len(ids):
-            raise given.error(what, "gives two entries the same number")
+            raise values.error(what, "gives two entries the same number")
     return policy
 
 

@@ -15,13 +15,13 @@ _SOURCES = {
 
 
 def requirements(policy: Policy) -> Iterator[Requirement]:
-    for one in wanted(policy):
+    for account in wanted(policy):
         for check, value in (
             ("accounts.exists", "exists, with a login shell"),
-            ("accounts.primary_group", one.group),
-            ("accounts.groups", ", ".join(one.groups)),
+            ("accounts.primary_group", account.group),
+            ("accounts.groups", ", ".join(account.groups)),
             ("accounts.not_in_root", "not in the group root"),
             ("accounts.umask", "022"),
         ):
             if value:
-                yield Requirement(check, one.name, value, _SOURCES[check])
+                yield Requirement(check, account.name, value, _SOURCES[check])

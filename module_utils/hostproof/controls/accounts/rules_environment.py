@@ -36,7 +36,7 @@ def _own(owner: Owner) -> Dict[str, Settings]:
     read: Dict[str, Settings] = {}
     for path, answer in owner.own.items():
         name = path.rpartition("/")[2]
-        if name in _LOGIN_FILES and any(one.endswith(_LOGIN_FILES) for one in read):
+        if name in _LOGIN_FILES and any(other.endswith(_LOGIN_FILES) for other in read):
             continue
         read[path] = known(answer)
     return read
@@ -51,12 +51,14 @@ def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
     masks: List[str] = []
     source = ""
     for path, answer in known(facts.system).items():
-        found = list(known(answer).umasks)
-        if {"002", "022"} <= {one.zfill(3) for one in found} and entry.groups[:1] != (owner.name,):
+        umasks = list(known(answer).umasks)
+        if {"002", "022"} <= {mask.zfill(3) for mask in umasks} and entry.groups[:1] != (
+            owner.name,
+        ):
             # The stock files of Red Hat: 002 is for a primary group named like the account.
-            found = [one for one in found if one.zfill(3) != "002"]
-        if found:
-            source, masks = path, masks + found
+            umasks = [mask for mask in umasks if mask.zfill(3) != "002"]
+        if umasks:
+            source, masks = path, masks + umasks
     return (source, masks) if masks else (LOGIN_DEFS, [known(facts.default_umask)])
 
 
@@ -72,10 +74,10 @@ def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
 )
 def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     source, masks = _masks(owner, facts)
-    running = [known(one) for one in owner.running]
-    shown = [(one.name, one.umask) for one in running if one.umask is not None]
+    running = [known(process) for process in owner.running]
+    shown = [(process.name, process.umask) for process in running if process.umask is not None]
     wrong = [f"{name} has {mask}" for name, mask in shown if _octal(mask) != _WANTED]
-    values = {_octal(one) for one in masks}
+    values = {_octal(mask) for mask in masks}
     problems = list(wrong)
     if values != {_WANTED}:
         problems.append(f"{source} sets umask {', '.join(dict.fromkeys(masks))}")
@@ -113,8 +115,8 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
 )
 def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     entry_of(owner)
-    files = {**{path: known(one) for path, one in known(facts.system).items()}, **_own(owner)}
-    found = {name: path for path, one in files.items() for name in one.variables}
+    files = {**{path: known(answer) for path, answer in known(facts.system).items()}, **_own(owner)}
+    found = {name: path for path, profile in files.items() for name in profile.variables}
     told = ", ".join(f"{name} ({path})" for name, path in sorted(found.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
     ahead = isinstance(facts.inventory, Absent)
@@ -175,41 +177,42 @@ def _name_of(zone: str, system: str = "") -> str:
     reference=_GUIDE + "The Oracle Inventory Directory; CVU PRVH-01508",
 )
 def inventory(facts: Facts, policy: Policy) -> Verdict:
-    found = known_or_skip(facts.inventory)
-    asked = {one.group for one in wanted(policy)} or {OINSTALL}
-    owners = [one for one in known(facts.owners) if not isinstance(one.entry, Absent)]
+    location = known_or_skip(facts.inventory)
+    groups = {account.group for account in wanted(policy)} or {OINSTALL}
+    owners = [owner for owner in known(facts.owners) if not isinstance(owner.entry, Absent)]
     problems: List[str] = []
     hints: List[str] = []
-    if any(ord(one) > 127 for one in found.path):
+    if any(ord(character) > 127 for character in location.path):
         problems.append("its path has characters that are not ASCII")
-    if not found.group:
-        problems.append(f"{found.file} has no inst_group")
-    elif found.group not in asked:
+    if not location.group:
+        problems.append(f"{location.file} has no inst_group")
+    elif location.group not in groups:
         (problems if wanted(policy) else hints).append(
-            f"inst_group is {found.group}, not {' or '.join(sorted(asked))}"
+            f"inst_group is {location.group}, not {' or '.join(sorted(groups))}"
         )
-    if isinstance(found.directory, Absent):
-        problems.append(f"{found.path} does not exist")
+    if isinstance(location.directory, Absent):
+        problems.append(f"{location.path} does not exist")
         state = "missing"
     else:
-        uid, gid, mode = known(found.directory)
+        uid, gid, mode = known(location.directory)
         state = f"uid {uid}, gid {gid}, mode {mode:o}"
         if mode & 0o002:
-            problems.append(f"{found.path} is writable by all accounts")
-        names = {entry_of(one).passwd.uid: one.name for one in owners}
-        gids = {entry_of(one).passwd.gid for one in owners}
+            problems.append(f"{location.path} is writable by all accounts")
+        names = {entry_of(owner).passwd.uid: owner.name for owner in owners}
+        gids = {entry_of(owner).passwd.gid for owner in owners}
         if owners and uid not in names and not (gid in gids and mode & 0o020):
-            problems.append(f"no Oracle account may write to {found.path}")
-    grid = known(found.grid_home)
-    if grid is not None and grid not in known(found.listed):
+            problems.append(f"no Oracle account may write to {location.path}")
+    grid = known(location.grid_home)
+    if grid is not None and grid not in known(location.listed):
         problems.append(f"the inventory does not list the Grid home {grid}")
     status = WARN if hints else PASS
     return Verdict(
         FAIL if problems else status,
-        ("; ".join(problems + hints) or f"{found.path} is owned and listed as it should be") + ".",
+        ("; ".join(problems + hints) or f"{location.path} is owned and listed as it should be")
+        + ".",
         fix="correct oraInst.loc or the owner of the directory; attach a missing home with "
         "runInstaller -attachHome",
-        desired=f"inst_group {' or '.join(sorted(asked))}, a directory writable by the owners",
-        persisted=f"{found.path}, inst_group {found.group or 'none'}, {state}",
-        evidence=["file:" + found.file, "command:stat -L -c %u %g %a " + found.path],
+        desired=f"inst_group {' or '.join(sorted(groups))}, a directory writable by the owners",
+        persisted=f"{location.path}, inst_group {location.group or 'none'}, {state}",
+        evidence=["file:" + location.file, "command:stat -L -c %u %g %a " + location.path],
     )

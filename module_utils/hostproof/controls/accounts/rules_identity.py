@@ -32,8 +32,8 @@ _NO_LOGIN = ("nologin", "false", "sync", "shutdown", "halt")
     each=OWNERS,
 )
 def exists(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
-    asked = wanted_of(owner, policy)
-    uid = asked.uid if asked else None
+    account = wanted_of(owner, policy)
+    uid = account.uid if account else None
     desired = "exists" + (f" with uid {uid}" if uid is not None else "") + " and a login shell"
     if isinstance(owner.entry, Absent):
         return Verdict(
@@ -44,22 +44,22 @@ def exists(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
             desired=desired,
             persisted="no account",
         )
-    found = entry_of(owner).passwd
+    passwd = entry_of(owner).passwd
     problems = []
-    if uid is not None and found.uid != uid:
-        problems.append(f"its uid is {found.uid}, the policy requires {uid}")
-    if found.uid == 0:
+    if uid is not None and passwd.uid != uid:
+        problems.append(f"its uid is {passwd.uid}, the policy requires {uid}")
+    if passwd.uid == 0:
         problems.append("its uid is 0: it is root")
-    if found.shell.rpartition("/")[2] in _NO_LOGIN:
-        problems.append(f"its shell {found.shell} ends a login")
+    if passwd.shell.rpartition("/")[2] in _NO_LOGIN:
+        problems.append(f"its shell {passwd.shell} ends a login")
     return Verdict(
         FAIL if problems else PASS,
-        ("; ".join(problems) or f"uid {found.uid}, shell {found.shell or '/bin/sh'}") + ".",
+        ("; ".join(problems) or f"uid {passwd.uid}, shell {passwd.shell or '/bin/sh'}") + ".",
         fix="correct the policy or the account; Hostproof never changes a uid, because files keep "
         "the old number",
         desired=desired,
-        persisted=f"uid {found.uid}, shell {found.shell or '/bin/sh'}",
-        values={"uid": found.uid, "gid": found.gid},
+        persisted=f"uid {passwd.uid}, shell {passwd.shell or '/bin/sh'}",
+        values={"uid": passwd.uid, "gid": passwd.gid},
     )
 
 
@@ -75,12 +75,14 @@ def exists(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
 )
 def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
     entry = entry_of(owner)
-    asked = wanted_of(owner, policy)
-    group = asked.group if asked else OINSTALL
+    account = wanted_of(owner, policy)
+    group = account.group if account else OINSTALL
     primary = entry.groups[0] if entry.groups else ""
-    running = [known(one) for one in owner.running]
+    running = [known(process) for process in owner.running]
     others = [
-        f"{one.name} runs with gid {one.gid}" for one in running if one.gid != entry.passwd.gid
+        f"{process.name} runs with gid {process.gid}"
+        for process in running
+        if process.gid != entry.passwd.gid
     ]
     problems = list(others)
     if primary != group:
@@ -88,7 +90,7 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
     # Hosts with one owner often use dba. Only a policy makes that wrong.
     status = PASS
     if problems:
-        status = FAIL if others or asked else WARN
+        status = FAIL if others or account else WARN
     return Verdict(
         status,
         ("; ".join(problems) or f"{group} is the primary group") + ".",
@@ -96,7 +98,7 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
         "from a new login, without newgrp",
         desired=group,
         persisted=f"{primary} (gid {entry.passwd.gid})",
-        in_use=", ".join(f"{one.name} gid {one.gid}" for one in running) or None,
+        in_use=", ".join(f"{process.name} gid {process.gid}" for process in running) or None,
         failing_layer=failing(in_use=bool(others), persisted=True),
     )
 
@@ -112,20 +114,26 @@ def primary_group(owner: Owner, _facts: Facts, policy: Policy) -> Verdict:
     each=OWNERS,
 )
 def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
-    asked = wanted_of(owner, policy)
-    if asked is None:
+    account = wanted_of(owner, policy)
+    if account is None:
         raise Skip("No policy or profile names the groups of this account.")
     entry = entry_of(owner)
-    absent = [one for one in asked.groups if isinstance(facts.groups[one], Absent)]
-    missing = [one for one in asked.groups if one not in entry.groups and one not in absent]
-    gids = {one: known(facts.groups[one]).gid for one in asked.groups if one not in absent}
+    absent = [group for group in account.groups if isinstance(facts.groups[group], Absent)]
+    missing = [
+        group for group in account.groups if group not in entry.groups and group not in absent
+    ]
+    gids = {
+        group: known(facts.groups[group]).gid for group in account.groups if group not in absent
+    }
     stale: List[str] = []
-    for one in [known(running) for running in owner.running]:
-        lost = [name for name, gid in gids.items() if name not in missing and gid not in one.gids]
+    for process in [known(running) for running in owner.running]:
+        lost = [
+            name for name, gid in gids.items() if name not in missing and gid not in process.gids
+        ]
         if lost:
-            stale.append(f"{one.name} runs without {', '.join(lost)}")
-    problems = [f"the host has no group {one}" for one in absent]
-    problems += [f"not in {one}" for one in missing] + stale
+            stale.append(f"{process.name} runs without {', '.join(lost)}")
+    problems = [f"the host has no group {group}" for group in absent]
+    problems += [f"not in {group}" for group in missing] + stale
     status = WARN if stale else PASS
     if absent or missing:
         status = FAIL
@@ -135,7 +143,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         fix="list the account and its groups in accounts_accounts, apply the policy, then restart "
         "what the account runs from a new login",
         commands=_APPLY if policy.accounts is not None and (absent or missing) else (),
-        desired=", ".join(asked.groups) or "no other group",
+        desired=", ".join(account.groups) or "no other group",
         persisted=", ".join(entry.groups),
         in_use="; ".join(stale) or None,
         failing_layer=failing(in_use=bool(stale), persisted=True),
@@ -154,12 +162,12 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
 )
 def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
     entry = entry_of(owner)
-    running = [one.name for one in map(known, owner.running) if 0 in one.gids]
-    found = "root" in entry.groups or entry.passwd.gid == 0
+    running = [process.name for process in map(known, owner.running) if 0 in process.gids]
+    is_member = "root" in entry.groups or entry.passwd.gid == 0
     return Verdict(
-        FAIL if found or running else PASS,
+        FAIL if is_member or running else PASS,
         "It is in the group root."
-        if found
+        if is_member
         else f"{', '.join(running) or 'None of its instances'} runs with the group root.",
         fix=f"gpasswd -d {owner.name} root, then restart what the account runs",
         desired="not in the group root",
@@ -180,16 +188,16 @@ def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
 )
 def one_account_per_uid(facts: Facts, _policy: Policy) -> Verdict:
     owners = known(facts.owners)
-    uids = {entry_of(one).passwd.uid for one in owners if not isinstance(one.entry, Absent)}
+    uids = {entry_of(owner).passwd.uid for owner in owners if not isinstance(owner.entry, Absent)}
     if not uids:
         raise Skip("None of the accounts exists.")
     shared = {uid: names for uid, names in known(facts.shared).items() if uid in uids or uid == 0}
-    told = "; ".join(f"uid {uid}: {', '.join(names)}" for uid, names in sorted(shared.items()))
+    text = "; ".join(f"uid {uid}: {', '.join(names)}" for uid, names in sorted(shared.items()))
     return Verdict(
         FAIL if shared else PASS,
-        f"{told or 'Each of these accounts and root has a separate uid'}.",
+        f"{text or 'Each of these accounts and root has a separate uid'}.",
         fix="give the second account another uid, and its files too",
         desired="one account for each of uid 0 and " + ", ".join(map(str, sorted(uids))),
-        persisted=told or "one account each",
+        persisted=text or "one account each",
         evidence=["file:" + PASSWD],
     )

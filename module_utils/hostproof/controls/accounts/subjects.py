@@ -15,8 +15,8 @@ def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.meminfo, Absent):
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
     known(facts.meminfo)
-    asked = policy.profile is not None or policy.groups or policy.accounts is not None
-    if not facts.recorded and not asked:
+    requested = policy.profile is not None or policy.groups or policy.accounts is not None
+    if not facts.recorded and not requested:
         raise Skip("The recording has no accounts, and no policy or profile names any.")
 
 
@@ -33,7 +33,7 @@ def entry_of(owner: Owner) -> Entry:
 
 def wanted_of(owner: Owner, policy: Policy) -> Optional[Account]:
     """The requirement of the policy or the profile for the account, or None."""
-    return next((one for one in wanted(policy) if one.name == owner.name), None)
+    return next((account for account in wanted(policy) if account.name == owner.name), None)
 
 
 OWNERS = Subjects(

@@ -178,24 +178,24 @@ def _read_huge_pages(host: Host, memory: Answer[Dict[str, int]]) -> Traits:
     if isinstance(nodes, HostproofError):
         traits["huge_pages_by_numa_node"] = nodes
     elif nodes:
-        traits["huge_pages_by_numa_node"] = ", ".join(f"{one.name} {one.pages}" for one in nodes)
+        traits["huge_pages_by_numa_node"] = ", ".join(f"{node.name} {node.pages}" for node in nodes)
     return traits
 
 
 def _read_network(host: Host) -> Traits:
-    found = attempt(interface_versions.read, host)
-    if isinstance(found, HostproofError):
-        return {"interfaces": found}
+    interfaces = attempt(interface_versions.read, host)
+    if isinstance(interfaces, HostproofError):
+        return {"interfaces": interfaces}
     traits: Traits = {}
-    for one in found:
-        traits[f"mtu {one.name}"] = one.mtu
-        if one.bonding is not None:
-            traits[f"bonding {one.name}"] = one.bonding
-        if one.has_card:
-            driver = one.driver
-            traits[f"driver {one.name}"] = attempt(lambda d=driver: known(d).name)
-            traits[f"firmware {one.name}"] = attempt(lambda d=driver: known(d).firmware)
-    addresses = attempt(_addresses_of_nodes, host, [one.name for one in found])
+    for interface in interfaces:
+        traits[f"mtu {interface.name}"] = interface.mtu
+        if interface.bonding is not None:
+            traits[f"bonding {interface.name}"] = interface.bonding
+        if interface.has_card:
+            driver = interface.driver
+            traits[f"driver {interface.name}"] = attempt(lambda d=driver: known(d).name)
+            traits[f"firmware {interface.name}"] = attempt(lambda d=driver: known(d).firmware)
+    addresses = attempt(_addresses_of_nodes, host, [interface.name for interface in interfaces])
     if isinstance(addresses, HostproofError):
         return {**traits, "subnets": addresses}
     subnets: Dict[str, Set[str]] = {}
@@ -209,8 +209,8 @@ def _read_network(host: Host) -> Traits:
 
 
 def _read_addresses(host: Host) -> str:
-    names = [one.name for one in interface_versions.read(host)]
-    return ", ".join(sorted({one.address for one in _addresses_of_nodes(host, names)}))
+    names = [interface.name for interface in interface_versions.read(host)]
+    return ", ".join(sorted({address.address for address in _addresses_of_nodes(host, names)}))
 
 
 def _addresses_of_nodes(host: Host, names: Sequence[str]) -> List[ip_addr.Address]:
@@ -218,10 +218,10 @@ def _addresses_of_nodes(host: Host, names: Sequence[str]) -> List[ip_addr.Addres
     if not names:
         return []  # AIX has no program ip
     return [
-        one._replace(interface=name)
-        for one in devices.read_addresses(host)
-        for name in [one.interface.partition("@")[0]]
-        if name in names and not one.network.is_link_local
+        address._replace(interface=name)
+        for address in devices.read_addresses(host)
+        for name in [address.interface.partition("@")[0]]
+        if name in names and not address.network.is_link_local
     ]
 
 
@@ -229,14 +229,14 @@ def _read_accounts(host: Host) -> Traits:
     """Uid, gid and groups of the account. None if it does not exist."""
     traits: Traits = {}
     for name in ACCOUNTS:
-        found = attempt(lambda n=name: limits.read_accounts(host, [n]).get(n))
-        if isinstance(found, HostproofError):
-            traits[f"uid_gid {name}"] = found
-        elif found is None:
+        account = attempt(lambda n=name: limits.read_accounts(host, [n]).get(n))
+        if isinstance(account, HostproofError):
+            traits[f"uid_gid {name}"] = account
+        elif account is None:
             traits[f"uid_gid {name}"] = None
         else:
-            traits[f"uid_gid {name}"] = f"{found.uid}:{found.gid}"
-            traits[f"groups {name}"] = " ".join(sorted(found.groups))
+            traits[f"uid_gid {name}"] = f"{account.uid}:{account.gid}"
+            traits[f"groups {name}"] = " ".join(sorted(account.groups))
     return traits
 
 
@@ -253,10 +253,10 @@ def _read_ssh(host: Host, policy: Policy, cluster: Answer[Optional[Cluster]]) ->
 def others(cluster: Cluster) -> List[str]:
     own = cluster.node.lower()
     return [
-        one
-        for one in cluster.nodes
-        if one.lower() not in (own, own.partition(".")[0])
-        and one.partition(".")[0].lower() != own.partition(".")[0]
+        node
+        for node in cluster.nodes
+        if node.lower() not in (own, own.partition(".")[0])
+        and node.partition(".")[0].lower() != own.partition(".")[0]
     ]
 
 
@@ -268,11 +268,13 @@ def _log_in(host: Host, account: str, node: str) -> str:
     name = login_of(account, node)
     if not _HOST_NAME.match(node):
         raise Unanswered("command:" + name, f"{kind_of(node)} is not the name of a node")
-    wanted = Command(name, ("ssh", *_SSH_OPTIONS, node, "true"), user=account, timeout=_SSH_SECONDS)
-    output = host.ask(wanted)
-    said = " ".join(output.stderr.split())[-_LONGEST:]
+    command = Command(
+        name, ("ssh", *_SSH_OPTIONS, node, "true"), user=account, timeout=_SSH_SECONDS
+    )
+    output = host.ask(command)
+    message = " ".join(output.stderr.split())[-_LONGEST:]
     if output.rc != 0:
-        return said or f"ssh ended with {output.rc}"
+        return message or f"ssh ended with {output.rc}"
     return "its profile prints text, which breaks scp" if output.stdout else ""
 
 
@@ -297,8 +299,8 @@ def _time_zones_of_oracle(host: Host, cluster: Answer[Optional[Cluster]]) -> Opt
 
 
 def _time_daemons(host: Host) -> str:
-    found = [
-        _DAEMON.search(one.argv0)
-        for one in host.processes("time", TIME_DAEMONS, identity.TIME_OR_CLUSTERWARE)
+    matches = [
+        _DAEMON.search(process.argv0)
+        for process in host.processes("time", TIME_DAEMONS, identity.TIME_OR_CLUSTERWARE)
     ]
-    return ", ".join(sorted({match.group(2) for match in found if match})) or "none"
+    return ", ".join(sorted({match.group(2) for match in matches if match})) or "none"

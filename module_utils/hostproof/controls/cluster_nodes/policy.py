@@ -12,17 +12,17 @@ NAME = "cluster_nodes"
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")
 
 
-def _name(given: PolicyValues, name: str) -> Optional[str]:
-    value = given[name]
+def _name(values: PolicyValues, name: str) -> Optional[str]:
+    value = values[name]
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        raise given.error(name, f"must be auto, none or the name of a cluster, not {value!r}")
+        raise values.error(name, f"must be auto, none or the name of a cluster, not {value!r}")
     return None if value == "auto" else value
 
 
-def _accounts(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if not _ACCOUNT.match(one):
-            raise given.error(name, f"{one[:40]!r} must be an account such as grid")
+def _accounts(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for account in value:
+        if not _ACCOUNT.match(account):
+            raise values.error(name, f"{account[:40]!r} must be an account such as grid")
     return value
 
 

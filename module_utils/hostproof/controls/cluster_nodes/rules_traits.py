@@ -234,8 +234,8 @@ def _said(traits: Traits, evidence: List[str]) -> Verdict:
             values[name] = None
         else:
             values[name] = "none" if answer is None else answer
-    told = "; ".join(f"{name}: {value}" for name, value in values.items() if value is not None)
+    text = "; ".join(f"{name}: {value}" for name, value in values.items() if value is not None)
     verdict = Verdict(SKIP, LATER, evidence=evidence)
     if unknown:
         verdict = undetermined(unknown[0])
-    return verdict._replace(running=told or None, values=values)
+    return verdict._replace(running=text or None, values=values)

@@ -27,7 +27,7 @@ SHOW = [
     "Id",
     "-p",
     "UnitFileState",
-    *(f"{one}.service" for one in UNITS),
+    *(f"{unit}.service" for unit in UNITS),
 ]
 FILES: Dict[str, Tuple[str, ...]] = {
     "nftables": ("/etc/sysconfig/nftables.conf", "/etc/nftables.conf"),
@@ -104,13 +104,13 @@ def _running(host: Host) -> Tables:
 
 
 def _enabled(host: Host) -> Tuple[str, ...]:
-    found = []
+    names = []
     for block in _output(host, SHOW).split("\n\n"):
         rows = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
         name = rows.get("Id", "").rpartition(".service")[0]
         if name in UNITS and rows.get("UnitFileState", "").startswith("enabled"):
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def _persisted(host: Host, units: Tuple[str, ...]) -> Tables:
@@ -123,10 +123,12 @@ def _persisted(host: Host, units: Tuple[str, ...]) -> Tables:
         path, text = _first(host, paths)
         parse = nft_text.parse if unit == "nftables" else iptables_save.parse
         try:
-            found = parse(text)
+            file_tables = parse(text)
         except ParseError as problem:
             raise Unanswered("file:" + path, str(problem)) from problem
-        tables.update({(unit, f"{family} {name}"): one for (family, name), one in found.items()})
+        tables.update(
+            {(unit, f"{family} {name}"): table for (family, name), table in file_tables.items()}
+        )
     return tables
 
 
@@ -147,7 +149,7 @@ def _zones(host: Host) -> Dict[str, Chain]:
     text = unless_absent(attempt(host.read_text, f"{FIREWALLD}/firewalld.conf"), "")
     default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]
     names = unless_absent(attempt(host.list_dir, f"{FIREWALLD}/zones"), [])
-    zones = {one[:-4]: _zone(host, one[:-4]) for one in names if one.endswith(".xml")}
+    zones = {name[:-4]: _zone(host, name[:-4]) for name in names if name.endswith(".xml")}
     zones.setdefault(default, _zone(host, default))
     used = {name: zone for name, zone in zones.items() if zone.bound or name == default}
     some = (Test(ADDRESS, frozenset({"a zone"})),)
@@ -175,21 +177,21 @@ def _zone(host: Host, name: str) -> Zone:
 def _file(host: Host, kind: str, name: str) -> str:
     if not _NAME.match(name):
         raise Unanswered(f"dir:{FIREWALLD}", "a zone or a service has an unusual name")
-    return _first(host, tuple(f"{one}/{kind}/{name}.xml" for one in (FIREWALLD, _SHIPPED)))[1]
+    return _first(host, tuple(f"{folder}/{kind}/{name}.xml" for folder in (FIREWALLD, _SHIPPED)))[1]
 
 
 def _chain_of(host: Host, name: str, zone: Zone) -> Chain:
     denied: List[Rule] = []
     allowed = [Rule((test,), "accept") for test in _tests(host, zone.opened)]
-    for one in zone.rich:
-        if one.action not in ("accept", "drop", "reject"):
+    for rule in zone.rich:
+        if rule.action not in ("accept", "drop", "reject"):
             continue
-        more = [Test(ADDRESS, frozenset({"a source"}))] if one.has_source else []
-        more += [Test(LIMIT, text=one.limit)] if one.limit else []
-        tests = _tests(host, one.opened)
-        if not (one.opened.ports or one.opened.services):
-            tests = [] if one.has_source else [Test(NOT_READ, text="rich rule")]
-        verdict = "accept" if one.action == "accept" else DROP
+        more = [Test(ADDRESS, frozenset({"a source"}))] if rule.has_source else []
+        more += [Test(LIMIT, text=rule.limit)] if rule.limit else []
+        tests = _tests(host, rule.opened)
+        if not (rule.opened.ports or rule.opened.services):
+            tests = [] if rule.has_source else [Test(NOT_READ, text="rich rule")]
+        verdict = "accept" if rule.action == "accept" else DROP
         place = allowed if verdict == "accept" else denied
         place += [Rule((test, *more), verdict) for test in tests] or [Rule(tuple(more), verdict)]
     policy = Rule((), "accept" if zone.target == "ACCEPT" else DROP)
@@ -197,8 +199,10 @@ def _chain_of(host: Host, name: str, zone: Zone) -> Chain:
 
 
 def _tests(host: Host, opened: Opened, depth: int = 0) -> List[Test]:
-    found = [Test(PORT, frozenset({one}), ((low, high),)) for one, low, high in opened.ports]
+    tests = [
+        Test(PORT, frozenset({protocol}), ((low, high),)) for protocol, low, high in opened.ports
+    ]
     for service in opened.services if depth < 3 else ():
         inside = firewalld_zone.parse_service(_file(host, "services", service))
-        found += _tests(host, inside, depth + 1)
-    return found
+        tests += _tests(host, inside, depth + 1)
+    return tests

@@ -11,10 +11,10 @@ from ...evaluate.profiles import Profile
 NAME = "firewall"
 
 
-def _label(given: PolicyValues, name: str) -> str:
-    value = given[name]
+def _label(values: PolicyValues, name: str) -> str:
+    value = values[name]
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) < 41:
-        raise given.error(name, "must be a text of 1 to 40 characters")
+        raise values.error(name, "must be a text of 1 to 40 characters")
     return value
 
 
@@ -66,10 +66,10 @@ def wanted(policy: Policy, listening: Tuple[int, ...]) -> Tuple[Port, ...]:
     """The ports to check. ``listening`` are those of running listeners."""
     if policy.ports is not None:
         return policy.ports
-    found = [LISTENER._replace(port=one) for one in listening]
+    ports = [LISTENER._replace(port=number) for number in listening]
     if policy.profile is not None:
-        found += [] if found else [LISTENER]
-        found += CLUSTER if policy.profile.cluster else ()
-        found += (NFS,) if policy.profile.direct_nfs else ()
-    taken = {(one.port, one.protocol, one.direction): one for one in reversed(found)}
+        ports += [] if ports else [LISTENER]
+        ports += CLUSTER if policy.profile.cluster else ()
+        ports += (NFS,) if policy.profile.direct_nfs else ()
+    taken = {(port.port, port.protocol, port.direction): port for port in reversed(ports)}
     return tuple(reversed(list(taken.values())))

@@ -11,6 +11,6 @@ from .subjects import label
 
 
 def requirements(policy: Policy) -> Iterator[Requirement]:
-    for one in wanted(policy, ()):
-        value = "accepted" if one.direction == "in" else "accepted, outgoing"
-        yield Requirement("firewall.ports", label(one), value, BOOK)
+    for port in wanted(policy, ()):
+        value = "accepted" if port.direction == "in" else "accepted, outgoing"
+        yield Requirement("firewall.ports", label(port), value, BOOK)

@@ -24,8 +24,8 @@ rules = Rules(NAME)
     "Protocols; CVU, Port Availability (PRVG-00330)",
     each=RESERVED,
 )
-def port_conflict(one: Reserved, facts: Facts, _policy: Policy) -> Verdict:
-    port = one.port
+def port_conflict(reserved: Reserved, facts: Facts, _policy: Policy) -> Verdict:
+    port = reserved.port
     sockets = [
         socket
         for socket in known(facts.sockets)
@@ -34,11 +34,11 @@ def port_conflict(one: Reserved, facts: Facts, _policy: Policy) -> Verdict:
     if any(not socket.programs for socket in sockets):
         raise Unanswered(SOCKETS, "the port is in use, and only root can read by which program")
     programs = sorted({name for socket in sockets for name in socket.programs})
-    others = [name for name in programs if name not in one.programs]
+    others = [name for name in programs if name not in reserved.programs]
     return Verdict(
         FAIL if others else PASS,
         f"{', '.join(others)} listens on {port.port}/{port.protocol}.",
         fix="stop and disable that program, or give it another port",
-        desired=f"free, or {one.programs[0]}",
+        desired=f"free, or {reserved.programs[0]}",
         running=", ".join(programs) or "free",
     )

@@ -35,9 +35,9 @@ _WORDS = {
     reference=BOOK + "; nft(8); firewalld.zone(5)",
     each=PORTS,
 )
-def ports(one: Port, facts: Facts, _policy: Policy) -> Verdict:
-    now = _reach(one, known(facts.running), "the running rules")
-    later = attempt(lambda: _reach(one, known(facts.persisted), "the files"))
+def ports(port: Port, facts: Facts, _policy: Policy) -> Verdict:
+    now = _reach(port, known(facts.running), "the running rules")
+    later = attempt(lambda: _reach(port, known(facts.persisted), "the files"))
     states = [now.state] + ([later.state] if isinstance(later, Reach) else [])
     status = FAIL if BLOCKED in states else WARN if PARTLY in states else PASS
     after = _WORDS[later.state] if isinstance(later, Reach) else None
@@ -58,13 +58,13 @@ def ports(one: Port, facts: Facts, _policy: Policy) -> Verdict:
     return by_layers(verdict, [("after reboot", later)])
 
 
-def _reach(one: Port, tables: Tables, what: str) -> Reach:
-    found = reach(tables, one.protocol, one.port, one.direction)
-    if found.state == UNCLEAR:
+def _reach(port: Port, tables: Tables, what: str) -> Reach:
+    result = reach(tables, port.protocol, port.port, port.direction)
+    if result.state == UNCLEAR:
         raise Unanswered(
             "command:" + " ".join(NFT), f"{what} have a condition that is not read, and it decides"
         )
-    return found
+    return result
 
 
 @rules.check(
@@ -79,13 +79,13 @@ def _reach(one: Port, tables: Tables, what: str) -> Reach:
     each=PORTS,
     because_of=("firewall.ports",),
 )
-def rate_limit(one: Port, facts: Facts, _policy: Policy) -> Verdict:
-    now = _reach(one, known(facts.running), "the running rules")
-    later = attempt(lambda: _reach(one, known(facts.persisted), "the files"))
-    found = [now, later] if isinstance(later, Reach) else [now]
-    if all(one.state == BLOCKED for one in found):
+def rate_limit(port: Port, facts: Facts, _policy: Policy) -> Verdict:
+    now = _reach(port, known(facts.running), "the running rules")
+    later = attempt(lambda: _reach(port, known(facts.persisted), "the files"))
+    results = [now, later] if isinstance(later, Reach) else [now]
+    if all(result.state == BLOCKED for result in results):
         raise Skip("The port is blocked: see firewall.ports.")
-    limits = [", ".join(one.limits) for one in found if one.limits]
+    limits = [", ".join(result.limits) for result in results if result.limits]
     verdict = Verdict(
         WARN if limits else PASS,
         f"Packets above a limit are dropped: {'; '.join(dict.fromkeys(limits))}.",
@@ -100,5 +100,5 @@ def rate_limit(one: Port, facts: Facts, _policy: Policy) -> Verdict:
     return by_layers(verdict, [("after reboot", later)])
 
 
-def _limits(found: Answer[Reach]) -> Optional[str]:
-    return ", ".join(found.limits) or "no limit" if isinstance(found, Reach) else None
+def _limits(answer: Answer[Reach]) -> Optional[str]:
+    return ", ".join(answer.limits) or "no limit" if isinstance(answer, Reach) else None

@@ -29,22 +29,22 @@ def applies(facts: Facts, policy: Policy) -> None:
 def _wanted(facts: Facts, policy: Policy) -> Tuple[Port, ...]:
     """Listeners that run only for local clients need no rule."""
     listening = {
-        one.port
-        for one in if_known(facts.sockets, [])
-        if "tnslsnr" in one.programs and not one.address.startswith(("127.", "[::1]"))
+        socket.port
+        for socket in if_known(facts.sockets, [])
+        if "tnslsnr" in socket.programs and not socket.address.startswith(("127.", "[::1]"))
     }
     return wanted(policy, tuple(sorted(listening)))
 
 
 def _ports(facts: Facts, policy: Policy) -> List[object]:
-    found: List[object] = list(_wanted(facts, policy))
+    subjects: List[object] = list(_wanted(facts, policy))
     if isinstance(facts.sockets, HostproofError) and policy.ports is None:
-        found.append(facts.sockets)
-    return found
+        subjects.append(facts.sockets)
+    return subjects
 
 
-def label(one: Port) -> str:
-    return f"{one.name} {one.port}/{one.protocol}"
+def label(port: Port) -> str:
+    return f"{port.name} {port.port}/{port.protocol}"
 
 
 PORTS = Subjects(_ports, name=label, evidence=lambda _one: RULES, unknown="listener")
@@ -79,7 +79,7 @@ def _reserved(_facts: Facts, policy: Policy) -> List[Reserved]:
 RESERVED = Subjects(
     _reserved,
     none="hostproof_profile is not set, so the ports of Oracle are not known.",
-    name=lambda one: label(one.port),
+    name=lambda reserved: label(reserved.port),
     evidence=lambda _one: (SOCKETS,),
 )
 

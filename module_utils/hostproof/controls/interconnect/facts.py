@@ -112,27 +112,27 @@ class Facts(NamedTuple):
 def read(host: Host, policy: Policy) -> Facts:
     """Read all facts. ICMP echo requests are sent only to peers in the policy, and to other nodes
     if it allows that."""
-    found = attempt(_read_devices, host, policy)
+    interfaces = attempt(_read_devices, host, policy)
     public = attempt(_read_public_peers, host) if policy.test_nodes else ()
     public_peers = if_known(public, ())
-    peers = attempt(_read_peers, host, policy, found, public)
+    peers = attempt(_read_peers, host, policy, interfaces, public)
     routes = {
-        one.address: attempt(_read_route, host, one, wanted_mtu(one, policy, public_peers))
-        for one in if_known(peers, policy.peers)
+        peer.address: attempt(_read_route, host, peer, wanted_mtu(peer, policy, public_peers))
+        for peer in if_known(peers, policy.peers)
     }
     sizes = {
         address: route.size
         for address, route in routes.items()
         if isinstance(route, Route) and not route.own
     }
-    names = {bond for one in if_known(found, []) for bond in if_known(one.bonds, ())}
+    names = {bond for device in if_known(interfaces, []) for bond in if_known(device.bonds, ())}
     losses = None
     ways = whole_packets.look(host, sizes) if sizes else {}
-    if policy.window_seconds and if_known(found, []):
+    if policy.window_seconds and if_known(interfaces, []):
         losses = attempt(_read_losses, host, policy.window_seconds)
     return Facts(
-        devices=found,
-        addresses=attempt(_read_addresses, host, if_known(found, [])),
+        devices=interfaces,
+        addresses=attempt(_read_addresses, host, if_known(interfaces, [])),
         registered=attempt(_read_registered, host),
         public=attempt(_read_public, host),
         bonds=[_read_bond(host, name) for name in sorted(names)],
@@ -167,16 +167,16 @@ def _read_device(host: Host, name: str, what: str, names: List[str]) -> Device:
     )
 
 
-def _read_addresses(host: Host, found: List[Device]) -> List[ip_addr.Address]:
+def _read_addresses(host: Host, interfaces: List[Device]) -> List[ip_addr.Address]:
     """Addresses without link-local ones, also those of Clusterware (fe80::/10, 169.254.0.0/16)."""
-    if not found:
+    if not interfaces:
         return []  # AIX has no program ip
-    names = [one.name for one in found]
+    names = [device.name for device in interfaces]
     return [
-        one._replace(interface=name)
-        for one in devices.read_addresses(host)
-        for name in [one.interface.partition("@")[0]]
-        if name in names and not one.network.is_link_local
+        address._replace(interface=name)
+        for address in devices.read_addresses(host)
+        for name in [address.interface.partition("@")[0]]
+        if name in names and not address.network.is_link_local
     ]
 
 
@@ -192,34 +192,34 @@ def _read_speed(host: Host, link: str) -> Optional[int]:
 
 
 def _read_registered(host: Host) -> List[Registered]:
-    networks = [one for one in clusterware.networks(host) if one.node == "global"]
+    networks = [entry for entry in clusterware.networks(host) if entry.node == "global"]
     addresses = devices.read_addresses(host) if networks else []
-    found = []
-    for one in networks:
-        clusterware.check_interface(one.interface)
+    registered = []
+    for network in networks:
+        clusterware.check_interface(network.interface)
         try:
-            subnet = str(ipaddress.ip_address(one.subnet))
+            subnet = str(ipaddress.ip_address(network.subnet))
         except ValueError as problem:
-            why = f"oifcfg getif has {kind_of(one.subnet)} instead of a subnet"
+            why = f"oifcfg getif has {kind_of(network.subnet)} instead of a subnet"
             raise Unanswered(clusterware.NETWORKS_KEY, why) from problem
         here = [
             str(address.network)
             for address in addresses
-            if address.interface.partition("@")[0] == one.interface
+            if address.interface.partition("@")[0] == network.interface
             and not address.network.is_link_local
         ]
-        found.append(Registered(one.interface, subnet, tuple(here)))
-    return found
+        registered.append(Registered(network.interface, subnet, tuple(here)))
+    return registered
 
 
 def _bonds_of(host: Host, links: Tuple[str, ...]) -> Tuple[str, ...]:
-    found = {devices.bond_of(host, name) for name in links} - {None}
-    return tuple(sorted(str(one) for one in found))
+    bonds = {devices.bond_of(host, name) for name in links} - {None}
+    return tuple(sorted(str(bond) for bond in bonds))
 
 
 def _read_larger(host: Host, path: str, device: str) -> int:
     """The kernel uses the larger value of the device's setting and of "all"."""
-    return max(host.read_number(path.format(one)) for one in (device, "all"))
+    return max(host.read_number(path.format(name)) for name in (device, "all"))
 
 
 def _read_flags(host: Host, device: str) -> int:
@@ -229,12 +229,14 @@ def _read_flags(host: Host, device: str) -> int:
 
 def _read_public(host: Host) -> Dict[str, Tuple[str, ...]]:
     names = host.list_dir(devices.CLASS)
-    public = [one.interface for one in clusterware.networks(host) if "public" in one.kinds]
-    found = {}
+    public = [
+        network.interface for network in clusterware.networks(host) if "public" in network.kinds
+    ]
+    links = {}
     for name in dict.fromkeys(public):
         clusterware.check_interface(name)
-        found[name] = devices.below(host, name, names)
-    return found
+        links[name] = devices.below(host, name, names)
+    return links
 
 
 def _read_bond(host: Host, name: str) -> Bond:
@@ -248,11 +250,11 @@ def wanted_mtu(peer: Peer, policy: Policy, public_peers: Tuple[str, ...]) -> Opt
 
 
 def _read_peers(
-    host: Host, policy: Policy, found: Answer[List[Device]], public: Answer[Tuple[str, ...]]
+    host: Host, policy: Policy, interfaces: Answer[List[Device]], public: Answer[Tuple[str, ...]]
 ) -> Tuple[Peer, ...]:
-    peers = {one.address: one for one in policy.peers}
+    peers = {peer.address: peer for peer in policy.peers}
     if policy.test_nodes:
-        private = [one.name for one in known(found)]
+        private = [device.name for device in known(interfaces)]
         for address in [*known(public), *_read_neighbors(host, private)]:
             peers.setdefault(address, Peer(address, None))
         if not peers:
@@ -270,9 +272,9 @@ def _read_neighbors(host: Host, names: List[str]) -> List[str]:
     if output.rc != 0:
         raise Unanswered("command:" + " ".join(_NEIGHBORS), output.stderr.strip()[:200])
     return [
-        _node(one.address)
-        for one in ip_neigh.parse(output.stdout)
-        if one.device in names and not _is_link_local(one.address)
+        _node(neighbor.address)
+        for neighbor in ip_neigh.parse(output.stdout)
+        if neighbor.device in names and not _is_link_local(neighbor.address)
     ]
 
 
@@ -293,7 +295,7 @@ def _read_public_peers(host: Host) -> Tuple[str, ...]:
     if home is None:
         return ()
     text = nfs_files.read_text(host, home + crsconfig_params.FILE, record=crsconfig_params.kept)
-    found = []
+    nodes = []
     for name in crsconfig_params.parse(text).nodes[:_MOST_PEERS]:
         argv = ["getent", "ahosts", name]
         if not _NODE_NAME.match(name):
@@ -301,8 +303,8 @@ def _read_public_peers(host: Host) -> Tuple[str, ...]:
         addresses = getent.parse_ahosts(host.run(argv).stdout)[1]
         if not addresses:
             raise Unanswered("command:" + " ".join(argv), f"{name} does not resolve")
-        found += [_node(one) for one in addresses]
-    return tuple(dict.fromkeys(found))
+        nodes += [_node(address) for address in addresses]
+    return tuple(dict.fromkeys(nodes))
 
 
 def _read_route(host: Host, peer: Peer, wanted_size: Optional[int]) -> Route:
@@ -313,8 +315,8 @@ def _read_route(host: Host, peer: Peer, wanted_size: Optional[int]) -> Route:
         raise Unanswered(key, f"there is no route to {peer.address}: {output.stderr.strip()}")
     route = ip_route.parse(output.stdout)
     mtu = host.read_number(devices.place(route.device, "mtu"))
-    wanted = wanted_size or mtu
-    return Route(route.device, route.local or route.device == "lo", mtu, min(mtu, wanted), key)
+    size = wanted_size or mtu
+    return Route(route.device, route.local or route.device == "lo", mtu, min(mtu, size), key)
 
 
 def _read_losses(host: Host, seconds: float) -> Losses:

@@ -38,17 +38,17 @@ _MODES = (
 )
 
 
-def _address(given: PolicyValues, name: str) -> str:
+def _address(values: PolicyValues, name: str) -> str:
     try:
-        return whole_packets.address_of_another(str(given[name]))
+        return whole_packets.address_of_another(str(values[name]))
     except ValueError as problem:
-        raise given.error(name, str(problem)) from problem
+        raise values.error(name, str(problem)) from problem
 
 
-def _modes(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if one not in _MODES:
-            raise given.error(name, f"{one[:80]!r} must be one of {', '.join(_MODES)}")
+def _modes(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for mode in value:
+        if mode not in _MODES:
+            raise values.error(name, f"{mode[:80]!r} must be one of {', '.join(_MODES)}")
     return value
 
 

@@ -33,8 +33,8 @@ _NO_ANSWER = 8
     reference=BOOK + "network interface hardware requirements (jumbo frames)",
     each=DEVICES,
 )
-def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
-    here = known(one.mtu)
+def mtu(device: Device, facts: Facts, policy: Policy) -> Verdict:
+    here = known(device.mtu)
     values = {"mtu": here}
     if policy.mtu is not None:
         return Verdict(
@@ -46,17 +46,17 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
             running=str(here),
             values=values,
         )
-    others = {other.name: known(other.mtu) for other in known(facts.devices) if other != one}
+    others = {other.name: known(other.mtu) for other in known(facts.devices) if other != device}
     if not others:
         why = "interconnect_mtu is auto, and the host has no other interconnect device to compare."
         return Verdict(SKIP, why, running=str(here), values=values)
-    told = ", ".join(f"{name} has {value}" for name, value in others.items())
+    listing = ", ".join(f"{name} has {value}" for name, value in others.items())
     return Verdict(
         PASS if set(others.values()) == {here} else WARN,
-        f"It is {here}, and {told}: a failover changes the frame size.",
+        f"It is {here}, and {listing}: a failover changes the frame size.",
         fix="set the same MTU on all devices, and in interconnect_mtu",
         desired="the same on all devices of the interconnect",
-        running=f"{here}; {told}",
+        running=f"{here}; {listing}",
         values=values,
     )
 
@@ -73,10 +73,10 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
     "configuration for interconnect",
     each=DEVICES,
 )
-def jumbo_frames(one: Device, _facts: Facts, policy: Policy) -> Verdict:
+def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
     if policy.mtu is not None:
         raise Skip("interconnect_mtu states the MTU: see interconnect.mtu.")
-    here = known(one.mtu)
+    here = known(device.mtu)
     return Verdict(
         PASS if here > _STANDARD else WARN,
         f"Its MTU is {here}.",
@@ -100,19 +100,19 @@ def jumbo_frames(one: Device, _facts: Facts, policy: Policy) -> Verdict:
     "PRVE-10346",
     each=DEVICES,
 )
-def arp(one: Device, _facts: Facts, _policy: Policy) -> Verdict:
-    flags, ignored = known(one.flags), known(one.arp_ignore)
+def arp(device: Device, _facts: Facts, _policy: Policy) -> Verdict:
+    flags, ignored = known(device.flags), known(device.arp_ignore)
     problems = ["NOARP is set"] if flags & _NOARP else []
     missing = [name for bit, name in _WANTED.items() if not flags & bit]
     problems += [f"{name} is not set" for name in missing]
-    link = ["ip", "link", "set", "dev", one.name]
+    link = ["ip", "link", "set", "dev", device.name]
     commands = [[*link, "arp", "on"]] if flags & _NOARP else []
     if "MULTICAST" in missing:
         commands.append([*link, "multicast", "on"])
     if ignored >= _NO_ANSWER:
         problems.append(f"arp_ignore {ignored} answers no ARP request")
         commands += [
-            ["sysctl", "-w", f"net/ipv4/conf/{name}/arp_ignore=0"] for name in ("all", one.name)
+            ["sysctl", "-w", f"net/ipv4/conf/{name}/arp_ignore=0"] for name in ("all", device.name)
         ]
     return Verdict(
         FAIL if problems else PASS,
@@ -126,8 +126,8 @@ def arp(one: Device, _facts: Facts, _policy: Policy) -> Verdict:
             + [name for name in _WANTED.values() if name not in missing]
         )
         + f"; arp_ignore {ignored}",
-        evidence=["file:" + devices.place(one.name, "flags")]
-        + [ARP_FILE.format(name) for name in ("all", one.name)],
+        evidence=["file:" + devices.place(device.name, "flags")]
+        + [ARP_FILE.format(name) for name in ("all", device.name)],
     )
 
 
@@ -142,19 +142,19 @@ def arp(one: Device, _facts: Facts, _policy: Policy) -> Verdict:
     reference="My Oracle Support 1210883.1 (Highly Available IP)",
 )
 def subnets(facts: Facts, _policy: Policy) -> Verdict:
-    names = [one.name for one in known(facts.devices)]
+    names = [device.name for device in known(facts.devices)]
     if len(names) < 2:
         raise Skip(f"{names[0]} is the only interconnect device.")
     addresses = known(facts.addresses)
     shared = [
-        f"{one.interface} ({one.network}) and {other.interface} ({other.network})"
-        for place, one in enumerate(addresses)
+        f"{address.interface} ({address.network}) and {other.interface} ({other.network})"
+        for place, address in enumerate(addresses)
         for other in addresses[place + 1 :]
-        if one.interface != other.interface
-        and one.network.version == other.network.version
-        and one.network.overlaps(other.network)
+        if address.interface != other.interface
+        and address.network.version == other.network.version
+        and address.network.overlaps(other.network)
     ]
-    bare = sorted(set(names) - {one.interface for one in addresses})
+    bare = sorted(set(names) - {address.interface for address in addresses})
     why = f"These interfaces share a network: {'; '.join(shared)}." if shared else ""
     if bare:
         why += f" {', '.join(bare)} has no address."
@@ -163,7 +163,8 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
         why.strip(),
         fix="use a separate subnet for each private interface, the same on all nodes",
         desired="a separate subnet for each interface",
-        running=", ".join(f"{one.interface} {one.network}" for one in addresses) or "no address",
+        running=", ".join(f"{address.interface} {address.network}" for address in addresses)
+        or "no address",
         evidence=[devices.ADDRESSES_KEY],
     )
 
@@ -180,10 +181,10 @@ def subnets(facts: Facts, _policy: Policy) -> Verdict:
     "Maintenance Guide, bonded networks",
     each=BONDS,
 )
-def bonding(one: Bond, _facts: Facts, policy: Policy) -> Verdict:
+def bonding(bond: Bond, _facts: Facts, policy: Policy) -> Verdict:
     """The members of the bond are checked by flow_control.bond_members_alike."""
-    state = known_or_skip(one.state)
-    mode = known(one.mode)
+    state = known_or_skip(bond.state)
+    mode = known(bond.mode)
     good = mode in policy.bonding_modes
     watched = "link monitoring" if state.monitored else "no link monitoring"
     problems = []
@@ -198,7 +199,7 @@ def bonding(one: Bond, _facts: Facts, policy: Policy) -> Verdict:
         fix="configure one of these modes, and miimon=100",
         desired=f"{' or '.join(policy.bonding_modes)}, link monitoring",
         running=f"{mode}, {watched}",
-        evidence=["file:/proc/net/bonding/" + one.name, _mode_key(one.name)],
+        evidence=["file:/proc/net/bonding/" + bond.name, _mode_key(bond.name)],
         values={"mode": mode},
     )
 

@@ -77,7 +77,7 @@ def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
 )
 def reverse_path(facts: Facts, policy: Policy) -> Verdict:
     """kernel_parameters.reverse_path checks the persisted value and sets it."""
-    filters = {one.name: known(one.filter) for one in known(facts.devices)}
+    filters = {device.name: known(device.filter) for device in known(facts.devices)}
     strict = [name for name, value in filters.items() if value == _STRICT]
     counted: Verdict = judged(
         _judge,
@@ -92,7 +92,7 @@ def reverse_path(facts: Facts, policy: Policy) -> Verdict:
         desired="0 or 2 where there are several",
         running=", ".join(f"{name} {value}" for name, value in filters.items()),
         values=None,
-        evidence=[FILTER_FILE.format(one) for one in ("all", *filters)] + [SAMPLE],
+        evidence=[FILTER_FILE.format(name) for name in ("all", *filters)] + [SAMPLE],
         fix="see kernel_parameters.reverse_path, which sets it",
     )
     if strict and len(filters) > 1:
@@ -126,14 +126,14 @@ def _judge(
         raise Unanswered(SAMPLE, f"the counters {group} of {file} were reset in the window")
     lost = sum(counted[name] for name in names)
     rate = lost / losses.seconds
-    told = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)
+    counts = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)
     return Verdict(
         PASS if not lost else FAIL if rate > policy.max_losses_per_second else WARN,
         f"{lost} {what} in {losses.seconds:.0f} s, {rate:.2g} per second, on all interfaces "
         "together.",
         fix=fix,
         desired=f"none; above {policy.max_losses_per_second:g} per second fails",
-        in_use=f"{told} in {losses.seconds:.0f} s",
+        in_use=f"{counts} in {losses.seconds:.0f} s",
         evidence=[SAMPLE],
         values={"per_second": round(rate, 3)},
     )

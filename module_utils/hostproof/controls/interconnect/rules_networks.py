@@ -29,7 +29,7 @@ _LEAST = 1000
     reference=BOOK + "Redundant Interconnect Usage; ORAchk Interconnect NIC bonding config.",
 )
 def redundancy(facts: Facts, _policy: Policy) -> Verdict:
-    links = {one.name: known(one.links) for one in known(facts.devices)}
+    links = {device.name: known(device.links) for device in known(facts.devices)}
     cards = sorted({card for below in links.values() for card in below})
     if not cards:
         raise Skip(f"{', '.join(links)} uses no network card.")
@@ -83,9 +83,9 @@ def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     "speed; kernel Documentation/ABI/testing/sysfs-class-net, speed",
 )
 def speed(facts: Facts, _policy: Policy) -> Verdict:
-    found = known(facts.devices)
-    cards = sorted({card for one in found for card in known(one.links)})
-    speeds = {card: value for one in found for card, value in one.speeds.items()}
+    interfaces = known(facts.devices)
+    cards = sorted({card for device in interfaces for card in known(device.links)})
+    speeds = {card: value for device in interfaces for card, value in device.speeds.items()}
     shown = {card: if_known(speeds[card], None) for card in cards}
     slow = [f"{card} has {shown[card]} Mb/s" for card in cards if (shown[card] or _LEAST) < _LEAST]
     unknown = [card for card in cards if slow or known(speeds[card]) is None]
@@ -117,9 +117,9 @@ def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
     if not addresses:
         raise Skip("No interface of the interconnect has an address, except link-local ones.")
     routed = [
-        f"{one.address} ({one.interface})"
-        for one in addresses
-        if ipaddress.ip_address(one.address).is_global
+        f"{address.address} ({address.interface})"
+        for address in addresses
+        if ipaddress.ip_address(address.address).is_global
     ]
     return Verdict(
         WARN if routed else PASS,
@@ -127,7 +127,7 @@ def private_addresses(facts: Facts, _policy: Policy) -> Verdict:
         fix="use a subnet of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7, and register "
         "it with oifcfg",
         desired="no address that the Internet routes",
-        running=", ".join(f"{one.interface} {one.address}" for one in addresses),
+        running=", ".join(f"{address.interface} {address.address}" for address in addresses),
         evidence=[devices.ADDRESSES_KEY],
     )
 
@@ -148,19 +148,20 @@ def registered(facts: Facts, _policy: Policy) -> Verdict:
     if not networks:
         raise Skip("No Clusterware runs here, or it has no network of all nodes.")
     wrong = [
-        f"{one.interface} is registered with {one.subnet}, and has "
-        f"{' and '.join(one.here) or 'no address'}"
-        for one in networks
-        if one.subnet not in {subnet.partition("/")[0] for subnet in one.here}
+        f"{network.interface} is registered with {network.subnet}, and has "
+        f"{' and '.join(network.here) or 'no address'}"
+        for network in networks
+        if network.subnet not in {subnet.partition("/")[0] for subnet in network.here}
     ]
     return Verdict(
         FAIL if wrong else PASS,
         f"{'; '.join(wrong)}.",
         fix="register the network with oifcfg setif, or correct the address or the mask of the "
         "interface",
-        desired=", ".join(f"{one.interface} {one.subnet}" for one in networks),
+        desired=", ".join(f"{network.interface} {network.subnet}" for network in networks),
         running=", ".join(
-            f"{one.interface} {' and '.join(one.here) or 'no address'}" for one in networks
+            f"{network.interface} {' and '.join(network.here) or 'no address'}"
+            for network in networks
         ),
         evidence=[clusterware.NETWORKS_KEY, devices.ADDRESSES_KEY],
     )

@@ -31,10 +31,10 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
     if route.own:
         raise Skip("It is an address of this host.", [route.key])
     way: Way = known(facts.ways[peer.address])
-    wanted = wanted_mtu(peer, policy, facts.public_peers) or route.mtu
+    required = wanted_mtu(peer, policy, facts.public_peers) or route.mtu
     problems = []
-    if route.mtu < wanted:
-        problems.append(f"{route.device} of this host has MTU {route.mtu}, required is {wanted}")
+    if route.mtu < required:
+        problems.append(f"{route.device} of this host has MTU {route.mtu}, required is {required}")
     if not way.passed:
         problems.append(_where(way))
     elif way.pieces:
@@ -43,7 +43,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
             "the path back has a smaller MTU"
         )
     status = FAIL if problems else PASS
-    private = [one.name for one in known(facts.devices)]
+    private = [device.name for device in known(facts.devices)]
     is_public = peer.address in facts.public_peers
     if route.device not in private and not problems and not is_public:
         status = WARN
@@ -63,7 +63,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
         f"{why[:1].upper()}{why[1:]}.",
         fix="set the MTU of the nodes on every switch port of the path, or a smaller MTU on all "
         "nodes",
-        desired=f"{wanted} bytes without fragmentation in both directions",
+        desired=f"{required} bytes without fragmentation in both directions",
         running=f"{route.device} {route.mtu}",
         in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
         evidence=[KEY, route.key],

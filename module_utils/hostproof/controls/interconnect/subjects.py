@@ -30,8 +30,8 @@ def _devices(facts: Facts, _policy: Policy) -> List[Device]:
 
 
 def _bonds(facts: Facts, _policy: Policy) -> List[Bond]:
-    for one in known(facts.devices):
-        known(one.bonds)
+    for device in known(facts.devices):
+        known(device.bonds)
     return facts.bonds
 
 

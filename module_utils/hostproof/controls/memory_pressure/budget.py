@@ -53,19 +53,19 @@ class Budget(NamedTuple):
 def running_budget(facts: Facts) -> Budget:
     """With the instances that run."""
     page = _page_size(facts)
-    return _budget(facts, [_running(one, page) for one in known(facts.databases)])
+    return _budget(facts, [_running(database, page) for database in known(facts.databases)])
 
 
 def next_budget(facts: Facts) -> Budget:
     """After the next start of these, and of the largest one that is down."""
-    taken = [_next(one) for one in known(facts.databases)]
-    down = [_next(one) for one in known(facts.stopped)]
-    taken += sorted(down, key=lambda one: one.huge + one.small + one.pga)[-1:]
+    taken = [_next(database) for database in known(facts.databases)]
+    down = [_next(database) for database in known(facts.stopped)]
+    taken += sorted(down, key=lambda part: part.huge + part.small + part.pga)[-1:]
     # An SGA that finds too few huge pages gets ordinary ones.
-    lacking = max(sum(one.huge for one in taken) - _pool(facts), 0)
-    for number, one in enumerate(taken):
-        moved = min(lacking, one.huge)
-        taken[number] = one._replace(huge=one.huge - moved, small=one.small + moved)
+    lacking = max(sum(part.huge for part in taken) - _pool(facts), 0)
+    for number, current in enumerate(taken):
+        moved = min(lacking, current.huge)
+        taken[number] = current._replace(huge=current.huge - moved, small=current.small + moved)
         lacking -= moved
     return _budget(facts, taken)
 
@@ -73,16 +73,16 @@ def next_budget(facts: Facts) -> Budget:
 def _budget(facts: Facts, taken: List[Taken]) -> Budget:
     page = _page_size(facts)
     tables = sum(
-        one.processes * _ENTRY * (one.small // _PAGE + one.huge // page if page else 0)
-        for one in taken
+        part.processes * _ENTRY * (part.small // _PAGE + part.huge // page if page else 0)
+        for part in taken
     )
-    processes = sum(one.processes for one in taken) * _PROCESS + tables
+    processes = sum(part.processes for part in taken) * _PROCESS + tables
     memory = known(facts.meminfo)
     return Budget(
         (
             _pool(facts),
-            sum(one.small for one in taken),
-            sum(one.pga for one in taken),
+            sum(part.small for part in taken),
+            sum(part.pga for part in taken),
             processes,
             _part("kernel", lambda: _kernel(facts)),
             memory["MemTotal"] * _CACHE // 100,
@@ -123,86 +123,88 @@ def _kernel(facts: Facts) -> int:
 # -- an instance ----------------------------------------------------------------------------------
 
 
-def _running(one: Database, page: int) -> Taken:
-    target = _part("sga", lambda: _amm(one, next_start.running_size), one.sid)
+def _running(database: Database, page: int) -> Taken:
+    target = _part("sga", lambda: _amm(database, next_start.running_size), database.sid)
     if target:
-        return Taken(0, target, 0, _processes(one, next_start.running_size))
+        return Taken(0, target, 0, _processes(database, next_start.running_size))
     return Taken(
-        huge=_part("huge_pages", lambda: _pages(one, page).huge, one.sid),
-        small=_part("sga", lambda: _pages(one, page).small, one.sid),
-        pga=_part("pga", lambda: _running_pga(one), one.sid),
-        processes=_processes(one, next_start.running_size),
+        huge=_part("huge_pages", lambda: _pages(database, page).huge, database.sid),
+        small=_part("sga", lambda: _pages(database, page).small, database.sid),
+        pga=_part("pga", lambda: _running_pga(database), database.sid),
+        processes=_processes(database, next_start.running_size),
     )
 
 
-def _pages(one: Database, page: int) -> instances.SgaPages:
-    if one.running is None:
-        raise Unanswered("processes:pmon", f"{one.sid} does not run")
-    return instances.sga_pages(known(one.running.segments), page)
+def _pages(database: Database, page: int) -> instances.SgaPages:
+    if database.running is None:
+        raise Unanswered("processes:pmon", f"{database.sid} does not run")
+    return instances.sga_pages(known(database.running.segments), page)
 
 
-def _running_pga(one: Database) -> int:
-    limit = next_start.running_size(one, "pga_aggregate_limit")
-    target = _told(one, "pga_aggregate_target")
-    return limit or target * _factor(one)
+def _running_pga(database: Database) -> int:
+    limit = next_start.running_size(database, "pga_aggregate_limit")
+    target = _told(database, "pga_aggregate_target")
+    return limit or target * _factor(database)
 
 
-def _told(one: Database, name: str) -> int:
-    size = next_start.running_size(one, name)
+def _told(database: Database, name: str) -> int:
+    size = next_start.running_size(database, name)
     if size is None:
-        raise Unanswered(known(one.asked).key, f"{one.sid} does not tell {name}")
+        raise Unanswered(known(database.asked).key, f"{database.sid} does not tell {name}")
     return size
 
 
-def _factor(one: Database) -> int:
+def _factor(database: Database) -> int:
     """The PGA without a limit, as a multiple of its target."""
-    return 3 if known(one.version) < (12,) else 2
+    return 3 if known(database.version) < (12,) else 2
 
 
-def _next(one: Database) -> Taken:
-    processes = _processes(one, next_start.next_size)
-    target = _part("sga", lambda: _amm(one, next_start.next_size), one.sid)
+def _next(database: Database) -> Taken:
+    processes = _processes(database, next_start.next_size)
+    target = _part("sga", lambda: _amm(database, next_start.next_size), database.sid)
     if target:
         return Taken(0, target, 0, processes)
-    sga = _part("sga", lambda: _next_sga(one), one.sid)
-    pga = _part("pga", lambda: _next_pga(one, sga, processes), one.sid)
-    refuses = _part("sga", lambda: int(next_start.refuses_large_pages(one)), one.sid)
+    sga = _part("sga", lambda: _next_sga(database), database.sid)
+    pga = _part("pga", lambda: _next_pga(database, sga, processes), database.sid)
+    refuses = _part("sga", lambda: int(next_start.refuses_large_pages(database)), database.sid)
     return Taken(0 if refuses else sga, sga if refuses else 0, pga, processes)
 
 
-def _next_sga(one: Database) -> int:
-    coming = next_start.next_sga(one)
+def _next_sga(database: Database) -> int:
+    coming = next_start.next_sga(database)
     if not coming.exact:
-        raise Unanswered("policy", f"size of {one.sid} at its next start unknown: {coming.source}")
+        raise Unanswered(
+            "policy", f"size of {database.sid} at its next start unknown: {coming.source}"
+        )
     return coming.size
 
 
-def _next_pga(one: Database, sga: int, processes: int) -> int:
-    limit = next_start.next_size(one, "pga_aggregate_limit")
-    target = next_start.next_size(one, "pga_aggregate_target")
+def _next_pga(database: Database, sga: int, processes: int) -> int:
+    limit = next_start.next_size(database, "pga_aggregate_limit")
+    target = next_start.next_size(database, "pga_aggregate_target")
     if target is None:
         target = max(sga // 5, 10 * _MIB)
     if limit:
         return limit
-    used = target * _factor(one)
-    if limit == 0 or known(one.version) < (12,):
+    used = target * _factor(database)
+    if limit == 0 or known(database.version) < (12,):
         return used
     return max(used, _PGA_LEAST, processes * _PGA_OF_PROCESS)
 
 
-def _amm(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
-    return max(size(one, name) or 0 for name in ("memory_target", "memory_max_target"))
+def _amm(database: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+    return max(size(database, name) or 0 for name in ("memory_target", "memory_max_target"))
 
 
-def _processes(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+def _processes(database: Database, size: Callable[[Database, str], Optional[int]]) -> int:
     """The most processes; where no entry sets a number, the one in force stays."""
-    return _part("processes", lambda: _limit(one, size), one.sid)
+    return _part("processes", lambda: _limit(database, size), database.sid)
 
 
-def _limit(one: Database, size: Callable[[Database, str], Optional[int]]) -> int:
-    number = size(one, "processes")
-    if number is None and one.running is not None:
-        number = _told(one, "processes")
+def _limit(database: Database, size: Callable[[Database, str], Optional[int]]) -> int:
+    number = size(database, "processes")
+    if number is None and database.running is not None:
+        number = _told(database, "processes")
     if number is None:
-        raise Unanswered("policy", f"no entry sets processes of {one.sid}, which does not run")
+        raise Unanswered("policy", f"no entry sets processes of {database.sid}, which does not run")
     return number

@@ -96,11 +96,13 @@ def _read_fstab(host: Host) -> List[fstab.Entry]:
 
 
 def _read_swapped(host: Host) -> List[Swapped]:
-    found = attempt(processes.read_with_writers, host)
-    if isinstance(found, Unanswered):
+    entries = attempt(processes.read_with_writers, host)
+    if isinstance(entries, Unanswered):
         # Recordings of older Hostproof releases have fewer processes.
-        found = processes.read(host)
-    return [Swapped(one.name, attempt(_swap_of, host, one.process.pid)) for one in known(found)]
+        entries = processes.read(host)
+    return [
+        Swapped(entry.name, attempt(_swap_of, host, entry.process.pid)) for entry in known(entries)
+    ]
 
 
 def _swap_of(host: Host, pid: int) -> int:
@@ -120,14 +122,19 @@ def _read_rates(host: Host, seconds: float) -> Optional[Rates]:
         raise Unanswered(key, sample.errors[key])
     before, after = vmstat.parse(sample.first[key]), vmstat.parse(sample.second[key])
     names = ("pswpin", "pswpout")
-    if not all(name in one for name in names for one in (before, after)) or sample.seconds <= 0:
+    if (
+        not all(name in counters for name in names for counters in (before, after))
+        or sample.seconds <= 0
+    ):
         raise Unanswered(key, "the kernel does not count what it swaps")
     return Rates(*((after[name] - before[name]) / sample.seconds for name in names))
 
 
 def _read_databases(host: Host, policy: Policy) -> List[Database]:
     running, asking = _running(host, policy)
-    return [next_start.look_at(host, asking, sid, one) for sid, one in sorted(running.items())]
+    return [
+        next_start.look_at(host, asking, sid, instance) for sid, instance in sorted(running.items())
+    ]
 
 
 def _read_stopped(host: Host, policy: Policy) -> List[Database]:

@@ -14,10 +14,10 @@ AUTO = "auto"
 SUBJECTS = ("budget", "swap_size", "swapped_processes", "dev_shm", "numa")
 
 
-def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
-    for one in value:
-        if one not in SUBJECTS:
-            raise given.error(name, f"{one[:80]!r} must be one of {', '.join(SUBJECTS)}")
+def _subjects(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for subject in value:
+        if subject not in SUBJECTS:
+            raise values.error(name, f"{subject[:80]!r} must be one of {', '.join(SUBJECTS)}")
     return value
 
 

@@ -68,15 +68,15 @@ def available(facts: Facts, _policy: Policy) -> Verdict:
     if "MemAvailable" not in memory:
         raise Unanswered(_MEMINFO, "the kernel shows no MemAvailable")
     free = memory["MemAvailable"]
-    wanted = max(memory["MemTotal"] * _ENOUGH_AVAILABLE // 100, _LEAST_AVAILABLE)
+    required = max(memory["MemTotal"] * _ENOUGH_AVAILABLE // 100, _LEAST_AVAILABLE)
     return Verdict(
-        FAIL if free < _LEAST_AVAILABLE else WARN if free < wanted else PASS,
+        FAIL if free < _LEAST_AVAILABLE else WARN if free < required else PASS,
         f"{human(free)} of {human(memory['MemTotal'])} are available.",
         fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss), and free "
         "unused huge pages",
-        desired=f"at least {human(wanted)} ({_ENOUGH_AVAILABLE}% of memory)",
+        desired=f"at least {human(required)} ({_ENOUGH_AVAILABLE}% of memory)",
         running=human(free),
         evidence=[_MEMINFO],
-        values={"wanted": wanted, "running": free, "unit": "bytes"},
+        values={"wanted": required, "running": free, "unit": "bytes"},
         failing_layer="running",
     )

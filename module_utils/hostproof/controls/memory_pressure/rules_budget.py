@@ -36,9 +36,9 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)["MemTotal"]
     now, coming = running_budget(facts), next_budget(facts)
     over = [
-        f"{when} {human(one.total)} are needed"
-        for when, one in (("now", now), ("at the next start", coming))
-        if one.total > memory
+        f"{when} {human(need.total)} are needed"
+        for when, need in (("now", now), ("at the next start", coming))
+        if need.total > memory
     ]
     return Verdict(
         FAIL if over else PASS,
@@ -49,22 +49,22 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
         persisted=_text(coming),
         running=_text(now),
         evidence=["file:/proc/meminfo", "file:" + MIN_FREE]
-        + [key for one in databases for key in next_start.evidence_of(one)],
+        + [key for database in databases for key in next_start.evidence_of(database)],
         values=_values(memory, now, coming),
         failing_layer=failing(running=now.total > memory, persisted=coming.total > memory),
     )
 
 
-def _text(one: Budget) -> str:
+def _text(need: Budget) -> str:
     parts = [
-        f"{name.replace('_', ' ')} {human(size)}" for name, size in zip(PARTS, one.parts) if size
+        f"{name.replace('_', ' ')} {human(size)}" for name, size in zip(PARTS, need.parts) if size
     ]
-    return f"{human(one.total)}: {', '.join(parts)}"
+    return f"{human(need.total)}: {', '.join(parts)}"
 
 
 def _values(memory: int, now: Budget, coming: Budget) -> Dict[str, Union[int, str]]:
     """``now_PART`` and ``next_PART`` in bytes: the report draws bars from them."""
     values: Dict[str, Union[int, str]] = {"memory": memory, "unit": "bytes"}
-    for when, one in (("now", now), ("next", coming)):
-        values.update({f"{when}_{name}": size for name, size in zip(PARTS, one.parts)})
+    for when, need in (("now", now), ("next", coming)):
+        values.update({f"{when}_{name}": size for name, size in zip(PARTS, need.parts)})
     return values

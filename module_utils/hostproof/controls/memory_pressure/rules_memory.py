@@ -40,7 +40,7 @@ _USED_UP, _PLENTY = 1, 10
 )
 def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("dev_shm", policy)
-    targets = [(one.sid, target_of(one)) for one in known_or_skip(facts.databases)]
+    targets = [(database.sid, target_of(database)) for database in known_or_skip(facts.databases)]
     taken = [(sid, target) for sid, target in targets if target]
     if not taken:
         raise Skip("No running instance has memory_target, so /dev/shm can have any size.")
@@ -73,16 +73,16 @@ def target_of(database: Database) -> int:
     names = ("memory_target", "memory_max_target")
     sizes = [next_start.running_size(database, name) for name in names]
     sizes += [next_start.next_size(database, name) for name in names]
-    return max(one or 0 for one in sizes)
+    return max(size or 0 for size in sizes)
 
 
 def _mounted(facts: Facts) -> Tuple[int, List[str]]:
     """(bytes, options). Without a size option the size is half of memory."""
-    found = [one for one in known(facts.mounts) if one.path == _SHM]
-    if not found:
+    mounts = [entry for entry in known(facts.mounts) if entry.path == _SHM]
+    if not mounts:
         return 0, []
     # The last mount hides earlier ones.
-    mount = found[-1]
+    mount = mounts[-1]
     return _size_of(mount.super_options, facts), mount.options.split(",")
 
 
@@ -95,7 +95,7 @@ def _at_boot(facts: Facts) -> Tuple[int, str]:
 
 def _size_of(options: str, facts: Facts) -> int:
     memory: int = known(facts.meminfo)["MemTotal"]
-    sizes = [one[5:] for one in options.split(",") if one.startswith("size=")]
+    sizes = [option[5:] for option in options.split(",") if option.startswith("size=")]
     if not sizes:
         return memory // 2
     match = re.match(r"(\d+)([kmgt%]?)\Z", sizes[-1].lower())
@@ -124,17 +124,19 @@ def numa(facts: Facts, policy: Policy) -> Verdict:
     nodes = known(facts.nodes)
     if len(nodes) < 2:
         raise Skip("There is one memory node." + _switched_off(facts))
-    free, total = sum(one.free for one in nodes), sum(one.total for one in nodes)
+    free, total = sum(node.free for node in nodes), sum(node.total for node in nodes)
     has_plenty = free * 100 > total * _PLENTY
-    short = [one.name for one in nodes if one.free * 100 < one.total * _USED_UP]
+    short = [node.name for node in nodes if node.free * 100 < node.total * _USED_UP]
     return Verdict(
         WARN if short and has_plenty else PASS,
         why=f"{', '.join(short)} has less than {_USED_UP}% free, the host has {human(free)}.",
         fix="distribute the memory of that node: huge pages (hugepages.numa_split), instances that "
         "are started with numactl or CPUAffinity=; or bind the instance to more nodes",
         desired=f"at least {_USED_UP}% of each node free if {_PLENTY}% of the host are free",
-        running=", ".join(f"{one.name} {human(one.free)} of {human(one.total)}" for one in nodes),
-        evidence=[one.key for one in nodes] + ["file:/proc/cmdline"],
+        running=", ".join(
+            f"{node.name} {human(node.free)} of {human(node.total)}" for node in nodes
+        ),
+        evidence=[node.key for node in nodes] + ["file:/proc/cmdline"],
     )
 
 

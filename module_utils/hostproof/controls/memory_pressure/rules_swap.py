@@ -29,12 +29,12 @@ def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
     if policy.swap is not None:
         return policy.swap, "memory_pressure_swap"
     memory = ordinary(facts)
-    told = f"{human(memory)} memory without huge pages"
+    text = f"{human(memory)} memory without huge pages"
     if memory > 16 * _GIB:
-        return 16 * _GIB, f"16 GiB, because the host has {told}"
+        return 16 * _GIB, f"16 GiB, because the host has {text}"
     if memory > 2 * _GIB:
-        return memory, f"equal to {told}"
-    return memory * 3 // 2, f"1.5 times {told}"
+        return memory, f"equal to {text}"
+    return memory * 3 // 2, f"1.5 times {text}"
 
 
 @rules.check(
@@ -49,7 +49,7 @@ def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
 )
 def swap_size(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("swap_size", policy)
-    wanted, how = wanted_swap(facts, policy)
+    required, how = wanted_swap(facts, policy)
     areas = known(facts.swaps)
     sources = known(facts.swap_sources)
     on_disk = sum(area.size for area in areas if not is_in_memory(area))
@@ -57,7 +57,7 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
     by_size = sorted(area.size for area in unmatched)
     after_reboot = on_disk - sum(by_size[:missing])
     at_least = on_disk - sum(by_size)
-    enough = wanted * (100 - _TOLERANCE)
+    enough = required * (100 - _TOLERANCE)
     if at_least * 100 < enough <= after_reboot * 100:
         raise Unanswered(
             "file:" + FSTAB,
@@ -66,24 +66,26 @@ def swap_size(facts: Facts, policy: Policy) -> Verdict:
         )
     problems = []
     if on_disk * 100 < enough:
-        problems.append(f"{human(on_disk)} is less than {human(wanted)}")
+        problems.append(f"{human(on_disk)} is less than {human(required)}")
     elif after_reboot * 100 < enough:
         problems.append(
             f"{missing} of {', '.join(area.path for area in unmatched)} not activated at boot"
         )
-        problems.extend(f"{one.text}: {one.inactive}" for one in sources if one.inactive)
+        problems.extend(
+            f"{source.text}: {source.inactive}" for source in sources if source.inactive
+        )
     return Verdict(
         WARN if problems else PASS,
         why=f"{'; '.join(problems)}.",
         fix="add a swap area (mkswap, swapon) and its line in /etc/fstab; if less is intended, set "
         "memory_pressure_swap",
-        desired=f"at least {human(wanted)}: {how}",
-        persisted=", ".join(one.text for one in sources if not one.inactive) or "nothing",
+        desired=f"at least {human(required)}: {how}",
+        persisted=", ".join(source.text for source in sources if not source.inactive) or "nothing",
         running=", ".join(_text(area) for area in areas) or "no swap",
         in_use=human(sum(area.used for area in areas)),
         evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
         values={
-            "wanted": wanted,
+            "wanted": required,
             "running": on_disk,
             "persisted": after_reboot,
             "unit": "bytes",
@@ -111,8 +113,8 @@ def _text(area: proc_swaps.Area) -> str:
 )
 def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("swapped_processes", policy)
-    found = [(one.name, known(one.swap)) for one in known(facts.swapped)]
-    swapped = [f"{name} {human(size)}" for name, size in found if size]
+    sizes = [(process.name, known(process.swap)) for process in known(facts.swapped)]
+    swapped = [f"{name} {human(size)}" for name, size in sizes if size]
     rates = known(facts.rates)
     busy = rates is not None and (rates.read > 0 or rates.written > 0)
     areas = known(facts.swaps)
@@ -122,7 +124,7 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     running = "not measured: hostproof_window_seconds is 0"
     if rates is not None:
         running = f"{rates.read:.1f} pages per second from swap, {rates.written:.1f} to it"
-    used = f"{human(sum(one.used for one in areas))} of {human(sum(one.size for one in areas))}"
+    used = f"{human(sum(area.used for area in areas))} of {human(sum(area.size for area in areas))}"
     return Verdict(
         status,
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
@@ -131,7 +133,7 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         "restart",
         desired="no process of an instance or a listener in swap",
         running=running,
-        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, "
+        in_use=f"{', '.join(swapped) or 'none of ' + str(len(sizes))}; {used} swap in use, "
         f"{human(ordinary(facts))} memory without huge pages",
         evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
         failing_layer="in_use",

@@ -50,17 +50,17 @@ def read(
     """Every place that activates swap, lines of fstab first. Raises what is unknown."""
     units = boot_services.Units(host, params)
     off = _why_no_swap(units, params)
-    found = []
+    sources = []
     for entry in entries:
         if entry.fstype == "swap" and "noauto" not in entry.options.split(","):
             unit = _unit_of(entry.source)
             inactive = why_no_fstab(params) or off or _why_masked(units, unit)
-            found.append(Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive))
-    known_units = {source.unit for source in found}
+            sources.append(Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive))
+    known_units = {source.unit for source in sources}
     for unit in sorted(set(_swap_units(units)) - known_units):
-        found.append(Source(unit, unit, off or _why_inactive(units, unit)))
+        sources.append(Source(unit, unit, off or _why_inactive(units, unit)))
     active = {systemd_unit.unit_name(area.path, ".swap") for area in areas}
-    return [_with_device(host, source, active) for source in found]
+    return [_with_device(host, source, active) for source in sources]
 
 
 def _with_device(host: Host, source: Source, active: Set[str]) -> Source:

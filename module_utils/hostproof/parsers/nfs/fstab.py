@@ -67,8 +67,8 @@ def _kept_line(line: _Line) -> str:
             break
         if not re.match(r"\d+$", fields[number]):
             fields[number] = "?"
-    told = " ".join(fields)
-    return told + "\r" if told.endswith("\r") else told
+    text = " ".join(fields)
+    return text + "\r" if text.endswith("\r") else text
 
 
 def bad_lines(text: str) -> List[int]:
@@ -97,13 +97,13 @@ def with_options(text: str, path: str, options: str, line: int = 0) -> str:
 
     Raises ParseError if there is no such entry.
     """
-    found = _line_of(text, path, line)
-    if _entry(found).options == options:
+    row = _line_of(text, path, line)
+    if _entry(row).options == options:
         return text
     new = encode(options or "defaults")
-    if len(found.fields) > _OPTIONS:
-        return _with_field(text, found, _OPTIONS, new)
-    at, last = found.fields[_FSTYPE]
+    if len(row.fields) > _OPTIONS:
+        return _with_field(text, row, _OPTIONS, new)
+    at, last = row.fields[_FSTYPE]
     return text[: at + len(last)] + " " + new + text[at + len(last) :]
 
 
@@ -141,11 +141,11 @@ def decode(field: str) -> str:
 
 def _line_of(text: str, path: str, number: int) -> _Line:
     """The line of the first entry for a path, or that of a number if it is for the path."""
-    for found in _lines(text):
-        if len(found.fields) <= _FSTYPE or (number and found.number != number):
+    for row in _lines(text):
+        if len(row.fields) <= _FSTYPE or (number and row.number != number):
             continue
-        if _entry(found).path == clean_path(path):
-            return found
+        if _entry(row).path == clean_path(path):
+            return row
     raise ParseError(_WHAT, f"it has no entry for {path}", number)
 
 

@@ -158,12 +158,12 @@ class Simple(NamedTuple):
 
 def effects(line: str) -> List[Effect]:
     """The effects of a line of a shell script, in their order."""
-    found: List[Effect] = []
+    result: List[Effect] = []
     before: Optional[Simple] = None
     for command in split(line):
-        found.extend(_of_command(command, before))
+        result.extend(_of_command(command, before))
         before = command if command.piped else None
-    return found
+    return result
 
 
 def is_plain(line: str) -> bool:
@@ -205,10 +205,10 @@ def calls_unread(line: str) -> bool:
 def kept(text: str) -> str:
     """The part of a script that evidence keeps (kept_lines.py): what can set something, and what
     decides whether that is reached."""
-    told = [_kept_line(number, line) for number, line in enumerate(joined(text))]
-    while told and not told[-1]:
-        told.pop()
-    return "\n".join(told)
+    lines = [_kept_line(number, line) for number, line in enumerate(joined(text))]
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines)
 
 
 def _kept_line(number: int, line: str) -> str:
@@ -238,7 +238,9 @@ def of_unit(line: str) -> Optional[str]:
     if match is None:
         return None
     # The value of a specifier (%i) is unknown here; %% is a percent sign.
-    command = re.sub(r"%(.)", lambda one: "%" if one.group(1) == "%" else UNKNOWN, match.group(1))
+    command = re.sub(
+        r"%(.)", lambda specifier: "%" if specifier.group(1) == "%" else UNKNOWN, match.group(1)
+    )
     return re.sub(r"^[-@:+!|]+\s*", "", command)
 
 
@@ -468,7 +470,7 @@ def _unwrapped(words: List[str]) -> List[str]:
             if takes_value and words:
                 words.pop(0)
         if wrapper == "eval":
-            words = [word for one in split(" ".join(words)) for word in one.words]
+            words = [word for command in split(" ".join(words)) for word in command.words]
     return words
 
 
@@ -526,41 +528,43 @@ def _of_sysctl(arguments: List[str]) -> List[Effect]:
     if system:
         return [Effect(LOAD, "", None, (PROCPS,), pattern)]
     if loads:
-        wanted = files + names
-        if any(UNKNOWN in one for one in wanted):
+        paths = files + names
+        if any(UNKNOWN in path for path in paths):
             return [_set("/proc/sys/" + UNKNOWN, None)]
-        return [Effect(LOAD, "", None, tuple(wanted or [_SYSCTL_CONF]), pattern)]
-    found = []
+        return [Effect(LOAD, "", None, tuple(paths or [_SYSCTL_CONF]), pattern)]
+    result = []
     only_values = "-n" in arguments
     for name in names:
         key, equals, value = name.partition("=")
         if equals:
             target = "/proc/sys/" + sysctl_d.normalize(key.strip())
-            found.append(_set(target, None if UNKNOWN in value else value.strip()))
+            result.append(_set(target, None if UNKNOWN in value else value.strip()))
         elif UNKNOWN in name and not only_values:
-            found.append(_set("/proc/sys/" + sysctl_d.normalize(key), None))
-    return found
+            result.append(_set("/proc/sys/" + sysctl_d.normalize(key), None))
+    return result
 
 
 def _of_prefixes(arguments: List[str]) -> Optional[str]:
     """The keys that --prefix= lets through, as a pattern; None where it is not given."""
-    given = [word.partition("=")[2] for word in arguments if word.startswith("--prefix=")]
-    paths = [one.partition(UNKNOWN)[0].replace("/proc/sys", "").strip("/") for one in given]
+    prefixes = [word.partition("=")[2] for word in arguments if word.startswith("--prefix=")]
+    paths = [
+        prefix.partition(UNKNOWN)[0].replace("/proc/sys", "").strip("/") for prefix in prefixes
+    ]
     if not paths or "" in paths:
         return None
-    return "^(?:{0})".format("|".join(re.escape(one.replace("/", ".")) for one in paths))
+    return "^(?:{0})".format("|".join(re.escape(path.replace("/", ".")) for path in paths))
 
 
 def _of_hugeadm(arguments: List[str]) -> List[Effect]:
     """hugeadm counts pages in its own way: what it sets is known, the number is not."""
-    found = []
+    result = []
     for option, target in _HUGEADM:
         if any(word.startswith(option) for word in arguments):
-            found.append(_set(target, None))
+            result.append(_set(target, None))
     for word in arguments:
         if word in ("--thp-always", "--thp-madvise", "--thp-never"):
-            found.append(_set(_THP, word[len("--thp-") :]))
-    return found
+            result.append(_set(_THP, word[len("--thp-") :]))
+    return result
 
 
 def _of_service(name: str, arguments: List[str]) -> List[Effect]:
@@ -577,7 +581,7 @@ def _of_service(name: str, arguments: List[str]) -> List[Effect]:
 def _mentioned(words: List[str]) -> List[Effect]:
     """Possible writes of an unknown command."""
     text = " ".join(words)
-    found = [_set(target, None) for target in _TARGET.findall(text)]
-    if not found:
-        found = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]
-    return found
+    result = [_set(target, None) for target in _TARGET.findall(text)]
+    if not result:
+        result = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]
+    return result

@@ -36,38 +36,40 @@ def test(units: Sequence[systemd_unit.Unit], evaluate: Evaluate) -> Outcome:
 
 
 def _test_kind(units: Sequence[systemd_unit.Unit], kind: str, evaluate: Evaluate) -> Outcome:
-    tested = [_tested(one, kind, evaluate) for one in _settings(units, kind)]
-    plain = [one for one in tested if not one.triggers]
-    for wanted in (False, None):
-        for one in plain:
-            if one.holds is wanted:
-                return Outcome(wanted, one.assignment)
+    tested = [_tested(assignment, kind, evaluate) for assignment in _settings(units, kind)]
+    plain = [condition for condition in tested if not condition.triggers]
+    for state in (False, None):
+        for condition in plain:
+            if condition.holds is state:
+                return Outcome(state, condition.assignment)
     # At least one of those with | has to hold.
-    triggers = [one for one in tested if one.triggers]
-    if not triggers or any(one.holds for one in triggers):
+    triggers = [condition for condition in tested if condition.triggers]
+    if not triggers or any(condition.holds for condition in triggers):
         return Outcome(True, None)
-    unknown = [one for one in triggers if one.holds is None]
+    unknown = [condition for condition in triggers if condition.holds is None]
     return Outcome(None if unknown else False, (unknown or triggers)[0].assignment)
 
 
 def _settings(units: Sequence[systemd_unit.Unit], kind: str) -> List[systemd_unit.Assignment]:
     """An empty setting of the kind resets all settings of the kind before it."""
-    found: List[systemd_unit.Assignment] = []
+    settings: List[systemd_unit.Assignment] = []
     for unit in units:
-        for one in unit.assignments:
-            if one.section == "Unit" and one.key.startswith(kind):
-                if one.value:
-                    found.append(one)
+        for assignment in unit.assignments:
+            if assignment.section == "Unit" and assignment.key.startswith(kind):
+                if assignment.value:
+                    settings.append(assignment)
                 else:
-                    found = []
-    return found
+                    settings = []
+    return settings
 
 
-def _tested(one: systemd_unit.Assignment, kind: str, evaluate: Evaluate) -> _Tested:
-    value = one.value
+def _tested(assignment: systemd_unit.Assignment, kind: str, evaluate: Evaluate) -> _Tested:
+    value = assignment.value
     triggers = value.startswith("|")
     value = value[1:].lstrip() if triggers else value
     negated = value.startswith("!")
     value = value[1:].lstrip() if negated else value
-    holds = evaluate(one.key[len(kind) :], value)
-    return _Tested(one, triggers, (not holds if negated else holds) if holds is not None else None)
+    holds = evaluate(assignment.key[len(kind) :], value)
+    return _Tested(
+        assignment, triggers, (not holds if negated else holds) if holds is not None else None
+    )

@@ -44,28 +44,28 @@ def truth(text: str) -> Optional[bool]:
 
 def flow_control(units: Sequence[Unit]) -> Dict[str, bool]:
     """What the file and its drop-ins set, of FLOW_CONTROL."""
-    found = {}
+    settings = {}
     for key in FLOW_CONTROL:
         assignment = last(units, "Link", key)
         value = None if assignment is None else truth(assignment.value)
         if value is not None:
-            found[key] = value
-    return found
+            settings[key] = value
+    return settings
 
 
 def link_settings(units: Sequence[Unit]) -> List[Assignment]:
     """All of [Link] but flow control, in the order in which systemd reads it."""
     return [
-        one
+        assignment
         for unit in units
-        for one in unit.assignments
-        if one.section == "Link" and one.key not in FLOW_CONTROL
+        for assignment in unit.assignments
+        if assignment.section == "Link" and assignment.key not in FLOW_CONTROL
     ]
 
 
 def other_sections(units: Sequence[Unit]) -> List[str]:
     """Other sections than [Match] and [Link], such as [SR-IOV]; X- sections are ignored."""
-    names = {one.section for unit in units for one in unit.assignments}
+    names = {assignment.section for unit in units for assignment in unit.assignments}
     return sorted(name for name in names - {"Match", "Link"} if not name.startswith("X-"))
 
 
@@ -87,12 +87,12 @@ def _match_values(units: Sequence[Unit]) -> Dict[str, List[str]]:
     """Lists grow line by line; an empty value begins them again."""
     values: Dict[str, List[str]] = {}
     for unit in units:
-        for one in unit.assignments:
-            if one.section == "Match":
-                if not one.value:
-                    values.pop(one.key, None)
+        for assignment in unit.assignments:
+            if assignment.section == "Match":
+                if not assignment.value:
+                    values.pop(assignment.key, None)
                 else:
-                    values.setdefault(one.key, []).extend(one.value.split())
+                    values.setdefault(assignment.key, []).extend(assignment.value.split())
     return values
 
 

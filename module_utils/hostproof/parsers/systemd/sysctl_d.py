@@ -84,7 +84,9 @@ def parse(text: str, path: str) -> Parsed:
 def other_keys(text: str, own: Sequence[str]) -> List[str]:
     """What the text of a file sets next to the keys of ``own``."""
     names = [normalize(key) for key in own]
-    return [one.key for one in parse(text, "").assignments if one.key not in names]
+    return [
+        assignment.key for assignment in parse(text, "").assignments if assignment.key not in names
+    ]
 
 
 def parse_plain(text: str, path: str) -> List[Assignment]:
@@ -92,14 +94,14 @@ def parse_plain(text: str, path: str) -> List[Assignment]:
 
     Source: TuneD, plugin_sysctl.py, _apply_sysctl_config_line().
     """
-    found = []
+    assignments = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         name, equals, value = line.partition("=")
         if line and line[0] not in "#;" and equals and name.strip():
-            key = "/".join(one for one in name.strip().replace(".", "/").split("/") if one)
-            found.append(Assignment(key, value.strip(), path, number, False))
-    return found
+            key = "/".join(part for part in name.strip().replace(".", "/").split("/") if part)
+            assignments.append(Assignment(key, value.strip(), path, number, False))
+    return assignments
 
 
 def effective_files(paths: List[str]) -> List[str]:
@@ -114,24 +116,26 @@ def resolve(assignments: List[Assignment], key: str) -> Resolution:
     of a kind the later wins. An exclusion keeps every pattern off the key, and also undoes an
     earlier line that names the key.
     """
-    wanted = normalize(key)
+    target = normalize(key)
     kept: OrderedDict[str, Assignment] = OrderedDict()
-    for found in assignments:
+    for assignment in assignments:
         # A repeated value stays at its place, a changed one moves to the end: patterns are
         # applied in that order.
-        if found.key in kept and kept[found.key].value != found.value:
-            del kept[found.key]
-        kept[found.key] = found
-    if wanted in kept:
-        named = kept[wanted]
+        if assignment.key in kept and kept[assignment.key].value != assignment.value:
+            del kept[assignment.key]
+        kept[assignment.key] = assignment
+    if target in kept:
+        named = kept[target]
         winner = named if named.value is not None else None
     else:
-        matching = [a for a in kept.values() if a.value is not None and _matches(a.key, wanted)]
+        matching = [a for a in kept.values() if a.value is not None and _matches(a.key, target)]
         winner = matching[-1] if matching else None
     losers = [
-        found
-        for found in assignments
-        if found is not winner and found.value is not None and _matches(found.key, wanted)
+        assignment
+        for assignment in assignments
+        if assignment is not winner
+        and assignment.value is not None
+        and _matches(assignment.key, target)
     ]
     return Resolution(winner, losers)
 

@@ -64,28 +64,28 @@ def kept_mount(text: str) -> str:
         if whole.partition("=")[0].strip() == "Type"
     ]
 
-    def told(key: str, value: str) -> Optional[str]:
+    def value_of(key: str, value: str) -> Optional[str]:
         if key == "Options":
             for fstype in fstypes:
                 value = kept_lines.options(fstype, value)
         return value if key in _KEPT or key.startswith(CONDITIONS) else None
 
-    return _kept(text, told)
+    return _kept(text, value_of)
 
 
 def kept_service(text: str) -> str:
     """The part of a unit that applies settings that evidence keeps: whether and what it runs."""
 
-    def told(key: str, value: str) -> Optional[str]:
+    def value_of(key: str, value: str) -> Optional[str]:
         if key == "ExecStart":
             return value and "left out"
         return value if key.startswith(CONDITIONS) else None
 
-    return _kept(text, told)
+    return _kept(text, value_of)
 
 
-def _kept(text: str, told: Callable[[str, str], Optional[str]]) -> str:
-    """The headers and the settings for which ``told`` gives the value to keep."""
+def _kept(text: str, value_of: Callable[[str, str], Optional[str]]) -> str:
+    """The headers and the settings for which ``value_of`` gives the value to keep."""
     lines = {}
     for first, whole in _whole_lines(text):
         key, equals, value = whole.partition("=")
@@ -94,7 +94,7 @@ def _kept(text: str, told: Callable[[str, str], Optional[str]]) -> str:
         elif not equals or not key.strip():
             lines[first] = "?"
         else:
-            part = told(key.strip(), value.strip())
+            part = value_of(key.strip(), value.strip())
             if part is not None:
                 kept = f"{key}={value}" if part == value.strip() else f"{key}={part}"
                 # Only a backslash that is the last character joins the next line.
@@ -135,12 +135,12 @@ def last(units: Sequence[Unit], section: str, key: str) -> Optional[Assignment]:
 
     None where it is not set, or set to nothing by the last line.
     """
-    found = None
+    result = None
     for unit in units:
         for assignment in unit.assignments:
             if (assignment.section, assignment.key) == (section, key):
-                found = assignment if assignment.value else None
-    return found
+                result = assignment if assignment.value else None
+    return result
 
 
 def unit_name(path: str, suffix: str = ".mount") -> str:

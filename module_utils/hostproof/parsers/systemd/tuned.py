@@ -104,9 +104,9 @@ def device_fits(rules: str, device: str) -> bool:
     Source: TuneD, tuned/hardware/device_matcher.py.
     """
     words = [word for word in re.split(r"\s|,\s*", rules) if word.strip()]
-    wanted = [word for word in words if not word.startswith("!")]
+    included = [word for word in words if not word.startswith("!")]
     unwanted = [word[1:] for word in words if word.startswith("!")]
-    return any(glob_pattern.fits(device, word) for word in wanted or ["*"]) and not any(
+    return any(glob_pattern.fits(device, word) for word in included or ["*"]) and not any(
         glob_pattern.fits(device, word) for word in unwanted
     )
 
@@ -176,13 +176,13 @@ def variables(units: Sequence[Unit], read: Callable[[str], Optional[str]]) -> Di
 
     One that needs a function (``${f:...}``) keeps it unreplaced: uses_function() finds it.
     """
-    found: Dict[str, str] = {}
+    values: Dict[str, str] = {}
     for unit in units:
         if unit.name != "variables":
             continue
         for name, option in unit.options.items():
             if name != "include":
-                found[name] = expand(option.value, found)
+                values[name] = expand(option.value, values)
                 continue
             text = read(option.value)
             config = _read("[{0}]\n{1}".format(_SECTION, text or ""), option.value, True)
@@ -190,8 +190,8 @@ def variables(units: Sequence[Unit], read: Callable[[str], Optional[str]]) -> Di
                 for key in config.options(section):
                     value = config.get(section, key)
                     if value is not None:
-                        found[key] = expand(value, found)
-    return found
+                        values[key] = expand(value, values)
+    return values
 
 
 def expand(text: str, known: Dict[str, str]) -> str:
@@ -217,11 +217,11 @@ def assigned(text: str, current: Optional[int]) -> Optional[str]:
     if len(text) < 2 or text[0] not in "<>" or current is None:
         return text
     try:
-        wanted = int(text[1:])
+        value = int(text[1:])
     except ValueError:
         return text
     grows = text[0] == ">"
-    return text[1:] if (wanted > current if grows else wanted < current) else None
+    return text[1:] if (value > current if grows else value < current) else None
 
 
 def unquoted(text: str) -> str:
@@ -234,8 +234,10 @@ def folders(text: str, usual: Sequence[str]) -> List[str]:
 
     ``text`` is /etc/tuned/tuned-main.conf; ``usual`` are the directories where it does not say."""
     config = _read(f"[{_SECTION}]\n{text}", "tuned-main.conf")
-    given = config.get(_SECTION, "profile_dirs", fallback="")
-    return list(reversed([one for one in re.split(r"[\s,;]+", given) if one])) or list(usual)
+    setting = config.get(_SECTION, "profile_dirs", fallback="")
+    return list(reversed([folder for folder in re.split(r"[\s,;]+", setting) if folder])) or list(
+        usual
+    )
 
 
 def reapply_sysctl(text: str) -> bool:

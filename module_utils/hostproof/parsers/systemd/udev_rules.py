@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
     @property
     def conditions(self) -> Tuple[Token, ...]:
-        return tuple(one for one in self.tokens if one[1] in ("==", "!="))
+        return tuple(token for token in self.tokens if token[1] in ("==", "!="))
 
 
 class PauseRule(NamedTuple):
@@ -84,9 +84,9 @@ def _fits_one(condition: Tuple[str, str, str], values: Dict[str, Sequence[Option
     if key not in values or None in values[key]:
         return UNKNOWN
     answers = [
-        any(glob_pattern.fits(str(one).lower(), pattern.lower()) for pattern in value.split("|"))
+        any(glob_pattern.fits(str(item).lower(), pattern.lower()) for pattern in value.split("|"))
         == (operator == "==")
-        for one in values[key]
+        for item in values[key]
     ]
     if key == "ACTION" and answers[0]:
         return YES  # every interface is added
@@ -131,7 +131,7 @@ def parse(text: str) -> List[PauseRule]:
 
 def rules(text: str, word: str = "") -> List[Rule]:
     """The rules that hold a word, in their order. ParseError where one of them is not a rule."""
-    found = []
+    all_rules = []
     waiting, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
         if not waiting:
@@ -143,8 +143,8 @@ def rules(text: str, word: str = "") -> List[Rule]:
             continue
         whole, waiting = waiting + line, ""
         if word in whole and whole.strip():
-            found.append(_rule(whole, first))
-    return found
+            all_rules.append(_rule(whole, first))
+    return all_rules
 
 
 def _rule(line: str, number: int) -> Rule:
@@ -195,20 +195,20 @@ def outcome(
     files: Iterable[Tuple[str, str]], keys: Sequence[str], lookup: Lookup
 ) -> Dict[str, Outcome]:
     """What the rules of (path, text) pairs, in their order, assign to ``keys`` of a device."""
-    found = dict.fromkeys(keys, NOTHING)
+    outcomes = dict.fromkeys(keys, NOTHING)
     for path, text in files:
-        _run_file(path, rules(text), found, lookup)
-    return found
+        _run_file(path, rules(text), outcomes, lookup)
+    return outcomes
 
 
 def _run_file(
-    path: str, all_rules: Sequence[Rule], found: Dict[str, Outcome], lookup: Lookup
+    path: str, all_rules: Sequence[Rule], outcomes: Dict[str, Outcome], lookup: Lookup
 ) -> None:
     skipping, doubtful = "", ""
     result: Optional[Sequence[str]] = None
     for rule in all_rules:
-        told = {key: value for key, operator, value in rule.tokens if operator == "="}
-        label = told.get("LABEL")
+        values = {key: value for key, operator, value in rule.tokens if operator == "="}
+        label = values.get("LABEL")
         if label is not None:
             skipping = "" if label == skipping else skipping
             doubtful = "" if label == doubtful else doubtful
@@ -221,9 +221,11 @@ def _run_file(
         answer = _answer(rule, lookup, result)
         if answer == NO:
             continue
-        if "GOTO" in told:
-            skipping, doubtful = (told["GOTO"], doubtful) if answer == YES else ("", told["GOTO"])
-        _assign(path, rule, answer == YES and not doubtful, found)
+        if "GOTO" in values:
+            skipping, doubtful = (
+                (values["GOTO"], doubtful) if answer == YES else ("", values["GOTO"])
+            )
+        _assign(path, rule, answer == YES and not doubtful, outcomes)
 
 
 def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
@@ -232,22 +234,24 @@ def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
         if _RUNS.match(key):
             answers.append(YES if _SCSI_ID.match(value) and result else UNKNOWN)
         elif operator in ("==", "!="):
-            told = result if key == "RESULT" else lookup(key)
-            if told is None:
+            values = result if key == "RESULT" else lookup(key)
+            if values is None:
                 answers.append(UNKNOWN)
                 continue
-            fits = any(glob_pattern.fits(o, pattern) for o in told for pattern in value.split("|"))
+            fits = any(
+                glob_pattern.fits(o, pattern) for o in values for pattern in value.split("|")
+            )
             answers.append(YES if fits == (operator == "==") else NO)
     return NO if NO in answers else UNKNOWN if UNKNOWN in answers else YES
 
 
-def _assign(path: str, rule: Rule, certain: bool, found: Dict[str, Outcome]) -> None:
+def _assign(path: str, rule: Rule, certain: bool, outcomes: Dict[str, Outcome]) -> None:
     identity = any(_IDENTITY.match(key) for key, _operator, _value in rule.conditions)
     for key, operator, value in rule.tokens:
-        if operator not in ("=", ":=") or key not in found or found[key].final:
+        if operator not in ("=", ":=") or key not in outcomes or outcomes[key].final:
             continue
-        one = Assigned(value, f"{path}:{rule.line}", identity)
+        assignment = Assigned(value, f"{path}:{rule.line}", identity)
         if certain and not re.search(r"[$%]", value):
-            found[key] = Outcome(one, (), operator == ":=")
+            outcomes[key] = Outcome(assignment, (), operator == ":=")
         else:
-            found[key] = found[key]._replace(doubts=found[key].doubts + (one,))
+            outcomes[key] = outcomes[key]._replace(doubts=outcomes[key].doubts + (assignment,))

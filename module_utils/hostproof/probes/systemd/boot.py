@@ -190,8 +190,12 @@ def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
     reapplied = tree.reapplied
     if not isinstance(reapplied, HostproofError) and path.startswith(TUNED_SYSCTL):
         reapplied = sorted(
-            [one for one in reapplied if one.path != path] + sysctl_d.parse_plain(text, path),
-            key=lambda one: (one.path == SYSCTL_CONF, one.path.rsplit("/", 1)[-1]),
+            [assignment for assignment in reapplied if assignment.path != path]
+            + sysctl_d.parse_plain(text, path),
+            key=lambda assignment: (
+                assignment.path == SYSCTL_CONF,
+                assignment.path.rsplit("/", 1)[-1],
+            ),
         )
     return boot._replace(sysctl=tree._replace(assignments=changed, reapplied=reapplied))
 
@@ -284,7 +288,7 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
         writes += _by_credential(boot, tree, key)
     writes += by_tmpfiles.writes
     targets = (PROC_SYS + name,) + tuple(files)
-    found = outcome(
+    result = outcome(
         writes + later_writes(boot, targets), key, lambda text: read_value(name, text), tree.links
     )
     unread = sysctl_d.resolve(tree.unread, key)
@@ -294,20 +298,24 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
         ignored = []
 
     def texts(assignments: Sequence[Optional[sysctl_d.Assignment]], why: str) -> List[str]:
-        lines = [_write_of(one) for one in assignments if one is not None and one.value is not None]
-        winner = found.winner
+        lines = [
+            _write_of(assignment)
+            for assignment in assignments
+            if assignment is not None and assignment.value is not None
+        ]
+        winner = result.winner
         return [
-            _as_text(one) + why
-            for one in lines
-            if winner is None or not _is_same(one.place, winner.place, tree.links)
+            _as_text(line) + why
+            for line in lines
+            if winner is None or not _is_same(line.place, winner.place, tree.links)
         ]
 
     never = texts(resolution.losers, "") + by_sysctl.idle + by_tmpfiles.idle
-    losers = never + [one for one in found.losers if one not in never]
+    losers = never + [loser for loser in result.losers if loser not in never]
     losers += texts(ignored, " (not read at boot)")
     unknown = unseen(boot) or by_sysctl.unknown or by_tmpfiles.unknown
     off = "" if isinstance(boot.sysctl_off, HostproofError) else boot.sysctl_off
-    return found._replace(losers=losers, unknown=unknown, off=off)
+    return result._replace(losers=losers, unknown=unknown, off=off)
 
 
 def _by_credential(boot: Boot, tree: SysctlTree, key: str) -> List[Write]:
@@ -352,15 +360,17 @@ def _unless_off(writes: List[Write], off: Answer[str]) -> Applied:
         return Applied(writes, [], None)
     if isinstance(off, HostproofError):
         return Applied(writes, [], off)
-    return Applied([], [f"{_as_text(one)} (not applied at boot: {off})" for one in writes], None)
+    return Applied(
+        [], [f"{_as_text(write)} (not applied at boot: {off})" for write in writes], None
+    )
 
 
 def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:
     """The value that the kernel sets for ``text``; the key is a path below /proc/sys."""
     if name in sysctl_number.VECTORS:
         numbers = sysctl_number.read_vector(name, text)
-        told = None if numbers.values is None else " ".join(str(one) for one in numbers.values)
-        return told, numbers.remark
+        value = None if numbers.values is None else " ".join(str(item) for item in numbers.values)
+        return value, numbers.remark
     limits = sysctl_number.LIMITS.get(name)
     if limits is None:
         return text.strip(), None
@@ -421,10 +431,10 @@ def outcome(
     if doubts:
         raise _unsure(doubts[-1], what, winner)
     unique: List[str] = []
-    for one in losers:
-        same = winner is not None and _is_same(one.partition(" = ")[0], winner.place, links)
-        if one not in unique and not same:
-            unique.append(one)
+    for loser in losers:
+        same = winner is not None and _is_same(loser.partition(" = ")[0], winner.place, links)
+        if loser not in unique and not same:
+            unique.append(loser)
     setting = None if winner is None else Setting(winner.value or "", winner.place)
     later = winner is not None and (winner.note or "").startswith(_LOADED_BY)
     return SysctlAtBoot(setting, unique, remark, None, tuple(refused), later)
@@ -493,15 +503,15 @@ def _writes_of(boot: Boot, command: Command, targets: Sequence[str]) -> List[Wri
     writes: List[Write] = []
     for effect in command.effects:
         if effect.kind == boot_commands.LOAD:
-            keys = [one[len(PROC_SYS) :] for one in targets if one.startswith(PROC_SYS)]
+            keys = [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
             for key in keys:
                 if effect.pattern is None or _fits(effect.pattern, key):
                     writes.extend(_loaded(boot, effect.files, key, command))
             continue
-        matching = [one for one in targets if _reaches(effect.target, one)]
+        matching = [target for target in targets if _reaches(effect.target, target)]
         if matching:
             # A pattern may reach other files as well, but what it writes is the value here too.
-            is_part = all("/node0/" in one for one in matching)
+            is_part = all("/node0/" in target for target in matching)
             exact = effect.target in targets
             note = None if exact and effect.value is not None else "by " + command.words()
             value = None if is_part else effect.value
@@ -550,7 +560,11 @@ def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> Lis
         is_pattern = re.search("[*?\\[]", path) is not None
         if not path.startswith("/") or (is_pattern and folder not in sysctl_d.DIRECTORIES):
             return [Write(None, command.place, False, "by " + command.words())]
-        read = [one for one in tree.assignments + tree.unread if glob_pattern.fits(one.path, path)]
+        read = [
+            assignment
+            for assignment in tree.assignments + tree.unread
+            if glob_pattern.fits(assignment.path, path)
+        ]
         if read or path not in boot.loaded:
             lines.extend(read)
             continue
@@ -560,10 +574,10 @@ def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> Lis
         if isinstance(text, HostproofError):
             return [Write(None, command.place, False, "by " + command.words())]
         lines.extend(sysctl_d.parse(text, path).assignments)
-    named = [one for one in lines if one.key == key and one.value is not None]
+    named = [line for line in lines if line.key == key and line.value is not None]
     winner = sysctl_d.resolve(lines, key).winner
     chosen = named or ([winner] if winner is not None else [])
-    return [_write_of(one)._replace(note=note) for one in chosen]
+    return [_write_of(line)._replace(note=note) for line in chosen]
 
 
 # -- TuneD ----------------------------------------------------------------------------------------
@@ -589,7 +603,7 @@ def _tuned_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool) -> List[Wr
             value = option.value
             if "${" in value:
                 value = tuned.expand(value, known(active.variables))
-            decimal = unit.type == "sysfs" and any(_is_decimal(one) for one in targets)
+            decimal = unit.type == "sysfs" and any(_is_decimal(target) for target in targets)
             write = Write(value, place, runs is True, None, by_sysctl, decimal)
             if value == _PART:
                 write = write._replace(value=None, note="a node's part of it")
@@ -597,11 +611,11 @@ def _tuned_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool) -> List[Wr
                 write = write._replace(value=None, note="by a function of TuneD, " + value[:80])
             writes.append(write)
         if unit.type == "sysctl" and active.reapply_sysctl:
-            names = [one[len(PROC_SYS) :] for one in targets if one.startswith(PROC_SYS)]
-            for one in known(known(boot.sysctl).reapplied):
-                if one.key in names:
+            names = [target[len(PROC_SYS) :] for target in targets if target.startswith(PROC_SYS)]
+            for assignment in known(known(boot.sysctl).reapplied):
+                if assignment.key in names:
                     note = "TuneD applies it after its own values (reapply_sysctl)"
-                    writes.append(_write_of(one)._replace(note=note, certain=runs is True))
+                    writes.append(_write_of(assignment)._replace(note=note, certain=runs is True))
     return writes
 
 
@@ -609,25 +623,25 @@ def _options_for(
     unit: tuned.Unit, targets: Sequence[str], tuned_vm: bool
 ) -> List[Tuple[tuned.Option, bool]]:
     """The options of a section that write to one of the targets, and if the plugin is sysctl."""
-    found: List[Tuple[tuned.Option, bool]] = []
+    options: List[Tuple[tuned.Option, bool]] = []
     for name, option in unit.options.items():
         value = option.value
         if unit.type == "sysctl":
             if PROC_SYS + name.replace(".", "/") in targets:
-                found.append((option._replace(value=tuned.unquoted(value)), True))
+                options.append((option._replace(value=tuned.unquoted(value)), True))
         elif unit.type == "sysfs":
-            reached = [one for one in targets if _reaches(os.path.normpath(name), one)]
+            reached = [target for target in targets if _reaches(os.path.normpath(name), target)]
             if reached:
-                part = all("/node0/" in one for one in reached)
-                found.append((option._replace(value=_PART) if part else option, False))
+                part = all("/node0/" in target for target in reached)
+                options.append((option._replace(value=_PART) if part else option, False))
         elif name in _TUNED_VM:
             if value.strip().endswith("%"):
                 name, value = name.replace("_bytes", "_ratio"), value.strip()[:-1]
             if PROC_SYS + "vm/" + name in targets:
-                found.append((option._replace(value=value), False))
+                options.append((option._replace(value=value), False))
         elif name in _THP_OPTIONS and tuned_vm and targets[0].endswith("_hugepage/enabled"):
-            found.append((option, False))
-    return found
+            options.append((option, False))
+    return options
 
 
 def _acts_here(unit: tuned.Unit, active: Tuned) -> Optional[bool]:
@@ -690,11 +704,11 @@ def _read_reapplied(
     host: Host, paths: List[str], texts: Dict[str, str], own: str
 ) -> List[sysctl_d.Assignment]:
     """What TuneD applies again: it knows neither patterns nor - and reads sysctl.conf last."""
-    found: List[sysctl_d.Assignment] = []
+    assignments: List[sysctl_d.Assignment] = []
     for path in sorted(path for path in paths if path.startswith(TUNED_SYSCTL)):
         text = texts[path] if path in texts else conf_files.text_of_link(host, path)
-        found.extend(sysctl_d.parse_plain(text or "", path))
-    return found + sysctl_d.parse_plain(own, SYSCTL_CONF)
+        assignments.extend(sysctl_d.parse_plain(text or "", path))
+    return assignments + sysctl_d.parse_plain(own, SYSCTL_CONF)
 
 
 def read_tuned(host: Host) -> Tuned:
@@ -780,12 +794,12 @@ def _load_profiles(
     """Included profiles first. A profile may include the profile with the same name in the next
     directory."""
     for name in names:
-        found = _read_profile(host, name, folders, loaded)
-        if found is None:
+        pair = _read_profile(host, name, folders, loaded)
+        if pair is None:
             continue
-        path, profile = found
+        path, profile = pair
         loaded.append(path)
-        if any("${" in one for one in profile.includes):
+        if any("${" in include for include in profile.includes):
             raise Unanswered("file:" + path, f"{path} includes a profile by a variable or function")
         _load_profiles(host, profile.includes, folders, profiles, loaded)
         profiles.append((path, profile))

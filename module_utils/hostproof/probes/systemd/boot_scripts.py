@@ -200,7 +200,7 @@ def read_others(host: Host) -> List[Command]:
 def _kept_unit(text: str) -> str:
     """The part of a unit that evidence keeps (kept_lines.py): whether it may not run, and ends."""
     found = [_UNSURE.match(line) or _STAYS.match(line) for line in text.split("\n")]
-    return "\n".join([one.group() if one else "" for one in found])
+    return "\n".join([match.group() if match else "" for match in found])
 
 
 def _stays(host: Host, path: str) -> bool:
@@ -308,8 +308,8 @@ def _runs_drop_in(host: Host, name: str) -> Optional[bool]:
 def _is_masked(host: Host, folder: str, name: str) -> bool:
     """Whether a unit of the same name is in a directory that counts more."""
     above = UNIT_FOLDERS[: UNIT_FOLDERS.index(folder)]
-    for one in above:
-        stat = attempt(host.stat, f"{one}/{name}")
+    for directory in above:
+        stat = attempt(host.stat, f"{directory}/{name}")
         if not isinstance(stat, Absent):
             known(stat)
             return True
@@ -324,7 +324,7 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
         return None
     timer = name.rpartition(".")[0] + ".timer"
     if _state(host, timer) in _RUNS or any(
-        _state(host, one) in _RUNS for one in _starters(host, name)
+        _state(host, starter) in _RUNS for starter in _starters(host, name)
     ):
         return None
     return False
@@ -333,8 +333,8 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
 def _starters(host: Host, service: str) -> List[str]:
     """Timers, paths and sockets of another name that start a service (Unit=, Service=)."""
     names = unit_files.names_by_folder(host)
-    found = []
-    for name in sorted({one for listed in names.values() for one in listed}):
+    starters = []
+    for name in sorted({unit_name for listed in names.values() for unit_name in listed}):
         stem, _dot, kind = name.rpartition(".")
         if kind not in ("timer", "path", "socket") or stem + ".service" == service:
             continue
@@ -346,8 +346,8 @@ def _starters(host: Host, service: str) -> List[str]:
         key = "Service" if kind == "socket" else "Unit"
         started = systemd_unit.last(units, kind.capitalize(), key)
         if started is not None and started.value == service:
-            found.append(name)
-    return found
+            starters.append(name)
+    return starters
 
 
 def _state(host: Host, unit: str) -> str:
@@ -363,8 +363,8 @@ def _state(host: Host, unit: str) -> str:
 
 
 def _is_executable(host: Host, path: str) -> bool:
-    found = attempt(host.stat, path)
-    return not isinstance(found, Absent) and bool(known(found).mode & 0o100)
+    stat = attempt(host.stat, path)
+    return not isinstance(stat, Absent) and bool(known(stat).mode & 0o100)
 
 
 def loaded_files(commands: List[Command]) -> List[str]:

@@ -87,7 +87,7 @@ class Units:
 def masked_by_kernel(params: Params) -> List[str]:
     """The units that systemd.mask= names; a name without a suffix is a service."""
     values = [value for name, value in params if name == "systemd.mask" and value]
-    return [one if "." in one else one + ".service" for one in values]
+    return [value if "." in value else value + ".service" for value in values]
 
 
 def why_conditions_fail(
@@ -97,7 +97,7 @@ def why_conditions_fail(
 
     def evaluate(kind: str, value: str) -> Optional[bool]:
         if kind == "KernelCommandLine":
-            return any(value in (given, f"{given}={text}") for given, text in params)
+            return any(value in (key, f"{key}={text}") for key, text in params)
         if kind in ("PathExists", "PathIsDirectory") and not value.startswith(_VOLATILE):
             return None if "%" in value else _exists(host, value, kind == "PathIsDirectory")
         return None

@@ -23,7 +23,7 @@ def read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
 def paths(host: Host, folders: Sequence[str]) -> List[str]:
     """Every *.conf of the directories; a directory that is another directory's link is read
     once."""
-    found: List[str] = []
+    all_paths: List[str] = []
     seen = set()
     for folder in _kept_after_reboot(folders):
         names = unless_absent(attempt(host.list_dir, folder), [])
@@ -34,8 +34,8 @@ def paths(host: Host, folders: Sequence[str]) -> List[str]:
         real = if_known(attempt(host.real_path, folder), folder)
         if real not in seen:
             seen.add(real)
-            found.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))
-    return found
+            all_paths.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))
+    return all_paths
 
 
 def text_of_link(host: Host, path: str) -> Optional[str]:
@@ -49,16 +49,16 @@ def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
 
     The main file in the first directory wins (systemd-system.conf(5))."""
     places = _kept_after_reboot(conf_d.directories("systemd"))
-    found = []
+    units = []
     for folder in places:
         text = attempt(host.read_text, f"{folder}/{name}")
         if not isinstance(text, Absent):
-            found.append(systemd_unit.parse(known(text), f"{folder}/{name}"))
+            units.append(systemd_unit.parse(known(text), f"{folder}/{name}"))
             break
     drop_ins = tuple(f"{folder}/{name}.d" for folder in places)
     for path in conf_d.effective_files(drop_ins, paths(host, drop_ins)):
-        found.append(systemd_unit.parse(text_of_link(host, path) or "", path))
-    return found
+        units.append(systemd_unit.parse(text_of_link(host, path) or "", path))
+    return units
 
 
 def _kept_after_reboot(folders: Sequence[str]) -> List[str]:

@@ -73,18 +73,18 @@ def read_known(host: Host, name: str) -> Known:
 
 
 def _pairs(lines: Sequence[str]) -> Dict[str, str]:
-    return {key: value for key, equals, value in (one.partition("=") for one in lines) if equals}
+    return {key: value for key, equals, value in (line.partition("=") for line in lines) if equals}
 
 
 def lookup_of(
-    name: str, found: Known, attributes: Dict[str, Optional[str]], actions: Tuple[str, ...]
+    name: str, device: Known, attributes: Dict[str, Optional[str]], actions: Tuple[str, ...]
 ) -> udev_rules.Lookup:
     """What rules find of the device. ``attributes`` are those of sysfs that are known."""
     plain = {
         "KERNEL": (name,),
         "SUBSYSTEM": ("block",),
         "ACTION": actions,
-        "SYMLINK": tuple(link[len("/dev/") :] for link in found.links) or ("",),
+        "SYMLINK": tuple(link[len("/dev/") :] for link in device.links) or ("",),
     }
 
     def lookup(key: str) -> Optional[Sequence[str]]:
@@ -95,7 +95,7 @@ def lookup_of(
             variable = of_event.group(1)
             if _OF_EVENT.match(variable):
                 return None
-            return (found.properties.get(variable, ""),)
+            return (device.properties.get(variable, ""),)
         attribute = _ATTRIBUTE.match(key)
         value = attributes.get(attribute.group(1)) if attribute is not None else None
         return None if value is None else (value,)

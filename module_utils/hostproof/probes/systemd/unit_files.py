@@ -33,7 +33,7 @@ def names_by_folder(host: Host) -> Dict[str, List[str]]:
     names: Dict[str, List[str]] = OrderedDict()
     for folder in FOLDERS:
         listed = unless_absent(attempt(host.list_dir, folder), [])
-        if listed and not any(host.real_path(folder) == host.real_path(one) for one in names):
+        if listed and not any(host.real_path(folder) == host.real_path(other) for other in names):
             names[folder] = listed
     return names
 

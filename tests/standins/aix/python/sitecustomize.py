@@ -80,7 +80,7 @@ def only_if_writable(function):
         number = handle if isinstance(handle, int) else handle.fileno()
         reads = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
         # A lock that is shared is for those who read.
-        if reads and not any(one & (fcntl.LOCK_SH | fcntl.LOCK_UN) for one in operation):
+        if reads and not any(flag & (fcntl.LOCK_SH | fcntl.LOCK_UN) for flag in operation):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         return function(handle, *operation)
 

@@ -14,9 +14,11 @@ def parse(text: str) -> Dict[int, List[str]]:
             continue
         if fields[2].isdecimal() and len(fields[2]) <= 10:
             names.setdefault(int(fields[2]), []).append(fields[0])
-    return {uid: found for uid, found in names.items() if len(found) > 1}
+    return {uid: accounts for uid, accounts in names.items() if len(accounts) > 1}
 
 
 def kept(text: str) -> str:
     """Lines to record: only names and uids of those accounts."""
-    return "\n".join(f"{name}::{uid}:" for uid, found in parse(text).items() for name in found)
+    return "\n".join(
+        f"{name}::{uid}:" for uid, accounts in parse(text).items() for name in accounts
+    )

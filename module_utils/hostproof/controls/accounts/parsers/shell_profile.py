@@ -40,7 +40,9 @@ def parse(text: str) -> Settings:
     for line in text.split("\n"):
         code = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
         umasks.extend(_UMASK.findall(code))
-        variables.extend(one for one in _VARIABLE.findall(code) if one not in variables)
+        variables.extend(
+            variable for variable in _VARIABLE.findall(code) if variable not in variables
+        )
         zones.extend(_zone(first or second) for first, second in _ZONE.findall(code))
     return Settings(tuple(umasks), tuple(variables), tuple(zones))
 
@@ -53,6 +55,8 @@ def _zone(word: str) -> str:
 def kept(text: str) -> str:
     """The settings alone: a start file can hold passwords."""
     found = parse(text)
-    lines = ["umask " + one for one in found.umasks] + [one + "=" for one in found.variables]
+    lines = ["umask " + umask for umask in found.umasks] + [
+        variable + "=" for variable in found.variables
+    ]
     lines += ["TZ=" + one for one in found.zones]
     return "\n".join(lines)

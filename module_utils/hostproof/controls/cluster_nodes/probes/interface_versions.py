@@ -33,7 +33,7 @@ class Interface(NamedTuple):
 
 def read(host: Host) -> List[Interface]:
     """All interfaces, sorted by name. Absent if the host has no /sys/class/net."""
-    found = []
+    interfaces = []
     for name in host.list_dir(CLASS):
         if _PASSING.match(name):
             continue
@@ -43,11 +43,11 @@ def read(host: Host) -> List[Interface]:
             continue
         has_card = "device" in entries
         if has_card or "bonding" in entries or _is_vlan(host, name):
-            one = _interface(host, name, has_card=has_card)
+            interface = _interface(host, name, has_card=has_card)
             if "bonding" in entries:
-                one = one._replace(bonding=attempt(devices.bonding_mode, host, name))
-            found.append(one)
-    return found
+                interface = interface._replace(bonding=attempt(devices.bonding_mode, host, name))
+            interfaces.append(interface)
+    return interfaces
 
 
 def _is_vlan(host: Host, name: str) -> bool:

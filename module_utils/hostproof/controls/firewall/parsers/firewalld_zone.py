@@ -43,11 +43,11 @@ class _Element(NamedTuple):
 def parse_zone(text: str) -> Zone:
     root = _root(text, "zone")
     bound = [
-        one.given.get("name") or one.given.get("address") or one.given.get("ipset") or "?"
-        for one in root.children
-        if one.name in ("interface", "source")
+        child.given.get("name") or child.given.get("address") or child.given.get("ipset") or "?"
+        for child in root.children
+        if child.name in ("interface", "source")
     ]
-    rich = [_rich(one) for one in root.children if one.name == "rule"]
+    rich = [_rich(child) for child in root.children if child.name == "rule"]
     return Zone(root.given.get("target", "default"), tuple(bound), _opened(root), tuple(rich))
 
 
@@ -56,23 +56,25 @@ def parse_service(text: str) -> Opened:
 
 
 def _rich(element: _Element) -> RichRule:
-    names = {one.name: one for one in element.children}
-    action = next((one for one in ("accept", "drop", "reject", "mark") if one in names), "")
-    limits = [one for one in names[action].children if one.name == "limit"] if action else []
+    names = {child.name: child for child in element.children}
+    action = next(
+        (verdict for verdict in ("accept", "drop", "reject", "mark") if verdict in names), ""
+    )
+    limits = [child for child in names[action].children if child.name == "limit"] if action else []
     limit = "limit " + limits[0].given.get("value", "")[:40] if limits else ""
     return RichRule(_opened(element), action, "source" in names or "destination" in names, limit)
 
 
 def _opened(element: _Element) -> Opened:
     ports, services = [], []
-    for one in element.children:
-        if one.name == "port" and one.given.get("port"):
-            ranges = port_ranges([one.given["port"]])
+    for child in element.children:
+        if child.name == "port" and child.given.get("port"):
+            ranges = port_ranges([child.given["port"]])
             if ranges is None:
                 raise ParseError("firewalld", "a port is not a number or a range")
-            ports.append((one.given.get("protocol", ""), *ranges[0]))
-        elif one.name in ("service", "include"):
-            services.append(one.given.get("name") or one.given.get("service") or "")
+            ports.append((child.given.get("protocol", ""), *ranges[0]))
+        elif child.name in ("service", "include"):
+            services.append(child.given.get("name") or child.given.get("service") or "")
     return Opened(tuple(ports), tuple(services))
 
 

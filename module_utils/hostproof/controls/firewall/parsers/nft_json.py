@@ -44,8 +44,8 @@ def _tables(objects: List[Dict[str, Any]]) -> Tuple[Tables, bool]:
     heads: Dict[Tuple[str, str], Dict[str, Dict[str, Any]]] = {}
     rules: Dict[Tuple[str, str, str], List[Rule]] = {}
     foreign = False
-    for one in objects:
-        chain, rule = one.get("chain"), one.get("rule")
+    for entry in objects:
+        chain, rule = entry.get("chain"), entry.get("rule")
         if chain is not None and chain["family"] in _FAMILIES:
             heads.setdefault((chain["family"], str(chain["table"])), {})[str(chain["name"])] = chain
         if rule is not None and rule["family"] in _FAMILIES:
@@ -102,14 +102,14 @@ def _verdicts(value: Dict[str, Any]) -> List[Tuple[List[Test], str, str]]:
     if not isinstance(data, dict) or "set" not in data:
         unread = [Test(NOT_READ, text="verdict map")]
         return [(unread, ACCEPT, ""), (unread, DROP, "")]
-    found = []
+    verdicts = []
     for key, verdict in data["set"]:
         test = _match({"op": "==", "left": value["key"], "right": key})
         (name, inside), *_more = verdict.items()
         target = str(inside["target"]) if name in ("jump", "goto") else ""
         if name != "continue":
-            found.append(([] if test is None else [test], _VERDICTS.get(name, name), target))
-    return found
+            verdicts.append(([] if test is None else [test], _VERDICTS.get(name, name), target))
+    return verdicts
 
 
 def _match(value: Dict[str, Any]) -> Optional[Test]:
@@ -122,7 +122,7 @@ def _match(value: Dict[str, Any]) -> Optional[Test]:
     if value["op"] not in ("==", "!=", "in") or items is None:
         known = kind == "payload" and left.get("field") in ("saddr", "daddr")
         return Test(ADDRESS, frozenset({"a set"}), negated=negated) if known else unread
-    words = frozenset(str(one) for one in items)
+    words = frozenset(str(item) for item in items)
     field = left.get("field" if kind == "payload" else "key")
     if kind == "payload" and left.get("protocol") == "ip6":
         return Test(NEVER)
@@ -157,15 +157,16 @@ def _items(right: Any) -> Optional[List[Any]]:
         return None
     items = right if isinstance(right, list) else [right]
     return [
-        one["prefix"]["addr"] if isinstance(one, dict) and "prefix" in one else one for one in items
+        item["prefix"]["addr"] if isinstance(item, dict) and "prefix" in item else item
+        for item in items
     ]
 
 
 def _ranges(items: List[Any]) -> Optional[Tuple[Tuple[int, int], ...]]:
-    found = []
-    for one in items:
-        pair = one["range"] if isinstance(one, dict) and "range" in one else [one, one]
+    ranges = []
+    for item in items:
+        pair = item["range"] if isinstance(item, dict) and "range" in item else [item, item]
         if not all(type(number) is int for number in pair) or len(pair) != 2:
             return None
-        found.append((pair[0], pair[1]))
-    return tuple(found)
+        ranges.append((pair[0], pair[1]))
+    return tuple(ranges)

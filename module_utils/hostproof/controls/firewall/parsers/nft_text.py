@@ -36,7 +36,7 @@ _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _INTERFACES = ("iif", "iifname", "oif", "oifname")
 #: Kinds of tests by the two words before the values.
 _KINDS = {
-    **{(one, one): INTERFACE for one in _INTERFACES},
+    **{(name, name): INTERFACE for name in _INTERFACES},
     ("l4proto", "l4proto"): PROTOCOL,
     ("ip", "protocol"): PROTOCOL,
     ("ip", "saddr"): ADDRESS,
@@ -78,7 +78,7 @@ _OTHERS = ("ip6", "arp", "bridge", "netdev")
 
 
 def _tokens(text: str) -> List[str]:
-    found = []
+    tokens = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -87,8 +87,8 @@ def _tokens(text: str) -> List[str]:
         word = match.group(0)
         position = match.end()
         if word.strip(" \t") and word[0] != "#" and word != "\\\n":
-            found.append(word)
-    return found
+            tokens.append(word)
+    return tokens
 
 
 def _block(tokens: List[str]) -> List[str]:
@@ -112,7 +112,7 @@ def _statement(tokens: List[str]) -> List[str]:
     words: List[str] = []
     while tokens:
         if tokens[0] == "{":
-            words.append(" ".join(one for one in _block(tokens) if one != "\n"))
+            words.append(" ".join(token for token in _block(tokens) if token != "\n"))
             continue
         word = tokens.pop(0)
         if word in (";", "\n"):
@@ -122,21 +122,21 @@ def _statement(tokens: List[str]) -> List[str]:
 
 
 def _chains(tokens: List[str]) -> Dict[str, Chain]:
-    found: Dict[str, Chain] = {}
+    chains: Dict[str, Chain] = {}
     while tokens:
         word = tokens.pop(0)
         if word == "chain" and tokens:
             name = tokens.pop(0)
-            if name in found:
+            if name in chains:
                 raise ParseError(_WHAT, "a chain is in the file twice")
-            found[name] = _chain(name, _block(tokens))
+            chains[name] = _chain(name, _block(tokens))
         elif word in ("set", "map", "counter", "limit", "flowtable", "quota", "ct") and tokens:
             while tokens and tokens[0] != "{":
                 tokens.pop(0)
             _block(tokens)
         elif word not in (";", "\n"):
             raise ParseError(_WHAT, f"a statement that is not read: {kind_of(word)}")
-    return found
+    return chains
 
 
 def _chain(name: str, tokens: List[str]) -> Chain:
@@ -157,12 +157,12 @@ def _chain(name: str, tokens: List[str]) -> Chain:
 
 def _of_states(text: str) -> List[Rule]:
     """The rules of a verdict map of states, such as "established : accept , invalid : drop"."""
-    found = []
+    rules = []
     for pair in text.split(","):
         states, _colon, verdict = pair.partition(":")
         test = Test(STATE, frozenset(states.split()))
-        found.append(_rule(verdict.split())._replace(tests=(test,)))
-    return found
+        rules.append(_rule(verdict.split())._replace(tests=(test,)))
+    return rules
 
 
 def _rule(words: List[str]) -> Rule:
@@ -215,8 +215,8 @@ def _test(word: str, words: List[str]) -> Test:
         words.pop(0)
     if not words or words[0] == "vmap":
         return unread
-    values = [one for one in re.split(r"[,\s]+", words[0].replace('"', "")) if one]
-    if any(one[0] in "@$" for one in values):
+    values = [value for value in re.split(r"[,\s]+", words[0].replace('"', "")) if value]
+    if any(value[0] in "@$" for value in values):
         if field not in ("saddr", "daddr"):
             return unread
         words.pop(0)

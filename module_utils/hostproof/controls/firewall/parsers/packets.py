@@ -55,13 +55,13 @@ Tables = Dict[Tuple[str, str], Dict[str, Chain]]
 
 def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Tuple[Tuple[int, int], ...]]:
     """The lowest and the highest port of each word. None if one is not a number or a range."""
-    found = []
+    ranges = []
     for word in words:
         low, _dash, high = word.partition(dash)
         if not low.isdecimal() or not (high or low).isdecimal() or len(word) > 11:
             return None
-        found.append((int(low), int(high or low)))
-    return tuple(found)
+        ranges.append((int(low), int(high or low)))
+    return tuple(ranges)
 
 
 class Reach(NamedTuple):
@@ -106,18 +106,18 @@ def _state(tables: Tables, packet: _Packet, limits: Optional[Set[str]] = None) -
     return OPEN
 
 
-def _result_of(found: Set[str]) -> str:
-    verdicts = {one.rstrip(_UNKNOWN) for one in found}
+def _result_of(outcomes: Set[str]) -> str:
+    verdicts = {outcome.rstrip(_UNKNOWN) for outcome in outcomes}
     if len(verdicts) == 1:
         return OPEN if verdicts == {ACCEPT} else BLOCKED
-    return UNCLEAR if any(one.endswith(_UNKNOWN) for one in found) else PARTLY
+    return UNCLEAR if any(outcome.endswith(_UNKNOWN) for outcome in outcomes) else PARTLY
 
 
 def _walk(
     chains: Dict[str, Chain], chain: Chain, packet: _Packet, limits: Optional[Set[str]], depth: int
 ) -> Tuple[Set[str], bool]:
     """The results, and whether a packet can reach the end of the chain."""
-    found: Set[str] = set()
+    outcomes: Set[str] = set()
     returns = False
     for rule in chain.rules:
         answer = _answer(rule, packet, limits)
@@ -126,16 +126,16 @@ def _walk(
         mark = _UNKNOWN if answer == UNREAD else ""
         falls = False
         if rule.verdict in (ACCEPT, DROP):
-            found.add(rule.verdict + mark)
+            outcomes.add(rule.verdict + mark)
         elif rule.verdict == "return":
             falls, returns = False, True
         else:
             target = chains.get(rule.target)
             if target is None or depth > _DEEPEST:
-                found |= {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}
+                outcomes |= {ACCEPT + _UNKNOWN, DROP + _UNKNOWN}
                 continue
             inside, falls = _walk(chains, target, packet, limits, depth + 1)
-            found |= {one.rstrip(_UNKNOWN) + mark if mark else one for one in inside}
+            outcomes |= {outcome.rstrip(_UNKNOWN) + mark if mark else outcome for outcome in inside}
             if rule.verdict == "goto":
                 returns, falls = returns or falls, False
         if answer == YES and not falls:
@@ -143,8 +143,8 @@ def _walk(
     else:
         returns = True
     if chain.hook and returns:
-        found.add(chain.policy)
-    return found, returns
+        outcomes.add(chain.policy)
+    return outcomes, returns
 
 
 def _answer(rule: Rule, packet: _Packet, limits: Optional[Set[str]]) -> str:
@@ -177,7 +177,9 @@ def _of_test(test: Test, packet: _Packet) -> str:
     if kind == INTERFACE:
         return _truth(False, test) if test.values == {"lo"} else SOME
     if kind == ADDRESS:
-        local = all(one.startswith("127.") or one.split("/")[0] == "::1" for one in test.values)
+        local = all(
+            value.startswith("127.") or value.split("/")[0] == "::1" for value in test.values
+        )
         return _truth(False, test) if local and test.values else SOME
     if kind == LIMIT:
         return NO if packet.flood else YES

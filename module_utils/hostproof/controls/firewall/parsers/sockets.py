@@ -26,7 +26,7 @@ def parse(text: str) -> List[Socket]:
     lines = text.split("\n")
     if lines[0].split()[:2] != ["Netid", "State"]:
         raise ParseError(_WHAT, "there is no head line", 1)
-    found = []
+    sockets = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split()
         if not fields:
@@ -34,7 +34,7 @@ def parse(text: str) -> List[Socket]:
         try:
             address, _, port = fields[4].rpartition(":")
             names = dict.fromkeys(_PROGRAM.findall(line))
-            found.append(Socket(fields[0], address, integer(port), tuple(names)))
+            sockets.append(Socket(fields[0], address, integer(port), tuple(names)))
         except (IndexError, ValueError) as problem:
             raise ParseError(_WHAT, f"not a socket: {kind_of(line)}", number) from problem
-    return found
+    return sockets

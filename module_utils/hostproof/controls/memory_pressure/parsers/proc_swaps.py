@@ -24,11 +24,11 @@ def parse(text: str) -> List[Area]:
     lines = text.splitlines()
     if not lines or lines[0].split()[:2] != ["Filename", "Type"]:
         raise ParseError(_WHAT, "there is no header line")
-    found = []
+    areas = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split()
         if len(fields) != 5 or not (fields[2].isdecimal() and fields[3].isdecimal()):
             raise ParseError(_WHAT, f"not an area: {kind_of(line)}", number)
         size, used = (integer(field) * 1024 for field in fields[2:4])
-        found.append(Area(fields[0], fields[1], size, used))
-    return found
+        areas.append(Area(fields[0], fields[1], size, used))
+    return areas

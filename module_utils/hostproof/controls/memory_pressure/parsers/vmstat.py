@@ -10,10 +10,10 @@ from ....parsers.number import integer
 
 def parse(text: str) -> Dict[str, int]:
     """Counters by name."""
-    found = {}
+    counters = {}
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition(" ")
         if not name or not value.isdecimal():
             raise ParseError("/proc/vmstat", f"not a counter: {kind_of(line)}", number)
-        found[name] = integer(value)
-    return found
+        counters[name] = integer(value)
+    return counters
