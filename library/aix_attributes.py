@@ -111,7 +111,7 @@ legal:
   sample: {maxpout: 0 to 32769 in steps of 1}
 """
 
-from ansible.module_utils.hostproof.apply import aix_attributes, difference
+from ansible.module_utils.hostproof.apply import aix_attributes, aix_device, difference
 from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.apply.journal import Journal
@@ -148,9 +148,9 @@ def main():
         required = aix_attributes.texts(params["attributes"] or {})
         names = tuple(required) or tuple(params["names"] or ())
         aix_attributes.check_names(device, dict.fromkeys(names, ""), required)
-        read = aix_attributes.with_partners(device, names)
-        before = aix_attributes.look_at(LiveHost(), device, read)
-        change = aix_attributes.wanted_change(before, required, params["when"])
+        read = aix_device.with_partners(device, names)
+        before = aix_device.look_at(LiveHost(), device, read)
+        change = aix_device.wanted_change(before, required, params["when"])
         after = before
         if change is not None:
             plan = Plan([change], [], [], [])
@@ -158,14 +158,14 @@ def main():
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
-                after = aix_attributes.look_at(LiveHost(), device, read)
+                after = aix_device.look_at(LiveHost(), device, read)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"aix_attributes: {problem}", diff=diff)
     module.exit_json(
         changed=change is not None,
         diff=diff,
-        prior=aix_attributes.prior(aix_attributes.only(before, names), params["when"]),
-        **aix_attributes.shown(aix_attributes.only(after, names)),
+        prior=aix_device.prior(aix_device.only(before, names), params["when"]),
+        **aix_device.shown(aix_device.only(after, names)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof.apply import transaction as apply
-from ansible.module_utils.hostproof.apply.aix_attributes import look_at, wanted_change
+from ansible.module_utils.hostproof.apply.aix_device import look_at, wanted_change
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.collect import command

@@ -30,8 +30,8 @@ KIB = 1024
 
 
 def without_texts(tree: ast.Module) -> str:
-    """The program without docstrings, a module's documentation, annotations of functions, and
-    imported names that nothing else uses."""
+    """The program without docstrings, a module's documentation, annotations outside of classes,
+    and imported names that nothing else uses."""
     _Bare().visit(tree)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in tree.body:
@@ -50,6 +50,10 @@ def without_texts(tree: ast.Module) -> str:
 
 class _Bare(ast.NodeTransformer):
     """What is left without annotations; those of classes are all int."""
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        node.body = [self.local(statement) for statement in node.body]
+        return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         for field in node.body:
@@ -129,6 +133,7 @@ def test_stripped_is_the_same_program_on_the_same_lines(path):
         "def f() -> (\n    int\n):\n    x: A[\n        str, int]\n    y: int = 1\n    return y\n",
         "def f():\n    if a:\n        x: int = 1\n    class A:\n        b: int = 2\n    return x\n",
         "class A:\n    b: int\n    c: str = 'x'\n",
+        "x: Dict[str, int] = {}\nif x:\n    y: int = 1\nz: int\n",
         "def f(a: (\n    int\n)):\n    b: (int) = 1\n    return a, b\n",
         "y = 'a\\\n# within'\n",
         'x = f"""  \n{1}  \n  # within {2}  \n"""  # one\n',
@@ -143,8 +148,12 @@ def test_strange_sources_stay_what_they_are(text):
 
 
 def test_annotations_stay_here_and_fields_of_classes_keep_one():
-    text = "class A(NamedTuple):\n b: str\n def c(self, d: int = 1) -> str:\n  e: int = d\n"
-    assert sources.strip(text) == ("class A(NamedTuple):\n b: int\n def c(self, d = 1):\n  e = d\n")
+    text = (
+        "class A(NamedTuple):\n b: str\n def c(self, d: int = 1) -> str:\n  e: int = d\nf: A = 1\n"
+    )
+    assert sources.strip(text) == (
+        "class A(NamedTuple):\n b: int\n def c(self, d = 1):\n  e = d\nf = 1\n"
+    )
 
 
 def test_a_level_of_indentation_is_one_space():

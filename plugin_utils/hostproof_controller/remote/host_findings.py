@@ -87,8 +87,8 @@ def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
     """
     if is_plain and are_sound(findings, MOST_TEXT):
         return [
-            one if _has_fine_contents(one) and not is_foreign else _taken(one)
-            for one, is_foreign in zip(findings, _show_foreign_calls(findings), strict=True)
+            finding if _has_fine_contents(finding) and not is_foreign else _taken(finding)
+            for finding, is_foreign in zip(findings, _show_foreign_calls(findings), strict=True)
         ]
     return [_taken(finding) for finding in findings]
 
@@ -106,8 +106,8 @@ def _show_foreign_calls(findings: Sequence[dict[str, Any]]) -> list[bool]:
     All texts are searched at once. No printable text has the characters that separate them here.
     """
     shown = (
-        "\1".join([*filter(None, _texts_of(one)), *one["evidence"], *one["because_of"]])
-        for one in findings
+        "\1".join([*filter(None, _texts_of(finding)), *finding["evidence"], *finding["because_of"]])
+        for finding in findings
     )
     return [
         _PROGRAM in texts and any(map(_is_foreign, texts.split("\1")))

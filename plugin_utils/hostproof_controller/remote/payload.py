@@ -243,11 +243,11 @@ def _build(
     sources: dict[str, Source], module: str, controls: tuple[str, ...], compression: str
 ) -> bytes:
     bootstrap = travelling.strip((Path(__file__).parent / "bootstrap.py").read_text())
-    found = [sources[name] for name in what_travels(sources, module, controls)]
+    chosen = [sources[name] for name in what_travels(sources, module, controls)]
     # No source holds a NUL. From the path the name of the module follows. Sources of one kind are
     # alike: next to each other they take less.
-    found.sort(key=lambda source: (_kind(source.path), source.path))
-    parts = [bootstrap, *(f"{source.path}\n{source.text}" for source in found)]
+    chosen.sort(key=lambda source: (_kind(source.path), source.path))
+    parts = [bootstrap, *(f"{source.path}\n{source.text}" for source in chosen)]
     return _compress("\0".join(parts).encode(), compression)
 
 

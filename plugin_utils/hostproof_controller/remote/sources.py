@@ -179,35 +179,41 @@ def _annotations(tree: ast.Module, lines: list[str]) -> Iterator[_Change]:
             place = len(before[: -len(mark)].rstrip())
             yield begin or (node.lineno, place), _end(node), ""
 
-    for node in _statements(tree):
+    for node in (tree, *_statements(tree)):
         if isinstance(node, ast.ClassDef):
             for field in node.body:
                 if isinstance(field, ast.AnnAssign):
                     where = field.annotation
                     yield (where.lineno, where.col_offset), _end(where), "int"
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        given = node.args
-        for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]:
-            if one is not None and one.annotation is not None:
-                yield from annotated(None, b":", one.annotation)
-        if node.returns is not None:
-            yield from annotated(None, b"->", node.returns)
-        for local in _locals(node):
-            if local.value is None:
-                yield _span(local, "pass")
-            else:
-                yield from annotated(_end(local.target), b":", local.annotation)
+        if isinstance(node, ast.FunctionDef):
+            arguments = node.args
+            for argument in [
+                *arguments.posonlyargs,
+                *arguments.args,
+                *arguments.kwonlyargs,
+                arguments.vararg,
+                arguments.kwarg,
+            ]:
+                if argument is not None and argument.annotation is not None:
+                    yield from annotated(None, b":", argument.annotation)
+            if node.returns is not None:
+                yield from annotated(None, b"->", node.returns)
+        if isinstance(node, ast.FunctionDef | ast.Module):
+            for name in _annotated_names(node):
+                if name.value is None:
+                    yield _span(name, "pass")
+                else:
+                    yield from annotated(_end(name.target), b":", name.annotation)
 
 
-def _locals(node: ast.AST) -> Iterator[ast.AnnAssign]:
-    """The annotated names of a function; functions and classes within it have their own."""
+def _annotated_names(node: ast.AST) -> Iterator[ast.AnnAssign]:
+    """The annotated names of a function or module; functions and classes in it have their own."""
     for block in _BLOCKS:
         for child in getattr(node, block, ()):
             if isinstance(child, ast.AnnAssign):
                 yield child
             elif not isinstance(child, ast.FunctionDef | ast.ClassDef):
-                yield from _locals(child)
+                yield from _annotated_names(child)
 
 
 def _span(node: ast.stmt, instead: str) -> _Change:
@@ -239,19 +245,19 @@ def _imports_of_annotations(tree: ast.Module, stripped: ast.Module) -> Iterator[
 
 def _names(tree: ast.Module) -> set[str]:
     """The names in a module. Twice as fast as ast.walk, which took most of the preparation."""
-    found = set()
+    names = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name):
-            found.add(node.id)
+            names.add(node.id)
             continue
         for value in vars(node).values():
             if isinstance(value, list):
-                waiting += [one for one in value if isinstance(one, ast.AST)]
+                waiting += [child for child in value if isinstance(child, ast.AST)]
             elif isinstance(value, ast.AST):
                 waiting.append(value)
-    return found
+    return names
 
 
 def _without_comments(text: str) -> str:

@@ -215,13 +215,13 @@ def _words(
     has_figure: bool,
 ) -> str:
     """The markup of these texts. Hosts share them, and rendering them takes most of the time."""
-    said: dict[str, Any] = dict(zip(_TEXTS, texts, strict=True))
-    said |= {"failing_layer": failing_layer, "commands": list(commands)}
-    said |= dict(zip(_OF_WAIVER, waiver or (None,) * len(_OF_WAIVER), strict=True))
-    advice = fix_of(said)
-    said["title"] = heading_of(said)
-    bare = said["status"] == SKIP and not any(said[layer] for layer in LAYERS)
-    return str(parts().finding(said, STATUS_GLYPHS[said["status"]], advice, bare, has_figure))
+    finding: dict[str, Any] = dict(zip(_TEXTS, texts, strict=True))
+    finding |= {"failing_layer": failing_layer, "commands": list(commands)}
+    finding |= dict(zip(_OF_WAIVER, waiver or (None,) * len(_OF_WAIVER), strict=True))
+    advice = fix_of(finding)
+    finding["title"] = heading_of(finding)
+    bare = finding["status"] == SKIP and not any(finding[layer] for layer in LAYERS)
+    return str(parts().finding(finding, STATUS_GLYPHS[finding["status"]], advice, bare, has_figure))
 
 
 def _citations(links: list[tuple[str, str | None]]) -> str:

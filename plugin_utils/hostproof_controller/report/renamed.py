@@ -69,7 +69,7 @@ def current(check: str) -> str:
 def is_old(finding: dict[str, Any]) -> bool:
     """Whether the finding, or a cause of it, has an old id."""
     check, causes = finding["check"], finding["because_of"]
-    return current(check) != check or any(current(one) != one for one in causes)
+    return current(check) != check or any(current(cause) != cause for cause in causes)
 
 
 def with_current_ids(finding: dict[str, Any]) -> dict[str, Any]:

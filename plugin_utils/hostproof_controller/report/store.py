@@ -710,7 +710,9 @@ def _as_schema_3(line: dict[str, Any]) -> dict[str, Any]:
 def _calls_otherwise(finding: dict[str, Any]) -> bool:
     """Whether a command calls ./hostproof as no run of Hostproof writes it: it would run here."""
     commands = finding["commands"]
-    return bool(commands) and any("./hostproof" in one and not is_own(one) for one in commands)
+    return bool(commands) and any(
+        "./hostproof" in command and not is_own(command) for command in commands
+    )
 
 
 def _without_calls(finding: dict[str, Any]) -> dict[str, Any]:

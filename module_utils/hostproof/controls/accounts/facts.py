@@ -91,9 +91,9 @@ def read(host: Host, policy: Policy) -> Facts:
         return Facts(meminfo, True, meminfo, {}, {}, {}, *[meminfo] * 5)
     owners = attempt(_owners, host, policy)
     shared = attempt(lambda: shared_uids.parse(host.read_text(PASSWD, record=shared_uids.kept)))
-    asked = [group.name for group in policy.groups]
-    for one in wanted(policy):
-        asked += [one.group, *one.groups]
+    names = [group.name for group in policy.groups]
+    for required in wanted(policy):
+        names += [required.group, *required.groups]
     gids = [group.gid for group in policy.groups if group.gid is not None]
     uids = [account.uid for account in policy.accounts or () if account.uid is not None]
     system = attempt(_system_files, host) if if_known(owners, ()) else {}
@@ -101,7 +101,7 @@ def read(host: Host, policy: Policy) -> Facts:
         meminfo=meminfo,
         recorded=host.has("file:" + PASSWD),
         owners=owners,
-        groups={name: attempt(_group, host, name) for name in dict.fromkeys(asked)},
+        groups={name: attempt(_group, host, name) for name in dict.fromkeys(names)},
         group_of_gid={gid: attempt(lambda g=gid: _group(host, str(g)).name) for gid in gids},
         account_of_uid={uid: attempt(accounts_probe.user_name, host, uid) for uid in uids},
         shared=shared,
@@ -218,7 +218,9 @@ def _zones(
     read_files = list(if_known(system, {}).values())
     for owner in if_known(owners, ()):
         read_files += owner.own.values()
-    if not any(one.zones for one in read_files if isinstance(one, shell_profile.Settings)):
+    if not any(
+        settings.zones for settings in read_files if isinstance(settings, shell_profile.Settings)
+    ):
         return "", None
     node = host.run(["uname", "-n"]).stdout.strip()
     return time_zones.of_system(host), time_zones.of_clusterware(host, node)

@@ -116,31 +116,36 @@ def umask(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
 def environment(owner: Owner, facts: Facts, _policy: Policy) -> Verdict:
     entry_of(owner)
     files = {**{path: known(answer) for path, answer in known(facts.system).items()}, **_own(owner)}
-    found = {name: path for path, profile in files.items() for name in profile.variables}
-    told = ", ".join(f"{name} ({path})" for name, path in sorted(found.items()))
+    variables = {name: path for path, profile in files.items() for name in profile.variables}
+    listed = ", ".join(f"{name} ({path})" for name, path in sorted(variables.items()))
     # Once software is there these variables are custom. ORA_CRS_HOME is never right.
     ahead = isinstance(facts.inventory, Absent)
     status = PASS
-    if "ORA_CRS_HOME" in found:
+    if "ORA_CRS_HOME" in variables:
         status = FAIL
-    elif found and ahead:
+    elif variables and ahead:
         status = WARN
     zone, problem = ("", "") if status == FAIL else _zone(files, facts)
-    why = f"Set: {told}." if found else "None of the variables is set."
+    why = f"Set: {listed}." if variables else "None of the variables is set."
     return Verdict(
         WARN if problem else status,
         f"{problem} {why}" if problem else why,
         fix="remove ORA_CRS_HOME, and a TZ that differs; unset the others before you start the "
         "installer",
         desired="ORA_CRS_HOME never; no variable of Oracle before an installation; no other TZ",
-        persisted=", ".join(one for one in (told, zone) if one) or "none",
+        persisted=", ".join(text for text in (listed, zone) if text) or "none",
     )
 
 
 def _zone(files: Dict[str, Settings], facts: Facts) -> Tuple[str, str]:
     """TZ of a login, and its problem. The last file that sets it decides."""
     path, zones = next(
-        ((path, one.zones) for path, one in reversed(list(files.items())) if one.zones), ("", ())
+        (
+            (path, settings.zones)
+            for path, settings in reversed(list(files.items()))
+            if settings.zones
+        ),
+        ("", ()),
     )
     if not zones:
         return "", ""
@@ -150,12 +155,12 @@ def _zone(files: Dict[str, Settings], facts: Facts) -> Tuple[str, str]:
     expected = {"the system": system}
     if clusterware not in (None, time_zones.NOT_SET):
         expected["Clusterware"] = str(clusterware)
-    told = f"TZ={', '.join(dict.fromkeys(zones))} ({path})"
-    names = {_name_of(one, system) for one in zones}
+    shown = f"TZ={', '.join(dict.fromkeys(zones))} ({path})"
+    names = {_name_of(zone, system) for zone in zones}
     others = [
-        f"{who} has {one}" for who, one in expected.items() if names != {_name_of(one, system)}
+        f"{who} has {zone}" for who, zone in expected.items() if names != {_name_of(zone, system)}
     ]
-    return told, f"{told}, and {' and '.join(others)}." if others else ""
+    return shown, f"{shown}, and {' and '.join(others)}." if others else ""
 
 
 def _name_of(zone: str, system: str = "") -> str:

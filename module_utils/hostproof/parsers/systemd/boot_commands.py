@@ -411,7 +411,7 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     words = _unwrapped(words)
     name = words[0].rpartition("/")[2] if words else ""
     printed = _printed(command, words)
-    found = [
+    written = [
         _set(path, printed if path.startswith("/") else None)
         for path in command.outputs
         # A file that only the shell knows counts where it could be one that takes the value.
@@ -421,31 +421,31 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
     if name in _SHELLS:
         for number, word in enumerate(words[1:], 1):
             if re.match(r"-\w*c$", word) and number + 1 < len(words):
-                return found + effects(words[number + 1])
+                return written + effects(words[number + 1])
     if name == "sysctl":
-        return found + _of_sysctl(words[1:])
+        return written + _of_sysctl(words[1:])
     if name == "systemd-sysctl":
         files = tuple(word for word in words[1:] if not word.startswith("-"))
-        return found + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
+        return written + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
     if name == "hugeadm":
-        return found + _of_hugeadm(words[1:])
+        return written + _of_hugeadm(words[1:])
     if name in ("systemctl", "service", "procps", "rc-service", "invoke-rc.d"):
-        return found + _of_service(name, words[1:])
+        return written + _of_service(name, words[1:])
     if name == "tee":
         value = None if before is None else _printed(before, _unwrapped(list(before.words)))
-        return found + [
+        return written + [
             _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
         ]
     if name in ("cd", "pushd"):
         # The lines after it can write to any file of the directory by a relative path.
         path = re.sub("/+", "/", "".join(words[1:2])).rstrip("/")
         below = path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
-        return found + ([_set(path + "/" + UNKNOWN, None)] if below else [])
+        return written + ([_set(path + "/" + UNKNOWN, None)] if below else [])
     if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):
-        return found + [_set("/proc/sys/" + UNKNOWN, None)]
+        return written + [_set("/proc/sys/" + UNKNOWN, None)]
     if name in _READERS and not (name == "sed" and any(w.startswith("-i") for w in words)):
-        return found
-    return found + _mentioned(words)
+        return written
+    return written + _mentioned(words)
 
 
 def _unwrapped(words: List[str]) -> List[str]:

@@ -37,9 +37,9 @@ def of_clusterware(host: Host, node: str) -> Optional[str]:
     text = unless_absent(attempt(nfs_files.read_text, host, path, record=_kept), None)
     if text is None:
         return None
-    return next((one[3:] for one in _kept(text).split("\n") if one), NOT_SET)
+    return next((line[3:] for line in _kept(text).split("\n") if line), NOT_SET)
 
 
 def _kept(text: str) -> str:
     """Only the line of TZ: the file holds other variables of Clusterware."""
-    return "\n".join(one if one.startswith("TZ=") else "" for one in text.split("\n"))
+    return "\n".join(line if line.startswith("TZ=") else "" for line in text.split("\n"))

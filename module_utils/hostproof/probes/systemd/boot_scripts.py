@@ -170,19 +170,19 @@ def read_rc_local(host: Host) -> List[Command]:
 
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
-    found = host.find_lines("boot", PLACES, boot_commands.INTERESTING)
-    if found.unread:
-        path = sorted(found.unread)[0]
+    search = host.find_lines("boot", PLACES, boot_commands.INTERESTING)
+    if search.unread:
+        path = sorted(search.unread)[0]
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
     _check_generators(host)
     commands: List[Command] = []
-    for path in sorted(found.lines):
-        origin = found.callers.get(path, path)
+    for path in sorted(search.lines):
+        origin = search.callers.get(path, path)
         if path in RC_LOCAL or _KNOWN_SCRIPT.search(origin):
             continue
         read = [
             (number, line, effects, sure)
-            for number, line in found.lines[path]
+            for number, line in search.lines[path]
             for effects, sure in [_of_line(path, line)]
             if effects and not (_STOPS.match(line) and _is_unit(path) and _stays(host, path))
         ]
@@ -199,8 +199,8 @@ def read_others(host: Host) -> List[Command]:
 
 def _kept_unit(text: str) -> str:
     """The part of a unit that evidence keeps (kept_lines.py): whether it may not run, and ends."""
-    found = [_UNSURE.match(line) or _STAYS.match(line) for line in text.split("\n")]
-    return "\n".join([match.group() if match else "" for match in found])
+    matches = [_UNSURE.match(line) or _STAYS.match(line) for line in text.split("\n")]
+    return "\n".join([match.group() if match else "" for match in matches])
 
 
 def _stays(host: Host, path: str) -> bool:
@@ -239,8 +239,8 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     """(what the line does, whether it surely does)."""
     if _is_unit(path):
         command = boot_commands.of_unit(line)
-        found, sure = boot_commands.of_exec(command or "")
-        return found, sure and not _STOPS.match(line)
+        effects, sure = boot_commands.of_exec(command or "")
+        return effects, sure and not _STOPS.match(line)
     if path in _CRONTABS or path.startswith(("/etc/cron.d/", "/var/spool/cron/")):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
@@ -300,9 +300,9 @@ def _runs_drop_in(host: Host, name: str) -> Optional[bool]:
         return None
     if not stem.endswith("-"):
         return None if name in _KNOWN_UNITS else _runs_unit(host, name, True)
-    names = {one for some in unit_files.names_by_folder(host).values() for one in some}
-    own = sorted(one for one in names if one.startswith(stem) and one.endswith("." + kind))
-    return None if any(_runs_unit(host, one, True) is not False for one in own) else False
+    names = {unit for some in unit_files.names_by_folder(host).values() for unit in some}
+    own = sorted(unit for unit in names if unit.startswith(stem) and unit.endswith("." + kind))
+    return None if any(_runs_unit(host, unit, True) is not False for unit in own) else False
 
 
 def _is_masked(host: Host, folder: str, name: str) -> bool:

@@ -54,9 +54,9 @@ def _zone(word: str) -> str:
 
 def kept(text: str) -> str:
     """The settings alone: a start file can hold passwords."""
-    found = parse(text)
-    lines = ["umask " + umask for umask in found.umasks] + [
-        variable + "=" for variable in found.variables
+    settings = parse(text)
+    lines = ["umask " + umask for umask in settings.umasks] + [
+        variable + "=" for variable in settings.variables
     ]
-    lines += ["TZ=" + one for one in found.zones]
+    lines += ["TZ=" + zone for zone in settings.zones]
     return "\n".join(lines)

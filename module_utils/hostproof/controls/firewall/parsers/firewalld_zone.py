@@ -82,8 +82,8 @@ def _root(text: str, name: str) -> _Element:
     top = _Element("", {}, [])
     open_ones = [top]
 
-    def begin(tag: str, given: Dict[str, str]) -> None:
-        element = _Element(tag, given, [])
+    def begin(tag: str, attributes: Dict[str, str]) -> None:
+        element = _Element(tag, attributes, [])
         open_ones[-1].children.append(element)
         open_ones.append(element)
 
