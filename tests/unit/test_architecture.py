@@ -1,9 +1,11 @@
 """The arrows of the house plan: who may import whom (docs/architecture.md)."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -236,6 +238,75 @@ def test_what_one_control_alone_uses_lies_in_its_folder():
         if user in controls
     }
     assert misplaced == {}
+
+
+class Fence(NamedTuple):
+    """A part of the code that a newcomer can skip. ``doors``: what may import it from outside."""
+
+    inside: str
+    doors: set[str]
+
+
+#: Names of modules begin with hostproof (travels), hostproof_controller (stays), library or
+#: action_plugins. Each part has a README.md that explains it.
+FENCES = {
+    "module_utils/hostproof/controls/latency": Fence(
+        r"hostproof\.(controls\.)?latency\b|hostproof_controller\.(latency|gate)\b"
+        r"|(library|action_plugins)\.(latency_|compare_latency|measure_latency|pool_latency|sga_cost)",
+        {
+            "hostproof.controls.registry",
+            # The limits of a pool are part of the latency budget.
+            "hostproof.controls.pool_validation.facts",
+            # The report draws the series of a run.
+            "hostproof_controller.report.latency_series",
+            # A verify play that is part of a gate says so.
+            "hostproof_controller.cli.play",
+        },
+    ),
+    "module_utils/hostproof/controls/storage_type": Fence(
+        r"hostproof\.controls\.storage_type\b|library\.storage_type",
+        {"hostproof.controls.registry"},
+    ),
+    "module_utils/hostproof/controls/io_pacing": Fence(
+        r"hostproof\..*(\.|_)(aix|solaris|powerha|lsattr|sys_parm|io_pacing)(_\w+)?\b"
+        r"|library\.aix_attributes",
+        {
+            "hostproof.controls.registry",
+            "hostproof.controls.async_io.control",
+            "hostproof.controls.async_io.facts",
+            "hostproof.controls.flow_control.facts",
+            "hostproof.probes.nfs.nfs_persisted",
+        },
+    ),
+}
+
+
+def all_imports() -> dict[str, set[str]]:
+    """Every module of the product to the modules of the product that it imports."""
+    found = {}
+    for path in FILES:
+        above = {f"hostproof.{name}" for name in inside(path)}
+        found[f"hostproof.{module_of(path)}"] = above
+    for path in STAYS.rglob("*.py"):
+        parts = path.relative_to(STAYS.parent).with_suffix("").parts
+        name = ".".join(part for part in parts if part != "__init__")
+        found[name] = {*imports(path, STAYS, "hostproof_controller")}
+    for folder in ("library", "action_plugins"):
+        for path in (ROOT / folder).glob("*.py"):
+            found[f"{folder}.{path.stem}"] = {*imports(path, path.parent, "")}
+    return found
+
+
+@pytest.mark.parametrize("part", FENCES)
+def test_a_fenced_part_is_entered_by_its_doors_only(part):
+    fence = FENCES[part]
+    assert (ROOT / part / "README.md").is_file()
+    entered = {
+        name: sorted(filter(re.compile(fence.inside).match, names))
+        for name, names in all_imports().items()
+        if not re.match(fence.inside, name)
+    }
+    assert {name for name, names in entered.items() if names} == fence.doors
 
 
 def imported_by(package: Path) -> dict[str, frozenset[str]]:

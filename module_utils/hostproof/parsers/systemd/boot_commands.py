@@ -89,14 +89,14 @@ _BRANCH = re.compile(
     r"(?:^|[;&|\s])(?:if|for|while|until|case|select|function|trap|return|exec|break|continue|set"
     r"|source|\.)(?:\s|$)|\(\)|<<|&&|\|\||[{(]\s*$|^\s*[{(]"
 )
-#: They represent lines that evidence does not keep. After the second kind it is not certain that
-#: a line is reached.
 #: Lines of a unit without a command, and the command that does the same.
 _OF_UNIT = (
     (r"^\s*Standard(?:Output|Error)\s*=\s*(?:file|append|truncate):", "tee "),
     (r"^\s*(?:WorkingDirectory|BindPaths)\s*=[ \t-]*([^:]*).*", r"cd \1"),
     (r"^\s*Environment\s*=", "set "),
 )
+#: They represent lines that evidence does not keep. After the second kind it is not certain that
+#: a line is reached.
 _LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
 _UNREAD_LEFT_OUT = "./left-out"
 _WRAPPERS = frozenset(
