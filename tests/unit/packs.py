@@ -79,6 +79,7 @@ class Machine(RecordedHost):
         self.holding: list[dict[str, Any]] = []
         self.patterns: dict[str, str] = {}
         self.under: dict[str, list[str]] = {}
+        self.only_as_root: dict[str, bool] = {}
         self.holders_of_rings: list[dict[str, Any]] = []
         self.segments: list[str] = []
         self.refused: dict[str, str] = {}
@@ -276,9 +277,12 @@ class Machine(RecordedHost):
         self.patterns[name] = pattern
         return super().holders(name, pattern, kind)
 
-    def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
+    def find_lines(
+        self, name: str, places: Sequence[str], pattern: str, only_as_root: bool = False
+    ) -> FoundLines:
         self.patterns[name], self.under[name] = pattern, list(places)
-        return super().find_lines(name, places, pattern)
+        self.only_as_root[name] = only_as_root
+        return super().find_lines(name, places, pattern, only_as_root)
 
     def open_files(
         self, name: str, pattern: str, under: Iterable[str], kind: Kind
@@ -308,7 +312,9 @@ class Machine(RecordedHost):
             answer = {"processes": self.holders_of_rings, "unseen": 0}
             return {"pattern": self.patterns[subject], **answer}
         if kind == "lines":
-            return self._find_lines(self.under[subject], self.patterns[subject])
+            return self._find_lines(
+                self.under[subject], self.patterns[subject], self.only_as_root[subject]
+            )
         if kind == "command":
             return self._run(subject)
         if kind == "environment" and int(subject) in self.environments:
@@ -338,7 +344,9 @@ class Machine(RecordedHost):
             return {"stat": stat}
         return {"error": "absent"}
 
-    def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
+    def _find_lines(
+        self, places: Sequence[str], pattern: str, only_as_root: bool
+    ) -> dict[str, Any]:
         """As LiveHost does it, over the files that the test put here."""
         everything = sorted({*self.files, *self.links, *self.refused, *self._tree()})
         globs = [re.compile(fnmatch.translate(place)) for place in places]
@@ -364,7 +372,7 @@ class Machine(RecordedHost):
                 unread.append(path)
                 continue
             told = list(enumerate(answer["text"].splitlines(), 1))
-            if OF_ACCOUNT.search(path):
+            if only_as_root and OF_ACCOUNT.search(path):
                 told = [one for one in told if AS_ROOT.search(one[1])]
             if found := [row for row in told if re.search(pattern, row[1])]:
                 lines[path] = found

@@ -27,9 +27,9 @@ def put(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def find(root: Path, *places: str) -> FoundLines:
+def find(root: Path, *places: str, only_as_root: bool = False) -> FoundLines:
     paths = [f"{root}/{place}" for place in places or ("units/*.service",)]
-    return LiveHost().find_lines("test", paths, r"\bsysctl\b")
+    return LiveHost().find_lines("test", paths, r"\bsysctl\b", only_as_root)
 
 
 def test_lines_of_files_and_of_scripts_that_they_call(root):
@@ -217,10 +217,10 @@ def test_a_broken_reading_is_no_answer(change):
 
 class TestCrontabsOfAccounts:
     @staticmethod
-    def crontab(root: Path, *lines: str) -> FoundLines:
+    def crontab(root: Path, *lines: str, only_as_root: bool = True) -> FoundLines:
         (root / "spool/cron/crontabs").mkdir(parents=True, exist_ok=True)
         put(root / "spool/cron/crontabs/oracle", "\n".join([*lines, ""]))
-        return find(root, "spool/cron/crontabs/*")
+        return find(root, "spool/cron/crontabs/*", only_as_root=only_as_root)
 
     def test_lines_with_the_rights_of_root(self, root):
         found = self.crontab(
@@ -234,10 +234,14 @@ class TestCrontabsOfAccounts:
         [lines] = found.lines.values()
         assert [number for number, _line in lines] == [1, 3, 5]
 
+    def test_a_search_for_any_right_takes_every_line(self, root):
+        found = self.crontab(root, "@daily sysctl -w a=2", only_as_root=False)
+        assert len(found.lines) == 1
+
     def test_of_root_every_line_counts(self, root):
         self.crontab(root)
         put(root / "spool/cron/crontabs/root", "@reboot sysctl -w a=2\n")
-        assert len(find(root, "spool/cron/crontabs/root").lines) == 1
+        assert len(find(root, "spool/cron/crontabs/root", only_as_root=True).lines) == 1
 
     @pytest.mark.parametrize(
         ("line", "numbers"),

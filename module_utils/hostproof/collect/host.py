@@ -583,20 +583,23 @@ class Host:
         )
         return held.of_reading(reading)
 
-    def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
+    def find_lines(
+        self, name: str, places: Sequence[str], pattern: str, only_as_root: bool = False
+    ) -> FoundLines:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
 
         ``places`` are paths, with * for any name in a directory. A script is a file that begins
         with ``#!`` and whose path is in a file of ``places`` or in a called script. Only matching
         lines are recorded, because others can contain passwords. A line that is continued (\\)
         counts as one line. Files on network file systems are skipped, because an unreachable server
-        would block the search.
+        would block the search. ``only_as_root``: in crontabs of other accounts, and in scripts that
+        they call, only lines with sudo or a similar program count.
         """
         key = "lines:" + name
         reading = self._answer(
             key,
             "lines",
-            lambda: dict(self._read("lines", list(places), pattern), pattern=pattern),
+            lambda: dict(self._read("lines", list(places), pattern, only_as_root), pattern=pattern),
         )
         lines = {
             path: [(number, text) for number, text in rows]
@@ -913,7 +916,7 @@ def _task(name: str) -> Callable[..., Any]:
         "held": lambda pattern, kind: held.look(
             _process_ids(), pattern, partial(_counts, identity.kind_of(kind))
         ),
-        "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
+        "lines": lambda *arguments: dict(_find_lines(*arguments)._asdict()),
         "open_files": lambda pattern, under, kind: [
             dict(process._asdict())
             for process in _find_open_files(pattern, under, identity.kind_of(kind))
@@ -948,17 +951,14 @@ def _read_file(path: str) -> str:
         os.close(handle)
 
 
-def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
-    """Breadth first: the files of ``places``, then the scripts that they call, and so on.
-
-    In files that root does not run, only lines with sudo or a similar program count.
-    """
+def _find_lines(places: Sequence[str], pattern: str, only_as_root: bool = False) -> FoundLines:
+    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
     regex = re.compile(pattern, re.MULTILINE)
     result = FoundLines({}, {}, [])
     # A path, its callers, whether it counts without "#!", and whether root runs it.
     waiting: List[Tuple[str, Tuple[str, ...], bool, bool]]
     paths = _files_of(places, result.unread)
-    waiting = [(path, (), True, not OF_ACCOUNT.search(path)) for path in paths]
+    waiting = [(path, (), True, not (only_as_root and OF_ACCOUNT.search(path))) for path in paths]
     remote = _network_mounts()
     seen: Dict[bool, Set[Tuple[int, int]]] = {True: set(), False: set()}
     for depth in range(_CALLS):

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ansible.module_utils.hostproof.collect.host import (
+    AS_ROOT,
+    OF_ACCOUNT,
     Host,
     Process,
     Record,
@@ -120,7 +122,9 @@ class ArchivedHost(Host):
         process = Process(pid, effective or real, int(ids[1][2]), None, argv0)
         return dict(process._asdict())
 
-    def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
+    def _find_lines(
+        self, places: Sequence[str], pattern: str, only_as_root: bool
+    ) -> dict[str, Any]:
         """Files whose text is not known are ``unread``, as are directories without a listing."""
         regex = re.compile(pattern, re.MULTILINE)
         lines: dict[str, list[tuple[int, str]]] = {}
@@ -134,10 +138,11 @@ class ArchivedHost(Host):
                 except NotHeld:
                     unread.append(path)
                     continue
+                by_root = not (only_as_root and OF_ACCOUNT.search(path))
                 matching = [
                     (number, line)
                     for number, line in enumerate(text.split("\n"), 1)
-                    if regex.search(line)
+                    if regex.search(line) and (by_root or AS_ROOT.search(line))
                 ]
                 if matching:
                     # Scripts that it calls are not followed.

@@ -170,7 +170,7 @@ def read_rc_local(host: Host) -> List[Command]:
 
 def read_others(host: Host) -> List[Command]:
     """The commands of everything else that runs once the host is up, and of scripts it calls."""
-    search = host.find_lines("boot", PLACES, boot_commands.INTERESTING)
+    search = host.find_lines("boot", PLACES, boot_commands.INTERESTING, True)
     if search.unread:
         path = sorted(search.unread)[0]
         raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
