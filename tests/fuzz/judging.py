@@ -62,19 +62,19 @@ class _Noting(RecordedHost):
 
 def all_packs(*more: Path) -> list[Pack]:
     """The packs of the examples and of the fixtures, and those of further folders."""
-    return [pack_of(*one) for one in recorded(*more)]
+    return [pack_of(*pack) for pack in recorded(*more)]
 
 
 def recorded(*more: Path) -> list[tuple[str, Readings, dict[str, Any]]]:
     """Name, readings and policies of these packs, without what each control reads."""
-    found = []
+    recordings = []
     for folder in (*FOLDERS, *more):
         for path in sorted(folder.glob("*.json")):
             policies = example_packs.policies()
             if folder == seed_packs.FOLDER:
                 policies["hugepages"] = packs.hugepages_policy(**seed_packs.POLICY)
-            found.append((path.stem, evidence.load_pack(str(path)), policies))
-    return found
+            recordings.append((path.stem, evidence.load_pack(str(path)), policies))
+    return recordings
 
 
 def pack_of(name: str, readings: Readings, policies: dict[str, Any]) -> Pack:

@@ -53,8 +53,8 @@ def release_of(interpreter: Path) -> list[int]:
 def find_python(version: str) -> str:
     """An interpreter of that release line which really starts."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    found = pyenv.glob(f"versions/{version}.*/bin/python{version}")
-    candidates = sorted(found, key=release_of, reverse=True)
+    interpreters = pyenv.glob(f"versions/{version}.*/bin/python{version}")
+    candidates = sorted(interpreters, key=release_of, reverse=True)
     on_path = [shutil.which(f"python{version}"), f"/usr/bin/python{version}"]
     for candidate in [*map(str, candidates), *filter(None, on_path)]:
         question = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]

@@ -174,9 +174,9 @@ def _row(task: str, subject: str, cells: list[str]) -> tuple[str, str, str, str]
 
 def facts_of(log: str, text: str) -> list[Row]:
     """The rows of a log, in its order; a row for each node."""
-    found = [*_of_tasks(log, text), *_old_format(log, text)]
-    found += _of_orachk(log, text, [row for row in found if row.task == "Interface"])
-    return list(dict.fromkeys(found))
+    all_rows = [*_of_tasks(log, text), *_old_format(log, text)]
+    all_rows += _of_orachk(log, text, [row for row in all_rows if row.task == "Interface"])
+    return list(dict.fromkeys(all_rows))
 
 
 def _of_tasks(log: str, text: str) -> Iterator[Row]:
@@ -258,10 +258,10 @@ def _of_orachk(log: str, text: str, interfaces: list[Row]) -> Iterator[Row]:
     """Their values are in the tables of interfaces: private is what the table of the MTU says."""
     private = re.search(r'das interfaces privadas da sub-rede "(\S+)"', text)
     for name, task in _ORACHK.items():
-        told = re.search(rf"^\s*{re.escape(name)} \.\.\.(\w+)$", text, re.MULTILINE)
-        for row in interfaces if told and private else ():
+        match = re.search(rf"^\s*{re.escape(name)} \.\.\.(\w+)$", text, re.MULTILINE)
+        for row in interfaces if match and private else ():
             subnet, mtu = row.shown.split()
             shown = {"Jumbo frames": mtu, "Non-routable network": subnet}.get(task, "no bond")
             if (subnet == private[1]) != (task == "VIP NIC bonding"):
-                verdict = _STATUS[told[1].lower()]
+                verdict = _STATUS[match[1].lower()]
                 yield Row(log, row.node, task, row.subject, shown, "", verdict)

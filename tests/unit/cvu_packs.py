@@ -237,8 +237,8 @@ def _platform(machine: packs.Machine, values: Values) -> None:
     targets = {"3": ("multi-user", "active\ninactive\n"), "5": ("graphical", "active\nactive\n")}
     target, active = targets.get(level, ("rescue", "inactive\ninactive\n"))
     machine.command("systemctl get-default", f"{target}.target\n")
-    asked = "systemctl is-active multi-user.target graphical.target"
-    machine.command(asked, active, 0 if level == "5" else 3)
+    requested = "systemctl is-active multi-user.target graphical.target"
+    machine.command(requested, active, 0 if level == "5" else 3)
 
 
 def _clock(machine: packs.Machine, values: Values) -> None:
@@ -416,15 +416,15 @@ def status_of(row: Row, findings: list[Finding]) -> str:
     check, subject = place_of(row)
     if row.task == "Package":
         check = "packages.cvuqdisk" if row.subject == "cvuqdisk" else ""
-        wanted = {check} if check else {f"packages.{name}" for name in OF_PACKAGES}
-        found = [finding for finding in findings if finding.check in wanted]
+        expected = {check} if check else {f"packages.{name}" for name in OF_PACKAGES}
+        result = [finding for finding in findings if finding.check in expected]
     else:
-        found = [finding for finding in findings if finding.check == check]
+        result = [finding for finding in findings if finding.check == check]
         if check in OF_RELEASE:
             subject = SYSTEMS[row.log].release
-        heads = {finding.title.rpartition(": ")[0]: finding for finding in found}
-        found = [heads[subject]] if subject in heads else []
-    statuses = {finding.status for finding in found} - {"skip"}
+        heads = {finding.title.rpartition(": ")[0]: finding for finding in result}
+        result = [heads[subject]] if subject in heads else []
+    statuses = {finding.status for finding in result} - {"skip"}
     if not statuses or "error" in statuses:
-        return "; ".join(f"{finding.status}: {finding.why}" for finding in found) or "no finding"
+        return "; ".join(f"{finding.status}: {finding.why}" for finding in result) or "no finding"
     return "pass" if statuses == {"pass"} else "fail"

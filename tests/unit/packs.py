@@ -371,11 +371,11 @@ class Machine(RecordedHost):
             if "error" in answer:
                 unread.append(path)
                 continue
-            told = list(enumerate(answer["text"].splitlines(), 1))
+            rows = list(enumerate(answer["text"].splitlines(), 1))
             if only_as_root and OF_ACCOUNT.search(path):
-                told = [one for one in told if AS_ROOT.search(one[1])]
-            if found := [row for row in told if re.search(pattern, row[1])]:
-                lines[path] = found
+                rows = [row for row in rows if AS_ROOT.search(row[1])]
+            if matching := [row for row in rows if re.search(pattern, row[1])]:
+                lines[path] = matching
                 callers.update({path: origin} if origin else {})
             called = re.findall(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]", answer["text"])
             sourced = SOURCED.findall(answer["text"])

@@ -283,18 +283,18 @@ FENCES = {
 
 def all_imports() -> dict[str, set[str]]:
     """Every module of the product to the modules of the product that it imports."""
-    found = {}
+    graph = {}
     for path in FILES:
         above = {f"hostproof.{name}" for name in inside(path)}
-        found[f"hostproof.{module_of(path)}"] = above
+        graph[f"hostproof.{module_of(path)}"] = above
     for path in STAYS.rglob("*.py"):
         parts = path.relative_to(STAYS.parent).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
-        found[name] = {*imports(path, STAYS, "hostproof_controller")}
+        graph[name] = {*imports(path, STAYS, "hostproof_controller")}
     for folder in ("library", "action_plugins"):
         for path in (ROOT / folder).glob("*.py"):
-            found[f"{folder}.{path.stem}"] = {*imports(path, path.parent, "")}
-    return found
+            graph[f"{folder}.{path.stem}"] = {*imports(path, path.parent, "")}
+    return graph
 
 
 @pytest.mark.parametrize("part", FENCES)

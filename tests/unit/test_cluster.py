@@ -98,11 +98,11 @@ def test_the_node_with_another_uid_and_the_node_without_ssh_are_named(tmp_path):
             answer = refused if other == "db3" else Output(0, "", "")
             machine.commands[f"log in on {other} as grid with ssh"] = answer
         lines.append(line(name, machine, ssh_accounts=["grid"]))
-    _, found = rendered(tmp_path, lines)
-    told = differences(found)["accounts", "uid_gid grid"]
-    assert told["running"] == "54322:54321 on db1; 54399:54321 on db2"
-    for one in lines:
-        (ssh,) = [two for two in one["findings"] if two["check"] == "cluster_nodes.ssh"]
+    _, findings = rendered(tmp_path, lines)
+    text = differences(findings)["accounts", "uid_gid grid"]
+    assert text["running"] == "54322:54321 on db1; 54399:54321 on db2"
+    for entry in lines:
+        (ssh,) = [two for two in entry["findings"] if two["check"] == "cluster_nodes.ssh"]
         assert (ssh["status"], ssh["running"]) == ("fail", "2 of 3 logins")
         assert ssh["why"] == "grid on db3: ssh: connect to host db3 port 22: Connection refused."
 

@@ -262,8 +262,8 @@ def networks(tmp_path, nodes: dict[str, list[Row]]) -> str:
             machine.file(f"/sys/class/net/{row.subject}/mtu", f"{mtu}\n")
             machine.command(f"ethtool -i {row.subject}", cluster_packs.DRIVER.format("1"))
         machine.command("ip -o addr show", addresses)
-        found = audit.judge_host(machine, {"cluster_nodes": cluster_packs.policy()})
-        lines.append(make_line(name, [finding.as_dict() for finding in found]))
+        findings = audit.judge_host(machine, {"cluster_nodes": cluster_packs.policy()})
+        lines.append(make_line(name, [finding.as_dict() for finding in findings]))
     path = tmp_path / "findings.jsonl"
     path.write_text("".join(json.dumps(dict(line)) + "\n" for line in lines))
     render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)

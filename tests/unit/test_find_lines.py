@@ -223,7 +223,7 @@ class TestCrontabsOfAccounts:
         return find(root, "spool/cron/crontabs/*", only_as_root=only_as_root)
 
     def test_lines_with_the_rights_of_root(self, root):
-        found = self.crontab(
+        findings = self.crontab(
             root,
             "@reboot sudo sysctl -w a=1",
             "@reboot sysctl -w a=2",
@@ -231,12 +231,12 @@ class TestCrontabsOfAccounts:
             "@reboot sudo -u grid sysctl -w a=3",
             "@reboot sudo -u root sysctl -w a=4",
         )
-        [lines] = found.lines.values()
+        [lines] = findings.lines.values()
         assert [number for number, _line in lines] == [1, 3, 5]
 
     def test_a_search_for_any_right_takes_every_line(self, root):
-        found = self.crontab(root, "@daily sysctl -w a=2", only_as_root=False)
-        assert len(found.lines) == 1
+        findings = self.crontab(root, "@daily sysctl -w a=2", only_as_root=False)
+        assert len(findings.lines) == 1
 
     def test_of_root_every_line_counts(self, root):
         self.crontab(root)
@@ -253,8 +253,8 @@ class TestCrontabsOfAccounts:
     )
     def test_a_script_that_one_calls(self, root, line, numbers):
         put(root / "bin/two", "#!/bin/sh\n# sysctl\nsysctl -p\nsudo sysctl -p\n")
-        found = self.crontab(root, "@reboot " + line.format(root))
-        assert [number for number, _line in found.lines[f"{root}/bin/two"]] == numbers
+        findings = self.crontab(root, "@reboot " + line.format(root))
+        assert [number for number, _line in findings.lines[f"{root}/bin/two"]] == numbers
 
     def test_what_may_not_be_read_counts_only_where_root_runs_it(self, root, monkeypatch):
         read = guarded_read.read

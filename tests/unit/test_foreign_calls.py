@@ -66,10 +66,14 @@ def test_of_several_findings_only_the_one_that_shows_it_is_changed(name):
     def showing(text):
         return finding(**{name: [text] if name == "because_of" else text})
 
-    found = [finding(why=ADVISED[1]), showing(FOREIGN[0]), finding(why=ADVISED[2])]
-    told = host_findings.taken(found, is_plain=True)
-    assert [one == other for one, other in zip(told, found, strict=True)] == [True, False, True]
-    assert FOREIGN[0] not in str(told)
+    findings = [finding(why=ADVISED[1]), showing(FOREIGN[0]), finding(why=ADVISED[2])]
+    message = host_findings.taken(findings, is_plain=True)
+    assert [finding == other for finding, other in zip(message, findings, strict=True)] == [
+        True,
+        False,
+        True,
+    ]
+    assert FOREIGN[0] not in str(message)
 
 
 def test_a_host_without_findings_shows_nothing():

@@ -61,7 +61,7 @@ def of_unit(text: str) -> Any:
 
 
 def of_conditions(text: str) -> Any:
-    return [bool(one.search(text)) for one in (boot_scripts._UNSURE, boot_scripts._STAYS)]
+    return [bool(pattern.search(text)) for pattern in (boot_scripts._UNSURE, boot_scripts._STAYS)]
 
 
 def of_environment(text: str) -> Any:
@@ -322,14 +322,14 @@ def test_a_missing_file_stays_an_error(tmp_path):
 
 
 def all_packs() -> list[tuple[str, judging.Readings, dict[str, Any]]]:
-    found = judging.recorded()
+    packs = judging.recorded()
     if SHARED.is_dir():
-        found += [
-            (path.stem, evidence.load_pack(str(path)), found[0][2])
+        packs += [
+            (path.stem, evidence.load_pack(str(path)), packs[0][2])
             for path in sorted(SHARED.rglob("*.json"))
             if '"readings"' in path.read_text()
         ]
-    return found
+    return packs
 
 
 def test_every_recorded_host_has_the_same_findings_with_the_kept_parts(monkeypatch):

@@ -150,18 +150,20 @@ def judge(
     arguments = [json.dumps(story), str(SSHD)]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    found: list[Finding] = json.loads(done.stdout)
-    return found
+    findings: list[Finding] = json.loads(done.stdout)
+    return findings
 
 
 def ssh(nodes: dict[str, Any], **changes: Any) -> Finding:
-    (found,) = [one for one in judge(nodes, **changes) if one["check"] == "cluster_nodes.ssh"]
-    return found
+    (findings,) = [
+        finding for finding in judge(nodes, **changes) if finding["check"] == "cluster_nodes.ssh"
+    ]
+    return findings
 
 
 def test_accounts_with_keys_log_in_on_every_node() -> None:
-    found = ssh({"rac2": {}, "rac3": {}})
-    assert (found["status"], found["running"]) == ("pass", "4 of 4 logins")
+    findings = ssh({"rac2": {}, "rac3": {}})
+    assert (findings["status"], findings["running"]) == ("pass", "4 of 4 logins")
 
 
 @pytest.mark.parametrize(
@@ -181,33 +183,33 @@ def test_accounts_with_keys_log_in_on_every_node() -> None:
 )
 def test_the_node_without_a_login_is_named(node: Any, problem: str) -> None:
     begun = time.monotonic()
-    found = ssh({"rac2": {}, "rac3": node}, uids={"grid": 54322})
+    findings = ssh({"rac2": {}, "rac3": node}, uids={"grid": 54322})
     assert time.monotonic() - begun < 60
-    assert (found["status"], found["running"]) == ("fail", "1 of 2 logins")
-    assert found["why"].startswith("grid on rac3: ")
-    assert problem in found["why"]
-    assert "rac2" not in found["why"]
+    assert (findings["status"], findings["running"]) == ("fail", "1 of 2 logins")
+    assert findings["why"].startswith("grid on rac3: ")
+    assert problem in findings["why"]
+    assert "rac2" not in findings["why"]
 
 
 def test_one_of_two_accounts_is_refused() -> None:
-    found = ssh({"rac2": {}, "rac3": {"DenyUsers": "oracle"}})
-    assert (found["status"], found["running"]) == ("fail", "3 of 4 logins")
-    assert found["why"].startswith("oracle on rac3: ")
-    assert "grid" not in found["why"]
+    findings = ssh({"rac2": {}, "rac3": {"DenyUsers": "oracle"}})
+    assert (findings["status"], findings["running"]) == ("fail", "3 of 4 logins")
+    assert findings["why"].startswith("oracle on rac3: ")
+    assert "grid" not in findings["why"]
 
 
 def test_a_login_that_does_not_end_is_an_error_in_bounded_time() -> None:
     begun = time.monotonic()
-    found = ssh({"rac2": {}, "rac3": {"ForceCommand": "sleep 200"}}, uids={"grid": 54322})
+    findings = ssh({"rac2": {}, "rac3": {"ForceCommand": "sleep 200"}}, uids={"grid": 54322})
     assert time.monotonic() - begun < 60
-    assert found["status"] == "error"
-    assert "log in on rac3 as grid with ssh" in f"{found['why']} {found['evidence']}"
+    assert findings["status"] == "error"
+    assert "log in on rac3 as grid with ssh" in f"{findings['why']} {findings['evidence']}"
 
 
 def test_a_profile_that_prints_text_breaks_scp() -> None:
-    found = ssh({"rac2": {}}, uids={"grid": 54322}, profile="echo Welcome\n")
-    assert found["status"] == "fail"
-    assert found["why"] == "grid on rac2: its profile prints text, which breaks scp."
+    findings = ssh({"rac2": {}}, uids={"grid": 54322}, profile="echo Welcome\n")
+    assert findings["status"] == "fail"
+    assert findings["why"] == "grid on rac2: its profile prints text, which breaks scp."
 
 
 def test_the_node_with_another_uid_and_the_node_without_ssh_are_named(tmp_path: Path) -> None:
@@ -217,16 +219,20 @@ def test_the_node_with_another_uid_and_the_node_without_ssh_are_named(tmp_path: 
     for own, uid in (("rac1", 54322), ("rac2", 54399), ("rac3", 54322)):
         nodes = {name: kind for name, kind in others.items() if name != own}
         lines.append(make_line(own, judge(nodes, own=own, uids={"grid": uid})))
-    told = tmp_path / "findings.jsonl"
-    told.write_text("".join(json.dumps(dict(one)) + "\n" for one in lines))
+    text = tmp_path / "findings.jsonl"
+    text.write_text("".join(json.dumps(dict(line)) + "\n" for line in lines))
     render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
-    written = [json.loads(one) for one in told.read_text().splitlines()]
+    written = [json.loads(line) for line in text.read_text().splitlines()]
     bad = {
-        (line["host"], one["check"].partition(".")[2], one["title"].partition(":")[0]): one
+        (
+            line["host"],
+            finding["check"].partition(".")[2],
+            finding["title"].partition(":")[0],
+        ): finding
         for line in written
-        for one in line["findings"]
-        if one["check"] in ("cluster_nodes.accounts", "cluster_nodes.ssh")
-        and one["status"] not in ("pass", "skip")
+        for finding in line["findings"]
+        if finding["check"] in ("cluster_nodes.accounts", "cluster_nodes.ssh")
+        and finding["status"] not in ("pass", "skip")
     }
     uid = bad.pop(("(cluster rac)", "accounts", "uid_gid grid"))
     assert (uid["status"], uid["running"]) == (
@@ -235,7 +241,7 @@ def test_the_node_with_another_uid_and_the_node_without_ssh_are_named(tmp_path: 
     )
     assert uid["why"].startswith("rac2 is not like the others.")
     assert sorted(host for host, check, _ in bad if check == "ssh") == ["rac1", "rac2"]
-    for (_, check, _), one in bad.items():
-        assert (check, one["status"]) == ("ssh", "fail")
-        assert one["why"].startswith("grid on rac3: ")
-        assert "Connection refused" in one["why"]
+    for (_, check, _), finding in bad.items():
+        assert (check, finding["status"]) == ("ssh", "fail")
+        assert finding["why"].startswith("grid on rac3: ")
+        assert "Connection refused" in finding["why"]

@@ -164,8 +164,8 @@ OTHER = "TZ=UTC (/home/oracle/.bash_profile), and the system has Europe/Berlin."
     ],
 )
 def test_time_zone_of_start_files(profile, status, why):
-    one = judged(in_zone(profile))["environment"]
-    assert (one.status, why in one.why) == (status, True)
+    finding = judged(in_zone(profile))["environment"]
+    assert (finding.status, why in finding.why) == (status, True)
     kept = shell_profile.kept(profile)
     assert "timezone" not in kept
     assert shell_profile.parse(kept) == shell_profile.parse(profile)
@@ -192,9 +192,9 @@ def test_time_zone_of_clusterware():
     path = "/u01/grid/crs/install/s_crsconfig_db1_env.txt"
     machine.file(path, "NLS_LANG=any\nTZ=America/New_York\n")
     machine.evidence.clear()
-    one = judged(machine)["environment"]
-    assert one.status == "warn"
-    assert one.why.startswith(
+    finding = judged(machine)["environment"]
+    assert finding.status == "warn"
+    assert finding.why.startswith(
         "TZ=Europe/Berlin (/home/oracle/.bash_profile), and Clusterware has America/New_York."
     )
 

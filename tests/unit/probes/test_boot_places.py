@@ -358,7 +358,7 @@ class TestGenerators:
     def test_a_recording_of_an_earlier_release(self):
         live = host()
         at_boot(live)
-        old = {key: one for key, one in live.evidence.items() if "generators" not in key}
+        old = {key: finding for key, finding in live.evidence.items() if "generators" not in key}
         assert len(old) < len(live.evidence)
         assert at_boot(RecordedHost(old)).winner == ("1", f"{FILE}:1")
 

@@ -43,10 +43,10 @@ def test_what_is_no_finding_is_seen_among_others(one):
 
 
 def test_an_unknown_key_in_place_of_one_that_is_missing_is_seen_among_others():
-    one = {**finding(), "extra": 1}
-    del one["because_of"]
-    assert len(one) == len(finding())
-    assert not are_sound([finding(), one], 1000)
+    entry = {**finding(), "extra": 1}
+    del entry["because_of"]
+    assert len(entry) == len(finding())
+    assert not are_sound([finding(), entry], 1000)
 
 
 def test_a_text_that_is_too_long_and_a_waiver_are_seen_among_others():
