@@ -17,7 +17,7 @@ def start(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         [folder / "hostproof", *words],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env=environment,
     )

@@ -161,6 +161,23 @@ def test_a_level_of_indentation_is_one_space():
     assert sources.strip(text) == "if a:\n if b:\n  c(\n1,\n)\n d = '''\n    x\n    '''\n"
 
 
+def test_what_nothing_uses_does_not_travel():
+    one = (
+        "from typing import Tuple\nfrom re import sub, M\nA = Tuple[int]\ndef used(): return B\n"
+        "def unused():\n return helper()\ndef helper():\n return sub('a', 'b', 'c')\n@mark\n"
+        "def marked():\n 0\nB = 1\nclass C:\n 0\n"
+    )
+    other = "from .one import used\nused()\nNAMES = 'by_string'\ndef by_string(): return NAMES\n"
+    texts = [sources.Source(name, text, ()) for name, text in (("one", one), ("other", other))]
+    first, second = sources.without_unused(texts, "rest")
+    assert first.text == (
+        "\nfrom re import M\n\ndef used(): return B\n\n\n\n\n@mark\ndef marked():\n 0\nB = 1\n\n\n"
+    )
+    assert second.text == other
+    # The bootstrap calls it.
+    assert "def unused()" in sources.without_unused(texts, "unused()")[0].text
+
+
 def test_names_travel_where_more_than_annotations_use_them():
     text = (
         "from typing import (\n    Any,\n    Dict,\n)\nfrom .x import B  # why\nimport re\n"
@@ -175,9 +192,19 @@ def test_names_travel_where_more_than_annotations_use_them():
     assert sources.strip(text) == text
 
 
-def test_what_a_module_uses_of_another_is_still_there():
-    """An import that only annotations use does not travel, also where another module needs it."""
-    every = payload.all_sources()
+def payload_of(module: str) -> dict[str, sources.Source]:
+    """What a payload for all controls holds, by the names of the modules."""
+    text = lzma.decompress(payload.payload_for(module, policies.controls())).decode()
+    by_path = {source.path: name for name, source in payload.all_sources().items()}
+    parts = [part.partition("\n") for part in text.split("\0")[1:]]
+    return {by_path[path]: sources.Source(path, code, ()) for path, _, code in parts}
+
+
+@pytest.mark.parametrize("module", [None, *MODULES])
+def test_what_a_module_uses_of_another_is_still_there(module):
+    """An import that only annotations use does not travel, also where another module needs it. What
+    no module uses does not travel either."""
+    every = payload_of(module) if module else payload.all_sources()
     trees = {name: ast.parse(source.text) for name, source in every.items()}
     bound = {name: set(_bound(tree)) for name, tree in trees.items()}
     missing = []
@@ -458,8 +485,9 @@ def test_payload_is_what_it_says():
     assert bootstrap == sources.strip(BOOTSTRAP.read_text())
     every = payload.all_sources()
     names = payload.what_travels(every, "change_journal", [])
+    used = sources.without_unused([every[name] for name in names], bootstrap)
     assert sorted(part.partition("\n")[::2] for part in rest) == sorted(
-        (every[name].path, every[name].text) for name in names
+        (source.path, source.text) for source in used
     )
     again = zlib.decompress(payload.payload_for("change_journal", [], "zlib")).decode()
     assert again == text

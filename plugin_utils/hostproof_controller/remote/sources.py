@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -131,7 +133,7 @@ def strip(text: str) -> str:
     lines = io.StringIO(text, newline="\n").readlines()
     tree = ast.parse(text)
     stripped = _changed(text, [*_documentation(tree), *_annotations(tree, lines)])
-    return _without_comments(_changed(stripped, _imports_of_annotations(tree, ast.parse(stripped))))
+    return _without_comments(_changed(stripped, _unused_imports(tree, ast.parse(stripped))))
 
 
 def _changed(text: str, changes: Iterable[_Change]) -> str:
@@ -225,8 +227,8 @@ def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno, node.end_col_offset
 
 
-def _imports_of_annotations(tree: ast.Module, stripped: ast.Module) -> Iterator[_Change]:
-    """The imports of a stripped module, each on one line, without names that only annotations used.
+def _unused_imports(tree: ast.Module, stripped: ast.Module) -> Iterator[_Change]:
+    """The imports of a stripped module, each on one line, without names of removed code only.
 
     A name that the module itself never used stays, because another module can import it from here.
     """
@@ -289,3 +291,50 @@ def _without_comments(text: str) -> str:
             line = " " * levels.get(row, 0) + line.lstrip() if line.strip() else ""
         lines[row - 1] = line if row in in_text else line.rstrip()
     return "\n".join(lines)
+
+
+#: A function, class or constant of a module, as stripped sources hold it.
+_DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?=[:(]| = )", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+def without_unused(sources: list[Source], rest: str) -> list[Source]:
+    """The sources without functions, classes and constants that none of them uses.
+
+    The name of one occurs once in all texts and in ``rest``; words in strings count as well. The
+    lines stay the same.
+    """
+    counts = Counter(_WORD.findall(rest))
+    for source in sources:
+        counts.update(_WORD.findall(source.text))
+    before: list[Source] = []
+    while sources != before:
+        before, sources = sources, list(sources)
+        for place, source in enumerate(before):
+            unused = {name for name in _DEFINED.findall(source.text) if counts[name] == 1}
+            if unused:
+                sources[place] = source._replace(text=_without(source.text, unused))
+                counts.subtract(_WORD.findall(source.text))
+                counts.update(_WORD.findall(sources[place].text))
+    return sources
+
+
+def _without(text: str, names: set[str]) -> str:
+    """The text without what a module defines by these names."""
+    tree, lines = ast.parse(text), text.split("\n")
+    for node in tree.body:
+        match node:
+            # A decorator may store what it decorates.
+            case ast.FunctionDef(name=name, decorator_list=[]):
+                pass
+            case ast.ClassDef(name=name, decorator_list=[]):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                pass
+            case _:
+                continue
+        if name in names:
+            last = _end(node)[0]
+            lines[node.lineno - 1 : last] = [""] * (last - node.lineno + 1)
+    shorter = "\n".join(lines)
+    return _changed(shorter, _unused_imports(tree, ast.parse(shorter)))
