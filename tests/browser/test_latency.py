@@ -202,7 +202,7 @@ def test_paper_shows_drawings_and_tables_of_what_is_folded(page, tmp_path):
       > svg.closest('td').getBoundingClientRect().width).length,
   };"""
     result = ask(tmp_path, on_paper, script, "--window-size=1000,700")
-    assert result["brief"] is False  # unless all details are wanted
+    assert result["brief"] is False  # unless all details are required
     assert result["folded"] == 5
     assert result["drawings"] == [True] * 3
     assert result["tables"] == [True] * 8

@@ -1,7 +1,7 @@
 """What real runs of CVU showed of their hosts, and how CVU judged each value.
 
 The logs have no licence, so they are not in the repository: rows.tsv holds their facts and numbers.
-test_cvu_hosts.py compares them with the logs where these lie beside the checkout. To write them:
+test_cvu_hosts.py compares them with the logs if they are next to the checkout. To write them:
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k cvu_hosts tests/unit
 """
 
@@ -221,7 +221,7 @@ def _nodes(text: str) -> list[str]:
 
 
 def _failed(log: str, node: str, number: str, task: str, subject: str, text: str) -> Iterator[Row]:
-    """A message of a failed task: the number of the message decides what it tells."""
+    """A message of a failed task: its number decides its meaning."""
     if number == "PRVF-7573":
         sizes = re.search(
             rf'on node "{node}"\s+\[Required = \S+ (\(\S+\)) ; Found = \S+ (\(\S+\))\]', text

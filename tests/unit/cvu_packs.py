@@ -1,6 +1,6 @@
 """Hosts with the values that real logs of CVU show, and Hostproof's findings on them.
 
-What a log does not show is as the policy requires it, so only shown values decide.
+Values that a log does not show meet the policy, so only shown values decide.
 """
 
 import re
@@ -335,7 +335,7 @@ def policies(control: str, rows: list[Row]) -> dict[str, Any]:
 
 
 def place_of(row: Row) -> tuple[str, str]:
-    """The check that judges the value of a row, and what stands before its title."""
+    """The check that judges the value of a row, and the text before its title."""
     task, subject = row.task, row.subject
     if task == "OS Kernel Parameter":
         key = PARAMETERS[subject]

@@ -165,13 +165,14 @@ def test_what_nothing_uses_does_not_travel():
     one = (
         "from typing import Tuple\nfrom re import sub, M\nA = Tuple[int]\ndef used(): return B\n"
         "def unused():\n return helper()\ndef helper():\n return sub('a', 'b', 'c')\n@mark\n"
-        "def marked():\n 0\nB = 1\nclass C:\n 0\n"
+        "def marked():\n 0\nB = 1\nclass C:\n 0\nD = used()\n"
     )
     other = "from .one import used\nused()\nNAMES = 'by_string'\ndef by_string(): return NAMES\n"
     texts = [sources.Source(name, text, ()) for name, text in (("one", one), ("other", other))]
     first, second = sources.without_unused(texts, "rest")
     assert first.text == (
-        "\nfrom re import M\n\ndef used(): return B\n\n\n\n\n@mark\ndef marked():\n 0\nB = 1\n\n\n"
+        "\nfrom re import M\n\ndef used(): return B\n\n\n\n\n@mark\n"
+        "def marked():\n 0\nB = 1\n\n\nD = used()\n"
     )
     assert second.text == other
     # The bootstrap calls it.

@@ -319,6 +319,10 @@ def without_unused(sources: list[Source], rest: str) -> list[Source]:
     return sources
 
 
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+
+
 def _without(text: str, names: set[str]) -> str:
     """The text without what a module defines by these names."""
     tree, lines = ast.parse(text), text.split("\n")
@@ -329,7 +333,8 @@ def _without(text: str, names: set[str]) -> str:
                 pass
             case ast.ClassDef(name=name, decorator_list=[]):
                 pass
-            case ast.Assign(targets=[ast.Name(id=name)]):
+            # A call may do more than give the value.
+            case ast.Assign(targets=[ast.Name(id=name)]) if not _calls(node):
                 pass
             case _:
                 continue

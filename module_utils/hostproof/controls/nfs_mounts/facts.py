@@ -184,15 +184,15 @@ def _read_holders(
     looked_at = [path for path in paths if path in missing or policy.allow_remount]
     if not looked_at:
         return {}
-    everybody = attempt(host.open_files, "all", "", tuple(looked_at), identity.ANYBODY)
-    if isinstance(everybody, HostproofError):
-        return dict.fromkeys(looked_at, everybody)
-    return {path: _holding(everybody, path) for path in looked_at}
+    processes = attempt(host.open_files, "all", "", tuple(looked_at), identity.ANYBODY)
+    if isinstance(processes, HostproofError):
+        return dict.fromkeys(looked_at, processes)
+    return {path: _holding(processes, path) for path in looked_at}
 
 
-def _holding(everybody: List[OpenFiles], path: str) -> List[OpenFiles]:
+def _holding(processes: List[OpenFiles], path: str) -> List[OpenFiles]:
     return [
-        process for process in everybody if any(is_beneath(name, path) for name in process.paths)
+        process for process in processes if any(is_beneath(name, path) for name in process.paths)
     ]
 
 
