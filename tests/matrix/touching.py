@@ -2,7 +2,8 @@
 
 A file does if it, or a module of ours that it imports, imports anything of Ansible but our own
 target code (which the tests only find under Ansible's name), or names one of its programs. All
-others ask code that knows no Ansible, and what that answers depends on Python alone.
+others ask code that knows no Ansible, and what that answers depends on Python alone. A file whose
+tests all are marked as one_core varies only our code; it is not even collected.
 """
 
 import ast
@@ -17,6 +18,9 @@ CONTROLLER = ROOT / "plugin_utils"
 #: Our own code, under the name that Ansible gives it on a target.
 OURS = "ansible.module_utils.hostproof"
 PROGRAMS = {"ansible", "ansible-playbook", "ansible-doc", "ansible-inventory", "ansible-runner"}
+
+#: The mark of tests that do not depend on Ansible.
+ONE_CORE = "one_core"
 
 #: They read and change a machine: Python's own calls, which a newer one may answer otherwise.
 OF_PYTHON = (
@@ -35,7 +39,23 @@ def files_of_python() -> list[Path]:
 
 def files() -> list[Path]:
     """The files of tests/unit that a release of Ansible may change the answer of."""
-    return [path for path in sorted(UNIT.glob("**/test_*.py")) if touches(path)]
+    paths = sorted(UNIT.glob("**/test_*.py"))
+    return [path for path in paths if not is_one_core(path) and touches(path)]
+
+
+def is_one_core(path: Path) -> bool:
+    """Whether every test of the file is marked as one_core, by its ``pytestmark``."""
+    body = ast.parse(path.read_text()).body
+    marks = [node for node in body if isinstance(node, ast.Assign) and names_mark(node)]
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == ONE_CORE
+        for mark in marks
+        for part in ast.walk(mark.value)
+    )
+
+
+def names_mark(node: ast.Assign) -> bool:
+    return any(isinstance(name, ast.Name) and name.id == "pytestmark" for name in node.targets)
 
 
 def touches(path: Path) -> bool:

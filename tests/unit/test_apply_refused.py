@@ -69,7 +69,13 @@ def statuses(folder: Path) -> dict[str, dict[str, str]]:
     return by_host
 
 
-@pytest.mark.parametrize("others", [{}, {"willing": "none"}], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param({}, id="alone", marks=pytest.mark.one_core),
+        pytest.param({"willing": "none"}, id="beside another"),
+    ],
+)
 def test_other_controls_are_verified_and_the_refusal_stays(tmp_path, others):
     done = play(tmp_path, {"unwilling": "io_pacing", **others})
     assert done.returncode == 2, done.stdout + done.stderr

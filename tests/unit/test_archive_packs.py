@@ -16,6 +16,9 @@ from hostproof_controller.archives import packs
 from hostproof_controller.archives.content import ArchiveError
 from hostproof_controller.cli import command
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 SHARED = packages.ROOT / "../shared/data/preinstall"
 
 LISTING = """\

@@ -141,6 +141,8 @@ def seeds(hostproof, tmp_path_factory) -> Run:
     )
 
 
+#: The rows "audit" of the matrix judge this machine with each ansible-core.
+@pytest.mark.one_core
 class TestThisMachine:
     def test_it_is_judged(self, live, validate_line):
         assert live.code in (2, 3, 5), live.output
@@ -210,11 +212,13 @@ class TestEvidence:
         assert (waiver["was"], waiver["expires"]) == ("fail", "2999-12-31")
         assert {line["host"] for line in seeds.lines} == {"seed-1000-pages", "seed-35893-pages"}
 
+    @pytest.mark.one_core
     def test_warnings_fail_where_strict_says_so(self, hostproof):
         strict = hostproof("audit", "--evidence", str(FIXTURES / "laptop"), "--strict")
         assert strict.code == 2, strict.output
         assert "fail" not in {finding["status"] for finding in strict.lines[0]["findings"]}
 
+    @pytest.mark.one_core
     def test_pack_of_which_nothing_can_be_read(self, hostproof, tmp_path):
         """Beside one that is fine: what could not be determined is neither red nor green."""
         shutil.copy(FIXTURES / "laptop/laptop.json", tmp_path)
@@ -266,6 +270,24 @@ class TestHostsThatDoNotAnswer:
         assert "could not be determined" in " ".join(run.output.split())
 
 
+class TestLimit:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["audit", "--limit", "localhots"], "is 'localhots'; did you mean localhost?"),
+            (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
+            (["audit", "--limit", "zz*"], "is 'zz*'; ./hostproof audit -i INVENTORY"),
+            (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
+        ],
+    )
+    def test_a_pattern_that_leaves_no_host_ends_with_1(self, hostproof, arguments, message):
+        run = hostproof(*arguments)
+        assert run.code == 1
+        assert message in run.output
+        assert not run.folder.exists()
+
+
+@pytest.mark.one_core
 class TestWrongUse:
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -285,7 +307,6 @@ class TestWrongUse:
                 "invalid value for '--waivers': File '/nonexistent' does not exist",
             ),
             (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
-            (["audit", "--limit", "localhots"], "is 'localhots'; did you mean localhost?"),
             (
                 ["audit", "-e", '{"hugepages_instance": []}'],
                 "-e: no control takes the variable hugepages_instance: did you mean "
@@ -300,9 +321,6 @@ class TestWrongUse:
                 ["audit", "-e", "hugepages_transparent=sometimes"],
                 "-e: hugepages_transparent cannot be 'sometimes'. Valid values: auto, never, ",
             ),
-            (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
-            (["audit", "--limit", "zz*"], "is 'zz*'; ./hostproof audit -i INVENTORY"),
-            (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
         ],
     )
     def test_ends_with_1_before_anything_runs(self, hostproof, arguments, message):

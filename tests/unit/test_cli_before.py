@@ -13,6 +13,9 @@ import pytest
 from ansible.cli.playbook import PlaybookCLI
 from cli_commands import commands, options_of
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 BEFORE = json.loads(Path(__file__).with_name("cli_before.json").read_text())
 
 

@@ -27,7 +27,9 @@ SITE = """\
 ---
 - name: The collection's audit
   import_playbook: hostproof.hostproof.audit
-
+"""
+OWN = """\
+---
 - name: Our own play
   hosts: here
   gather_facts: false
@@ -95,6 +97,7 @@ def project(built, tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     (folder / "site.yml").write_text(SITE)
+    (folder / "own.yml").write_text(OWN)
     (folder / "hosts.yml").write_text(yaml.safe_dump(HOSTS))
     (folder / "init.ora").write_text("*.sga_target=1G\n")
     return folder
@@ -124,9 +127,6 @@ def test_a_foreign_project_audits_with_it(project):
 
 
 def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):
-    site = project / "own.yml"
-    plays = yaml.safe_load(SITE)[1:]
-    site.write_text(yaml.safe_dump(plays, sort_keys=False))
     done = run("ansible-playbook", "-i", "hosts.yml", "own.yml", cwd=project, home=project / "home")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"here +: ok=5 .* failed=0", done.stdout)

@@ -19,6 +19,9 @@ from cli_commands import commands, options_of
 from hostproof_controller.cli import command, forks, hosts, options, play, suggestions
 from hostproof_controller.report.verdict import EXIT_MEANINGS
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCAL = str(ROOT / "inventories/local")
 #: In place of ansible-playbook: writes down what it was given, and does what it is told.

@@ -11,6 +11,9 @@ import wrapper
 from cli_commands import commands, options_of
 from hostproof_controller.cli import command
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 BEFORE = json.loads(Path(__file__).with_name("cli_before.json").read_text())["verbs"]
 
@@ -137,7 +140,6 @@ def test_nothing_is_installed_while_somebody_types(tmp_path):
     assert not environment.exists()
 
 
-@pytest.mark.one_core
 @pytest.mark.parametrize("name", BEFORE)
 def test_every_option_of_before_is_offered(bash, name):
     offered = set(bash.offers(*name.split(), "--"))

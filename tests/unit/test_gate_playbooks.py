@@ -30,6 +30,7 @@ def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
     return fleet, fleet.play("run", "gate", *options)
 
 
+@pytest.mark.two_cores
 class TestKept:
     def test_every_batch_is_kept_and_nothing_failed(self, kept_run):
         _, played = kept_run
@@ -119,6 +120,7 @@ class TestHeld:
     def test_nothing_is_verified(self, held_run):
         assert "verified" not in held_run[1].output
 
+    @pytest.mark.two_cores
     def test_a_new_gate_refuses_what_is_held(self, held_run):
         """It would take its baseline of the change that was held, and find it no worse."""
         fleet, _ = held_run
@@ -127,6 +129,7 @@ class TestHeld:
         assert "still has what gate run changed" in again.reasons()
         assert again.exit_code != 0
 
+    @pytest.mark.two_cores
     def test_it_is_accepted_by_name(self, held_run):
         fleet, _ = held_run
         again = fleet.play(
@@ -134,6 +137,7 @@ class TestHeld:
         )
         assert again.states() == ["kept"], again.output
 
+    @pytest.mark.two_cores
     def test_a_later_apply_does_not_go_unasked(self, held_run):
         fleet, played = held_run
         fleet.applied_before("db01", "7")

@@ -18,13 +18,12 @@ def names() -> set[str]:
 
 
 def test_what_runs_plays_and_modules_is_selected(names):
-    """One of each kind: plays, a command of ./hostproof, imports, a play by a helper, a program."""
+    """One of each kind: plays, a command of ./hostproof, imports, a play by a helper."""
     assert {
         "test_modules.py",
         "test_audit_run.py",
         "test_latency_modules.py",
         "test_gate_playbooks.py",
-        "test_modules_page.py",
     } <= names
 
 
@@ -37,6 +36,34 @@ def test_what_depends_on_python_is_there_and_not_selected_anyway(names):
 def test_what_only_judges_is_not(names):
     assert not {name for name in names if name.startswith(("controls/", "parsers/", "latency/"))}
     assert "test_run.py" not in names
+
+
+def test_a_file_that_varies_only_our_code_says_why(names):
+    """It touches Ansible, and the matrix leaves it out: a comment above the mark is the reason."""
+    left_out = [
+        path
+        for path in sorted(touching.UNIT.glob("**/test_*.py"))
+        if touching.touches(path) and touching.is_one_core(path)
+    ]
+    assert len(left_out) > 20
+    for path in left_out:
+        assert path.relative_to(touching.UNIT).as_posix() not in names
+        before, mark, _ = path.read_text().partition("\npytestmark =")
+        assert mark and before.splitlines()[-1].startswith("#"), path
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("pytestmark = pytest.mark.one_core", True),
+        ("pytestmark = [pytest.mark.one_core, pytest.mark.skipif(True)]", True),
+        ("pytestmark = pytest.mark.two_cores", False),
+        ("@pytest.mark.one_core\ndef test_x(): pass", False),
+    ],
+)
+def test_only_a_mark_of_the_whole_file_leaves_it_out(tmp_path, source, expected):
+    (tmp_path / "test_x.py").write_text(source)
+    assert touching.is_one_core(tmp_path / "test_x.py") is expected
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,9 @@ from hostproof_controller.cli import project_file
 from hostproof_controller.cli.command import main
 from hostproof_controller.cli.errors import Refused
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 TEXT = """\
 inventory: [inventory, "db01,db02"]
 profile: oracle_19c_single

@@ -19,6 +19,9 @@ from hostproof_controller.report.store import merge
 from report_samples import finding, fleet, make_line, pack, write_folder
 from test_report_html import NASTY, Page
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 HOSTS = html.ALL_IN_ONE + 1
 
 
