@@ -32,7 +32,15 @@ from machines.needs import ROOT, Skip, finish, has, install, say
 FOLDER = ROOT / ".cache" / "machines" / "container"
 NOTED_ENGINE = FOLDER / "engine"
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,99}")
-CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker.docker"}
+ENGINES = ("podman", "docker")
+
+#: What Ansible starts as ssh, with options, the host and a command. As on a real host the input of
+#: a command gets through: with the connection of Ansible's collection for Podman it does not, and
+#: Ansible sends each module with all files that it may need, for several times the work of a play.
+SSH = """#!/bin/sh
+for command do :; done
+exec {executable} exec --interactive {name} sh -c "$command"
+"""
 
 #: No network and no privilege is needed, and what is not given cannot fail on an awkward host.
 #: Its first process ignores SIGTERM, which would make every end take ten seconds.
@@ -75,9 +83,9 @@ class Engine(NamedTuple):
 def find_engine() -> Engine:
     """The first engine that runs the image, with the image in its store; Skip if there is none."""
     requested = os.environ.get("HOSTPROOF_CONTAINER_ENGINE")
-    if requested not in (None, *CONNECTIONS):
+    if requested not in (None, *ENGINES):
         raise RuntimeError(f"HOSTPROOF_CONTAINER_ENGINE is {requested}, not podman or docker")
-    names = [requested] if requested else [name for name in CONNECTIONS if answers(name)]
+    names = [requested] if requested else [name for name in ENGINES if answers(name)]
     if not names or "podman" in names:
         install(PODMAN, "the container scenario")
     reasons = []
@@ -141,11 +149,18 @@ def wrapper(name: str, number: int, override: str) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "containers.conf"
     settings.write_text(override)
-    script = folder / name
     environment = f"CONTAINERS_CONF={shlex.quote(str(settings))}"
-    script.write_text(f'#!/bin/sh\n{environment} exec {shlex.quote(real)} "$@"\n')
-    script.chmod(0o755)
+    script = folder / name
+    write_program(script, f'#!/bin/sh\n{environment} exec {shlex.quote(real)} "$@"\n')
     return str(script)
+
+
+def write_program(path: Path, text: str) -> None:
+    """Replace a program that another run may be starting: one open for writing does not start."""
+    new = path.with_name(f"{path.name}-{os.getpid()}")
+    new.write_text(text)
+    new.chmod(0o755)
+    new.replace(path)
 
 
 def with_image(name: str, executable: str) -> Engine:
@@ -183,6 +198,11 @@ def inventory_file(name: str) -> Path:
     return FOLDER / f"{name}.json"
 
 
+def ssh_file(name: str) -> Path:
+    """The program that runs the commands of Ansible's ssh in the container."""
+    return FOLDER / f"{name}-ssh"
+
+
 def scenario_folder(scenario: str) -> Path:
     return ROOT / "molecule" / STARTS_FROM.get(scenario, scenario)
 
@@ -211,7 +231,9 @@ def start(name: str, folder: Path) -> None:
         if not started(engine, name, folder):
             raise RuntimeError(f"{engine.name} does not start a container of {engine.image}")
     running = Running(name_of(name), *engine)
-    hosts = {"container": {"hosts": {"box": variables(running)}}}
+    executable = shlex.quote(running.executable)
+    write_program(ssh_file(name), SSH.format(executable=executable, name=running.name))
+    hosts = {"container": {"hosts": {"box": variables(name, running)}}}
     inventory_file(name).write_text(json.dumps(hosts, indent=2) + "\n")
     say(f"  {engine.name} runs {engine.image}")
 
@@ -241,13 +263,15 @@ def more_options(folder: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def variables(running: Running) -> dict[str, Any]:
+def variables(name: str, running: Running) -> dict[str, Any]:
     """How Ansible reaches the container."""
     return {
-        "ansible_connection": CONNECTIONS[running.engine],
+        "ansible_connection": "ssh",
         "ansible_host": running.name,
-        # Docker's connection needs none: only Podman's defaults are ever overridden.
-        "ansible_podman_executable": running.executable,
+        "ansible_ssh_executable": str(ssh_file(name)),
+        # Nothing of ssh's own: no connection that is shared, no sftp.
+        "ansible_ssh_args": "",
+        "ansible_ssh_transfer_method": "piped",
         # It is root in there, and has no sudo.
         "hostproof_become": False,
         **{f"container_{key}": value for key, value in running._asdict().items()},
@@ -261,6 +285,7 @@ def stop(name: str) -> None:
         with contextlib.suppress(ValueError, KeyError):
             remove(state(name).executable, name)
         inventory_file(name).unlink()
+        ssh_file(name).unlink(missing_ok=True)
 
 
 def remove(executable: str, name: str) -> None:

@@ -20,6 +20,8 @@ from machines import container
 from machines.needs import ROOT
 
 PASSWORD = "tiger2"
+#: The connections of Ansible's collections, which never have a terminal.
+CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker.docker"}
 PREPARE = f"""
 useradd --create-home --shell /bin/bash admin
 echo admin:{PASSWORD} | chpasswd
@@ -131,7 +133,7 @@ def test_where_a_terminal_is_wanted_the_same_is_found(requiretty, by_payload, tm
 
 
 def test_where_there_is_no_terminal_to_be_had_one_sentence_says_so(requiretty, tmp_path):
-    engine = container.CONNECTIONS[container.state("hugepages").engine]
+    engine = CONNECTIONS[container.state("hugepages").engine]
     line = judged(tmp_path / "a", requiretty, connection=engine)
     assert line["outcome"] in ("failed", "unreachable")
     assert "you must have a tty to run sudo" in line["message"]

@@ -153,7 +153,7 @@ class GateBox(Box):
 
     def write_second(self, variables: dict[str, Any]) -> Path:
         """An inventory with a second name of the container, in the same group."""
-        host = {**container.variables(container.state(self.scenario)), **variables}
+        host = {**container.variables(self.scenario, container.state(self.scenario)), **variables}
         path = self.folder / "second.yml"
         path.write_text(yaml.safe_dump({"container": {"hosts": {SECOND: host}}}))
         return path
