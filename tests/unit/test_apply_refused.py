@@ -10,9 +10,11 @@ from typing import Any
 import hostile_python
 import pytest
 import yaml
-from ansible.module_utils.hostproof.controls.registry import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
+
+#: One before and one after what a host refuses; each of all would take seconds more.
+APPLIED = ("hugepages", "io_pacing", "process_limits")
 
 #: The "interpreter" of a host: it changes nothing, refuses what its first word names, and finds
 #: every control as it should be.
@@ -77,9 +79,9 @@ def statuses(folder: Path) -> dict[str, dict[str, str]]:
     ],
 )
 def test_other_controls_are_verified_and_the_refusal_stays(tmp_path, others):
-    done = play(tmp_path, {"unwilling": "io_pacing", **others})
+    done = play(tmp_path, {"unwilling": "io_pacing", **others}, "--tags", ",".join(APPLIED))
     assert done.returncode == 2, done.stdout + done.stderr
-    fine = {f"{name}.fine": "pass" for name in CONTROLS if name != "custom"}
+    fine = {f"{name}.fine": "pass" for name in APPLIED}
     by_host = statuses(tmp_path)
     assert by_host.pop("unwilling") == {**fine, "io_pacing.applied": "fail"}
     assert by_host == dict.fromkeys(others, fine)

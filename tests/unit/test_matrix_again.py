@@ -103,3 +103,9 @@ def test_tests_of_a_row_that_did_not_all_run_are_repeated_as_a_whole(
         with pytest.raises(matrix.Wrong, match=f"pytest ended with {status}"):
             matrix.unit_tests(row)
     assert ["--last-failed" in argv for argv in commands] == [False, remembers]
+
+
+def test_the_processes_of_a_row_keep_their_bytecode(matrix, monkeypatch):
+    """Else each of them compiles the project again."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert "PYTHONDONTWRITEBYTECODE" not in matrix.environment()
