@@ -1,6 +1,7 @@
 """Runs the commands of a stage, with their output in a log and their CPU time measured."""
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -10,12 +11,17 @@ import threading
 import time
 from typing import IO
 
-from .outcome import Ended, Result, judge
+from .outcome import Counts, Ended, Result, judge
+from .progress import count_so_far
 from .stages import ALONE, CACHE, FIRST, LOGS, ROOT, Stage
 
 #: Niceness of the stages that are not FIRST: where two processes compete for a processor, the lab
 #: gets three quarters of it.
 NICE = 5
+#: Exit status of a command that ran until its deadline.
+HUNG = 124
+#: Exit status of a command that was ended because the time of the whole run was up.
+TIME_IS_UP = -1
 #: Ends a command with the runner, also with one that is killed, and waits for everything that the
 #: command left running: the CPU time of a virtual machine is counted that way.
 BOUND = [sys.executable, str(ROOT / "tests/machines/bound.py"), "--reap", "--owner"]
@@ -49,42 +55,64 @@ def environment(stage: str = "") -> dict[str, str]:
     }
 
 
-def run_stage(stage: Stage, stopping: threading.Event, log_name: str = "") -> Ended:
-    """Run the commands of a stage one after the other, also after one has failed."""
+def run_stage(
+    stage: Stage, stopping: threading.Event, log_name: str = "", until: float = math.inf
+) -> Ended:
+    """Run the commands of a stage one after the other, also after one has failed.
+
+    ``until``: when the time of the whole run is up (monotonic seconds).
+    """
     began = time.monotonic()
     cpu = 0.0
     results = []
     with (LOGS / f"{log_name or stage.name}.log").open("w+b", buffering=0) as log:
         for argv in stage.commands:
-            result, seconds = run_command(stage, argv, log, began + stage.seconds, stopping)
+            result, seconds = run_command(stage, argv, log, began + stage.seconds, stopping, until)
             results.append(result)
             cpu += seconds
     return Ended(stage, results, time.monotonic() - began, cpu)
 
 
 def run_command(
-    stage: Stage, argv: list[str], log: IO[bytes], deadline: float, stopping: threading.Event
+    stage: Stage,
+    argv: list[str],
+    log: IO[bytes],
+    deadline: float,
+    stopping: threading.Event,
+    until: float,
 ) -> tuple[Result, float]:
     """The result of a command, and its seconds of CPU time."""
     log.write(f"$ {' '.join(argv)}\n".encode())
     start = log.tell()
-    status, cpu = wait_for(stage, argv, log, deadline, stopping)
+    status, cpu = wait_for(stage, argv, log, min(deadline, until), stopping)
     log.seek(start)
     output = log.read().decode(errors="replace")
     log.seek(0, os.SEEK_END)
+    if status == HUNG and until < deadline:
+        return unfinished(argv, output), cpu
     return judge(argv, status, output), cpu
+
+
+def unfinished(argv: list[str], output: str) -> Result:
+    """The result of a command that was ended with the time of the whole run."""
+    so_far = count_so_far(output)
+    counts = Counts(so_far.done - so_far.failed, so_far.failed, 1)
+    reason = f"the time of the run was up; {' '.join(argv)} had run {so_far.done} tests"
+    return Result(argv, TIME_IS_UP, counts, output, [reason])
 
 
 def wait_for(
     stage: Stage, argv: list[str], log: IO[bytes], deadline: float, stopping: threading.Event
 ) -> tuple[int, float]:
-    """The exit status and the seconds of CPU time. The status is 124 where the command hung, 127
-    where it does not exist, 130 where the run was interrupted."""
+    """The exit status and the seconds of CPU time. The status is HUNG where the deadline passed,
+    127 where the command does not exist, 130 where the run was interrupted."""
     if shutil.which(argv[0], path=os.environ["PATH"]) is None and not (ROOT / argv[0]).exists():
         log.write(f"{argv[0]}: not found\n".encode())
         return 127, 0.0
     if stopping.is_set():
         return 130, 0.0
+    if time.monotonic() >= deadline:
+        return HUNG, 0.0
     nice = [] if stage.name in (*FIRST, *ALONE) else ["--nice", str(NICE)]
     process = subprocess.Popen(
         [*BOUND, str(os.getpid()), *nice, *argv],
@@ -105,7 +133,7 @@ def wait_for(
         if stopping.is_set():
             return 130, 0.0
         log.write(b"stopped: the stage took longer than its limit\n")
-        return 124, 0.0
+        return HUNG, 0.0
     finally:
         end_group(process)
 

@@ -1,5 +1,6 @@
 """Runs stages in two lanes side by side, and gives stages that failed a second try."""
 
+import math
 import queue
 import threading
 import time
@@ -28,8 +29,12 @@ def lanes_of(wanted: list[Stage]) -> list[list[Stage]]:
     return [lane for lane in lanes if lane]
 
 
-def run_lanes(lanes: list[list[Stage]], progress: Progress) -> list[Ended]:
-    """Run the lanes side by side, and report each stage as soon as it has ended."""
+def run_lanes(lanes: list[list[Stage]], progress: Progress, until: float = math.inf) -> list[Ended]:
+    """Run the lanes side by side, and report each stage as soon as it has ended.
+
+    ``until``: when the time of the run is up (monotonic seconds). Stages that run then are ended,
+    and the rest does not start.
+    """
     stopping = threading.Event()
     ended_stages: queue.Queue[Ended | BaseException] = queue.Queue()
     waiting = Waiting(lanes)
@@ -41,7 +46,7 @@ def run_lanes(lanes: list[list[Stage]], progress: Progress) -> list[Ended]:
                 if stage is None:
                     break
                 with progress.running(stage):
-                    ended = run_stage(stage, stopping)
+                    ended = run_stage(stage, stopping, until=until)
                 ended_stages.put(ended)
         except BaseException as problem:
             ended_stages.put(problem)

@@ -51,6 +51,14 @@ class Count(NamedTuple):
         return self
 
 
+def count_so_far(output: str) -> Count:
+    """The count of everything in an output."""
+    so_far = Count()
+    for line in output.splitlines():
+        so_far = so_far.after(line)
+    return so_far
+
+
 class Running:
     """A stage that runs, and what its log says so far."""
 

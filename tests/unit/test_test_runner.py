@@ -159,6 +159,30 @@ def test_every_stage_runs_and_reports_also_after_one_has_failed(logs):
     assert (logs / "lint.log").read_text().startswith("$ sh -c echo bad")
 
 
+def test_what_has_not_run_within_the_time_is_skipped_and_named(logs):
+    slow = "echo '..F    [ 50%]'; echo '  passed   1.2 s  a story'; sleep 60"
+    wanted = [[shell("unit", "true"), shell("lab", slow), shell("wire", "touch never")]]
+    began = time.monotonic()
+    unit, lab, wire = run_lanes(wanted, Progress(io.StringIO()), began + 2)
+    assert time.monotonic() - began < 40
+    assert unit.counts == (1, 0, 0)
+    assert lab.counts == (3, 1, 1)
+    assert lab.results[0].skips == [
+        f"the time of the run was up; sh -c {slow} had run 4 tests",
+    ]
+    assert wire.counts == (0, 0, 1)
+    assert not (ROOT / "never").exists()
+    text, bad = summary.closing([unit, lab, wire], [], [], 2, 0.5)
+    assert bad
+    assert "  wire: the time of the run was up; sh -c touch never had run 0 tests" in text
+
+
+def test_a_stage_that_hangs_is_a_failure_whatever_the_time_of_the_run(logs):
+    hung = shell("wire", "sleep 60")._replace(seconds=1)
+    (ended,) = run_lanes([[hung]], Progress(io.StringIO()), time.monotonic() + 30)
+    assert ended.counts == (0, 1, 0)
+
+
 def test_the_cpu_time_of_a_process_that_a_stage_left_running_is_counted(logs):
     idle = commands.run_stage(shell("wire", "sleep 1"), lanes.threading.Event())
     left = "setsid sh -c 'while :; do :; done' & sleep 1"

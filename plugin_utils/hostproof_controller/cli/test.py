@@ -26,6 +26,7 @@ class _Raw(options.Command):
 @options.command("test", cls=_Raw, exits={0: "no test failed", 1: "a test failed"})
 @click.option("--quick", is_flag=True, help="skip tests that need virtual machines")
 @click.option("--all", is_flag=True, help="run every stage")
+@click.option("--within", metavar="SECONDS", type=int, help="end after this time")
 @click.argument("stages", metavar="[STAGE]...", nargs=-1, help="test stages to run")
 def command(words: list[str]) -> int:
     if not IS_CHECKOUT:
