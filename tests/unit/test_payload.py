@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
@@ -201,38 +202,56 @@ def payload_of(module: str) -> dict[str, sources.Source]:
     return {by_path[path]: sources.Source(path, code, ()) for path, _, code in parts}
 
 
+class Uses(NamedTuple):
+    """The names that a module binds, takes from other modules, and uses as attributes of a name."""
+
+    bound: frozenset[str]
+    #: Level of the import, module, and pairs of name and alias.
+    imports: list[tuple[int, str | None, list[tuple[str, str]]]]
+    #: Names that a function uses for its own values are no modules.
+    hidden: frozenset[str]
+    attributes: frozenset[tuple[str, str]]
+
+
+@functools.cache
+def uses_of(text: str) -> Uses:
+    """Most modules have the same text in each payload."""
+    tree = ast.parse(text)
+    imports, hidden, attributes = [], set(), set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom():
+                names = [(alias.name, alias.asname or alias.name) for alias in node.names]
+                imports.append((node.level, node.module, names))
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                hidden.add(name)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+                attributes.add((name, attribute))
+    return Uses(frozenset(_bound(tree)), imports, frozenset(hidden), frozenset(attributes))
+
+
 @pytest.mark.parametrize("module", [None, *MODULES])
 def test_what_a_module_uses_of_another_is_still_there(module):
     """An import that only annotations use does not travel, also where another module needs it. What
     no module uses does not travel either."""
     every = payload_of(module) if module else payload.all_sources()
-    trees = {name: ast.parse(source.text) for name, source in every.items()}
-    bound = {name: set(_bound(tree)) for name, tree in trees.items()}
+    uses = {name: uses_of(source.text) for name, source in every.items()}
     missing = []
-    for name, tree in trees.items():
+    for name, used in uses.items():
         package = name if every[name].path.endswith("/__init__.py") else name.rpartition(".")[0]
         modules = {}
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.ImportFrom):
-                continue
-            above = package.split(".")[: len(package.split(".")) - node.level + 1]
-            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
-            for alias in node.names:
-                if f"{base}.{alias.name}" in every:
-                    modules[alias.asname or alias.name] = f"{base}.{alias.name}"
-                elif base in every and alias.name not in bound[base]:
-                    missing.append((name, base, alias.name))
-        # Names that a function uses for its own values are no modules.
-        hidden = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | {
-            node.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                module = modules.get(node.value.id)
-                if module and node.value.id not in hidden and node.attr not in bound[module]:
-                    missing.append((name, module, node.attr))
+        for level, imported, names in used.imports:
+            above = package.split(".")[: len(package.split(".")) - level + 1]
+            base = ".".join([*(above if level else []), *filter(None, [imported])])
+            for inner, alias in names:
+                if f"{base}.{inner}" in every:
+                    modules[alias] = f"{base}.{inner}"
+                elif base in every and inner not in uses[base].bound:
+                    missing.append((name, base, inner))
+        for value, attribute in used.attributes:
+            other = modules.get(value)
+            if other and value not in used.hidden and attribute not in uses[other].bound:
+                missing.append((name, other, attribute))
     assert len(every) > 600
     assert missing == []
 

@@ -33,6 +33,8 @@ NOT_FOLLOWED = "_imports_for_ansible"
 _TEXTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 
 
+_WORD = re.compile(r"\w+")
+
 #: From where to where of a text, each (row from 1, column of bytes), and what takes its place.
 _Change = tuple[tuple[int, int], tuple[int, int], str]
 
@@ -71,8 +73,8 @@ def _as_checkout(path: Path) -> bytes:
 
 def prepare(name: str, path: Path, content: bytes) -> Source:
     """The source as it travels. ``path`` is relative to the root of the checkout."""
-    text = strip(content.decode("utf-8"))
-    imports = _imports(ast.parse(text), name, path.name == "__init__.py")
+    text, tree = _stripped(content.decode("utf-8"))
+    imports = _imports(tree, name, path.name == "__init__.py")
     return Source(str(path), text, tuple(sorted(set(imports))))
 
 
@@ -97,7 +99,7 @@ def _imports(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:
     for node in _statements(tree, NOT_FOLLOWED):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and node.names:
             above = package.split(".")
             if node.level:
                 above = above[: len(above) - node.level + 1]
@@ -129,11 +131,19 @@ def strip(text: str) -> str:
 
     Line numbers of a traceback still lead to the source.
     """
+    return _stripped(text)[0]
+
+
+def _stripped(text: str) -> tuple[str, ast.Module]:
+    """The stripped text, and its tree, whose columns are those before unused imports left."""
     # Not splitlines(), which splits at more than Python does.
     lines = io.StringIO(text, newline="\n").readlines()
     tree = ast.parse(text)
-    stripped = _changed(text, [*_documentation(tree), *_annotations(tree, lines)])
-    return _without_comments(_changed(stripped, _unused_imports(tree, ast.parse(stripped))))
+    annotations = list(_annotations(tree, lines))
+    short = _without_comments(_changed(text, [*_documentation(tree), *annotations]))
+    removed = "\n".join(_text_of(lines, change) for change in annotations)
+    stripped = ast.parse(short)
+    return _changed(short, _unused_imports(stripped, short, removed)), stripped
 
 
 def _changed(text: str, changes: Iterable[_Change]) -> str:
@@ -227,39 +237,31 @@ def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.end_lineno, node.end_col_offset
 
 
-def _unused_imports(tree: ast.Module, stripped: ast.Module) -> Iterator[_Change]:
-    """The imports of a stripped module, each on one line, without names of removed code only.
+def _text_of(lines: list[str], change: _Change) -> str:
+    """The text that a change takes away. Columns of ast are bytes."""
+    (first, begin), (last, end), _ = change
+    text = "".join(lines[first - 1 : last]).encode()
+    return text[begin : len(text) - len(lines[last - 1].encode()) + end].decode()
 
-    A name that the module itself never used stays, because another module can import it from here.
+
+def _unused_imports(tree: ast.Module, text: str, removed: str) -> Iterator[_Change]:
+    """The imports of a module that only removed code used. They leave the tree as well.
+
+    ``tree`` and ``text`` are what is left; words in strings count as uses. A name that the removed
+    code never used stays, because another module can import it from here.
     """
-    gone = _names(tree) - _names(stripped)
-    for node in stripped.body:
+    words = Counter(_WORD.findall(text))
+    unused = {word for word in _WORD.findall(removed) if words[word] == 1}
+    for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [
+            used = [
                 alias
                 for alias in node.names
-                if (alias.asname or alias.name.partition(".")[0]) not in gone
+                if (alias.asname or alias.name.partition(".")[0]) not in unused
             ]
-            span = _span(node, "")
-            node.names = names
-            yield (*span[:2], ast.unparse(node) if names else "")
-
-
-def _names(tree: ast.Module) -> set[str]:
-    """The names in a module. Twice as fast as ast.walk, which took most of the preparation."""
-    names = set()
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name):
-            names.add(node.id)
-            continue
-        for value in vars(node).values():
-            if isinstance(value, list):
-                waiting += [child for child in value if isinstance(child, ast.AST)]
-            elif isinstance(value, ast.AST):
-                waiting.append(value)
-    return names
+            if len(used) < len(node.names):
+                node.names = used
+                yield _span(node, ast.unparse(node) if used else "")
 
 
 def _without_comments(text: str) -> str:
@@ -295,7 +297,6 @@ def _without_comments(text: str) -> str:
 
 #: A function, class or constant of a module, as stripped sources hold it.
 _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?=[:(]| = )", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 
 
 def without_unused(sources: list[Source], rest: str) -> list[Source]:
@@ -325,8 +326,9 @@ def _calls(node: ast.AST) -> bool:
 
 def _without(text: str, names: set[str]) -> str:
     """The text without what a module defines by these names."""
-    tree, lines = ast.parse(text), text.split("\n")
-    for node in tree.body:
+    lines = text.split("\n")
+    removed: list[str] = []
+    for node in ast.parse(text).body:
         match node:
             # A decorator may store what it decorates.
             case ast.FunctionDef(name=name, decorator_list=[]):
@@ -340,6 +342,7 @@ def _without(text: str, names: set[str]) -> str:
                 continue
         if name in names:
             last = _end(node)[0]
+            removed += lines[node.lineno - 1 : last]
             lines[node.lineno - 1 : last] = [""] * (last - node.lineno + 1)
     shorter = "\n".join(lines)
-    return _changed(shorter, _unused_imports(tree, ast.parse(shorter)))
+    return _changed(shorter, _unused_imports(ast.parse(shorter), shorter, "\n".join(removed)))
