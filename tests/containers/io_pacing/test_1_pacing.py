@@ -143,7 +143,7 @@ def test_verify_passes(box):
 def test_a_second_apply_changes_nothing(box):
     box.forget_calls()
     before = box.run("find /var/lib/hostproof | sort")
-    again = box.play("apply")
+    again = box.apply()
     assert (again.rc, again.changed) == (0, 0)
     assert box.changes() == []
     assert box.run("find /var/lib/hostproof | sort") == before
@@ -203,7 +203,7 @@ def test_revert_brings_back_exactly_what_was_there(box, untouched):
     assert (reverted.rc, reverted.changed) == (0, 1)
     assert box.layers() == untouched["layers"]
     assert box.files() == untouched["files"]
-    again = box.play("revert")
+    again = box.revert()
     assert (again.rc, again.changed) == (0, 0)
 
 

@@ -4,7 +4,6 @@ The listeners are stand-ins, started as oracle and grid (molecule/listener_rate_
 The policy is in molecule/listener_rate_limit/inventory: 10 connections a second.
 """
 
-import json
 import time
 
 import pytest
@@ -85,7 +84,7 @@ def test_without_permission_the_listener_keeps_running_and_is_found_older_than_i
     applied = box.play("apply")
     assert "lsnrctl stop LISTENER" in applied.output
     assert listener(box) == before
-    verified = box.play("verify")
+    verified = box.verify()
     assert find(verified, "rate")["status"] == "pass"
     assert find(verified, "loaded")["status"] == "fail"
     assert probe(pings=0, burst=30, rate=10)["burst"]["verdict"] == "not_delayed"
@@ -129,7 +128,7 @@ def test_the_delay_is_seen_in_the_log(box):
 
 def test_a_second_apply_changes_nothing(box):
     before = listener(box), seen(box)
-    again = box.play("apply", "--diff", **RESTART)
+    again = box.apply(**RESTART)
     assert (again.rc, again.changed) == (0, 0)
     assert (listener(box), seen(box)) == before
 
@@ -147,9 +146,9 @@ def test_a_file_that_an_administrator_touches_makes_the_listener_older(box):
 def test_a_file_of_grid_infrastructure_is_refused_and_untouched(box, untouched):
     listeners = [{"name": "GRIDL", "rate": 10}]
     policy = {"listener_rate_limit_listeners": listeners, **RESTART}
-    verified = box.play("verify", "-e", json.dumps(policy))
+    verified = box.verify(**policy)
     assert find(verified, "editable", "GRIDL")["status"] in ("warn", "fail")
-    refused = box.play("apply", "-e", json.dumps(policy))
+    refused = box.apply(**policy)
     assert refused.rc == 2
     assert "Grid Infrastructure manages listener.ora" in refused.output
     assert seen(box, GRID_FILE) == untouched["grid"]

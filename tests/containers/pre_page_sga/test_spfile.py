@@ -80,7 +80,7 @@ def test_verify_says_what_waits_for_a_restart(box):
 
 def test_a_second_apply_changes_nothing(box):
     before = box.run(f"sha256sum {SPFILE}; find /var/lib/hostproof | sort")
-    again = box.play("apply", pre_page_sga_value="TRUE")
+    again = box.apply(pre_page_sga_value="TRUE")
     assert (again.rc, again.changed) == (2, 0)
     assert box.run(f"sha256sum {SPFILE}; find /var/lib/hostproof | sort") == before
 
@@ -110,7 +110,7 @@ def test_revert_puts_the_entry_back(box, untouched):
     assert (reverted.rc, reverted.changed) == (0, 1)
     assert stored(box) == untouched["stored"]
     assert box.files() == untouched["files"]
-    again = box.play("revert")
+    again = box.revert()
     assert (again.rc, again.changed) == (0, 0)
 
 
