@@ -51,19 +51,20 @@ class Source(NamedTuple):
 
 
 def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
-    """Name to path (relative to ``root``) and content of everything that may travel.
+    """Name to path and content of everything that may travel.
 
-    ``library`` is the directory of the modules, below ``root`` too.
+    The path is that of the checkout, because the host takes the name from it. In the collection the
+    directory of the modules, ``library``, has another name.
     """
     paths = {}
     for path in sorted((root / "module_utils/hostproof").rglob("*.py")):
         parts = list(path.relative_to(root / "module_utils").with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
-        paths[".".join(["ansible.module_utils", *parts])] = path
+        paths[".".join(["ansible.module_utils", *parts])] = (path.relative_to(root), path)
     for path in sorted(library.glob("*.py")):
-        paths[f"{MODULES}.{path.stem}"] = path
-    return {name: (path.relative_to(root), _as_checkout(path)) for name, path in paths.items()}
+        paths[f"{MODULES}.{path.stem}"] = (Path(MODULES, path.name), path)
+    return {name: (place, _as_checkout(path)) for name, (place, path) in paths.items()}
 
 
 def _as_checkout(path: Path) -> bytes:
