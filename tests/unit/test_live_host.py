@@ -46,6 +46,16 @@ class TestReading:
         assert sizes
         assert 0 < max(sizes) <= 64 * 1024
 
+    def test_link_to_dev_null_masks_a_file_and_is_empty(self, tmp_path):
+        """systemctl mask and a masked file of sysctl.d are such links."""
+        (tmp_path / "masked.conf").symlink_to("/dev/null")
+        assert LiveHost().read_text(str(tmp_path / "masked.conf")) == ""
+
+    def test_no_other_device_is_read(self, tmp_path):
+        (tmp_path / "zeros.conf").symlink_to("/dev/zero")
+        with pytest.raises(Unanswered, match="is not a regular file"):
+            LiveHost().read_text(str(tmp_path / "zeros.conf"))
+
     def test_empty_file_is_an_answer(self, tmp_path):
         (tmp_path / "file").write_text("")
         assert LiveHost().read_text(str(tmp_path / "file")) == ""

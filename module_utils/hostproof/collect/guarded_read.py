@@ -14,7 +14,7 @@ Guarantees for reads by root (another user reads with its own rights):
 - ``named_by`` are files that contained the path. An account that may write one of them can choose
   the path, and counts like an account that can change it.
 - A failure is an answer. No read is repeated with more rights.
-- Only regular files are read.
+- Only regular files are read, and /dev/null: a link to it masks a file and reads as an empty one.
 
 Limitations: NFSv4 access lists are not evaluated. Owners and modes that an NFS server returns are
 trusted.
@@ -137,8 +137,12 @@ def _open_regular(target: Found) -> int:
 def _check_regular(look: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(look.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(look.st_mode):
+    if not stat.S_ISREG(look.st_mode) and not _is_null_device(look):
         raise ValueError("is not a regular file, not read")
+
+
+def _is_null_device(look: os.stat_result) -> bool:
+    return stat.S_ISCHR(look.st_mode) and look.st_rdev == os.stat(os.devnull).st_rdev
 
 
 def content(handle: int) -> str:
