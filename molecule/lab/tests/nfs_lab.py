@@ -29,9 +29,10 @@ class NfsLab(LabMachine):
     control = "nfs_mounts"
 
     def start_filers(self) -> None:
+        """Unless they run. To enable a unit is to have systemd read its units again."""
         self.run(
-            f"cp {TOOLS}/lab-filer.service /etc/systemd/system && systemctl daemon-reload && "
-            "systemctl enable --quiet --now lab-filer"
+            f"systemctl is-active --quiet lab-filer || (cp {TOOLS}/lab-filer.service "
+            "/etc/systemd/system && systemctl enable --quiet --now lab-filer)"
         )
 
     def mount_as_an_administrator(self) -> None:

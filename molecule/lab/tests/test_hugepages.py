@@ -168,7 +168,7 @@ def test_a_plan_that_would_hurt_the_host_is_refused_with_its_numbers(lab, untouc
 
 
 def test_more_than_the_machine_has_is_refused_whatever_is_accepted(lab, untouched):
-    refused = lab.play("apply", hugepages_instances=BEYOND_MEMORY, **EVERY_RISK)
+    refused = lab.apply(hugepages_instances=BEYOND_MEMORY, **EVERY_RISK)
     assert refused.rc == 2
     assert "8196 pages (16.0 GiB) do not fit into" in " ".join(refused.output.split())
     assert lab.files() == untouched["files"]
