@@ -14,7 +14,7 @@ ELSEWHERE = {"policies"}
 FAMILIES = sorted(
     {path.stem.removeprefix("attack_") for path in FOLDER.glob("attack_*.py")} - ELSEWHERE
 )
-SAMPLE = "24"
+SAMPLE = "12"
 
 WINNER = """
 import family

@@ -134,7 +134,9 @@ class TestKept:
 
     def test_what_is_kept_is_taken_without_a_look_at_the_sources(self, monkeypatch, tmp_path):
         """Each worker takes it: reading all sources anew costs ten times as much."""
+        sources = payload.all_sources()
         fresh(monkeypatch, tmp_path / "cache", None)
+        monkeypatch.setattr(payload, "all_sources", lambda: sources)
         whole = payload.payload_for("verify_controls", ["io_pacing"])
         payload._payload.cache_clear()
         monkeypatch.setattr(payload, "all_sources", lambda: pytest.fail("sources were read"))
