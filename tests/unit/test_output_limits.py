@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hostproof_controller.remote import output_limits
+from hostproof_controller.remote import output_limits, transport
 
 #: A child of the shell, and a child of that one in a session of its own; each says who it is.
 TREE = """
@@ -74,6 +74,28 @@ def test_what_is_read_of_it_is_counted():
     too_much = pytest.raises(output_limits.LimitExceeded, match="printed more than 64 MiB")
     with too_much, output_limits.limit_output(connection, 60.0):
         connection.exec_command()
+
+
+def test_no_second_alarm_takes_the_place_of_the_first():
+    """On a busy machine, to end the wait takes longer than the time between two checks."""
+    checks = []
+
+    class Over(BaseException):
+        pass
+
+    def check(passed: float) -> None:
+        checks.append(passed)
+        if len(checks) > 2:
+            raise Over
+
+    with pytest.raises(Over), transport.shared_alarm(check, 0.01):
+        try:
+            time.sleep(60)
+        finally:
+            time.sleep(0.2)
+    time.sleep(0.1)
+    assert len(checks) == 3
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def runs(pid: int) -> bool:

@@ -245,6 +245,10 @@ def watched_output(connection: Any, check: Callable[[int], None]) -> Iterator[No
         connection.exec_command = plain
 
 
+#: Seconds for the exception of a check to end the wait, before the next check.
+_ENDING = 10.0
+
+
 @contextlib.contextmanager
 def shared_alarm(check: Callable[[float], None], tick: float) -> Iterator[None]:
     """Call ``check`` with the seconds that have passed, every ``tick`` seconds.
@@ -265,11 +269,16 @@ def shared_alarm(check: Callable[[float], None], tick: float) -> Iterator[None]:
         passed = time.monotonic() - began
         if theirs and passed >= theirs and callable(handler) and not rung:
             rung = True
+            signal.setitimer(signal.ITIMER_REAL, _ENDING)
             handler(number, frame)
+        # An alarm while the exception of the one before ends the wait would take its place, and
+        # the timer would go on after that.
+        signal.setitimer(signal.ITIMER_REAL, _ENDING)
         check(passed)
+        signal.setitimer(signal.ITIMER_REAL, tick)
 
     handler = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, min(tick, theirs or tick), tick)
+    signal.setitimer(signal.ITIMER_REAL, min(tick, theirs or tick))
     try:
         yield
     finally:
