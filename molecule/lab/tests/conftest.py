@@ -27,10 +27,12 @@ from nfs_lab import NfsLab  # noqa: E402
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the stories that tests/run_lab names, all where it names none.
 
-    Flow control comes last: it reboots, and the story of huge pages begins with a pool that
-    prepare.yml left and that no file persists.
+    NFS mounts come late: after them the filers start at each boot, which takes a minute. Flow
+    control comes last: it reboots, and the story of huge pages begins with a pool that prepare.yml
+    left and that no file persists.
     """
-    items.sort(key=lambda item: "flow_control" in item.path.name)
+    late = ("nfs_mounts", "flow_control")
+    items.sort(key=lambda item: [name in item.path.name for name in reversed(late)])
     names = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
     if names:
         left_out = [item for item in items if stories.name_of(item.path) not in names]
@@ -81,7 +83,7 @@ def nfs(tools: None) -> NfsLab:
 @pytest.fixture(scope="session")
 def nfs_untouched(nfs: NfsLab) -> dict[str, object]:
     """The machine with mounts that an administrator made, before Hostproof changed anything."""
-    nfs.start_filers()
+    nfs.start_filers(at_boot=True)
     nfs.mount_as_an_administrator()
     return nfs.state()
 
