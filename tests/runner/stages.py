@@ -133,8 +133,8 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
     return [
         Stage("lint", lint_commands(), 900, 120),
         Stage("types", type_commands(), 600, 45),
-        Stage("unit", [unit], 3300, 600, failed_only=again),
-        Stage("containers", [["tests/run_containers"]], 1800, 300),
+        Stage("unit", [unit], 4500, 600, failed_only=again),
+        Stage("containers", [["tests/run_containers"]], 3000, 300),
         Stage("matrix", matrix, 2400, 420 if everything else 90, True, again),
         Stage("snmp", snmp_commands(python), 1200, 240, table=True),
         Stage("wire", [["tests/run_wire"]], 600, 120),
