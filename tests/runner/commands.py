@@ -18,6 +18,8 @@ from .stages import ALONE, CACHE, FIRST, LOGS, ROOT, Stage
 #: Niceness of the stages that are not FIRST: where two processes compete for a processor, the lab
 #: gets three quarters of it.
 NICE = 5
+#: The line in a log after which a command is interrupted.
+STOPPED = "stopped: the stage took longer than its limit"
 #: Exit status of a command that ran until its deadline.
 HUNG = 124
 #: Exit status of a command that was ended because the time of the whole run was up.
@@ -95,7 +97,8 @@ def run_command(
 
 def unfinished(argv: list[str], output: str) -> Result:
     """The result of a command that was ended with the time of the whole run."""
-    so_far = count_so_far(output)
+    # Rows that the interruption ends say that they failed.
+    so_far = count_so_far(output.partition(STOPPED)[0])
     counts = Counts(so_far.done - so_far.failed, so_far.failed, 1)
     reason = f"the time of the run was up; {' '.join(argv)} had run {so_far.done} tests"
     return Result(argv, TIME_IS_UP, counts, output, [reason])
@@ -132,7 +135,7 @@ def wait_for(
             time.sleep(0.05)
         if stopping.is_set():
             return 130, 0.0
-        log.write(b"stopped: the stage took longer than its limit\n")
+        log.write(f"{STOPPED}\n".encode())
         return HUNG, 0.0
     finally:
         end_group(process)

@@ -160,7 +160,10 @@ def test_every_stage_runs_and_reports_also_after_one_has_failed(logs):
 
 
 def test_what_has_not_run_within_the_time_is_skipped_and_named(logs):
-    slow = "echo '..F    [ 50%]'; echo '  passed   1.2 s  a story'; sleep 60"
+    slow = (
+        "trap \"echo '  failed   1.2 s  interrupted'; exit 1\" INT; echo '..F    [ 50%]'; "
+        "echo '  passed   1.2 s  a story'; sleep 60 & wait"
+    )
     wanted = [[shell("unit", "true"), shell("lab", slow), shell("wire", "touch never")]]
     began = time.monotonic()
     unit, lab, wire = run_lanes(wanted, Progress(io.StringIO()), began + 2)
