@@ -266,14 +266,13 @@ def shared_alarm(check: Callable[[float], None], tick: float) -> Iterator[None]:
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rung
+        # While an exception of this alarm ends the wait, the next alarm would take its place, and
+        # the timer would go on after that.
+        signal.setitimer(signal.ITIMER_REAL, _ENDING)
         passed = time.monotonic() - began
         if theirs and passed >= theirs and callable(handler) and not rung:
             rung = True
-            signal.setitimer(signal.ITIMER_REAL, _ENDING)
             handler(number, frame)
-        # An alarm while the exception of the one before ends the wait would take its place, and
-        # the timer would go on after that.
-        signal.setitimer(signal.ITIMER_REAL, _ENDING)
         check(passed)
         signal.setitimer(signal.ITIMER_REAL, tick)
 
