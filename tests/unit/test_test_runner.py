@@ -180,6 +180,15 @@ def test_what_has_not_run_within_the_time_is_skipped_and_named(logs):
     assert "  wire: the time of the run was up; sh -c touch never had run 0 tests" in text
 
 
+@pytest.mark.parametrize("seconds", ["0", "-5"])
+def test_no_time_at_all_is_refused(seconds):
+    """Else nothing would run and nothing would fail."""
+    command = [sys.executable, str(ROOT / "tests/run"), "--within", seconds, "types"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert f"--within {seconds}: name a number of seconds above 0" in done.stderr
+
+
 def test_a_stage_that_hangs_is_a_failure_whatever_the_time_of_the_run(logs):
     hung = shell("wire", "sleep 60")._replace(seconds=1)
     (ended,) = run_lanes([[hung]], Progress(io.StringIO()), time.monotonic() + 30)
