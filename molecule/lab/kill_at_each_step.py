@@ -7,7 +7,7 @@ Standard library only, syntax of Python 3.6. With "kernel" only the steps count 
 grants (a value is written, a command runs), and those right after: every step of files is killed at
 in a container, where that takes seconds. systemd reads its units again only where nothing is
 killed: nothing here compares what it read, and an emulated machine takes ten seconds for it. The
-command is a step all the same.
+command still counts as a step.
 
     kill_at_each_step.py apply CONTROL [kernel]
         kill apply before step 1, 2, 3 ...; revert; compare

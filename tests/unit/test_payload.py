@@ -208,7 +208,7 @@ class Uses(NamedTuple):
     bound: frozenset[str]
     #: Level of the import, module, and pairs of name and alias.
     imports: list[tuple[int, str | None, list[tuple[str, str]]]]
-    #: Names that a function uses for its own values are no modules.
+    #: Names that a function assigns. They hide a module of the same name.
     hidden: frozenset[str]
     attributes: frozenset[tuple[str, str]]
 
