@@ -35,6 +35,10 @@ from .sources import MODULES, PACKAGE, Source
 COMPRESSIONS = ("lzma", "zlib")
 NO_COMPRESSION = 76
 
+#: Files that every control has, and folders that a control and the library have.
+_ALIKE = ("__init__.py", "control.py", "policy.py", "subjects.py")
+_FOLDERS = ("parsers", "probes", "snmp")
+
 #: Where a module's answer begins.
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
@@ -254,9 +258,11 @@ def _build(
 
 
 def _kind(path: str) -> str:
-    """The folder; for a file of a control the first word of its name, such as rules."""
+    """What sources are alike: the same folder, or the same file of each control."""
     *folders, folder, name = path.split("/")
-    return f"~{name[:-3].split('_')[0]}" if folders[-1:] == ["controls"] else folder
+    if folders[-1:] == ["controls"]:
+        return f"~{name}" if name in _ALIKE else "~~"
+    return next((kind for kind in _FOLDERS if kind in folders or kind == folder), folder)
 
 
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
