@@ -35,9 +35,9 @@ from .sources import MODULES, PACKAGE, Source
 COMPRESSIONS = ("lzma", "zlib")
 NO_COMPRESSION = 76
 
-#: Files that every control has, and folders that a control and the library have.
+#: Files of each control, and directories that controls and the library have.
 _ALIKE = ("__init__.py", "control.py", "policy.py", "subjects.py")
-_FOLDERS = ("parsers", "probes", "snmp")
+_DIRECTORIES = ("parsers", "probes", "snmp")
 
 #: Where a module's answer begins.
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
@@ -258,11 +258,11 @@ def _build(
 
 
 def _kind(path: str) -> str:
-    """What sources are alike: the same folder, or the same file of each control."""
-    *folders, folder, name = path.split("/")
-    if folders[-1:] == ["controls"]:
+    """The group of alike sources: a directory, or one file of each control."""
+    *parents, directory, name = path.split("/")
+    if parents[-1:] == ["controls"]:
         return f"~{name}" if name in _ALIKE else "~~"
-    return next((kind for kind in _FOLDERS if kind in folders or kind == folder), folder)
+    return next((kind for kind in _DIRECTORIES if kind in (*parents, directory)), directory)
 
 
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
