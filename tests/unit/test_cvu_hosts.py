@@ -64,11 +64,6 @@ DIFFERENCES = (
         *("required", "Package", "gcc-c++", "fail", "packages.md"),
         "an installed package is older than CVU or ORAchk requires.",
     ),
-    # Less strict: CVU 23.7 and 23.26.1 require kernel.shmmax as it is set, in pages.
-    Difference(
-        *("worse", "OS Kernel Parameter", "shmall", "pass", "kernel_parameters.md"),
-        "| `kernel.shmall` | at least `kernel.shmmax` of the row above in pages | since 23 |",
-    ),
 )
 
 

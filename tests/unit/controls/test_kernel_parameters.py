@@ -157,7 +157,7 @@ class TestTable:
 
 def figures(**changes: Any) -> formulas.Figures:
     plain = {"memory": 64 * GIB, "huge": 0, "page": 4096, "sga": 0, "nodes": 1, "files": None}
-    return formulas.Figures(**{"largest": 0, **plain, **changes})
+    return formulas.Figures(**{"largest": 0, "segment": 4096, **plain, **changes})
 
 
 class TestFormulas:
@@ -175,6 +175,11 @@ class TestFormulas:
             ("pages_of_memory", {"page": 65536}, 419431, "are 419431 pages of 65536 bytes"),
             ("pages_of_memory", {"sga": 48 * GIB}, 12582912, "all SGAs together, 51539607552"),
             ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
+            ("pages_of_largest", {"segment": 32 * GIB}, 8388608, "half of 64.0 GiB memory"),
+            (
+                *("pages_of_largest", {"segment": 32 * GIB + 1}, 8388609),
+                "kernel.shmmax is 34359738369 bytes, which are 8388609 pages of 4096 bytes",
+            ),
             ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
             ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
             ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4% of 32.0 GiB without"),
@@ -215,9 +220,23 @@ class TestWhereItCounts:
 
     def test_of_two_releases_the_strictest_number_counts(self, judge):
         machine = with_home(with_home(stock()), "23.0.0.0.0", "/u01/app/oracle/product/23")
+        machine.file(proc("kernel.shmmax"), "1024\n")
         findings = judge(machine)
         assert findings["kernel.shmall"].desired.startswith("at least 8388608 (40%")
         assert findings["kernel.panic"].status == "fail"
+
+    @pytest.mark.parametrize(
+        ("pages", "status"), [("16777216", "pass"), ("16777215", "fail")], ids=["equal", "less"]
+    )
+    def test_23ai_compares_shmall_with_the_shmmax_that_is_set(self, judge, pages, status):
+        machine = with_home(stock(), "23.0.0.0.0").file(proc("kernel.shmmax"), f"{64 * GIB}\n")
+        finding = judge(machine.file(proc("kernel.shmall"), f"{pages}\n"))["kernel.shmall"]
+        assert finding.status == status
+        assert "at least 16777216 (kernel.shmmax is 68719476736 bytes" in finding.desired
+
+    def test_23ai_without_a_known_shmmax(self, judge):
+        machine = with_home(stock(), "23.0.0.0.0").deny(proc("kernel.shmmax"))
+        assert judge(machine)["kernel.shmall"].status == "error"
 
     def test_a_home_that_does_not_tell_its_release(self, judge):
         machine = with_home(stock()).command(f"sqlplus -V of {packs.HOME}", "", 1)

@@ -10,6 +10,7 @@ from ...collect.host import Host
 from ...errors import HostproofError
 from ...evaluate.comparing import numbers
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
+from ...parsers.number import integer
 from ...parsers.systemd import sysctl_d
 from ...probes.kernel import numa, page_size
 from ...probes.nfs import nfs_files
@@ -129,6 +130,7 @@ def _figures(
         sga=attempt(_sga, policy, segments),
         largest=attempt(_largest, policy, segments),
         nodes=attempt(_count_nodes, host),
+        segment=attempt(lambda: integer(known(running["kernel/shmmax"]))),
         files=files[0] if files else None,
     )
 

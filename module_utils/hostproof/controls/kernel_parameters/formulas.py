@@ -23,7 +23,8 @@ _PAGES_11 = 2097152
 
 class Figures(NamedTuple):
     """What the formulas take. Bytes but for ``nodes``, the NUMA nodes; ``sga`` is that of all
-    instances, ``huge`` what is in the pool of huge pages, ``files`` what fs.file-max is now."""
+    instances, ``huge`` what is in the pool of huge pages, ``segment`` what kernel.shmmax is now,
+    ``files`` what fs.file-max is now."""
 
     memory: Answer[int]
     huge: Answer[int]
@@ -31,6 +32,7 @@ class Figures(NamedTuple):
     sga: Answer[int]
     largest: Answer[int]
     nodes: Answer[int]
+    segment: Answer[int]
     files: Optional[int]
 
 
@@ -80,10 +82,13 @@ def pages_of_memory(figures: Figures) -> Amount:
 
 
 def pages_of_largest(figures: Figures) -> Amount:
-    """kernel.shmall since 23ai: at least kernel.shmmax, in pages."""
+    """kernel.shmall since 23ai: kernel.shmmax in pages, as it is set or as it is required."""
     amount, page = half_of_memory(figures), known(figures.page)
-    pages = -(-amount.value[0] // page)
-    return Amount((pages,), f"{amount.how}, which are {pages} pages of {page} bytes")
+    size, how, now = amount.value[0], amount.how, known(figures.segment)
+    if now > size:
+        size, how = now, f"kernel.shmmax is {now} bytes"
+    pages = -(-size // page)
+    return Amount((pages,), f"{how}, which are {pages} pages of {page} bytes")
 
 
 def free_for_receives(figures: Figures) -> Amount:
