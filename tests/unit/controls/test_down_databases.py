@@ -126,12 +126,67 @@ def test_a_running_instance_tells_the_name_that_its_database_has_in_oratab():
 
 
 def test_what_is_no_database_takes_no_part():
-    machine = down(f"agent:/u01/agent13c:N\nclient:/u01/client:N\n-MGMTDB:{HOME}:N\n{ASM}", {})
+    machine = down("agent:/u01/agent13c:N\nclient:/u01/client:N\n", {})
     machine.command("stat -L -c %U /u01/client/bin/sqlplus", "oracle\n")
     covers, wasted = of_pool(machine)
     assert covers.status == "skip", covers
     assert wasted.status == "warn"
     assert not wasted.commands
+
+
+HIDDEN = {
+    "a home for any database": down(f"*:{HOME}:N\n", {}),
+    "ASM alone": down(ASM, {}),
+    "the management repository alone": down(f"agent:/u01/agent13c:N\n-MGMTDB:{HOME}:N\n", {}),
+    "a running database that oratab does not name": down(ASM, {})
+    .pool(16392, 8196)
+    .instance("PROD1", *packs.healthy_sga(), memlock=None),
+    "olr.loc": down("", {}).file("/etc/oracle/olr.loc", "crs_home=/u01/app/grid\n"),
+    "ocr.loc": down("", {}).file("/etc/oracle/ocr.loc", "ocrconfig_loc=+DATA\n"),
+}
+
+
+@pytest.mark.parametrize("machine", HIDDEN.values(), ids=HIDDEN)
+def test_databases_that_only_clusterware_knows_are_unknown(machine):
+    covers, wasted = of_pool(machine)
+    for finding in (covers, wasted):
+        assert finding.status == "error", finding
+        assert "databases that only Clusterware knows" in finding.why
+    for finding in judge(machine):
+        assert not any("nr_hugepages" in command for command in finding.commands), finding
+    _covers, wasted = of_pool(machine, instances=[{"sid": "PROD1", "sga": "16G"}])
+    assert wasted.status in ("pass", "warn"), "the policy tells it all"
+
+
+def test_clusterware_lists_its_databases():
+    grid = {"argv0": "/u01/app/grid/bin/ocssd.bin", "exe": "/u01/app/grid/bin/ocssd.bin"}
+    listing = (
+        "list the databases of Clusterware (crsctl stat res -w TYPE = ora.database.type)",
+        "NAME=ora.prod.db\nTYPE=ora.database.type\nTARGET=ONLINE\nSTATE=ONLINE on db1\n\n",
+    )
+    machine = (
+        down(ASM, {}).pool(16392, 8196).command("getent passwd", "grid:x:54322:1::/:/bin/sh\n")
+    )
+    machine.running.append({"pid": 901, "uid": 54322, "gid": 1, "started": 61.5, **grid})
+    covers, _wasted = of_pool(machine.command(*listing))
+    assert (covers.status, "(prod)" in covers.why) == ("error", True), covers
+    machine.evidence.clear()
+    assert of_pool(machine.command(listing[0], ""))[0].status == "skip"
+    machine.evidence.clear()
+    machine.command(*listing).instance("PROD1", *packs.healthy_sga(), memlock=None)
+    covers, wasted = of_pool(machine)
+    assert (covers.status, wasted.status) == ("pass", "warn"), covers
+    assert not wasted.commands
+    machine.evidence.clear()
+    machine.command(listing[0], listing[1] + "NAME=ora.dev.db\n")
+    covers, wasted = of_pool(machine)
+    assert (covers.status, wasted.status) == ("error", "error")
+    assert "(dev)" in covers.why
+    machine.evidence.clear()
+    assert (
+        of_pool(machine.command(listing[0], "CRS-4047: No Oracle Clusterware", 1))[0].status
+        == "error"
+    )
 
 
 def test_an_instance_that_refuses_huge_pages_needs_no_pool():

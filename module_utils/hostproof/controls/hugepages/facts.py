@@ -43,6 +43,7 @@ class Facts(NamedTuple):
     release: Answer[kernel_release.Release]
     instances: Answer[List[Instance]]
     databases: Answer[List[Database]]
+    hidden: Answer[None]
     segments: Answer[List[sysvipc_shm.ShmSegment]]
     page_sizes: Answer[Dict[int, PagesOfSize]]
     boot: boot_probe.Boot
@@ -66,13 +67,15 @@ def read(host: Host, policy: Policy) -> Facts:
     pool = attempt(lambda: meminfo.pool(known(memory)))
     release = attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip()))
     running = attempt(instances_probe.find_instances, host)
+    databases = attempt(_read_databases, host, policy, running)
     return Facts(
         meminfo=memory,
         pool=pool,
         overcommit=attempt(host.read_number, OVERCOMMIT_FILE),
         release=release,
         instances=running,
-        databases=attempt(_read_databases, host, policy, running),
+        databases=databases,
+        hidden=attempt(_check_hidden, host, policy, databases),
         segments=attempt(instances_probe.read_segments, host),
         page_sizes=attempt(pool_probe.read_page_sizes, host),
         boot=boot_probe.read_boot(host),
@@ -114,6 +117,11 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
         next_start.look_at(host, asking, sid, active.get(sid), stopped.get(sid))
         for sid in sorted(set(active) | set(stopped))
     ]
+
+
+def _check_hidden(host: Host, policy: Policy, databases: Answer[List[Database]]) -> None:
+    if policy.instances is None:
+        next_start.check_clusterware(host, [database.sid for database in known(databases)])
 
 
 def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:

@@ -121,6 +121,7 @@ def next_starts(
                 problems.append(_unreported(database.sid, start.coming.source))
         elif not (isinstance(start, Absent) and database.sid in listed):
             problems.append(_unmapped(database, start) if database.running is None else start)
+    problems += [facts.hidden] if isinstance(facts.hidden, HostproofError) else []
     return starts, problems[0] if problems else None
 
 

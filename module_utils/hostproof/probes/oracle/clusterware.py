@@ -25,6 +25,8 @@ _NETWORKS = "list the networks of Clusterware"
 NETWORKS_KEY = f"command:{_NETWORKS} (oifcfg getif)"
 #: Where root.sh writes the home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
+#: A host with one of them has or had Clusterware.
+FILES = OLR + ("/etc/oracle/ocr.loc", "/var/opt/oracle/ocr.loc")
 
 
 def read_home(host: Host) -> Optional[str]:
@@ -37,6 +39,13 @@ def read_home(host: Host) -> Optional[str]:
             if name.strip() == "crs_home" and value.strip():
                 home = value.strip().rstrip("/")
     return home
+
+
+def databases(host: Host, daemon: Process) -> List[str]:
+    """The names of all databases of the cluster, in small letters."""
+    arguments = ("crsctl", "stat", "res", "-w", "TYPE = ora.database.type")
+    output = ask(host, daemon, "list the databases of Clusterware", *arguments)
+    return re.findall(r"^NAME=ora\.([\w$#]{1,30})\.db$", output.stdout, re.MULTILINE)
 
 
 def css_daemons(host: Host) -> List[Process]:

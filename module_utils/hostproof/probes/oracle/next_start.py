@@ -18,6 +18,7 @@ from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...parsers.oracle import oratab, pfile
 from ...parsers.size import human, parse_size
 from ..nfs import nfs_files
+from . import clusterware
 from . import oracle_parameters as parameters_probe
 from .instances import Instance
 from .monitors import PMON_KEY
@@ -72,7 +73,8 @@ KINDS = ("ora", "db")
 #: The parameters with the names that Clusterware gives a database in oratab.
 NAMES = ("db_unique_name", "db_name")
 #: How the names of ASM (+ASM1), its proxy (+APX1) and the management repository (-MGMTDB) begin.
-NO_DATABASE = ("+", "-")
+#: "*" is a home without a database.
+NO_DATABASE = ("+", "-", "*")
 
 _MIB, _GIB = 1 << 20, 1 << 30
 #: An SGA of at most the first number has granules of the second.
@@ -129,7 +131,7 @@ def homes_of_oratab(host: Host) -> Dict[str, str]:
     homes = {}
     for path in oratab.PATHS:
         text = unless_absent(attempt(host.read_text, path), "")
-        homes.update({entry.sid: entry.home for entry in oratab.parse(text) if entry.sid != "*"})
+        homes.update({entry.sid: entry.home for entry in oratab.parse(text)})
     return homes
 
 
@@ -161,6 +163,30 @@ def not_running(homes: Dict[str, str], running: Dict[str, Instance]) -> List[str
         and name not in running
         and not any(_may_be_of(name, sid, homes) for sid in running)
     ]
+
+
+def check_clusterware(host: Host, sids: List[str]) -> None:
+    """Unanswered if oratab names none of ``sids``, and Clusterware can start other databases."""
+    homes = homes_of_oratab(host)
+    names = [name for name in homes if name[0] not in NO_DATABASE]
+    if names and sids:
+        return
+    files = [path for path in clusterware.FILES if if_known(attempt(host.read_text, path), "")]
+    if len(names) == len(homes) and not files:
+        return
+    hidden = ["not listed"]
+    for daemon in clusterware.css_daemons(host):
+        hidden = [
+            name
+            for name in clusterware.databases(host, daemon)
+            if not any(sid.lower() == name or _may_be_of(name, sid.lower(), homes) for sid in sids)
+        ]
+    if hidden:
+        raise Unanswered(
+            "file:" + (files or oratab.PATHS)[0],
+            "the SGA of databases that only Clusterware knows is unknown "
+            f"({', '.join(hidden)}): list every instance in hugepages_instances",
+        )
 
 
 def listed_in_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
