@@ -472,11 +472,27 @@ def test_a_traceback_leads_to_the_source():
     done, mark = ask(sys.executable, "verify_controls", {"controls": {}})
     answer = payload.answer_in(done.stdout.decode(), mark)
     assert answer["crashed"] == "KeyError: 'evidence_pack'"
-    place = re.findall(
-        r'File "(library/verify_controls\.py)", line (\d+), in main', answer["exception"]
-    )
+    trace = payload.with_lines_of_source(answer["exception"], "verify_controls", [])
+    place = re.findall(r'File "(library/verify_controls\.py)", line (\d+), in main', trace)
     (path, line) = place[-1]
     assert "evidence_pack" in (ROOT / path).read_text().splitlines()[int(line) - 1]
+
+
+def test_a_place_that_no_source_has_stays():
+    trace = 'File "<string>", line 7, in x\nFile "library/verify_controls.py", line 99999, in y'
+    assert payload.with_lines_of_source(trace, "verify_controls", []) == trace
+
+
+def test_without_empty_lines_each_source_is_the_same_program():
+    for source in payload.all_sources().values():
+        short = sources.without_empty_lines(source.text)
+        assert ast.dump(ast.parse(short)) == ast.dump(ast.parse(source.text)), source.path
+
+
+def test_empty_lines_in_a_string_stay():
+    text = 'a = 1\n\nb = """x\n\n  y"""\n\n'
+    assert sources.without_empty_lines(text) == 'a = 1\nb = """x\n\n  y"""'
+    assert sources.kept_lines(text) == [1, 3, 4, 5]
 
 
 def test_what_the_code_prints_is_not_in_the_answer(tmp_path):
@@ -502,12 +518,12 @@ def test_what_is_no_answer(packed, says):
 def test_payload_is_what_it_says():
     text = lzma.decompress(payload.payload_for("change_journal", [])).decode()
     bootstrap, *rest = text.split("\0")
-    assert bootstrap == sources.strip(BOOTSTRAP.read_text())
+    assert bootstrap == sources.without_empty_lines(sources.strip(BOOTSTRAP.read_text()))
     every = payload.all_sources()
     names = payload.what_travels(every, "change_journal", [])
     used = sources.without_unused([every[name] for name in names], bootstrap)
     assert sorted(part.partition("\n")[::2] for part in rest) == sorted(
-        (source.path, source.text) for source in used
+        (source.path, sources.without_empty_lines(source.text)) for source in used
     )
     again = zlib.decompress(payload.payload_for("change_journal", [], "zlib")).decode()
     assert again == text

@@ -52,6 +52,9 @@ def prepare(module: str = "") -> None:
     transport.freeze_memory()
 
 
+#: Characters of a traceback that are read: its end has the place of the fault.
+MOST_OF_TRACE = 20_000
+
 #: Errors with a message of one sentence.
 _SENTENCES = (
     Failed,
@@ -188,9 +191,14 @@ class PayloadAction(transport.Task):
             if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:
                 break
         try:
-            return payload.answer_in(output["stdout"], mark)
+            answer = payload.answer_in(output["stdout"], mark)
         except payload.NoAnswer as problem:
             raise Failed(f"{problem}: {what_was_said(output)}") from None
+        if isinstance(trace := answer.get("exception"), str):
+            answer["exception"] = payload.with_lines_of_source(
+                trace[-MOST_OF_TRACE:], self.task_name, controls
+            )
+        return answer
 
     def _send(
         self, interpreter: str, params: dict[str, Any], controls: list[str], compression: str
@@ -359,7 +367,7 @@ def what_was_said(output: dict[str, Any]) -> str:
 
 def where_in(answer: dict[str, Any]) -> str:
     """The last place in our own code that a traceback names."""
-    trace = str(answer.get("exception"))[-20_000:]
+    trace = str(answer.get("exception"))[-MOST_OF_TRACE:]
     places = [one_line(line) for line in trace.splitlines() if line.strip().startswith("File ")]
     ours = [place for place in places if "module_utils/" in place or "library/" in place]
     return (ours or places or ["no traceback"])[-1][:300]

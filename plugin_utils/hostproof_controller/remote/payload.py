@@ -42,6 +42,9 @@ _DIRECTORIES = ("parsers", "probes", "snmp")
 #: Where a module's answer begins.
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
+#: A place in a traceback.
+_PLACE = re.compile(r'File "([^"\n]+)", line ([1-9]\d{0,5})\b')
+
 TOO_OLD = "Hostproof needs Python 3.6 or newer: set ansible_python_interpreter; this is "
 
 #: Maximum size of an answer in bytes: compressed, and decompressed.
@@ -216,10 +219,9 @@ def _compiled(module: str, chosen: tuple[str, ...]) -> tuple[str, str, str] | No
 
 
 def _compile(sources: dict[str, Source], module: str, controls: tuple[str, ...]) -> bytes:
-    modules = [sources[name] for name in what_travels(sources, module, controls)]
     codes = {
-        source.path: compile(source.text, source.path, "exec", dont_inherit=True)
-        for source in modules
+        path: compile(travelling.without_empty_lines(text), path, "exec", dont_inherit=True)
+        for path, text, _ in _used(sources, module, controls)
     }
     # Each by itself: a host imports some of them.
     return marshal.dumps({path: marshal.dumps(code) for path, code in codes.items()})
@@ -246,15 +248,36 @@ def _payload(module: str, controls: tuple[str, ...], compression: str) -> bytes:
 def _build(
     sources: dict[str, Source], module: str, controls: tuple[str, ...], compression: str
 ) -> bytes:
-    bootstrap = travelling.strip((Path(__file__).parent / "bootstrap.py").read_text())
-    chosen = [sources[name] for name in what_travels(sources, module, controls)]
+    used = _used(sources, module, controls)
     # Sources of one kind are alike: next to each other they take less.
-    chosen.sort(key=lambda source: (_kind(source.path), source.path))
+    used.sort(key=lambda source: (_kind(source.path), source.path))
     # No source holds a NUL. From the path the name of the module follows.
-    parts = [
-        f"{source.path}\n{source.text}" for source in travelling.without_unused(chosen, bootstrap)
-    ]
-    return _compress("\0".join([bootstrap, *parts]).encode(), compression)
+    parts = [f"{path}\n{travelling.without_empty_lines(text)}" for path, text, _ in used]
+    return _compress("\0".join([_bootstrap(), *parts]).encode(), compression)
+
+
+def _used(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[Source]:
+    """The sources that a module needs for these controls, without unused definitions."""
+    chosen = [sources[name] for name in what_travels(sources, module, controls)]
+    return travelling.without_unused(chosen, _bootstrap())
+
+
+@functools.cache
+def _bootstrap() -> str:
+    text = travelling.strip((Path(__file__).parent / "bootstrap.py").read_text())
+    return travelling.without_empty_lines(text)
+
+
+def with_lines_of_source(trace: str, module: str, controls: Iterable[str]) -> str:
+    """A traceback of a host, with the lines of the sources for those of the payload."""
+    texts = {source.path: source.text for source in _used(all_sources(), module, controls)}
+
+    def place(match: re.Match[str]) -> str:
+        lines = travelling.kept_lines(texts.get(match[1], ""))
+        number = int(match[2])
+        return f'File "{match[1]}", line {lines[number - 1] if number <= len(lines) else number}'
+
+    return _PLACE.sub(place, trace)
 
 
 def _kind(path: str) -> str:

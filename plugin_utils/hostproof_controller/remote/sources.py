@@ -321,6 +321,22 @@ def without_unused(sources: list[Source], rest: str) -> list[Source]:
     return sources
 
 
+def kept_lines(text: str) -> list[int]:
+    """The numbers, from 1, of the lines that travel: all but empty ones outside of strings."""
+    in_strings: set[int] = set()
+    if '"""' in text:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant | ast.JoinedStr):
+                in_strings.update(range(node.lineno, (node.end_lineno or 0) + 1))
+    lines = enumerate(text.split("\n"), 1)
+    return [number for number, line in lines if line or number in in_strings]
+
+
+def without_empty_lines(text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(lines[number - 1] for number in kept_lines(text))
+
+
 def _calls(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
