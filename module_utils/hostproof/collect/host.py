@@ -76,7 +76,7 @@ SOURCED = re.compile(
 _IN_FOLDER = re.compile(r"^[ \t]*WorkingDirectory[ \t]*=[ \t-]*(/[^\s%]*)", re.MULTILINE)
 _RELATIVE = re.compile(r"(?:\bsh[ \t]+|[\s;&|'\"=]\./)(\w[\w.+@/-]*)")
 #: The crontab of an account without root privileges, and the part of a line that runs as root.
-OF_ACCOUNT = re.compile(r"/spool/cron/(?:[^/]+/)?(?!root\Z)[^/]+\Z")
+OF_ACCOUNT = re.compile(r"/spool/cron/(?!atjobs/)(?:[^/]+/)?(?!root\Z)[^/]+\Z")
 AS_ROOT = re.compile(
     r"\b(?:sudo|doas|dzdo|pbrun)\b(?![^|;&<>\n]{0,200}\s-u\s*(?!\s|root))[^|;&<>\n]*"
 )

@@ -408,3 +408,19 @@ class TestCrontabsOfAccounts:
 
     def test_one_that_may_not_be_read(self):
         is_unknown(host().deny("/var/spool/cron/oracle"), "/var/spool/cron/oracle")
+
+
+class TestJobsOfAt:
+    FOLDERS = pytest.mark.parametrize("folder", ["at", "atjobs", "cron/atjobs"])
+
+    @FOLDERS
+    def test_one_that_waits(self, folder):
+        path = f"/var/spool/{folder}/a0000101bb3f2a"
+        lines = ["#!/bin/sh", "# atrun uid=0 gid=0", "cd /root || {", "}", f"sysctl -w {KEY}=60"]
+        is_unknown(host().file(path, "\n".join([*lines, ""])), f"{path}:5")
+
+    @FOLDERS
+    def test_one_that_sets_nothing(self, folder):
+        path = f"/var/spool/{folder}/a0000101bb3f2a"
+        machine = host().file(path, "#!/bin/sh\ncat /proc/sys/vm/swappiness\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")

@@ -3,7 +3,7 @@
 """Commands that change kernel settings once the host is up: rc.local, units, cron, rules.
 
 Sources: systemd-rc-local-generator(8); systemctl(1), is-enabled; systemd.unit(5), "Unit File Load
-Path"; crontab(5); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfaces(5);
+Path"; crontab(5); at(1); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfaces(5);
 networkd-dispatcher(8); dhclient-script(8); systemd.generator(7).
 """
 
@@ -39,6 +39,9 @@ _SCRIPTS = (
     "/etc/cron.daily/*",
     "/etc/cron.weekly/*",
     "/etc/cron.monthly/*",
+    "/var/spool/at/*",
+    "/var/spool/atjobs/*",
+    "/var/spool/cron/atjobs/*",
     "/etc/rc[2-5S].d/S*",
     "/etc/rc.d/rc[2-5S].d/S*",
     "/etc/init.d/boot.d/S*",
@@ -241,7 +244,7 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
         command = boot_commands.of_unit(line)
         effects, sure = boot_commands.of_exec(command or "")
         return effects, sure and not _STOPS.match(line)
-    if path in _CRONTABS or path.startswith(("/etc/cron.d/", "/var/spool/cron/")):
+    if path in _CRONTABS or re.match("/etc/cron.d/|/var/spool/cron/(?!atjobs)", path):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
     if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
