@@ -21,6 +21,7 @@ from ansible.module_utils.hostproof.collect.host import (
     Output,
     Process,
     RecordedHost,
+    _joined_lines,
     matching_lines,
 )
 from ansible.module_utils.hostproof.collect.identity import Kind
@@ -371,7 +372,7 @@ class Machine(RecordedHost):
             if "error" in answer:
                 unread.append(path)
                 continue
-            rows = list(enumerate(answer["text"].splitlines(), 1))
+            rows = _joined_lines(answer["text"])
             if only_as_root and OF_ACCOUNT.search(path):
                 rows = [row for row in rows if AS_ROOT.search(row[1])]
             if matching := [row for row in rows if re.search(pattern, row[1])]:

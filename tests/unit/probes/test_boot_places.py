@@ -112,6 +112,58 @@ class TestUnits:
         machine.command(f"systemctl is-enabled {starter}", "enabled\n")
         is_unknown(machine, "tune.service")
 
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            (f"{OWN}/app.service", "[Unit]\nWants=net.target tune.service\n[Service]\n"),
+            (f"{OWN}/app.service", "[Unit]\nRequires=net.target \\\n  tune.service\n"),
+            (f"{OWN}/app.service.d/a.conf", "[Unit]\nBindsTo=tune.service\n"),
+            ("/usr/lib/systemd/system/app.service", "[Unit]\nOnSuccess=tune.service\n"),
+            (f"{OWN}/app.service", "[Unit]\nOnFailure = tune.service\n"),
+            (f"{OWN}/app.service", "[Unit]\nUpholds=mid.target\n"),
+            (f"{OWN}/app.service", "[Service]\nExecStart=/bin/systemctl start tune\n"),
+            (f"{OWN}/multi-user.target.d/a.conf", "[Unit]\nWants=tune.service\n"),
+            ("/etc/cron.d/a", "@reboot root systemctl --no-block restart tune.service\n"),
+            ("/etc/rc.d/boot.local", "service tune start\n"),
+        ],
+    )
+    def test_another_unit_or_a_script_that_starts_one(self, path, text):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/mid.target", "[Unit]\nWants=tune.service\n")
+        for unit in ("tune.service", "mid.target", "mid.timer"):
+            machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        machine.evidence.clear()
+        machine.command("systemctl is-enabled app.service", "enabled\n")
+        machine.command("systemctl is-enabled multi-user.target", "static\n")
+        is_unknown(machine.file(path, text), "tune.service:2")
+
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            (f"{OWN}/app.service", "[Unit]\nAfter=tune.service\nPartOf=tune.service\n"),
+            (f"{OWN}/app.service", "[Unit]\nWants=tune-x.service x-tune.service\n"),
+            (f"{OWN}/app.service", "[Unit]\n#Wants=tune.service\n"),
+            (f"{OWN}/off.service", "[Unit]\nWants=tune.service\n"),
+            ("/etc/cron.d/a", "# systemctl start tune.service\n@daily root systemctl stop tune\n"),
+        ],
+    )
+    def test_what_starts_no_other_unit(self, path, text):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.command("systemctl is-enabled app.service", "enabled\n").file(path, text)
+        for unit in ("tune.service", "off.service"):
+            machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    def test_units_that_start_each_other(self):
+        machine = host().file(f"{OWN}/a.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.file(f"{OWN}/b.service", "[Unit]\nWants=a.service\n")
+        machine.file(f"{OWN}/a.service.d/x.conf", "[Unit]\nWants=b.service\n")
+        for unit in ("a.service", "b.service"):
+            machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
     def test_a_disabled_timer_of_another_name(self):
         machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
         machine.file(f"{OWN}/late.timer", "[Timer]\nUnit=tune.service\n")

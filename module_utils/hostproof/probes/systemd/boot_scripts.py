@@ -325,12 +325,38 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
         return None if by_drop_in or "@" in name else True
     if state in _MAY_RUN or "@" in name:
         return None
-    timer = name.rpartition(".")[0] + ".timer"
-    if _state(host, timer) in _RUNS or any(
-        _state(host, starter) in _RUNS for starter in _starters(host, name)
-    ):
-        return None
+    units = [name, name.rpartition(".")[0] + ".timer"]
+    for unit in units:
+        if unit != name and ("@" in unit or _state(host, unit) in _RUNS + _MAY_RUN):
+            return None
+        paths = _dependents(host, unit.rpartition(".")[0])
+        if not all(map(_is_unit, paths)):
+            return None
+        others = [re.sub(r"\.d/.*", "", path.rpartition("/system/")[2]) for path in paths]
+        units += [other for other in _starters(host, unit) + others if other not in units]
     return False
+
+
+def _dependents(host: Host, stem: str) -> List[str]:
+    """The units that depend on a unit of that name, and the scripts that start one."""
+    name = "what starts " + stem
+    search = attempt(
+        host.find_lines,
+        name,
+        PLACES
+        + tuple(f"{folder}/*.target{end}" for folder in UNIT_FOLDERS for end in ("", ".d/*.conf")),
+        r"(?:^[ \t]*(?:Wants|Requires|BindsTo|Upholds|On(?:Success|Failure))[ \t]*="
+        r"|\bsystemctl\s.{0,50}start\s|\bservice\s)"
+        r"(?:\\\n|.){0,200}"
+        rf"(?<![\w@-]){re.escape(stem)}(?![\w-])",
+    )
+    # Recordings of earlier releases do not have it.
+    found = known(search).lines if host.has("lines:" + name) else {}
+    return [
+        path
+        for path in sorted(found)
+        if not all(line.lstrip().startswith("#") for _number, line in found[path])
+    ]
 
 
 def _starters(host: Host, service: str) -> List[str]:
