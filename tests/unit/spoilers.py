@@ -1,7 +1,8 @@
 """Ways in which a reading of a host can be lost or spoilt: no check may get better by it."""
 
 import copy
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ansible.module_utils.hostproof.collect.host import RecordedHost
@@ -63,6 +64,19 @@ def _with_texts(reading: Reading, text: str) -> Reading:
 SPOILERS = (removed, denied, timed_out, hollow, of_another_kind, garbled, emptied)
 #: Nothing was answered at all.
 SILENT = (removed, denied, timed_out, hollow, of_another_kind)
+
+
+#: Controls cannot tell the others from these: a RecordedHost raises Unanswered for each.
+DISTINCT = (removed, denied, garbled, emptied)
+
+
+def cases(hosts: Iterable[str], spoils: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Each host with each way to spoil a reading, and after the first host only with the distinct
+    ones."""
+    first, *rest = hosts
+    spoils = list(spoils)
+    distinct = [spoil for spoil in spoils if spoil in DISTINCT]
+    return [(first, spoil) for spoil in spoils] + list(itertools.product(rest, distinct))
 
 
 def spoilt_recordings(

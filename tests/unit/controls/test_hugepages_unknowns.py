@@ -16,6 +16,7 @@ from spoilers import (
     SPOILERS,
     Reading,
     better_for_less,
+    cases,
     summary,
     sure_of_nothing,
 )
@@ -109,8 +110,7 @@ def test_healthy_host_passes_every_check():
     assert set(statuses.values()) == {PASS}
 
 
-@pytest.mark.parametrize("spoil", SPOILERS)
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("host", "spoil"), cases(HOSTS, SPOILERS))
 def test_no_check_gets_better_by_knowing_less(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
@@ -128,8 +128,7 @@ SHOWN_BESIDE = {
 }
 
 
-@pytest.mark.parametrize("spoil", SILENT)
-@pytest.mark.parametrize("host", ["healthy", "healthy, listed"])
+@pytest.mark.parametrize(("host", "spoil"), cases(["healthy", "healthy, listed"], SILENT))
 def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)

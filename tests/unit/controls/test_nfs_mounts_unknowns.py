@@ -17,6 +17,7 @@ from spoilers import (
     SPOILERS,
     Reading,
     better_for_less,
+    cases,
     emptied,
     summary,
     sure_of_nothing,
@@ -122,8 +123,7 @@ def test_sick_host_is_sick():
     assert passed == {"mounted", "shared_superblock"}
 
 
-@pytest.mark.parametrize("spoil", SPOILERS)
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("host", "spoil"), cases(HOSTS, SPOILERS))
 def test_no_check_gets_better_by_knowing_less(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
@@ -142,8 +142,7 @@ SHOWN_BESIDE = {
 }
 
 
-@pytest.mark.parametrize("spoil", SILENT)
-@pytest.mark.parametrize("host", ["ready", "ready, listed"])
+@pytest.mark.parametrize(("host", "spoil"), cases(["ready", "ready, listed"], SILENT))
 def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
