@@ -603,6 +603,29 @@ class TestSockets:
             ("rm -rf /var/tmp/.oracle/*", ["pass", "fail"]),
             ("rm -rf /tmp/*", ["pass", "pass"]),
             ("# tmpwatch 10d /tmp", ["pass", "pass"]),
+            # What lies in the directory has another name.
+            ("find /tmp ! -name '.oracle' -mtime +5 -delete", ["fail", "pass"]),
+            (
+                "find /tmp \\( -name .oracle -o -name .X11-unix \\) -prune -o -mtime +3"
+                " -exec rm -rf {} +",
+                ["pass", "pass"],
+            ),
+            ("find /tmp -depth -name .oracle -prune -o -type s -delete", ["fail", "pass"]),
+            ("find / -path /tmp -prune -o -path '*/.oracle/*' -delete", ["pass", "fail"]),
+            ("find /tmp -mindepth 3 -mtime +9 -delete", ["pass", "pass"]),
+            ("find /tmp -maxdepth 2 -mtime +9 -delete", ["fail", "pass"]),
+            ("find /tmp -type d -empty -delete", ["pass", "pass"]),
+            ("find /tmp -iname '*ORACLE*' -mtime +3 -exec rm -r {} \\;", ["fail", "pass"]),
+            ("find /tmp -mtime +3 -exec sh -c 'rm -f \"$1\"' _ {} \\;", ["fail", "pass"]),
+            ("find /tmp -mtime +3 | while read f; do rm -f $f; done", ["error", "pass"]),
+            ("find /var/tmp -mtime +3 | grep -v oracle | xargs rm", ["pass", "error"]),
+            ("find /tmp -regex '.*/cache.*' -delete", ["error", "pass"]),
+            ("bash -c 'find /tmp -mtime +3 -delete'", ["fail", "pass"]),
+            ('su - root -c "find /var/tmp -mtime +3 -delete"', ["pass", "fail"]),
+            ("rm -rf /tmp", ["fail", "pass"]),
+            ("rm -f /tmp", ["pass", "pass"]),
+            ("rm -rf /var/tmp/{*,.*}", ["pass", "error"]),
+            ("find /tmp " + "! " * 200 + "-name x -delete", ["error", "pass"]),
         ],
     )
     def test_a_cleaner_of_cron(self, judge, command, wanted):

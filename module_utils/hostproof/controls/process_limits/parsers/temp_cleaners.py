@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a command of cron deletes files in a directory of sockets, such as /tmp/.oracle.
 
-Sources: tmpwatch(8); tmpreaper(8); find(1), -delete, -prune; MOS 370605.1.
+Sources: tmpwatch(8); tmpreaper(8); find(1), EXPRESSION; rm(1); MOS 370605.1.
 """
 
 import re
-from typing import List, Optional
+from typing import Iterable, List, Optional
 
 from ....parsers import glob_pattern
 from ....parsers.systemd import boot_commands
@@ -16,13 +16,22 @@ _TMP = r"/(?:var/|usr/)?tmp\b"
 _NAMES_DIRECTORY = r"=[\"']?" + _TMP + r"|\bcd\s+[\"']?" + _TMP + r"|\bfor\s+\w+\s+in\s"
 INTERESTING = r"\btmpwatch\b|\btmpreaper\b|\bfind\s|\brm\s|" + _NAMES_DIRECTORY
 _TMPWATCH = ("tmpwatch", "tmpreaper")
-#: A socket, a lock file and a named pipe, as Oracle's software names them.
+#: A socket, a lock file and a named pipe, as Oracle's software names them. All are empty.
 NAMES = ("sEXTPROC1521", "sEXTPROC1521_lock", "npohasd")
+_TYPES = ("s", "f", "p")
 _OWNERS = ("root", "0", "oracle", "grid")
 _EXCLUDES = ("-x", "--exclude", "-X", "--exclude-pattern", "--protect")
 #: Options of tmpwatch and tmpreaper that take a word.
 _WITH_VALUE = (*_EXCLUDES, "-U", "--exclude-user")
-_NOT = ("!", "-not")
+#: Tests of find whose result is the same for each file that is old enough, and those with a word.
+_ALWAYS = ("-xdev", "-mount", "-depth", "-d", "-daystart", "-noleaf", "-true", "-ls", "-quit")
+_OPEN = re.compile(
+    r"-(?:[acm](?:min|time)|newer\w*|perm|links|inum|group|gid|fstype|regex|iregex)$"
+)
+_ACTIONS = ("-delete", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0", "-ls")
+_REMOVERS = ("rm", "unlink")
+#: Words of an expression, which can be nested that deep.
+_MOST_WORDS = 100
 
 
 def deletes(line: str, directory: str) -> Optional[bool]:
@@ -31,9 +40,9 @@ def deletes(line: str, directory: str) -> Optional[bool]:
     commands = boot_commands.split(re.sub(r"\\([();])", r"'\1'", line))
     answers = []
     for at, command in enumerate(commands):
-        then = commands[at + 1].words if at + 1 < len(commands) and command.piped else []
+        then = [following.words for following in commands[at + 1 :]] if command.piped else []
         answers.append(_of_words(command.words, then, directory))
-    return True if True in answers else None if None in answers else False
+    return _or(answers)
 
 
 def names_directory(line: str) -> bool:
@@ -42,21 +51,37 @@ def names_directory(line: str) -> bool:
 
 
 def is_cleaner(line: str) -> bool:
-    """Whether a line runs a program that does nothing but clean temporary directories."""
-    return re.search(r"\btmpwatch\b|\btmpreaper\b", line) is not None
+    """Whether a command has a temporary directory as an argument, or cleans nothing else."""
+    return any(
+        _program(word) in _TMPWATCH or re.search(r"(?:^|\s)" + _TMP, word)
+        for command in boot_commands.split(line)
+        for word in command.words
+    )
 
 
-def _of_words(words: List[str], then: List[str], directory: str) -> Optional[bool]:
-    """``then`` is the command that reads the output of this one."""
+def _or(answers: Iterable[Optional[bool]]) -> Optional[bool]:
+    answers = list(answers)
+    return True if True in answers else None if None in answers else False
+
+
+def _of_words(words: List[str], then: List[List[str]], directory: str) -> Optional[bool]:
+    """``then`` are the commands after this one, the first of which reads its output."""
     for at, word in enumerate(words):
         program, rest = _program(word), words[at + 1 :]
         if program == "find":
             return _of_find(rest, then, directory)
         if program == "rm":
-            return any(_removes(argument, directory) for argument in rest)
+            return _or(_removes(argument, directory, _recursive(rest)) for argument in rest)
         if program in _TMPWATCH:
             return _of_tmpwatch(rest, directory)
+        # A shell, or su, gets a command as one word.
+        if re.match(r"-\w*c$", word) and " " in "".join(rest[:1]):
+            return deletes(rest[0], directory)
     return False
+
+
+def _recursive(options: List[str]) -> bool:
+    return any(re.match(r"-\w*[rR]|--recursive", word) for word in options)
 
 
 def _program(word: str) -> str:
@@ -84,9 +109,12 @@ def _reaches(path: str, directory: str) -> bool:
     )
 
 
-def _removes(path: str, directory: str) -> bool:
-    """rm rejects "/". Removing /tmp itself is not expected in cron."""
-    return _reaches(path, directory) and len(_parts(path)) >= len(_parts(directory))
+def _removes(path: str, directory: str, recursive: bool) -> Optional[bool]:
+    """rm rejects "/"; braces of the shell are not expanded here."""
+    if "{" in path and _reaches(path.partition("{")[0], directory):
+        return None
+    depth = len(_parts(path))
+    return _reaches(path, directory) and depth > (0 if recursive else len(_parts(directory)))
 
 
 def _of_tmpwatch(words: List[str], directory: str) -> Optional[bool]:
@@ -114,46 +142,155 @@ def _keeps(pattern: str, directory: str) -> bool:
     )
 
 
-def _of_find(words: List[str], then: List[str], directory: str) -> Optional[bool]:
+def _of_find(words: List[str], then: List[List[str]], directory: str) -> Optional[bool]:
     while words and words[0] in ("-H", "-L", "-P"):
         words = words[1:]
     begin = next((at for at, word in enumerate(words) if word[:1] in "-!("), len(words))
     places, tests = words[:begin], words[begin:]
-    programs = [_program(word) for word in [*tests, *then]]
-    if not {"-delete", "rm", "unlink"}.intersection(programs):
-        return False
-    takes_directories = "rm" in programs and any(
-        re.match(r"-\w*[rR]", word) for word in programs[programs.index("rm") + 1 :]
+    answers = [
+        _found(tests, then, place, directory) for place in places if _reaches(place, directory)
+    ]
+    if places in ([], ["."]) or any(_is_variable(place) for place in places):
+        # The place is not in the line: it could be the directory.
+        answers.append(_found(tests, then, directory, directory) and None)
+    return _or(answers)
+
+
+def _found(tests: List[str], then: List[List[str]], place: str, directory: str) -> Optional[bool]:
+    """Whether find, which begins at ``place``, deletes the directory or a file in it."""
+    if len(tests) > _MOST_WORDS:
+        return None
+    parts = _parts(directory)
+    above = min(len(_parts(place)), len(parts))
+    for depth in range(len(parts) - above + 1):
+        path = "/" + "/".join(parts[: above + depth])
+        expression = _Expression(tests, then, path, "d", depth, path != directory)
+        if expression.deletes is not False or expression.prunes:
+            return expression.deletes
+    depth = len(parts) - above + 1
+    return _or(
+        _Expression(tests, then, f"{directory}/{name}", kind, depth).deletes
+        for name, kind in zip(NAMES, _TYPES)
     )
-    if not _can_match(tests, directory, takes_directories):
-        return False
-    if any(_reaches(place, directory) for place in places):
-        return True
-    is_open = places in ([], ["."]) or any(_is_variable(place) for place in places)
-    return None if is_open else False
 
 
-def _can_match(tests: List[str], directory: str, takes_directories: bool) -> bool:
-    """Whether the tests of find let through what Oracle's software keeps in the directory.
+class _Expression:
+    """The expression of find for one path. A value is None if it depends on what is not known here,
+    such as the age.
 
-    Sockets, pipes and lock files are empty. ``takes_directories``: what is found goes as a whole.
+    ``deletes`` is None if it is not clear; ``prunes`` is whether find does not descend.
     """
-    own = directory.rpartition("/")[2]
-    types = ("f", "s", "p", "d") if takes_directories else ("f", "s", "p")
-    fitting = []
-    for at, (word, value) in enumerate(zip(tests, tests[1:])):
-        is_negated = at > 0 and tests[at - 1] in _NOT
-        if (is_negated or "-prune" in tests[at + 2 : at + 4]) and own in value.replace("\\", ""):
-            return False
-        if is_negated:
-            continue
-        if word == "-type" and not set(value.split(",")).intersection(types):
-            return False
-        if word == "-maxdepth" and value in ("0", "1") and not takes_directories:
-            return False
-        if (word == "-size" and value[:1] == "+") or (word == "-user" and value not in _OWNERS):
-            return False
-        if word in ("-name", "-iname"):
-            names = (*NAMES, own) if takes_directories else NAMES
-            fitting.append(any(glob_pattern.fits(name, value) for name in names))
-    return any(fitting or [True]) if "-o" in tests else all(fitting)
+
+    def __init__(
+        self,
+        words: List[str],
+        then: List[List[str]],
+        path: str,
+        kind: str,
+        depth: int,
+        is_above: bool = False,
+    ) -> None:
+        self.words, self.then, self.at = words, then, 0
+        self.path, self.kind, self.depth, self.is_above = path, kind, depth, is_above
+        self.deletes: Optional[bool] = False
+        self.prunes = False
+        value = self.either(True)
+        if not set(words).intersection(_ACTIONS):
+            self.printed(value)
+
+    def either(self, runs: Optional[bool]) -> Optional[bool]:
+        value = self.every(runs)
+        while self.words[self.at : self.at + 1] in (["-o"], ["-or"]):
+            self.at += 1
+            value = _or([value, self.every(_and(runs, _not(value)))])
+        return value
+
+    def every(self, runs: Optional[bool]) -> Optional[bool]:
+        value: Optional[bool] = True
+        while self.at < len(self.words) and self.words[self.at] not in ("-o", "-or", ")"):
+            value = _and(value, self.one(_and(runs, value)))
+        return value
+
+    def one(self, runs: Optional[bool]) -> Optional[bool]:
+        word = self.next()
+        if word in ("!", "-not"):
+            return _not(self.one(runs))
+        if word == "(":
+            value = self.either(runs)
+            self.next()
+            return value
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            begin = self.at
+            while self.next() not in (";", "+", ""):
+                pass
+            self.removed(runs, self.words[begin : self.at - 1])
+            return True
+        if word == "-delete":
+            # A directory that is not empty stays.
+            self.removed(runs if self.kind != "d" else False, ["rm"])
+        elif word in ("-print", "-print0"):
+            self.printed(runs)
+        elif word == "-prune":
+            # It has no effect with -depth, which -delete implies; GNU find then rejects both.
+            self.prunes = self.prunes or (runs is True and "-depth" not in self.words)
+        elif word not in _ALWAYS and word not in ("-a", "-and"):
+            return self.test(word)
+        return True
+
+    def test(self, word: str) -> Optional[bool]:
+        if word in ("-empty", "-nouser", "-nogroup", "-false"):
+            return word == "-empty" and self.kind != "d"
+        if not word.startswith("-") or word in ("-executable", "-readable", "-writable"):
+            return None
+        value = self.next()
+        if _OPEN.match(word) or _is_variable(value):
+            return None
+        if word == "-type":
+            return self.kind in value.split(",")
+        if word in ("-maxdepth", "-mindepth"):
+            limit = int(value) if value.isdecimal() and len(value) < 5 else 0
+            return self.depth <= limit if word == "-maxdepth" else self.depth >= limit
+        if word == "-size":
+            return value[:1] != "+" and (self.kind != "d" or None)
+        if word in ("-user", "-uid"):
+            return value in _OWNERS and None
+        if word in ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"):
+            text = self.path if "name" not in word or "whole" in word else _program(self.path)
+            if word.startswith("-i"):
+                text, value = text.lower(), value.lower()
+            return glob_pattern.fits(text, value)
+        return None
+
+    def next(self) -> str:
+        self.at += 1
+        return self.words[self.at - 1] if self.at <= len(self.words) else ""
+
+    def printed(self, runs: Optional[bool]) -> None:
+        if not self.then:
+            return
+        self.removed(runs, self.then[0])
+        if self.deletes is False and any(map(_is_remover, self.then[1:])):
+            # A loop or a filter reads the list.
+            self.deletes = None if runs is not False else False
+
+    def removed(self, runs: Optional[bool], words: List[str]) -> None:
+        """Note what the command does to the path."""
+        # Each new file changes the time of /tmp itself.
+        runs = False if self.is_above and runs is None else runs
+        is_taken = self.kind != "d" or _recursive(" ".join(words).split())
+        if runs is not False and _is_remover(words) and is_taken:
+            is_open = any("regex" in word for word in self.words)
+            self.deletes = None if is_open and runs is None else True
+
+
+def _is_remover(words: List[str]) -> bool:
+    """Whether a command is rm, or a shell with rm."""
+    return any(_program(word) in _REMOVERS for word in " ".join(words).split())
+
+
+def _and(one: Optional[bool], other: Optional[bool]) -> Optional[bool]:
+    return False if False in (one, other) else None if None in (one, other) else True
+
+
+def _not(value: Optional[bool]) -> Optional[bool]:
+    return None if value is None else not value
