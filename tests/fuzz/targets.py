@@ -276,6 +276,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (aix_mount_options.parse, "rw,maxpout=60,minpout=40,log=/dev/loglv01,cio"),
     (halevel.parse, "7.2.3 SP1\n"),
     (ioo.parse, "ioo/aix-6.1.txt"),
+    (ioo.parse_interfaces, "ifconfig/aix-two-interfaces.txt"),
     (lparstat.parse, "lparstat/aix-shared.txt"),
     (proc_stat.parse, "cpu  5000 0 2000 90000 400 0 10 0 0 0\n"),
     (lsattr.parse, "lsattr/sys0-aix-5.txt"),

@@ -185,6 +185,10 @@ def aix() -> str:
     machine = aix_packs.aix().marks(33, 24)
     text = (packs.FIXTURES / "entstat/link-aggregation.txt").read_text()
     machine.storage("en10", text, "ent4", "ent5")
+    for command in ("no -F -a", "no -r -a"):
+        machine.command(command, (packs.FIXTURES / "no/aix-defaults.txt").read_text())
+    interfaces = packs.FIXTURES / "ifconfig/aix-two-interfaces.txt"
+    machine.command("ifconfig -a", interfaces.read_text())
     audit.read_host(machine, policies())
     readings = machine.evidence
     pack = json.loads((FOLDER / "db01.example.com.json").read_text())

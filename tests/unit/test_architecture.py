@@ -275,6 +275,8 @@ FENCES = {
             "hostproof.controls.async_io.control",
             "hostproof.controls.async_io.facts",
             "hostproof.controls.flow_control.facts",
+            "hostproof.controls.kernel_parameters.control",
+            "hostproof.controls.kernel_parameters.facts",
             "hostproof.probes.nfs.nfs_persisted",
         },
     ),

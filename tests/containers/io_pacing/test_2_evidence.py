@@ -21,9 +21,9 @@ INVENTORIES = [container.inventory_file("io_pacing"), POLICY]
 #: Commands that AIX 6.1 to 7.3 have (AIX Commands Reference); what stands below /usr/es comes with
 #: PowerHA, and a Python is what Ansible itself was started with.
 OF_AIX = {
-    *("cat", "chdev", "entstat", "getconf", "hostname", "id", "ioo", "lparstat", "lsattr"),
-    *("lsdev", "lslpp", "lssrc", "mount", "netstat", "nfso", "nfsstat", "no", "oslevel"),
-    *("ps", "route", "sed", "uname", "vmo", "vmstat"),
+    *("cat", "chdev", "entstat", "getconf", "hostname", "id", "ifconfig", "ioo"),
+    *("lparstat", "lsattr", "lsdev", "lslpp", "lssrc", "mount", "netstat", "nfso", "nfsstat"),
+    *("no", "oslevel", "ps", "route", "sed", "uname", "vmo", "vmstat"),
     *("/opt/freeware/bin/python3", "/usr/es/sbin/cluster/utilities/halevel"),
 }
 

@@ -150,6 +150,7 @@ class TestTable:
             "reverse_path",
             "additional",
             "consistent_sources",
+            "aix_network",
         }
         ids = {check.id.partition(".")[2] for check in kernel_parameters.checks}
         assert ids == families
@@ -208,7 +209,8 @@ class TestWhereItCounts:
         assert "hostproof_profile" in findings["kernel_parameters.semaphores"].why
 
     def test_not_a_linux_host(self, judge):
-        findings = judge(stock().remove("/proc/meminfo"), profile="rac_asm")
+        machine = stock().remove("/proc/meminfo").command("uname -s", "SunOS\n")
+        findings = judge(machine, profile="rac_asm")
         assert {finding.status for finding in findings.values()} == {"skip"}
 
     def test_a_home_is_enough(self, judge):
@@ -317,6 +319,7 @@ class TestReleasesThatAreNotKnown:
 
     def test_without_a_profile_nothing_says_that_a_database_is_here(self, judge):
         findings = judge(stock().deny("/etc/oratab"))
+        assert findings.pop("kernel_parameters.aix_network").status == "skip"
         assert {finding.status for finding in findings.values()} == {"error"}
 
 

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of AIX: AIO limits, concurrent I/O by mount option and by parameter, and hdisks."""
 
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
-from ...errors import HostproofError, Unanswered, kind_of
+from ...errors import HostproofError
 from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import aix_mount_options, mount_command
-from ...parsers.number import clipped
 from ...probes.unix import aix_said
 from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
 from .policy import NAME, Policy
@@ -45,7 +44,7 @@ def aix_aio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
 
 def _by_ioo(tunables: Dict[str, str]) -> Verdict:
     """AIX 6.1 and later: asynchronous I/O is always available, and its limits are tunables."""
-    maxreqs = clipped(_number(tunables["aio_maxreqs"], _IOO, "aio_maxreqs"))
+    maxreqs = aix_said.number(tunables, "aio_maxreqs", _IOO)
     shown = ", ".join(f"{name} {tunables[name]}" for name in tunables if name.startswith("aio_"))
     off = [
         name
@@ -69,7 +68,7 @@ def _by_ioo(tunables: Dict[str, str]) -> Verdict:
 def _by_device(attributes: Dict[str, str]) -> Verdict:
     """AIX before 6.1: asynchronous I/O is a device that must be configured."""
     key = _lsattr_key(AIO_DEVICE, AIO_NAMES)
-    maxreqs = clipped(_number(attributes["maxreqs"], key, "maxreqs"))
+    maxreqs = aix_said.number(attributes, "maxreqs", key)
     is_off = attributes["autoconfig"] != "available"
     change = line(
         *("chdev", "-P", "-l", AIO_DEVICE, "-a", "autoconfig=available"),
@@ -184,7 +183,7 @@ def aix_hdisks(aix: Aix, facts: Facts, policy: Policy) -> List[Verdict]:
 def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
     attributes = known(answer)
     key = _lsattr_key(disk, DISK_NAMES)
-    depth = clipped(_number(attributes["queue_depth"], key, "queue_depth"))
+    depth = aix_said.number(attributes, "queue_depth", key)
     algorithm, reserve = attributes["algorithm"], attributes["reserve_policy"]
     problems = []
     if depth < policy.hdisk_queue_depth:
@@ -219,13 +218,6 @@ def _change(disk: str, depth: int, algorithm: str, reserve: str, policy: Policy)
         pairs.append(f"queue_depth={policy.hdisk_queue_depth}")
     words = [word for pair in pairs for word in ("-a", pair)]
     return [line("chdev", "-P", "-l", disk, *words)] if words else []
-
-
-def _number(text: str, key: str, name: str) -> str:
-    word: Optional[str] = text.split()[0] if text.split() else None
-    if word is None or not word.isdecimal():
-        raise Unanswered(key, f"{name} is {kind_of(text)}, no number")
-    return word
 
 
 def _lsattr_key(device: str, names: Tuple[str, ...]) -> str:

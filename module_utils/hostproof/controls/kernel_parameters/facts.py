@@ -7,15 +7,18 @@ from typing import Dict, Iterable, List, NamedTuple, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import HostproofError
+from ...errors import Absent, HostproofError
 from ...evaluate.comparing import numbers
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
+from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import integer
 from ...parsers.systemd import sysctl_d
+from ...parsers.unix import ioo
 from ...probes.kernel import numa, page_size
-from ...probes.nfs import nfs_files
-from ...probes.oracle import clusterware, instances, releases
+from ...probes.nfs import nfs_files, nfs_mounted
+from ...probes.oracle import clusterware, instances, oracle_homes, releases
 from ...probes.systemd import boot as boot_probe
+from ...probes.unix import aix_said
 from .formulas import Figures
 from .parsers import sysvipc_sem
 from .policy import Policy
@@ -30,6 +33,20 @@ AIO_USED = "/proc/sys/fs/aio-nr"
 FILES_USED = "/proc/sys/fs/file-nr"
 #: Where saptune keeps a file for each parameter that it has set: since 3.1, and before.
 SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
+#: On AIX: the tunables now, with restricted ones (-F), and after a reboot (-r).
+NO, NO_AT_BOOT = ["no", "-F", "-a"], ["no", "-r", "-a"]
+IFCONFIG = ["ifconfig", "-a"]
+
+
+class Aix(NamedTuple):
+    """The network of an AIX host. ``interfaces``: the options of each that override tunables.
+
+    ``has_oracle`` is whether oratab or the inventory has a home."""
+
+    now: Answer[Dict[str, str]]
+    at_boot: Answer[Dict[str, str]]
+    interfaces: Answer[Dict[str, Dict[str, str]]]
+    has_oracle: Answer[bool]
 
 
 class Facts(NamedTuple):
@@ -56,6 +73,7 @@ class Facts(NamedTuple):
     saptune: Dict[str, str]
     apart: Answer[List[str]]
     file: Answer[str]
+    aix: Answer[Aix]
 
 
 def filter_key(interface: str) -> str:
@@ -92,6 +110,19 @@ def read(host: Host, policy: Policy) -> Facts:
         saptune=_read_saptune(host),
         apart=attempt(_read_apart, host, software),
         file=attempt(host.read_text, policy.sysctl_file),
+        aix=attempt(_read_aix, host, memory),
+    )
+
+
+def _read_aix(host: Host, memory: Answer[Dict[str, int]]) -> Aix:
+    system = LINUX if isinstance(memory, dict) else nfs_mounted.read_system(host)
+    if system != AIX:
+        raise Absent("", f"Not an AIX host ({system})")
+    return Aix(
+        now=attempt(aix_said.tunables, host, NO),
+        at_boot=attempt(aix_said.tunables, host, NO_AT_BOOT),
+        interfaces=attempt(lambda: ioo.parse_interfaces(aix_said.said(host, IFCONFIG))),
+        has_oracle=attempt(oracle_homes.are_listed, host),
     )
 
 

@@ -83,9 +83,12 @@ def skip_without_oracle(facts: Facts, policy: Policy) -> None:
     """Raise Skip where no kernel has to be ready for anything, or what is unknown."""
     if isinstance(facts.meminfo, Absent):
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
-    announced = policy.profile is not None or policy.releases is not None or policy.values
-    if not announced and not facts.software.is_there():
+    if not is_announced(policy) and not facts.software.is_there():
         raise Skip(NO_ORACLE)
+
+
+def is_announced(policy: Policy) -> bool:
+    return policy.profile is not None or policy.releases is not None or bool(policy.values)
 
 
 def releases_of(facts: Facts, policy: Policy) -> List[Version]:
@@ -135,7 +138,8 @@ def parameters(facts: Facts, policy: Policy) -> List[Parameter]:
 
 
 def judged_parameters(facts: Facts, policy: Policy) -> List[Parameter]:
-    """As ``parameters``; with a profile, the homes may be unknown."""
+    """As ``parameters``; with a profile, the homes may be unknown. Skip where none applies."""
+    skip_without_oracle(facts, policy)
     releases = attempt(releases_of, facts, policy)
     if not isinstance(releases, HostproofError) or policy.profile is None:
         return _for_releases(known(releases), facts, policy)

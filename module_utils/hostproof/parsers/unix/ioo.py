@@ -1,7 +1,7 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What AIX's ioo -a prints: a tunable per line, NAME = VALUE. Source: AIX Commands Reference,
-ioo."""
+"""What ioo -a and no -a of AIX print: a tunable per line, NAME = VALUE; and ifconfig -a. Sources:
+AIX Commands Reference, ioo, no and ifconfig; Interface-specific network options."""
 
 import re
 from collections import OrderedDict
@@ -9,7 +9,8 @@ from typing import Dict
 
 from ...errors import ParseError, kind_of
 
-_WHAT = "ioo"
+_WHAT = "tunables"
+_OPTION = re.compile(r"(tcp_sendspace|tcp_recvspace|rfc1323) (\S+)")
 _ROW = re.compile(r"^\s*([A-Za-z][A-Za-z0-9_%]*) = (\S.*)$")
 
 
@@ -26,3 +27,14 @@ def parse(text: str) -> Dict[str, str]:
     if not tunables:
         raise ParseError(_WHAT, "tells no tunable")
     return tunables
+
+
+def parse_interfaces(text: str) -> Dict[str, Dict[str, str]]:
+    """The network options of each interface, which override tunables."""
+    interfaces: OrderedDict[str, Dict[str, str]] = OrderedDict()
+    for block in re.split(r"\n(?=\S)", text):
+        name, flags, rest = block.partition(": flags=")
+        if not flags or not name.isalnum():
+            raise ParseError("ifconfig", f"{kind_of(block)} is not an interface")
+        interfaces[name] = dict(_OPTION.findall(rest))
+    return interfaces

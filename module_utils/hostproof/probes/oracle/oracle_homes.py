@@ -78,6 +78,12 @@ def read_homes(host: Host, extra: Tuple[str, ...]) -> List[OracleHome]:
     ]
 
 
+def are_listed(host: Host) -> bool:
+    """Whether oratab or the inventory names a home, on a host whose processes are not known."""
+    texts = [unless_absent(attempt(host.read_text, path), "") for path in oratab.PATHS]
+    return any(oratab.parse(text) for text in texts) or bool(_installed(host)[1])
+
+
 def _installed(host: Host) -> Tuple[str, List[oracle_inventory.Home]]:
     """The inventory's file, and the homes that it lists."""
     for pointer in oracle_inventory.POINTERS:
