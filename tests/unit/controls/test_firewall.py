@@ -180,11 +180,41 @@ class TestFormats:
             ),
             ("-A INPUT -j LOG --log-prefix DROP", "open"),
             ("-A INPUT -j nowhere", "unclear"),
+            # As a person writes it, and not iptables-save.
+            ("-A INPUT -p 6 --dport 1521 -j DROP", "blocked"),
+            ("-A INPUT -p TCP --dport 1521 -j DROP", "blocked"),
+            ("-A INPUT -p 0 -j DROP", "blocked"),
+            ("-A INPUT -p tcp --dport=1521 --jump DROP", "blocked"),
+            ("-A INPUT --protocol tcp --in-interface eth0 --dport 1521 -j DROP", "partly"),
+            ("-A INPUT --in-interface lo --jump DROP", "open"),
+            ("-A INPUT -j DROP -p tcp --dport 22", "open"),
+            ("-A INPUT -j REJECT --reject-with tcp-reset -p tcp --dport 1521", "blocked"),
+            ("-A INPUT -p tcp --dport 1500: -j DROP", "blocked"),
+            ("-A INPUT -p tcp --dport :1520 -j DROP", "open"),
+            ("-A INPUT -p tcp -m multiport --dports 22,1500: -j DROP", "blocked"),
+            ("-A INPUT -p tcp --dport : -j DROP", "unclear"),
+            ("-A INPUT -s 0/0 -j DROP", "blocked"),
+            ("-A INPUT ! -s 0.0.0.0/0.0.0.0 -j DROP", "open"),
+            ("-A INPUT -p tcp --sport 1024:65535 --dport 1521 -j DROP", "blocked"),
+            ("-A INPUT -p tcp --sport 1:1023 --dport 1521 -j DROP", "unclear"),
         ],
     )
     def test_iptables_save(self, rule, expected):
         text = f"*filter\n:INPUT ACCEPT [0:0]\n{rule}\nCOMMIT\n"
         assert state(iptables_save.parse(text), 1521) == expected
+
+    @pytest.mark.parametrize("test", ["ip protocol 6", "meta l4proto 6 th dport 1521"])
+    def test_a_protocol_by_its_number(self, test):
+        assert state(text_rules(f"{test} drop"), 1521) == "blocked"
+
+    @pytest.mark.parametrize(
+        ("policy", "expected"), [("ACCEPT", "partly"), ("DROP", "blocked")], ids=["open", "blocked"]
+    )
+    def test_dropped_with_ipv6_only(self, policy, expected):
+        text = "*filter\n:INPUT {0} [0:0]\nCOMMIT\n"
+        tables = iptables_save.parse(text.format("DROP"), "ip6")
+        tables.update(iptables_save.parse(text.format(policy)))
+        assert state(tables, 1521) == expected
 
     def test_a_built_in_chain_needs_no_head(self):
         text = "*filter\n-A INPUT -p tcp --dport 1521 -j DROP\nCOMMIT\n"

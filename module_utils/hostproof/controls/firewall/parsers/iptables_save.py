@@ -13,6 +13,7 @@ from .packets import (
     DROP,
     INTERFACE,
     LIMIT,
+    NEVER,
     NOT_READ,
     OVER_LIMIT,
     PORT,
@@ -31,8 +32,17 @@ _TARGETS = {"ACCEPT": ACCEPT, "DROP": DROP, "REJECT": DROP, "RETURN": "return"}
 _PASSIVE = ("LOG", "NFLOG", "ULOG", "MARK", "CONNMARK", "TRACE", "AUDIT", "SECMARK", "TCPMSS")
 #: Tables whose rules can drop a packet.
 _FILTERS = ("filter", "raw", "mangle", "security")
-_ANY = ("0.0.0.0/0", "::/0")
+_ANY = re.compile(r"(0|0\.0\.0\.0|::)/(0|0\.0\.0\.0)$")
 _PORTS = ("--dport", "--destination-port", "--dports", "--destination-ports", "--ports")
+_SOURCE_PORTS = ("--sport", "--source-port", "--sports", "--source-ports")
+#: Ports of clients: net.ipv4.ip_local_port_range by default.
+_CLIENTS = (32768, 60999)
+#: Long options in files that a person wrote.
+_SHORT = {
+    **{"--jump": "-j", "--goto": "-g", "--in-interface": "-i", "--out-interface": "-o"},
+    **{"--source": "-s", "--src": "-s", "--destination": "-d", "--dst": "-d"},
+    **{"--proto": "-p", "--protocol": "-p", "--match": "-m"},
+}
 #: Options that are not conditions.
 _IGNORED = {"-m": 1, "--comment": 1, "--limit-burst": 1, "--hashlimit-burst": 1, "-c": 2}
 _IGNORED.update(dict.fromkeys(("--hashlimit-mode", "--hashlimit-name", "--hashlimit-srcmask"), 1))
@@ -95,21 +105,22 @@ def _rule(line: str, number: int) -> Tuple[str, Rule]:
     name, rest = words[1], words[2:]
     tests: List[Test] = []
     verdict, target = "", ""
-    negated = False
+    negated = has_target = False
     while rest:
-        option = rest.pop(0)
+        option, is_joined, value = rest.pop(0).partition("=")
+        option = _SHORT.get(option, option)
+        rest[:0] = [value] if is_joined else []
         if option == "!":
             negated = True
             continue
         if option in ("-j", "-g"):
-            word = rest.pop(0) if rest else ""
-            verdict, target = _target(option, word)
-            if not verdict or verdict == _TARGETS.get(word):
-                rest = []
+            verdict, target = _target(option, rest.pop(0) if rest else "")
+            has_target = True
             continue
         test, taken = _test(option, rest, negated)
         del rest[:taken]
-        if test is not None:
+        # Behind the target stand its own options; conditions may follow them.
+        if test is not None and not (has_target and test.kind == NOT_READ):
             tests.append(test)
         negated = False
     return name, Rule(tuple(tests), verdict, target)
@@ -128,23 +139,28 @@ def _test(option: str, rest: List[str], negated: bool) -> Tuple[Optional[Test], 
     word = rest[0] if rest else ""
     if option in _IGNORED:
         return None, _IGNORED[option]
-    if option in ("-p", "--protocol"):
-        if word == "all":
+    if option == "-p":
+        if word in ("all", "0"):
             return None, 1
-        return Test(PROTOCOL, frozenset({word}), negated=negated), 1
+        return Test(PROTOCOL, frozenset({word.lower()}), negated=negated), 1
     if option in _PORTS:
         return _ports(word, negated), 1
+    if option in _SOURCE_PORTS:
+        ranges = port_ranges(word.split(","), ":") or ()
+        if any(low <= _CLIENTS[0] and high >= _CLIENTS[1] for low, high in ranges) and not negated:
+            return None, 1
     if option in ("-i", "-o"):
         return Test(INTERFACE, frozenset({word}), negated=negated), 1
     if option in ("-s", "-d", "--src-range", "--dst-range"):
-        return None if word in _ANY else Test(ADDRESS, frozenset({word}), negated=negated), 1
+        if _ANY.match(word):
+            return Test(NEVER) if negated else None, 1
+        return Test(ADDRESS, frozenset({word}), negated=negated), 1
     if option in ("--state", "--ctstate"):
         return Test(STATE, frozenset(word.lower().split(",")), negated=negated), 1
-    if option == "--syn":
-        return Test(STATE, frozenset({"new"}), negated=negated), 0
-    if option == "--tcp-flags":
-        flags = rest[1] if len(rest) > 1 else ""
-        return Test(STATE, frozenset({"new" if flags == "SYN" else flags}), negated=negated), 2
+    if option in ("--syn", "--tcp-flags"):
+        taken = 2 if option == "--tcp-flags" else 0
+        flags = "".join(rest[1:2]) if taken else "SYN"
+        return Test(STATE, frozenset({"new" if flags == "SYN" else flags}), negated=negated), taken
     if option == "--icmp-type":
         return Test(PROTOCOL, frozenset({"icmp"})), 1
     if option in ("--limit", "--hashlimit-upto", "--hashlimit", "--connlimit-upto"):

@@ -57,10 +57,12 @@ def port_ranges(words: Iterable[str], dash: str = "-") -> Optional[Tuple[Tuple[i
     """The lowest and the highest port of each word. None if one is not a number or a range."""
     ranges = []
     for word in words:
-        low, _dash, high = word.partition(dash)
-        if not low.isdecimal() or not (high or low).isdecimal() or len(word) > 11:
+        low, is_range, high = word.partition(dash)
+        # iptables takes 1500: and :1521.
+        low, high = (low or "0", high or "65535") if is_range else (low, low)
+        if not (low + high).isdecimal() or len(word) > 11 or word == dash:
             return None
-        ranges.append((int(low), int(high or low)))
+        ranges.append((int(low), int(high)))
     return tuple(ranges)
 
 
@@ -79,6 +81,7 @@ class _Packet(NamedTuple):
     flood: bool
 
 
+_NUMBERS = {"tcp": "6", "udp": "17"}
 _HOOKS = {"in": ("prerouting", "input"), "out": ("output", "postrouting")}
 
 
@@ -94,16 +97,15 @@ def reach(tables: Tables, protocol: str, port: int, direction: str) -> Reach:
 
 
 def _state(tables: Tables, packet: _Packet, limits: Optional[Set[str]] = None) -> str:
-    states = [
-        _result_of(_walk(chains, chain, packet, limits, 0)[0])
-        for chains in tables.values()
+    states = {
+        # A table of IPv6 drops only some of the packets.
+        PARTLY if state == BLOCKED and "ip6" in f"{family} {name}" else state
+        for (family, name), chains in tables.items()
         for chain in chains.values()
         if chain.hook in packet.hooks
-    ]
-    for state in (BLOCKED, UNCLEAR, PARTLY):
-        if state in states:
-            return state
-    return OPEN
+        for state in [_result_of(_walk(chains, chain, packet, limits, 0)[0])]
+    }
+    return next((state for state in (BLOCKED, UNCLEAR, PARTLY) if state in states), OPEN)
 
 
 def _result_of(outcomes: Set[str]) -> str:
@@ -167,7 +169,8 @@ def _answer(rule: Rule, packet: _Packet, limits: Optional[Set[str]]) -> str:
 def _of_test(test: Test, packet: _Packet) -> str:
     kind = test.kind
     if kind == PROTOCOL:
-        return _truth(packet.protocol in test.values, test)
+        names = {packet.protocol, _NUMBERS.get(packet.protocol)}
+        return _truth(bool(names & test.values), test)
     if kind == PORT:
         if test.values and packet.protocol not in test.values:
             return NO
