@@ -162,8 +162,9 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         lambda: persisted(subject, ASYNC)[0] or "true" if is_down else running(subject, ASYNC)
     )
     why = f"{SLAVES} is {slaves}"
-    if not _count(slaves):
-        return Verdict(PASS, desired="0", persisted=layer, running=now)
+    values = {SLAVES: _count(slaves)}
+    if not values[SLAVES]:
+        return Verdict(PASS, desired="0", persisted=layer, running=now, values=values)
     if isinstance(is_off, HostproofError):
         why += f", and whether {ASYNC} is TRUE is not known"
     elif known(is_off) == "false":
@@ -182,6 +183,7 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="0",
         persisted=layer,
         running=now,
+        values=values,
         failing_layer=failing(running=_count(now) > 0, persisted=True),
     )
 

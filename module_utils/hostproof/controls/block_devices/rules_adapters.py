@@ -50,6 +50,7 @@ def hba_speed(port: Port, _facts: Facts, _policy: Policy) -> Verdict:
         fix="check the speed of the switch port and its optics, then any fixed speed of the HBA",
         desired=f"{fastest} Gbit/s",
         running=f"{speed} Gbit/s",
+        values={"running": speed, "fastest": fastest, "unit": "Gbit/s"},
         evidence=(port.key, f"file:{CLASS}/{port.name}/supported_speeds"),
     )
 
@@ -71,5 +72,6 @@ def hba_pcie_width(port: Port, _facts: Facts, _policy: Policy) -> Verdict:
         fix="move it to a slot with all lanes, or reseat it",
         desired=f"x{slot.max_width}",
         running=slot.text,
+        values={"lanes": slot.width, "max_lanes": slot.max_width},
         evidence=(slot.key,),
     )

@@ -34,6 +34,7 @@ def receive_ring(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
         commands=[line("ethtool", "-G", nic.name, "rx", str(rings.max_rx))],
         desired=f"rx {rings.max_rx}",
         running=f"rx {rings.rx}",
+        values={"rx": rings.rx, "max_rx": rings.max_rx},
         evidence=(key,),
     )
 
@@ -55,5 +56,6 @@ def pcie_width(nic: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
         fix="move it to a slot with all lanes, or reseat it",
         desired=f"x{slot.max_width}",
         running=slot.text,
+        values={"lanes": slot.width, "max_lanes": slot.max_width},
         evidence=(slot.key,),
     )

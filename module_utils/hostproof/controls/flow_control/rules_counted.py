@@ -118,6 +118,7 @@ def drops(nic: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         commands=[shell.line("ethtool", "-g", nic.name)] if nic.system == LINUX else [],
         desired=f"at most {policy.drops_limit} of each kind",
         in_use="{0} within {1:.1f} s".format(lost or "none", traffic.seconds),
+        values=dict(traffic.drops),
         evidence=traffic.evidence,
     )
 

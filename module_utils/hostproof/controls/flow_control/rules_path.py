@@ -121,6 +121,7 @@ def path_speed(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
         fix="connect both ends with the same speed",
         desired="the same speed",
         running=text,
+        values={"host": here[-1], "filer": there[-1], "unit": "Mb/s"},
         evidence=path.evidence + filer.evidence,
     )
 
@@ -183,7 +184,7 @@ def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
         if frames.passed:
             # Replies to frames of the full MTU prove the path, whatever the agents report.
             text += f"; frames of {path.mtu} arrive, and their answers"
-            return Verdict(PASS, running=text, evidence=evidence)
+            return Verdict(PASS, running=text, values=dict(way.hops), evidence=evidence)
         limit = "" if frames.limit is None else f": {frames.limit} is the maximum on the path"
         way.wrong.insert(0, f"they do not arrive at {path.address}{limit}")
     if way.unknown and not way.wrong and path.mtu > STANDARD_MTU:
@@ -197,6 +198,7 @@ def path_mtu(subject: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
         fix=f"set at least the MTU of {path.device} on every switch port of the path, or a smaller "
         f"MTU on {path.device}",
         running=text,
+        values=dict(way.hops),
         evidence=evidence,
     )
 

@@ -54,6 +54,7 @@ def page_size(facts: Facts, policy: Policy) -> Verdict:
         fix="remove default_hugepagesz= from the kernel command line and reboot",
         desired=human(required),
         running=human(size),
+        values={"wanted": required, "running": size, "unit": "bytes"},
         evidence=MEMINFO + ("file:/proc/cmdline",),
     )
 
@@ -84,6 +85,7 @@ def numa_split(facts: Facts, _policy: Policy) -> Verdict:
         desired=f"about {share:.0f} pages per node",
         running=", ".join(f"{n.name}: {n.pages} ({n.free} free)" for n in nodes),
         in_use=_sga_by_node(facts),
+        values={f"{node.name} pages": node.pages for node in nodes},
         evidence=[node.key for node in nodes],
         failing_layer="running",
     )
@@ -134,6 +136,7 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
         persisted=setting_text(at_boot),
         running=f"up to {in_pages(allowed)}",
         in_use=f"{in_pages(pool.surp)} surplus",
+        values={"allowed": allowed, "surplus": pool.surp, "unit": "pages"},
         evidence=MEMINFO + ("file:" + OVERCOMMIT_FILE,) + BOOT,
         failing_layer=failing(in_use=bool(pool.surp), running=bool(allowed), persisted=bad),
     )

@@ -93,8 +93,9 @@ def _judge_account(
 ) -> Verdict:
     limits = limits_probe.limits_of(account, entries, "memlock")
     status = PASS
-    for entry in (limits.soft, limits.hard):
-        granted = 0 if entry is None else limits_conf.kilobytes(entry.value)
+    values = {}
+    for name, entry in (("soft_kb", limits.soft), ("hard_kb", limits.hard)):
+        values[name] = granted = 0 if entry is None else limits_conf.kilobytes(entry.value)
         if granted is None or (required is not None and granted >= required):
             continue
         # A limit that covers the SGA but is lower than requested matters only if the SGA grows.
@@ -103,6 +104,7 @@ def _judge_account(
         status,
         desired=_kilobytes(required),
         persisted=f"soft {limit_text(limits.soft)}, hard {limit_text(limits.hard)}",
+        values=values,
         evidence=("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
         + tuple("file:" + entry.path for entry in (limits.soft, limits.hard) if entry is not None),
         of=account.name,
@@ -177,6 +179,7 @@ def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verd
         f"{instance.sid}",
         desired=f"at least {later} bytes (the SGA)",
         in_use="unlimited" if limit.soft is None else f"{limit.soft} bytes",
+        values={"wanted": later, "in_use": limit.soft, "unit": "bytes"},
         evidence=[key],
     )
 

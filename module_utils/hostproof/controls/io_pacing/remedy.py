@@ -24,13 +24,17 @@ APPLY = apply_line(NAME)
 
 
 def layers_of(aix: Aix) -> Dict[str, Any]:
-    """The marks of the ODM and of the kernel, for people; None where one is not known."""
-    persisted = running = None
+    """The known marks of the ODM and of the kernel, as texts and as ``values``."""
+    pairs = {}
     if not isinstance(aix.odm, HostproofError):
-        persisted = str(odm_pair(aix.odm))
+        pairs["persisted"] = odm_pair(aix.odm)
     if not isinstance(aix.running, HostproofError):
-        running = str(known(aix.running))
-    return {"persisted": persisted, "running": running}
+        pairs["running"] = known(aix.running)
+    layers: Dict[str, Any] = {layer: str(pair) for layer, pair in pairs.items()}
+    layers["values"] = {
+        f"{layer}_{name}": mark for layer, pair in pairs.items() for name, mark in zip(NAMES, pair)
+    }
+    return layers
 
 
 def fix_of(aix: Aix, policy: Policy) -> str:

@@ -95,6 +95,7 @@ def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
         running=f"write back from about {human(background)}, writers wait from about "
         f"{human(limit)}",
         in_use=_throttle_text(throttle),
+        values={"background": background, "limit": limit, "unit": "bytes"},
         evidence=["file:" + VM + name for name in DIRTY] + ["file:/proc/meminfo"],
     )
 

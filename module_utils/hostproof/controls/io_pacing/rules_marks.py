@@ -11,7 +11,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all, settled
 from .policy import NAME, Policy, order_problem, step_problem
-from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of
+from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of, layers_of
 from .subjects import AIX, TUNABLES
 
 rules = Rules(NAME)
@@ -43,6 +43,7 @@ def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         commands=commands_of(aix, policy),
         desired=str(policy.wanted),
         persisted=str(pair),
+        values=pair._asdict(),
         evidence=[LSATTR_KEY],
     )
 
@@ -83,6 +84,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
         desired=str(policy.wanted),
         persisted=shown,
         running=str(pair),
+        values=pair._asdict(),
         evidence=[LSATTR_KEY, RUNNING_KEY],
         failing_layer="running",
     )
@@ -135,6 +137,7 @@ def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=str(layers[0][1]),
         running=str(layers[1][1]) if len(layers) > 1 else None,
         in_use=None if level is None else str(level),
+        values=layers_of(aix)["values"],
         evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)] + RANGE_KEYS + [OSLEVEL_KEY],
         failing_layer=failing(running="the kernel" in wrong, persisted="the ODM" in wrong)
         or "in_use",

@@ -3,7 +3,7 @@
 """What the marks mean for the heartbeat of PowerHA."""
 
 from collections import OrderedDict
-from typing import Iterable, List, Tuple, Union
+from typing import Dict, Iterable, List, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import HostproofError
@@ -220,6 +220,7 @@ def _of_linux(linux: Linux, policy: Policy) -> Verdict:
         fix="give the host more CPUs or less to do; for the peak hour set io_pacing_cpu_headroom",
         desired=f"at least {HEADROOM:.0f}% free",
         in_use=text,
+        values=_free(free),
         evidence=["sample:" + CPU_SAMPLE] if policy.cpu_headroom is None else [],
     )
 
@@ -239,6 +240,7 @@ def _of_aix(aix: Aix, policy: Policy) -> Verdict:
             fix="give the partition more CPU or less to do",
             desired=f"at least {HEADROOM:.0f}% free",
             in_use=in_use,
+            values=_free(free),
             evidence=evidence,
         )
     loose = [pair for pair in known_layers(aix) + [policy.wanted] if not is_tight(pair)]
@@ -253,5 +255,9 @@ def _of_aix(aix: Aix, policy: Policy) -> Verdict:
         desired=f"at least {HEADROOM:.0f}% free",
         in_use=in_use,
         evidence=evidence + [LSATTR_KEY, RUNNING_KEY],
-        **layers_of(aix),
+        **dict(layers_of(aix), values=_free(free)),
     )
+
+
+def _free(percent: float) -> Dict[str, float]:
+    return {"free_percent": round(percent, 3)}

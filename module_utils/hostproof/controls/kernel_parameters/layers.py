@@ -3,7 +3,7 @@
 """One parameter, checked in its layers: what is queried, what boots, what runs, what is used of
 it."""
 
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
@@ -66,10 +66,7 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
         running=_running(parameter, effective, facts),
         in_use="; ".join(used.text() for used in rooms) or None,
         evidence=_evidence(parameter, at_boot, rooms),
-        values={
-            "wanted": text_of(demand.value),
-            "running": "" if effective is None else text_of(effective),
-        },
+        values=dict(_values("wanted", demand.value), **_values("running", effective)),
         severity=parameter.severity,
         reference=parameter.source,
         failing_layer=failing(
@@ -87,6 +84,13 @@ def judge_parameter(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
         ("IPC namespaces of instances", apart),
     ]
     return by_layers(verdict, layers)
+
+
+def _values(name: str, value: Optional[Numbers]) -> Dict[str, Optional[int]]:
+    """By name, and by name_1, name_2, ... if the parameter has several numbers."""
+    if value is None or len(value) == 1:
+        return {name: None if value is None else value[0]}
+    return {f"{name}_{place}": number for place, number in enumerate(value, 1)}
 
 
 def _applies(

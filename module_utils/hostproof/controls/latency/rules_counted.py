@@ -58,6 +58,7 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
     measured = _watched(DISK, facts, policy)
     verdicts: List[Verdict] = []
     within: List[Tuple[str, List[Graded]]] = []
+    values: Dict[str, float] = {}
     idle: List[str] = []
     for name, windows in _by_subject(measured, DISK).items():
         storage = facts.storage.get(name, Unanswered(_KEY, "the kind of " + name))
@@ -74,6 +75,8 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
                 graded += grade_window(window, subject, policy.thresholds, window.layer)
         if status_of(graded) == PASS:
             within.append((name, graded))
+            if len(within) <= _SHOWN:
+                values.update(values_of(name, windows))
         else:
             title = f"{name} ({storage.kind})"
             evidence = (_KEY,) + storage.evidence
@@ -82,7 +85,7 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
             verdicts.append(verdict._replace(values=values_of(name, windows) or None))
     verdicts += _failed(measured, "disk")
     if within:
-        verdicts.append(_within(disk.check, within, facts.storage))
+        verdicts.append(_within(disk.check, within, facts.storage)._replace(values=values))
     if idle or (not verdicts and NO_DISK in measured.remarks):
         verdicts.append(_too_few(idle, "disk"))
     if not verdicts:

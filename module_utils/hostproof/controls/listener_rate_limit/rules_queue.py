@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of backlog queues, and of connections that were delayed or dropped."""
 
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from ...collect.answer import known, unless_absent
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
@@ -42,11 +42,16 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     problems = [
         problem for endpoint in ones for problem in _too_short(endpoint, required, most, sockets)
     ]
+    lives = [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
+    values: Dict[str, Optional[int]] = {"net.core.somaxconn": most}
+    for endpoint, live in lives:
+        values[endpoint.name() + " queuesize"] = endpoint.queuesize
+        values[endpoint.name() + " backlog"] = None if live is None else live.backlog
     burst = sum(pool.connections for pool in subject.pools)
     warnings = [
         f"{burst} clients can connect at the same time, and the queue of {endpoint.name()} is "
         f"{live.backlog}"
-        for endpoint, live in [(endpoint, _socket_of(endpoint, sockets)) for endpoint in ones]
+        for endpoint, live in lives
         if live is not None and burst > live.backlog + 1
     ]
     return Verdict(
@@ -58,6 +63,7 @@ def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         running="{0}; net.core.somaxconn {1}".format(
             ", ".join(_socket_text(endpoint, sockets) for endpoint in ones), most
         ),
+        values=values,
         why="; ".join(problems + warnings) + ".",
         fix="set queuesize in listener_rate_limit_listeners and at least the same "
         "net.core.somaxconn, and restart the listener",
@@ -193,6 +199,11 @@ def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         status,
         in_use=f"{counted.dropped} in {counted.seconds:g} s, {counted.since_boot} since boot (the "
         "whole host)",
+        values={
+            "dropped": counted.dropped,
+            "since_boot": counted.since_boot,
+            "full_queues": len(full),
+        },
         why=why,
         fix="set a longer queue (queuesize, net.core.somaxconn), or fill the pools slowly",
         evidence=["sample:" + SAMPLE, SOCKETS],

@@ -136,6 +136,7 @@ def numa(facts: Facts, policy: Policy) -> Verdict:
         running=", ".join(
             f"{node.name} {human(node.free)} of {human(node.total)}" for node in nodes
         ),
+        values={f"{node.name} free_bytes": node.free for node in nodes},
         evidence=[node.key for node in nodes] + ["file:/proc/cmdline"],
     )
 

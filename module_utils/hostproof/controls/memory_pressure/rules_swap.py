@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks of swap: the size that Oracle recommends, and swapped-out database processes."""
 
-from typing import Tuple
+from typing import Dict, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
@@ -121,9 +121,12 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     status = PASS
     if swapped or busy:
         status = FAIL if swapped and busy else WARN
+    values: Dict[str, float] = {"swapped_bytes": sum(size for _name, size in sizes)}
     running = "not measured: hostproof_window_seconds is 0"
     if rates is not None:
         running = f"{rates.read:.1f} pages per second from swap, {rates.written:.1f} to it"
+        values["pages_in_per_second"] = round(rates.read, 1)
+        values["pages_out_per_second"] = round(rates.written, 1)
     used = f"{human(sum(area.used for area in areas))} of {human(sum(area.size for area in areas))}"
     return Verdict(
         status,
@@ -135,6 +138,7 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         running=running,
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(sizes))}; {used} swap in use, "
         f"{human(ordinary(facts))} memory without huge pages",
+        values=values,
         evidence=["file:" + SWAPS, "processes:oracle_writers", "file:" + VMSTAT, "sample:swapping"],
         failing_layer="in_use",
     )

@@ -124,6 +124,7 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
         persisted=f"{servers}; search {listed(resolver.search)}; timeout:{resolver.timeout} "
         f"attempts:{resolver.attempts}{' rotate' if resolver.rotate else ''}; written by "
         f"{facts.writer or 'hand'}",
+        values={"servers": len(resolver.servers), "longest_seconds": resolver.longest},
         evidence=["file:" + RESOLV_CONF, "link:" + RESOLV_CONF],
     )
 

@@ -122,6 +122,7 @@ def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
         desired=_desired(policy),
         persisted=", ".join(texts),
         running=_in_words(facts),
+        values=dict(values),
         evidence=evidence + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
         failing_layer="persisted",
     )
@@ -152,7 +153,8 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     if all(isinstance(running[name], Absent) for name in NAMES):
         raise Skip("The kernel has not loaded sunrpc: nothing is mounted.")
     required, names = policy.slot_table_entries, list(reversed(NAMES))
-    status, wrong = _verdict([(name, known(running[name])) for name in NAMES], required)
+    values = [(name, known(running[name])) for name in NAMES]
+    status, wrong = _verdict(values, required)
     parts = ["In the kernel {0}.".format(", ".join(wrong))] if wrong else []
     used = _used(facts)
     older = [f"{path} has used {slots}" for path, slots in used if slots > required]
@@ -175,6 +177,7 @@ def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
         # Where the limits are wrong, what was used below them explains nothing.
         in_use=", ".join(older if status != PASS else ["{0} has used {1}".format(*o) for o in used])
         or None,
+        values=dict(values + [(path + " slots", slots) for path, slots in used]),
         evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
         failing_layer="running",
     )

@@ -6,7 +6,7 @@ Everything here is of the seconds between two readings: what the counters say of
 mount was made is never checked. What Direct NFS carries passes these counters by."""
 
 import re
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
@@ -231,6 +231,7 @@ def _unanswered(wire: Wire, mount: MountTraffic, no_verdict: str) -> Verdict:
             line("rpcinfo", "--", server_name(mount)),
         ),
         in_use=f"{mount.sends} requests, no answer",
+        values={"unanswered_requests": mount.sends},
         evidence=wire.traffic.evidence,
     )
 
@@ -280,12 +281,19 @@ def client_queue(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         and rates.queue_ms >= QUEUE_OF_ANSWERS * rates.rtt_ms
     ]
     desired = f"a queue below {policy.queue_warn_ms:g} ms or {QUEUE_OF_ANSWERS} times the answer"
+    values = {
+        f"{name.lower()}_{field}": round(time, 3)
+        for name, rates in _judged_ops(wire, mount, policy)
+        for field, time in (("queue_ms", rates.queue_ms), ("rtt_ms", rates.rtt_ms))
+        if time is not None
+    }
     if not waiting:
         _raise_if_lost(wire, mount, policy, ("queue_ms", "rtt_ms"))
         return Verdict(
             PASS,
             desired=desired,
             in_use=_times(mount),
+            values=values,
             evidence=wire.traffic.evidence,
         )
     queue_ms, rtt_ms, name, rates = max(waiting)
@@ -306,6 +314,7 @@ def client_queue(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         fix=_slots_fix(mount),
         desired=desired,
         in_use=_times(mount),
+        values=values,
         evidence=wire.traffic.evidence,
     )
 
@@ -399,6 +408,7 @@ def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         commands=fix.commands,
         desired=_desired(mount, policy),
         in_use=_sent(wire, mount),
+        values=_resent(wire, mount),
         evidence=wire.traffic.evidence,
     )
 
@@ -488,6 +498,19 @@ def _desired(mount: MountTraffic, policy: Policy) -> str:
             f"no request twice, below {policy.tcp_retransmission_warn_percent:g} % of the segments"
         )
     return f"below {policy.retransmission_warn_percent:g} % of the requests twice"
+
+
+def _resent(wire: Wire, mount: MountTraffic) -> Dict[str, Optional[int]]:
+    values: Dict[str, Optional[int]] = {
+        "requests": mount.all_ops,
+        "requests_sent_again": mount.all_retransmissions,
+        "new_connections": mount.reconnects,
+    }
+    connection = if_known(wire.traffic.connections, {}).get(mount.server or "")
+    if connection is not None:
+        values["segments"] = connection.segments_sent
+        values["segments_sent_again"] = connection.segments_retransmitted
+    return values
 
 
 def _sent(wire: Wire, mount: MountTraffic) -> str:

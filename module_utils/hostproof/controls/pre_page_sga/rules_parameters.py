@@ -9,6 +9,7 @@ from ...errors import HostproofError, Unanswered, kind_of
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...evaluate.remedy import apply_line
+from ...parsers.number import clipped
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle.next_start import change_of_parameter
@@ -375,6 +376,12 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired="0",
         persisted=_both(names, coming),
         running="down" if subject.running is None else _both(names, running),
+        values={
+            f"{layer}_{name}": clipped(value)
+            for layer, sizes in (("persisted", coming), ("running", running))
+            for name, value in zip(names, sizes)
+            if value is not None
+        },
         failing_layer=failing(
             running=any(value not in (None, "0") for value in running), persisted=bad
         ),

@@ -3,7 +3,7 @@
 """Amounts of a limit: what is required, what a place gives, and how they compare."""
 
 import re
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import Absent, ParseError, kind_of
@@ -56,6 +56,10 @@ def text_of(amount: Optional[int]) -> str:
     if amount is None:
         return "not set"
     return "unlimited" if amount >= UNLIMITED else str(amount)
+
+
+def number_or_word(amount: Optional[int]) -> Union[int, str]:
+    return text_of(amount) if amount is None or amount >= UNLIMITED else amount
 
 
 def demands(facts: Facts, policy: Policy) -> List[Demand]:

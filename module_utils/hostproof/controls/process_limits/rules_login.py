@@ -10,7 +10,7 @@ from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
-from .amounts import Demand, demands, grade_login, of_login, text_of
+from .amounts import Demand, demands, grade_login, number_or_word, of_login
 from .facts import Facts
 from .policy import NAME, Policy
 from .steps import remedy
@@ -72,7 +72,7 @@ def login(subject: Login, facts: Facts, policy: Policy) -> Verdict:
         desired=subject.demand.text(),
         persisted=f"soft {_text(limits.soft)}, hard {_text(limits.hard)}",
         evidence=LOGIN + tuple(sorted({"file:" + entry.path for entry in places})),
-        values={"soft": text_of(pair.soft), "hard": text_of(pair.hard)},
+        values={"soft": number_or_word(pair.soft), "hard": number_or_word(pair.hard)},
         severity=row.severity,
         reference=f"{subject.demand.source}; {PAM}",
     )

@@ -126,6 +126,9 @@ GROUPS = Subjects(
 )
 def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
     room = known(group.room)
+    values: Dict[str, Optional[int]] = {"refused_forks": room.refused}
+    if room.tasks is not None:
+        values.update(limit=room.tasks.limit, used=room.tasks.used)
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     status, why = PASS, ""
     if room.tasks is not None and room.tasks.limit < least:
@@ -141,6 +144,7 @@ def cgroup_tasks(group: Group, facts: Facts, policy: Policy) -> Verdict:
         desired=f"no limit, or at least {least}",
         running=_text(room.tasks),
         in_use=None if room.tasks is None else f"{room.tasks.used} tasks, {room.refused} rejected",
+        values=values,
         failing_layer=failing(in_use=bool(room.refused) or _is_full(room.tasks), running=True),
     )
 

@@ -13,7 +13,7 @@ from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import OF_CLUSTERWARE, SHOW_MANAGER, Facts, UnitFacts
 from .policy import NAME, Policy
-from .table import ROWS
+from .table import ROWS, UNLIMITED
 
 rules = Rules(NAME)
 
@@ -192,6 +192,7 @@ def default_tasks(facts: Facts, policy: Policy) -> Verdict:
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
+        values={"wanted": least, "running": None if now >= UNLIMITED else now},
         evidence=["command:systemctl show " + SHOW_MANAGER, "file:/etc/systemd/system.conf"],
         failing_layer=failing(running=now < least, persisted=is_low_later),
     )

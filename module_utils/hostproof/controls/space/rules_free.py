@@ -72,5 +72,6 @@ def inodes(file_system: FileSystem, facts: Facts, policy: Policy) -> Verdict:
         fix="remove old trace and audit files, or recreate the file system with more inodes",
         desired=f"at least {policy.inodes_free} % free",
         running=f"{usage.inodes_free} free of {usage.inodes}",
+        values={"free": usage.inodes_free, "all": usage.inodes, "unit": "inodes"},
         evidence=[usage_key(file_system.mount.path)],
     )

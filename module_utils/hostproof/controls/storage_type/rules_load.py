@@ -44,6 +44,7 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         running="{0} on {1} interfaces within {2:.1f} s".format(
             losses or "none", len(after.discards), seconds
         ),
+        values={"discards": sum(loss.received + loss.sent for loss in lost)},
         evidence=before.evidence + after.evidence,
     )
 
@@ -67,5 +68,6 @@ def cpu_busy(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         fix="move load to other storage; the limit is storage_type_cpu_limit",
         desired=f"below {policy.cpu_limit} percent",
         running=f"{load.percent} percent",
+        values={"load": load.percent, "unit": "percent"},
         evidence=load.evidence,
     )

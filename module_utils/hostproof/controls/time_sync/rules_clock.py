@@ -59,6 +59,7 @@ def sources(facts: Facts, policy: Policy) -> Verdict:
         desired=f"at least {minimum} answer, one is followed",
         running=f"{sync.reached} of {sync.asked} answer, followed: "
         + (", ".join(sync.selected) or "none"),
+        values={"sources": sync.asked, "answering": sync.reached},
         evidence=_ASKED[name],
     )
 
