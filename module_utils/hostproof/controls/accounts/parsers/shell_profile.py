@@ -8,7 +8,10 @@ from typing import List, NamedTuple, Tuple
 #: Oracle Database Installation Guide for Linux, unset these before an installation.
 VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN", "ORA_CRS_HOME")
 
-_UMASK = re.compile(r"(?:^|[;&|{(]|\b(?:then|else|do)\b)\s*umask\s+(?!-S)([0-7]{1,4}|[ugoa]\S*)")
+_UMASK = re.compile(
+    r"(?:^|[;&|{()]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+)?"
+    r"umask\s+(?:-\w+\s+)?[\"']?([0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
+)
 _VARIABLE = re.compile(r"(?:^|[;&\s])(" + "|".join(VARIABLES) + r")=")
 
 
@@ -24,8 +27,8 @@ COMPUTED = "$"
 
 
 class Settings(NamedTuple):
-    """umasks as written, in order: octal digits or a symbolic mode. variables by name, once.
-    ``zones`` are the values of TZ, in order."""
+    """umasks as written, in order: octal digits, a symbolic mode, or $ for one that only the shell
+    knows. variables by name, once. ``zones`` are the values of TZ, in order."""
 
     umasks: Tuple[str, ...]
     variables: Tuple[str, ...]
