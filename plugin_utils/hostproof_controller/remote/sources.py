@@ -267,16 +267,13 @@ def _unused_imports(tree: ast.Module, text: str, removed: str) -> Iterator[_Chan
 
 def _without_comments(text: str) -> str:
     """No comments, one space for each level of indentation, and no other spaces at both ends of a
-    line outside a text of several lines, or next to an operator."""
+    line outside a text of several lines."""
     lines = text.split("\n")
     in_text: set[int] = set()
     #: The rows at which a statement begins, and how deep each is.
     levels: dict[int, int] = {}
     level = 0
     begins = True
-    #: The columns of spaces next to an operator, by row, and the end of the last token.
-    spaces: dict[int, list[tuple[int, int]]] = {}
-    end, after_operator, in_format = (0, 0), False, 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         (row, column), (last, _) = token.start, token.end
         if token.type == tokenize.COMMENT:
@@ -292,16 +289,6 @@ def _without_comments(text: str) -> str:
             begins = False
         # From Python 3.12 on an f-string is several tokens: its texts are those of more lines.
         in_text.update(range(row, last))
-        is_operator = token.type == tokenize.OP
-        if (is_operator or after_operator) and row == end[0] and not in_format:
-            spaces.setdefault(row, []).append((end[1], column))
-        # Spaces in an f-string count, because "{x = }" shows them.
-        kind = tokenize.tok_name[token.type]
-        in_format += kind.endswith("STRING_START") - kind.endswith("STRING_END")
-        end, after_operator = token.end, is_operator
-    for row, gaps in spaces.items():
-        for begin, stop in reversed(gaps):
-            lines[row - 1] = lines[row - 1][:begin] + lines[row - 1][stop:]
     for row, line in enumerate(lines, 1):
         if row - 1 not in in_text:
             line = " " * levels.get(row, 0) + line.lstrip() if line.strip() else ""
@@ -310,7 +297,7 @@ def _without_comments(text: str) -> str:
 
 
 #: A function, class or constant of a module, as stripped sources hold it.
-_DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?=[:(]| ?=(?!=))", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?=[:(]| = )", re.MULTILINE)
 
 
 def without_unused(sources: list[Source], rest: str) -> list[Source]:
