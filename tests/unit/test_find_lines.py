@@ -276,3 +276,11 @@ def test_a_script_in_the_working_directory_of_a_unit(root, command):
     text = f"WorkingDirectory=-{root}/bin\nExecStart={command}\n"
     put(root / "units/b.service", text)
     assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
+
+
+def test_variables_of_a_unit(root):
+    put(root / "tune.env", "A=1\nCMD=sysctl -p\n")
+    put(root / "units/d.service", f"EnvironmentFile=-{root}/tune.env\n# sh {root}/x\n")
+    result = find(root, "units/d.service")
+    assert result.lines == {f"{root}/tune.env": [(2, "CMD=sysctl -p")]}
+    assert result.callers == {f"{root}/tune.env": f"{root}/units/d.service"}

@@ -156,6 +156,37 @@ class TestUnits:
             machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
+    @pytest.mark.parametrize(
+        "line", ["EnvironmentFile=-/etc/tune.env", "EnvironmentFile = /etc/tune.env"]
+    )
+    @pytest.mark.parametrize(
+        ("variable", "is_known"),
+        [
+            (f'CMD="sysctl -w {KEY}=60"', False),
+            (f"CMD=sysctl -w {KEY}=60", False),
+            (f"export CMD='/sbin/sysctl -w {KEY}=60'", False),
+            ("CMD=/opt/tune.sh", False),
+            ("FILE=/proc/sys/vm/swappiness", False),
+            (f'#CMD="sysctl -w {KEY}=60"', True),
+            ('CMD="sysctl -w vm.dirty_ratio=60"', True),
+            ("CMD=/usr/sbin/sysctl", True),
+        ],
+    )
+    def test_a_command_in_a_variable(self, line, variable, is_known):
+        text = f'[Service]\n{line}\nExecStart=/bin/sh -c "$CMD"\n'
+        machine = host().file(f"{OWN}/tune.service", text).file("/etc/tune.env", variable + "\n")
+        machine.file("/opt/tune.sh", f"#!/bin/sh\necho 60 > {PROC}\n", 0o755)
+        machine.command("systemctl is-enabled tune.service", "enabled\n")
+        if is_known:
+            assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        else:
+            is_unknown(machine, "/etc/tune.env:1|/opt/tune.sh:2")
+
+    def test_a_command_in_a_variable_of_the_unit(self):
+        text = f'[Service]\nEnvironment="CMD=sysctl -w {KEY}=60"\nExecStart=/bin/sh -c "$CMD"\n'
+        machine = host().file(f"{OWN}/tune.service", text)
+        is_unknown(machine.command("systemctl is-enabled tune.service", "enabled\n"), "service:2")
+
     def test_units_that_start_each_other(self):
         machine = host().file(f"{OWN}/a.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
         machine.file(f"{OWN}/b.service", "[Unit]\nWants=a.service\n")

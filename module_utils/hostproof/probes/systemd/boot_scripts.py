@@ -127,6 +127,8 @@ _STAYS = re.compile(
     re.MULTILINE,
 )
 
+#: What is around a command in a variable: CMD="sysctl -w vm.swappiness=1".
+_VARIABLE = re.compile(r"^(?:set |\s*export )?[\"']?\w+=[\"']?|[\"']\s*$")
 
 #: The text of a command that runs a script whose path is not known.
 _UNREAD = "a script by a relative or variable path"
@@ -243,6 +245,8 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
     if _is_unit(path):
         command = boot_commands.of_unit(line)
         effects, sure = boot_commands.of_exec(command or "")
+        if not effects and (command or "").startswith("set "):
+            return _effects(_VARIABLE.sub("", command or "")), False
         return effects, sure and not _STOPS.match(line)
     if path in _CRONTABS or re.match("/etc/cron.d/|/var/spool/cron/(?!atjobs)", path):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
@@ -257,7 +261,7 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
         return boot_commands.effects(boot_commands.of_modprobe(line)), False
     if path.startswith("/etc/network/interfaces"):
         return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line)), False
-    return _effects(line), False
+    return _effects(line) or _effects(_VARIABLE.sub("", line)), False
 
 
 def _of_sysfs(line: str) -> List[Effect]:
