@@ -343,6 +343,33 @@ class TestPorts:
         machine.file(f"/etc/firewalld/{path}", text)
         assert judge(machine)["ports", "1521/tcp"].status == "error"
 
+    @pytest.mark.parametrize(
+        ("path", "line"),
+        [
+            ("/etc/NetworkManager/system-connections/eth1.nmconnection", "zone=private"),
+            ("/etc/sysconfig/network-scripts/ifcfg-eth1", 'ZONE="private"'),
+        ],
+    )
+    def test_a_zone_of_a_connection(self, judge, path, line):
+        def machine():
+            made = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
+            return made.file("/etc/firewalld/zones/private.xml", '<zone target="DROP"/>')
+
+        assert judge(machine())["ports", "1521/tcp"].status == "pass"
+        text = f"[connection]\n{line}\n"
+        finding = judge(machine().file(path, text))["ports", "1521/tcp"]
+        assert finding.persisted == "accepted for some sources or interfaces"
+        closed = machine().file(path, text).deny(path)
+        assert judge(closed)["ports", "1521/tcp"].status == "error"
+
+    @pytest.mark.parametrize(("zone", "status"), [("trusted", "warn"), ("../../x", "error")])
+    def test_a_connection_of_a_zone_that_firewalld_ships(self, judge, zone, status):
+        machine = with_firewalld(host(enabled="firewalld"), '<zone target="DROP"/>')
+        machine.file("/usr/lib/firewalld/zones/trusted.xml", '<zone target="ACCEPT"/>')
+        path = "/etc/NetworkManager/system-connections/a.nmconnection"
+        machine.file(path, f"zone={zone}\n")
+        assert judge(machine)["ports", "1521/tcp"].status == status
+
     def test_a_second_zone_with_interfaces(self, judge):
         machine = with_firewalld(host(enabled="firewalld"), fixture("public.xml"))
         zone = '<zone target="DROP"><interface name="eth1"/></zone>'

@@ -36,6 +36,11 @@ FILES: Dict[str, Tuple[str, ...]] = {
 }
 FIREWALLD = "/etc/firewalld"
 _SHIPPED = "/usr/lib/firewalld"
+#: Connections of NetworkManager assign their interface to a zone, also by firewall-cmd.
+_CONNECTIONS = (
+    "/etc/NetworkManager/system-connections/*",
+    "/etc/sysconfig/network-scripts/*",
+)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\Z")
 
 
@@ -150,13 +155,33 @@ def _zones(host: Host) -> Dict[str, Chain]:
     default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]
     names = unless_absent(attempt(host.list_dir, f"{FIREWALLD}/zones"), [])
     zones = {name[:-4]: _zone(host, name[:-4]) for name in names if name.endswith(".xml")}
-    zones.setdefault(default, _zone(host, default))
-    used = {name: zone for name, zone in zones.items() if zone.bound or name == default}
+    assigned = _assigned(host)
+    for name in (default, *assigned):
+        if name not in zones:
+            zones[name] = _zone(host, name)
+    used = {
+        name: zone
+        for name, zone in zones.items()
+        if zone.bound or name == default or name in assigned
+    }
     some = (Test(ADDRESS, frozenset({"a zone"})),)
     dispatch = [Rule(some, "goto", name) for name in used if name != default]
     chains = {name: _chain_of(host, name, zone) for name, zone in used.items()}
     rules = (*dispatch, Rule((), "goto", default))
     return {**chains, "": Chain("", "input", DROP, rules)}
+
+
+def _assigned(host: Host) -> List[str]:
+    found = host.find_lines("zones", _CONNECTIONS, r"^\s*(?:zone|ZONE)\s*=")
+    if found.unread:
+        raise Unanswered("lines:zones", f"{sorted(found.unread)[0]} can assign a zone: run as root")
+    values = [
+        text.partition("=")[2].strip().strip("\"'")
+        for path, lines in sorted(found.lines.items())
+        if "/network-scripts/" not in path or "/ifcfg-" in path
+        for _number, text in lines
+    ]
+    return [value for value in values if value]
 
 
 def _refuse_other_rules(host: Host) -> None:
