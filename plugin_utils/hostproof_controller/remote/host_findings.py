@@ -27,7 +27,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 )
 
 from .. import commands
-from ..report.findings import are_sound, is_check_of
+from ..report.findings import are_sound, is_check_id, is_check_of
 from ..report.text import printable
 
 #: The most characters of a text, and the largest number that any host measures.
@@ -190,12 +190,16 @@ def _is_text_or_null(value: Any) -> bool:
 
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(item, str) and len(item) <= MOST_TEXT for item in value
+        isinstance(item, str) and 0 < len(item) <= MOST_TEXT for item in value
     )
 
 
 def _are_shown(value: Any) -> bool:
     return _are_texts(value) and not any(map(_has_foreign_call, value))
+
+
+def _are_check_ids(value: Any) -> bool:
+    return _are_texts(value) and all(map(is_check_id, value))
 
 
 def _are_commands(value: Any) -> bool:
@@ -237,7 +241,7 @@ _FIELDS = {
     "waiver": _Field(_is_word_of(None), None),
     "values": _Field(_are_values, None),
     "commands": _Field(_are_commands, []),
-    "because_of": _Field(_are_shown, []),
+    "because_of": _Field(_are_check_ids, []),
     "problem": _Field(_is_text_or_null, None),
     "failing_layer": _Field(_is_word_of(None, *ACTUAL_LAYERS), None),
 }

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import date
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -73,7 +74,9 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
             and max(map(len, chain(*needed, *optional)), default=0) <= most
             and all(set(fields[name]) <= known for name, known in _WORDS.items())
             and all(isinstance(item, list) for item in lists)
+            and all(chain.from_iterable(lists))
             and _are_texts(chain.from_iterable(lists))
+            and all(map(_CHECK_ID.match, chain.from_iterable(fields["because_of"])))
             and all(map(_are_values, fields["values"]))
             and set(map(type, fields["waiver"])) <= {type(None)}
             and all(map(is_check_of, fields["check"], fields["control"]))
@@ -85,7 +88,11 @@ def are_sound(findings: Sequence[Any], most: int = sys.maxsize) -> bool:
 
 def is_check_of(check: str, control: str) -> bool:
     """Whether this is an id of a check, and one of that control's."""
-    return check.partition(".")[0] == control and _CHECK_ID.match(check) is not None
+    return check.partition(".")[0] == control and is_check_id(check)
+
+
+def is_check_id(text: str) -> bool:
+    return _CHECK_ID.match(text) is not None
 
 
 def problem_of_finding(finding: Any, schema: int) -> str | None:
@@ -102,7 +109,7 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
         )
         return f"{name} is not a text"
     control, check = needed[:2]
-    if not _CHECK_ID.match(check):
+    if not is_check_id(check):
         return f"{check!r} is not a check id"
     if check.partition(".")[0] != control:
         return f"{check} is not a check of {control}"
@@ -139,8 +146,11 @@ def _problem_of_words(finding: dict[str, Any]) -> str | None:
 def _problem_of_lists(finding: dict[str, Any]) -> str | None:
     for name in _LISTS:
         items = finding.get(name, [])
-        if not isinstance(items, list) or not _are_texts(items):
+        if not isinstance(items, list) or not all(items) or not _are_texts(items):
             return f"{name} is not a list of texts"
+    for check in finding.get("because_of", ()):
+        if not is_check_id(check):
+            return f"because_of: {check!r} is not a check id"
     if not _are_values(finding.get("values")):
         return "values is neither null nor names to numbers or texts"
     return None
@@ -161,9 +171,18 @@ def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
         return None if waiver is None else "a waiver on a finding that is not waived"
     if not isinstance(waiver, dict) or set(waiver) != {"owner", "reason", "expires", "was"}:
         return "waiver is not {owner, reason, expires, was}"
-    if not all(isinstance(value, str) for value in waiver.values()):
+    if not all(isinstance(value, str) and value for value in waiver.values()):
         return "waiver holds a value that is not a text"
+    if not _is_date(waiver["expires"]):
+        return "waiver.expires is not a date, YYYY-MM-DD"
     return None if waiver["was"] in ("warn", "fail") else "waiver.was is neither warn nor fail"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def key_problem(record: dict[str, Any], required: set[str]) -> str:

@@ -223,7 +223,7 @@ def test_what_hosts_say_is_text_on_every_page(tmp_path):
     names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
     item = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
     reading = {"kind": NASTY, "at": NASTY, "text": NASTY}
-    waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
+    waiver = {"owner": NASTY, "reason": NASTY, "expires": "2026-12-31", "was": "fail"}
     lines = [
         make_line(
             f"db{number}",

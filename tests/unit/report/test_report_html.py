@@ -171,7 +171,7 @@ NASTY = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;\x1b\udcf
 def test_every_value_is_escaped():
     names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
     item = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
-    waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
+    waiver = {"owner": NASTY, "reason": NASTY, "expires": "2026-12-31", "was": "fail"}
     run = {"id": NASTY, "started": "2026-11-21T03:15:00Z", "hosts": 3}
     reading = {"kind": NASTY, "at": NASTY, "text": NASTY}
     findings = [item, dict(item, status="waived", waiver=waiver), dict(item, status="skip")]
