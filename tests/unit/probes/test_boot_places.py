@@ -156,6 +156,22 @@ class TestUnits:
             machine.command(f"systemctl is-enabled {unit}", "disabled\n", 1)
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
 
+    @pytest.mark.parametrize("unit", ["tune.service", "tune.timer"])
+    @pytest.mark.parametrize("kind", ["wants", "requires"])
+    def test_a_link_of_a_package(self, kind, unit):
+        """systemctl 252 tells "disabled" of a unit with [Install] that such a link starts."""
+        text = f"[Service]\nExecStart=sysctl -w {KEY}=60\n[Install]\nWantedBy=x.target\n"
+        folder = "/usr/lib/systemd/system"
+        machine = host().file(f"{folder}/tune.service", text)
+        machine.file(f"{folder}/tune.timer", "[Timer]\nOnBootSec=60\n")
+        machine.link(f"{folder}/app.target.{kind}/{unit}", f"../{unit}")
+        for name in ("tune.service", "tune.timer", "app.target", "app.timer"):
+            machine.command(f"systemctl is-enabled {name}", "disabled\n", 1)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+        machine.evidence.clear()
+        machine.command("systemctl is-enabled app.target", "static\n")
+        is_unknown(machine, "tune.service:2")
+
     @pytest.mark.parametrize(
         "line", ["EnvironmentFile=-/etc/tune.env", "EnvironmentFile = /etc/tune.env"]
     )

@@ -10,7 +10,7 @@ networkd-dispatcher(8); dhclient-script(8); systemd.generator(7).
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...collect.answer import attempt, known, unless_absent
+from ...collect.answer import attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, Denied, Unanswered
 from ...parsers.systemd import boot_commands, systemd_unit
@@ -333,10 +333,10 @@ def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
     for unit in units:
         if unit != name and ("@" in unit or _state(host, unit) in _RUNS + _MAY_RUN):
             return None
-        paths = _dependents(host, unit.rpartition(".")[0])
+        paths = _dependents(host, unit.rpartition(".")[0]) + _links(host, unit)
         if not all(map(_is_unit, paths)):
             return None
-        others = [re.sub(r"\.d/.*", "", path.rpartition("/system/")[2]) for path in paths]
+        others = [re.sub(r"\.\w+/.*", "", path.rpartition("/system/")[2]) for path in paths]
         units += [other for other in _starters(host, unit) + others if other not in units]
     return False
 
@@ -360,6 +360,17 @@ def _dependents(host: Host, stem: str) -> List[str]:
         path
         for path in sorted(found)
         if not all(line.lstrip().startswith("#") for _number, line in found[path])
+    ]
+
+
+def _links(host: Host, unit: str) -> List[str]:
+    """The links in .wants and .requires of packages, which systemctl is-enabled leaves out."""
+    return [
+        f"{folder}/{name}/{unit}"
+        for folder, names in unit_files.names_by_folder(host).items()
+        for name in names
+        if re.search(r"\.(?:wants|requires|upholds)$", name)
+        and unit in if_known(attempt(host.list_dir, f"{folder}/{name}"), [])
     ]
 
 
