@@ -62,6 +62,12 @@ def test_only_lines_for_the_target_write_to_it():
     assert [entry.line for entry in tmpfiles_d.writes(entries, "/b")] == [3]
 
 
+def test_a_file_that_is_written_is_a_duplicate_of_one_that_is_created():
+    """As systemd 252 does: it logs "Duplicate line for path"."""
+    entries = tmpfiles_d.parse("f /a - - - - 1\nf+ /a - - - - 2\n", "x.conf")
+    assert tmpfiles_d.writes(entries, "/a") == []
+
+
 def test_a_distribution_s_file(fixture_text):
     entries = tmpfiles_d.parse(fixture_text("tmpfiles_d/debian-12-systemd.conf"), "systemd.conf")
     assert {entry.type for entry in entries} == {"C", "Z", "a+", "d", "f+!", "z"}

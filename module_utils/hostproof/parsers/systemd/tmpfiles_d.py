@@ -62,15 +62,16 @@ def writes(entries: List[Entry], target: str) -> List[Entry]:
 
     ``entries`` are in the order of reading. If several lines have one target, systemd uses the
     first and ignores the others as duplicates, unless all of them append (``w+``). ``f+`` is
-    processed before ``w``. Several patterns of ``w`` can match the file.
+    processed before ``w``, and is a duplicate of ``f``. Several patterns of ``w`` can match the
+    file.
     """
-    created = [e for e in entries if e.type[0] == "f" and "+" in e.type and e.target == target]
+    created = [e for e in entries if e.type[0] == "f" and e.target == target]
     written = [
         e
         for e in entries
         if e.type[0] == "w" and e.argument and glob_pattern.fits(target, e.target)
     ]
-    carried_out = created[:1]
+    carried_out = [entry for entry in created[:1] if "+" in entry.type]
     # By target: whether all that are carried out append.
     appending: Dict[str, bool] = {}
     for entry in written:
