@@ -48,7 +48,7 @@ def instance(
 ) -> packs.Machine:
     machine.process("ora_pmon_ORCL", pid=pid, uid=54321)
     line = "" if umask is None else f"Umask:\t{umask}\n"
-    status = f"Name:\tora_pmon_ORCL\n{line}Gid:\t{gid}\t{gid}\t{gid}\t{gid}\nGroups:\t{gids} \n"
+    status = f"Name:\tora_pmon_ORCL\n{line}Gid:\t7\t{gid}\t8\t9\nGroups:\t{gids} \n"
     return machine.file(f"/proc/{pid}/status", status)
 
 
