@@ -104,6 +104,9 @@ class TestPackets:
         raw = text_rules("tcp dport 1521 drop", hook="prerouting")
         assert state(raw, 1521) == "blocked"
 
+    def test_a_chain_of_a_device(self):
+        assert state(text_rules("tcp dport 1521 drop", hook="ingress"), 1521) == "partly"
+
     def test_every_base_chain_counts(self):
         tables = {**text_rules(), ("ip", "raw"): text_rules(policy="drop")["inet", "filter"]}
         assert state(tables, 1521) == "blocked"

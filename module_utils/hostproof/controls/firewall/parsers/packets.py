@@ -82,7 +82,11 @@ class _Packet(NamedTuple):
 
 
 _NUMBERS = {"tcp": "6", "udp": "17"}
-_HOOKS = {"in": ("prerouting", "input"), "out": ("output", "postrouting")}
+_OF_DEVICE = ("ingress", "egress")
+_HOOKS = {
+    "in": ("ingress", "prerouting", "input"),
+    "out": ("output", "egress", "postrouting"),
+}
 
 
 def reach(tables: Tables, protocol: str, port: int, direction: str) -> Reach:
@@ -98,8 +102,10 @@ def reach(tables: Tables, protocol: str, port: int, direction: str) -> Reach:
 
 def _state(tables: Tables, packet: _Packet, limits: Optional[Set[str]] = None) -> str:
     states = {
-        # A table of IPv6 drops only some of the packets.
-        PARTLY if state == BLOCKED and "ip6" in f"{family} {name}" else state
+        # A table of IPv6, and a chain of a device, drop only some of the packets.
+        PARTLY
+        if state == BLOCKED and ("ip6" in f"{family} {name}" or chain.hook in _OF_DEVICE)
+        else state
         for (family, name), chains in tables.items()
         for chain in chains.values()
         if chain.hook in packet.hooks
