@@ -105,6 +105,11 @@ class TestPackets:
         assert state(raw, 1521) == "blocked"
 
     def test_a_chain_of_a_device(self):
+        text = (
+            "table netdev x { chain y { type filter hook ingress device eth0 priority 0;"
+            " policy accept; tcp dport 1521 drop; } }\n"
+        )
+        assert state(nft_text.parse(text), 1521) == "partly"
         assert state(text_rules("tcp dport 1521 drop", hook="ingress"), 1521) == "partly"
 
     def test_every_base_chain_counts(self):
@@ -209,15 +214,6 @@ class TestFormats:
     @pytest.mark.parametrize("test", ["ip protocol 6", "meta l4proto 6 th dport 1521"])
     def test_a_protocol_by_its_number(self, test):
         assert state(text_rules(f"{test} drop"), 1521) == "blocked"
-
-    @pytest.mark.parametrize(
-        ("policy", "expected"), [("ACCEPT", "partly"), ("DROP", "blocked")], ids=["open", "blocked"]
-    )
-    def test_dropped_with_ipv6_only(self, policy, expected):
-        text = "*filter\n:INPUT {0} [0:0]\nCOMMIT\n"
-        tables = iptables_save.parse(text.format("DROP"), "ip6")
-        tables.update(iptables_save.parse(text.format(policy)))
-        assert state(tables, 1521) == expected
 
     def test_a_built_in_chain_needs_no_head(self):
         text = "*filter\n-A INPUT -p tcp --dport 1521 -j DROP\nCOMMIT\n"

@@ -26,7 +26,7 @@ from .packets import (
 
 _WHAT = "nft -j list ruleset"
 #: Families that IPv4 packets of a host pass.
-_FAMILIES = ("ip", "inet")
+_FAMILIES = ("ip", "inet", "netdev")
 _VERDICTS = {"accept": ACCEPT, "drop": DROP, "reject": DROP, "return": "return"}
 _PASSIVE = ("counter", "log", "comment", "mangle", "notrack", "ct helper", "ct timeout")
 

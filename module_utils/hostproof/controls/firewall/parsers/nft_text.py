@@ -28,7 +28,7 @@ from .packets import (
 )
 
 _WHAT = "nftables.conf"
-_FAMILIES = ("ip", "inet")
+_FAMILIES = ("ip", "inet", "netdev")
 _TOKEN = re.compile(r'"[^"\n]*"|\\\n|[{};\n]|#[^\n]*|[^\s{};"#\\]+|[ \t]+|\\')
 #: Options of log, each with a value.
 _LOG = ("prefix", "level", "group", "snaplen", "queue-threshold", "flags")
@@ -74,7 +74,7 @@ def parse(text: str) -> Tables:
     return tables
 
 
-_OTHERS = ("ip6", "arp", "bridge", "netdev")
+_OTHERS = ("ip6", "arp", "bridge")
 
 
 def _tokens(text: str) -> List[str]:

@@ -102,11 +102,9 @@ def reach(tables: Tables, protocol: str, port: int, direction: str) -> Reach:
 
 def _state(tables: Tables, packet: _Packet, limits: Optional[Set[str]] = None) -> str:
     states = {
-        # A table of IPv6, and a chain of a device, drop only some of the packets.
-        PARTLY
-        if state == BLOCKED and ("ip6" in f"{family} {name}" or chain.hook in _OF_DEVICE)
-        else state
-        for (family, name), chains in tables.items()
+        # A chain of a device drops only some of the packets.
+        PARTLY if state == BLOCKED and chain.hook in _OF_DEVICE else state
+        for chains in tables.values()
         for chain in chains.values()
         if chain.hook in packet.hooks
         for state in [_result_of(_walk(chains, chain, packet, limits, 0)[0])]
