@@ -69,6 +69,7 @@ class TestSysctl:
         assert (finding.check, finding.status) == ("custom.own", status)
         if status != "error":
             assert (finding.desired, finding.running) == ("at most 10", str(running))
+            assert finding.values["running"] == running
         if status == "fail":
             assert finding.problem == "Own setting is wrong"
             assert finding.why.startswith("The house wants it. (")

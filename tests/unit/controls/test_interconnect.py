@@ -272,6 +272,7 @@ class TestSpeed:
         node.file(f"{CLASS}/eth2/speed", "1000\n").deny(f"{CLASS}/eth2/speed")
         finding = one_of(node, "speed")
         assert (finding.status, finding.running) == ("fail", "eth1 100, eth2 unknown")
+        assert finding.values == {"eth1": 100, "eth2": None}
         node.file(f"{CLASS}/eth1/speed", "1000\n").evidence.clear()
         assert one_of(node, "speed").status == "error"
 
@@ -399,7 +400,8 @@ class TestBonding:
 class TestLoopback:
     @pytest.mark.parametrize(("mtu", "status"), [(65536, "warn"), (16437, "warn"), (16436, "pass")])
     def test_on_a_node(self, mtu, status):
-        assert one_of(Node().device("lo", mtu), "loopback_mtu").status == status
+        finding = one_of(Node().device("lo", mtu), "loopback_mtu")
+        assert (finding.status, finding.values) == (status, {"mtu": mtu})
 
     def test_it_can_be_left_alone(self):
         assert one_of(Node(), "loopback_mtu", loopback_mtu="unmanaged").status == "skip"
@@ -421,6 +423,7 @@ class TestEndToEnd:
     def test_packets_and_their_answers_arrive(self):
         finding = one_of(Node().way(), "end_to_end", peers=PEERS)
         assert (finding.status, finding.in_use) == ("pass", "9000 bytes and their answer arrive")
+        assert finding.values == {"mtu": 9000}
 
     def test_a_machine_on_the_way_that_refuses_them_is_named(self):
         node = Node().way(passed=0, hop="192.168.10.254", limit=1500, arrives=1500)

@@ -94,6 +94,7 @@ class TestTheSeed:
             "32.2 % of the database's time went to 'enq: HW - contention'. The report"
         )
         assert finding.in_use is not None and "direct path write 9.7 %" in finding.in_use
+        assert finding.values == {"percent": 32.2}
 
     def test_the_advice_stands_in_the_order_of_its_risk_with_the_times_of_the_test(self, read):
         fix = str(read("awr-11.2.0.3-top-enq-hw.txt")["lob_contention"].fix)
@@ -200,6 +201,7 @@ class TestShares:
             {**WHOLE, lobs.SHARE + lobs.DIRECT[1]: 15.0, lobs.SHARE + lobs.DIRECT[2]: 6.0}
         )
         assert findings["lob_direct_io"].status == "fail"
+        assert findings["lob_direct_io"].values == {"percent": 21.0}
 
     def test_a_whole_report_without_statistics_cannot_tell_whose_writes_they_are(self, told):
         assert told({**WHOLE, lobs.SHARE + lobs.DIRECT[0]: 60.0})["lob_direct_io"].status == "skip"

@@ -390,6 +390,7 @@ class TestDrainTime:
     def test_the_pools_fit(self, one):
         finding = one("drain_time", ready_host(), **wants())
         assert finding.persisted == "200 connections ÷ 10 per second = 20 s"
+        assert finding.values == {"drain_seconds": 20}
         assert finding.desired == "below 60 s (INBOUND_CONNECT_TIMEOUT) and 30 s (the pools)"
 
     def test_clients_give_up(self, one):

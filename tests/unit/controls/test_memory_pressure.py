@@ -314,6 +314,7 @@ class TestSharedMemory:
     def test_half_of_memory_by_default(self, judge):
         finding = judge(with_amm())["dev_shm"]
         assert (finding.status, finding.running) == ("pass", "32.0 GiB")
+        assert finding.values["running"] == 32 * packs.GIB
         assert judge(with_amm(target=33 * packs.GIB))["dev_shm"].status == "fail"
 
     def test_the_largest_of_all_counts(self, judge):

@@ -544,6 +544,7 @@ class TestNconnect:
         finding = nconnect(",nconnect=4", 4, 4).judge("nconnect")
         assert finding.status == PASS
         assert (finding.running, finding.in_use) == ("nconnect=4", "4 connections")
+        assert finding.values == {"wanted": 4, "running": 4}
         assert "nconnect=4" in finding.persisted
 
     def test_the_first_mount_decided(self):

@@ -4,7 +4,7 @@
 
 import re
 from functools import partial
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
@@ -61,8 +61,20 @@ def _judge(custom: CustomCheck, facts: Facts, _policy: Policy) -> Verdict:
         desired=_wanted(custom),
         persisted=_text(custom, reading.persisted),
         running=_text(custom, reading.running),
+        values=_numbers(custom, layers) or None,
         evidence=reading.persisted.evidence + reading.running.evidence,
     )
+
+
+def _numbers(custom: CustomCheck, layers: Dict[str, Layer]) -> Dict[str, Optional[float]]:
+    """The value of each layer that has only one, for a check with a limit."""
+    return {
+        name: _decimal(layer.values[0])
+        for name, layer in layers.items()
+        if isinstance(layer.values, tuple)
+        and len(layer.values) == 1
+        and custom.comparison in ("at_least", "at_most")
+    }
 
 
 def _is_absent(layer: Layer) -> bool:

@@ -232,5 +232,6 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
         commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
         desired=f"at most {policy.loopback_mtu}",
         running=str(here),
+        values={"mtu": here},
         evidence=["file:" + LOOPBACK],
     )

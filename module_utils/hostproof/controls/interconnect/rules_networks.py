@@ -97,6 +97,7 @@ def speed(facts: Facts, _policy: Policy) -> Verdict:
         fix="correct the cable, the switch port or its negotiation, or use a faster card",
         desired=f"at least {_LEAST} Mb/s",
         running=", ".join(f"{card} {shown[card] or 'unknown'}" for card in cards),
+        values=dict(shown),
         evidence=["file:" + devices.place(card, "speed") for card in cards],
     )
 

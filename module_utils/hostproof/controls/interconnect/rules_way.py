@@ -65,6 +65,7 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
         "nodes",
         desired=f"{required} bytes without fragmentation in both directions",
         running=f"{route.device} {route.mtu}",
+        values={"mtu": route.mtu},
         in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
         evidence=[KEY, route.key],
     )

@@ -63,6 +63,7 @@ def aix_network(facts: Facts, policy: Policy) -> Verdict:
             desired=f"at least {_list(_LEAST)}, sb_max above udp_recvspace",
             persisted=_list(later) or None,
             running=_text(values) or None,
+            values=dict(values[_SYSTEM]),
             evidence=_KEYS,
             failing_layer=failing(persisted=bool(low), running=bool({*low} - {_LATER})),
         ),

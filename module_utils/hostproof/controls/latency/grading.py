@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of windows against the limits of the policy, and the verdicts that follow."""
 
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.measured import ENOUGH_FOR_P99, Window
 from ...errors import HostproofError
@@ -18,12 +18,14 @@ class Graded(NamedTuple):
     ``status`` is SKIP if there is no limit or the window does not have the figure. It is ERROR if
     there are too few samples, or if all requests ended within one tick and a tick is longer than
     the limit. FAIL or WARN without a limit reports lost responses. ``label`` names the window.
+    ``value`` is the figure by its name, where it was compared with the limit.
     """
 
     status: str
     label: str
     told: str
     limit: Optional[Threshold]
+    value: Optional[Tuple[str, float]] = None
 
 
 def grade_window(
@@ -59,7 +61,8 @@ def grade_window(
                 # Each request started and ended in the same tick, which is longer than the limit.
                 hidden = figure.value == 0 and tick > threshold.warn_ms * 1000.0
                 status = ERROR if hidden else grade(figure, threshold)
-            graded.append(Graded(status, label, text.strip(), threshold))
+            value = (f"{label} {name}_ms".strip(), round(figure.value / 1000.0, 4))
+            graded.append(Graded(status, label, text.strip(), threshold, value))
     return graded or [_ungraded(window, label)]
 
 
@@ -136,6 +139,7 @@ def verdict_of(
         of=name,
         desired=limits_of(graded),
         in_use="; ".join(texts),
+        values=dict(item.value for item in graded if item.value) or None,
         evidence=evidence,
         reference=reference_of(check, graded),
     )

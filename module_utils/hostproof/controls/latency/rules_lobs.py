@@ -135,6 +135,7 @@ def lob_contention(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         fix=_ADVICE,
         desired=_limits(policy),
         in_use=_text(figures) or f"no '{lobs.HW}'",
+        values={"percent": share},
         evidence=(subject.key,),
     )
 
@@ -210,6 +211,7 @@ def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         "test of 2014 took 6 minutes instead of 25; else faster storage",
         desired=_limits(policy),
         in_use=_text(figures) or "no such wait",
+        values={"percent": round(share, 3)},
         evidence=(subject.key,),
     )
 

@@ -210,6 +210,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         f"{min(pool.timeout_seconds for pool in pools)} s (the pools)",
         persisted=f"{sum(pool.connections for pool in pools)} connections ÷ {min(rates)} per "
         f"second = {drain:g} s",
+        values={"drain_seconds": drain},
         why="; ".join(problems) + ".",
         fix=f"set a rate of at least {least_rate(subject, listener)}, or longer timeouts, or fill "
         "the pools slowly",

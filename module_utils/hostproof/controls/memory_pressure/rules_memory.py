@@ -62,6 +62,7 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         persisted=f"{human(coming)} ({place})",
         running=human(now),
+        values={"wanted": need, "running": now, "persisted": coming, "unit": "bytes"},
         in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken),
         evidence=["file:" + MOUNTS, "file:" + FSTAB],
         failing_layer=failing(running=now < need or "noexec" in options, persisted=coming < need),

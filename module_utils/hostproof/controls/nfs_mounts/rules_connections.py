@@ -59,6 +59,7 @@ def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
         desired=f"nconnect={goal}",
         persisted=persisted_words(layers, ["nconnect"]),
         running=f"nconnect={running}",
+        values={"wanted": goal, "running": connections},
         in_use=None if mount is None else f"{connections} connections",
         evidence=evidence + (() if mount is None else (EVIDENCE,)),
     )

@@ -50,6 +50,7 @@ def page_size(facts: Facts, _policy: Policy) -> Verdict:
         fix="start a kernel with pages of 4 KiB",
         desired=f"{_PAGE} bytes",
         running=f"{size} bytes, {clean(known(facts.architecture))}",
+        values={"running": size, "unit": "bytes"},
         evidence=["command:getconf PAGESIZE", "command:" + " ".join(UNAME)],
     )
 

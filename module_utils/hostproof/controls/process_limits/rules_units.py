@@ -153,6 +153,7 @@ def tasks(service: Service, facts: Facts, policy: Policy) -> Verdict:
         desired=f"infinity, or at least {least}",
         persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
         running=loaded,
+        values={"wanted": least, "running": None if now >= UNLIMITED else now},
         failing_layer=failing(running=now < least, persisted=bool(low)),
     )
 
