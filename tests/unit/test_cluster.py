@@ -138,7 +138,7 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     assert verdicts["title"].startswith("hugepages: ")
     assert verdicts["why"].startswith("db2 is not like the others.")
     assert (
-        "hugepages.pool_not_wasted (status): warn on db1, db3; pass on db2" in verdicts["running"]
+        "hugepages.pool_not_wasted (status): error on db1, db3; pass on db2" in verdicts["running"]
     )
     assert "hugepages.pool_not_wasted" in verdicts["because_of"]
 
