@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every parameter that Oracle's documents or the policy requires, by what it is about."""
 
-from ...evaluate.checking import Rules, Verdict
-from .facts import Facts
+from ...evaluate.checking import Rules
 from .layers import judge_parameter
-from .policy import NAME, Policy
+from .policy import NAME
 from .subjects import NETWORK, PROC, family
-from .wanted import OF_POLICY, REVERSE_PATH, Parameter
+from .wanted import OF_POLICY, REVERSE_PATH
 
 rules = Rules(NAME)
 
 
-@rules.check(
+rules.check(
     "kernel_parameters.semaphores",
     "Semaphore limits are sufficient for every instance",
     "Semaphore limits are too low or nearly used up",
@@ -22,12 +21,8 @@ rules = Rules(NAME)
     "failed with status 28, no space left on device).",
     reference=PROC,
     each=family("semaphores"),
-)
-def semaphores(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.shared_memory",
     "Shared memory limits cover every SGA",
     "Shared memory limits are too low or nearly used up",
@@ -37,12 +32,8 @@ def semaphores(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     "memory is free.",
     reference=PROC,
     each=family("shared_memory"),
-)
-def shared_memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.open_files",
     "File handle limit of the host is sufficient",
     "File handle limit of the host is too low or nearly used up",
@@ -51,12 +42,8 @@ def shared_memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict
     why="Every program on the host fails when no file handle is free, including instances.",
     reference=PROC,
     each=family("open_files"),
-)
-def open_files(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.asynchronous_io",
     "AIO request limit of the host is sufficient",
     "AIO request limit of the host is too low or nearly used up",
@@ -65,12 +52,8 @@ def open_files(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     why="Processes fail with ORA-27090 or write one block after another.",
     reference=PROC,
     each=family("asynchronous_io"),
-)
-def asynchronous_io(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.ephemeral_ports",
     "Ephemeral port range is within 9000 to 65535",
     "Ephemeral port range is not within 9000 to 65535",
@@ -79,12 +62,8 @@ def asynchronous_io(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     why="An outgoing connection can take the port of a listener or an agent.",
     reference=NETWORK,
     each=family("ephemeral_ports"),
-)
-def ephemeral_ports(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.socket_buffers",
     "Socket buffer limits are sufficient",
     "Socket buffer limits are too low",
@@ -94,12 +73,8 @@ def ephemeral_ports(parameter: Parameter, facts: Facts, policy: Policy) -> Verdi
     "Small TCP buffers slow down Direct NFS.",
     reference=NETWORK,
     each=family("socket_buffers"),
-)
-def socket_buffers(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.panic",
     "Kernel panics on an oops and restarts the host",
     "Kernel does not panic or restart after a failure",
@@ -108,12 +83,8 @@ def socket_buffers(parameter: Parameter, facts: Facts, policy: Policy) -> Verdic
     why="A node that hangs after a kernel oops keeps its locks, and the cluster waits for it.",
     reference=PROC,
     each=family("panic"),
-)
-def panic(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.memory",
     "Memory reclaim settings protect the database",
     "Memory reclaim settings do not protect the database",
@@ -123,12 +94,8 @@ def panic(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     "A kernel that swaps early swaps out the PGA.",
     reference=PROC,
     each=family("memory", "Neither is it a node of a cluster, nor does a policy advise it."),
-)
-def memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.reverse_path",
     "Reverse path filter of the interconnect is not strict",
     "Reverse path filter of the interconnect is strict",
@@ -138,12 +105,8 @@ def memory(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     "replies use are dropped, and the node is evicted.",
     reference=NETWORK,
     each=family(REVERSE_PATH, "Fewer than two private interfaces are known here."),
-)
-def reverse_path(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.reassembly",
     "Fragment reassembly memory is sufficient",
     "Fragment reassembly memory is too small",
@@ -153,12 +116,8 @@ def reverse_path(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     "block is larger than a frame and arrives in fragments.",
     reference=NETWORK,
     each=family("reassembly", "No cluster runs here, and no policy announces one."),
-)
-def reassembly(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
-
-
-@rules.check(
+)(judge_parameter)
+rules.check(
     "kernel_parameters.additional",
     "Additional kernel parameters match the policy",
     "An additional kernel parameter differs from the policy",
@@ -168,6 +127,4 @@ def reassembly(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
     "come from Oracle's documentation.",
     reference="the policy, kernel_parameters_values",
     each=family(OF_POLICY, "kernel_parameters_values names nothing that the table does not have."),
-)
-def additional(parameter: Parameter, facts: Facts, policy: Policy) -> Verdict:
-    return judge_parameter(parameter, facts, policy)
+)(judge_parameter)
