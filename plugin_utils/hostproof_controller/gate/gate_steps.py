@@ -13,6 +13,7 @@ from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, F
 from ..latency import baseline, change_findings, comparing
 from ..latency.baseline import Baseline, NoBaseline
 from ..latency.change_findings import Judged
+from ..latency.verdict import percent
 from . import gating
 from .gating import Decision, Ledger, Limits
 
@@ -302,8 +303,7 @@ def _after_revert(verdict: comparing.HostVerdict) -> str:
     if not verdict.measured:
         return "latency was not measured again"
     texts = [
-        f"{series.series.name} {figure.name} "
-        f"{change_findings.percent(figure.comparison.interval.ratio)} of before"
+        f"{series.series.name} {figure.name} {percent(figure.comparison.interval.ratio)} of before"
         for series in verdict.series
         for figure in series.figures
     ]

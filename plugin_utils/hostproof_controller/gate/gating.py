@@ -16,7 +16,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..latency import baseline
 from ..latency.comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, Stability
-from ..latency.verdict import INCONCLUSIVE, SLOWER, median
+from ..latency.verdict import INCONCLUSIVE, SLOWER, median, percent
 from ..report.text import LISTS_HOSTS, as_typed
 
 LEDGER = "gate.json"
@@ -426,7 +426,7 @@ def _figure_reason(
     series: SeriesVerdict, figure: Figure, limits: Limits, restless: bool
 ) -> str | None:
     comparison = figure.comparison
-    ratio = _percent(comparison.interval.ratio)
+    ratio = percent(comparison.interval.ratio)
     if comparison.verdict == SLOWER:
         return f"slower ({ratio})"
     if comparison.verdict != INCONCLUSIVE:
@@ -460,8 +460,4 @@ def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure
     ]
     if not ratios:
         return ""
-    return f"; on unchanged hosts: {_percent(median(ratios))}"
-
-
-def _percent(ratio: float) -> str:
-    return f"{(ratio - 1.0) * 100:+.1f}%"
+    return f"; on unchanged hosts: {percent(median(ratios))}"

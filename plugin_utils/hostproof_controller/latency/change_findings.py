@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 from . import fleet, verdict
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
 from .missing_series import Loss
-from .verdict import FASTER, INCONCLUSIVE, SLOWER, UNCHANGED
+from .verdict import FASTER, INCONCLUSIVE, SLOWER, UNCHANGED, percent
 
 CHANGE, FLEET_CHANGE = change.check, fleet_change.check
 
@@ -156,11 +156,6 @@ def _beside(controls: int) -> str:
 
 def _part_of(whole: str | None) -> str | None:
     return None if whole is None else f"This is a part of {whole}, which decides."
-
-
-def percent(ratio: float) -> str:
-    """A ratio after / before as people read it: +4.6%."""
-    return f"{(ratio - 1.0) * 100:+.1f}%"
 
 
 def _judge_loss(loss: Loss, unchanged: bool, undo: str) -> Finding:

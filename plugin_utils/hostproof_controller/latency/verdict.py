@@ -238,8 +238,8 @@ def sentence(comparison: Comparison, unit: str = "us") -> str:
         text += ", too few windows for an interval"
     else:
         text += (
-            f", {_percent(interval.ratio)} (95% interval {_percent(interval.low)} to "
-            f"{_percent(interval.high)})"
+            f", {percent(interval.ratio)} (95% interval {percent(interval.low)} to "
+            f"{percent(interval.high)})"
         )
     return text + _margin_and_verdict(comparison)
 
@@ -261,5 +261,6 @@ def _figure(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _percent(ratio: float) -> str:
+def percent(ratio: float) -> str:
+    """A ratio after / before as people read it: +4.6%."""
     return f"{(ratio - 1.0) * 100:+.1f}%"

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
+from ansible.module_utils.hostproof.parsers.systemd import conf_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "modprobe_d"
 KMOD = json.loads((FIXTURES / "kmod-30.json").read_text())
 
 
 def read(files):
-    paths = modprobe_d.effective_files([f"/etc/modprobe.d/{name}" for name in files])
+    paths = conf_d.effective_files(
+        modprobe_d.DIRECTORIES, [f"/etc/modprobe.d/{name}" for name in files]
+    )
     parsed = [modprobe_d.parse(files[path.rpartition("/")[2]], path) for path in paths]
     return [option for p in parsed for option in p.options], [
         install for p in parsed for install in p.installs
@@ -75,7 +78,10 @@ def test_dash_and_underscore_are_one_letter(name):
 )
 def test_each_folder_masks_the_next(higher, lower):
     paths = [f"{lower}/sunrpc.conf", f"{higher}/sunrpc.conf", f"{lower}/a.conf"]
-    assert modprobe_d.effective_files(paths) == [f"{lower}/a.conf", f"{higher}/sunrpc.conf"]
+    assert conf_d.effective_files(modprobe_d.DIRECTORIES, paths) == [
+        f"{lower}/a.conf",
+        f"{higher}/sunrpc.conf",
+    ]
 
 
 def test_a_flag_has_no_value():

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers.systemd import sysctl_d
+from ansible.module_utils.hostproof.parsers.systemd import conf_d, sysctl_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sysctl_d"
 CASES = json.loads((FIXTURES / "systemd-252.json").read_text())
@@ -32,8 +32,8 @@ def test_resolves_as_systemd_does(case):
 def test_reads_the_files_that_systemd_reads_in_its_order():
     tree = (FIXTURES / "cat-config-tree.txt").read_text().split()
     order = (FIXTURES / "cat-config-order.txt").read_text().split()
-    assert sysctl_d.effective_files(tree) == order
-    assert sysctl_d.effective_files(tree[::-1]) == order
+    assert conf_d.effective_files(sysctl_d.DIRECTORIES, tree) == order
+    assert conf_d.effective_files(sysctl_d.DIRECTORIES, tree[::-1]) == order
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_reads_the_files_that_systemd_reads_in_its_order():
     ],
 )
 def test_other_files_are_not_read(path):
-    assert sysctl_d.effective_files([path, "/run/sysctl.d/10-a.conf"]) == [
+    assert conf_d.effective_files(sysctl_d.DIRECTORIES, [path, "/run/sysctl.d/10-a.conf"]) == [
         "/run/sysctl.d/10-a.conf"
     ]
 
@@ -59,7 +59,7 @@ def test_other_files_are_not_read(path):
 )
 def test_each_folder_masks_the_next(higher, lower):
     paths = [lower + "/10-a.conf", higher + "/10-a.conf"]
-    assert sysctl_d.effective_files(paths) == [higher + "/10-a.conf"]
+    assert conf_d.effective_files(sysctl_d.DIRECTORIES, paths) == [higher + "/10-a.conf"]
 
 
 def test_the_winner_and_the_losers_are_named_by_file_and_line():

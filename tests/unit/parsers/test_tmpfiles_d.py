@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers.systemd import tmpfiles_d
+from ansible.module_utils.hostproof.parsers.systemd import conf_d, tmpfiles_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "tmpfiles_d"
 CASES = json.loads((FIXTURES / "systemd-252.json").read_text())
@@ -76,4 +76,7 @@ def test_a_distribution_s_file(fixture_text):
 
 def test_files_are_masked_as_in_sysctl_d():
     paths = ["/usr/lib/tmpfiles.d/a.conf", "/etc/tmpfiles.d/a.conf", "/run/tmpfiles.d/0.conf"]
-    assert tmpfiles_d.effective_files(paths) == ["/run/tmpfiles.d/0.conf", "/etc/tmpfiles.d/a.conf"]
+    assert conf_d.effective_files(tmpfiles_d.DIRECTORIES, paths) == [
+        "/run/tmpfiles.d/0.conf",
+        "/etc/tmpfiles.d/a.conf",
+    ]

@@ -72,11 +72,6 @@ def parse(text: str, path: str) -> Parsed:
     return parsed
 
 
-def effective_files(paths: List[str]) -> List[str]:
-    """Those of all paths found in DIRECTORIES that modprobe reads, in its order."""
-    return conf_d.effective_files(DIRECTORIES, paths)
-
-
 def resolve(options: List[Option], module: str, name: str) -> Resolution:
     """Which line gives a parameter; ``options`` are in the order of reading.
 

@@ -104,11 +104,6 @@ def parse_plain(text: str, path: str) -> List[Assignment]:
     return assignments
 
 
-def effective_files(paths: List[str]) -> List[str]:
-    """The paths below DIRECTORIES that systemd-sysctl reads, in its order."""
-    return conf_d.effective_files(DIRECTORIES, paths)
-
-
 def resolve(assignments: List[Assignment], key: str) -> Resolution:
     """Which assignment sets ``key`` at boot. ``assignments`` are in the order of reading.
 

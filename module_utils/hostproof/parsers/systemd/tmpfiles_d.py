@@ -52,11 +52,6 @@ def parse(text: str, path: str) -> List[Entry]:
     return entries
 
 
-def effective_files(paths: List[str]) -> List[str]:
-    """The paths below DIRECTORIES that systemd-tmpfiles reads, in its order."""
-    return conf_d.effective_files(DIRECTORIES, paths)
-
-
 def writes(entries: List[Entry], target: str) -> List[Entry]:
     """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last one wins.
 

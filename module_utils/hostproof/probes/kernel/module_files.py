@@ -12,6 +12,7 @@ from ...collect.answer import attempt, unless_absent
 from ...collect.host import Host
 from ...errors import Unanswered
 from ...parsers.kernel import modprobe_d
+from ...parsers.systemd import conf_d
 from ..systemd import conf_files
 
 _LOADS_NOTHING = re.compile(r"(?:(?:/usr)?/bin/)?(?:true|false|:)(?:\s|;|$)")
@@ -27,7 +28,8 @@ class Modprobe(NamedTuple):
 
 def read_modprobe(host: Host) -> Modprobe:
     config = Modprobe([], [])
-    for path in modprobe_d.effective_files(conf_files.paths(host, modprobe_d.DIRECTORIES)):
+    directories = modprobe_d.DIRECTORIES
+    for path in conf_d.effective_files(directories, conf_files.paths(host, directories)):
         text = unless_absent(attempt(host.read_text, path), "")
         parsed = modprobe_d.parse(text, path)
         config.options.extend(parsed.options)

@@ -16,7 +16,7 @@ from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
-from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned
+from ...parsers.systemd import boot_commands, conf_d, sysctl_d, tmpfiles_d, tuned
 from . import boot_scripts, boot_services, conf_files
 from .boot_scripts import Command
 
@@ -664,7 +664,7 @@ def _acts_here(unit: tuned.Unit, active: Tuned) -> Optional[bool]:
 
 def _read_sysctl(host: Host) -> SysctlTree:
     paths = conf_files.paths(host, sysctl_d.DIRECTORIES)
-    read = sysctl_d.effective_files(paths)
+    read = conf_d.effective_files(sysctl_d.DIRECTORIES, paths)
     assignments: List[sysctl_d.Assignment] = []
     texts: Dict[str, str] = {}
     links: Dict[str, str] = {}

@@ -15,7 +15,8 @@ from ...parsers.systemd import conf_d, systemd_unit, tmpfiles_d
 def read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
     """Every line that systemd-tmpfiles reads, in its order."""
     entries: List[tmpfiles_d.Entry] = []
-    for path in tmpfiles_d.effective_files(paths(host, tmpfiles_d.DIRECTORIES)):
+    directories = tmpfiles_d.DIRECTORIES
+    for path in conf_d.effective_files(directories, paths(host, directories)):
         entries.extend(tmpfiles_d.parse(text_of_link(host, path) or "", path))
     return entries
 
