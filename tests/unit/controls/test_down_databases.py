@@ -77,7 +77,7 @@ def test_a_start_that_cannot_be_read_is_unknown_and_no_reduction_is_advised(mach
     for finding in judge(machine):
         assert not any("nr_hugepages" in command for command in finding.commands), finding
     covers, wasted = of_pool(machine, instances=[{"sid": "PROD1", "sga": "16G"}])
-    assert (covers.status, wasted.status) == ("pass", "pass"), "the policy tells it all"
+    assert (covers.status, wasted.status) == ("pass", "pass"), "the policy lists all instances"
     covers, _wasted = of_pool(machine, query_instances=False)
     assert covers.status == "error", covers
     assert "hugepages_query_instances" in covers.why
@@ -155,7 +155,7 @@ def test_databases_that_only_clusterware_knows_are_unknown(machine):
     for finding in judge(machine):
         assert not any("nr_hugepages" in command for command in finding.commands), finding
     _covers, wasted = of_pool(machine, instances=[{"sid": "PROD1", "sga": "16G"}])
-    assert wasted.status in ("pass", "warn"), "the policy tells it all"
+    assert wasted.status in ("pass", "warn"), "the policy lists all instances"
 
 
 def test_clusterware_lists_its_databases():

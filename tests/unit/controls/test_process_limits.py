@@ -603,7 +603,7 @@ class TestSockets:
             ("rm -rf /var/tmp/.oracle/*", ["pass", "fail"]),
             ("rm -rf /tmp/*", ["pass", "pass"]),
             ("# tmpwatch 10d /tmp", ["pass", "pass"]),
-            # What lies in the directory has another name.
+            # The files in the directory have other names.
             ("find /tmp ! -name '.oracle' -mtime +5 -delete", ["fail", "pass"]),
             (
                 "find /tmp \\( -name .oracle -o -name .X11-unix \\) -prune -o -mtime +3"
@@ -619,6 +619,12 @@ class TestSockets:
             ("find /tmp -mtime +3 -exec sh -c 'rm -f \"$1\"' _ {} \\;", ["fail", "pass"]),
             ("find /tmp -mtime +3 | while read f; do rm -f $f; done", ["error", "pass"]),
             ("find /var/tmp -mtime +3 | grep -v oracle | xargs rm", ["pass", "error"]),
+            (
+                "find /tmp -name .oracle -prune -o -mtime +3 -print | grep log | xargs rm",
+                ["pass", "pass"],
+            ),
+            ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -f", ["pass", "pass"]),
+            ("find /tmp -maxdepth 1 -mtime +3 | sort | xargs rm -rf", ["error", "pass"]),
             ("find /tmp -regex '.*/cache.*' -delete", ["error", "pass"]),
             ("bash -c 'find /tmp -mtime +3 -delete'", ["fail", "pass"]),
             ('su - root -c "find /var/tmp -mtime +3 -delete"', ["pass", "fail"]),

@@ -14,7 +14,7 @@ from report_samples import finding
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/finding.schema.json").read_text())
 WAIVER = {"owner": "a", "reason": "b", "expires": "2026-12-31", "was": "fail"}
 
-#: What each field is replaced by: right in some fields, wrong in others.
+#: Replacements of a field: right in some fields, wrong in others.
 VALUES = [
     *(None, True, 0, 1.5, "", "x", "no check", "a.B", "hugepages.x", "pass", "waived", "running"),
     *("critical", "reboot", [], [""], ["x"], ["a.b"], [1], [None], [[]]),

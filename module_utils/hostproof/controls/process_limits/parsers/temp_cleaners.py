@@ -269,18 +269,22 @@ class _Expression:
         if not self.then:
             return
         self.removed(runs, self.then[0])
-        if self.deletes is False and any(map(_is_remover, self.then[1:])):
-            # A loop or a filter reads the list.
-            self.deletes = None if runs is not False else False
+        for words in self.then[1:]:
+            # A loop or a filter reads the list: any part of it can reach the command.
+            if self.deletes is False and self.can_remove(runs, words):
+                self.deletes = None
 
     def removed(self, runs: Optional[bool], words: List[str]) -> None:
         """Note what the command does to the path."""
-        # Each new file changes the time of /tmp itself.
-        runs = False if self.is_above and runs is None else runs
-        is_taken = self.kind != "d" or _recursive(" ".join(words).split())
-        if runs is not False and _is_remover(words) and is_taken:
+        if self.can_remove(runs, words):
             is_open = any("regex" in word for word in self.words)
             self.deletes = None if is_open and runs is None else True
+
+    def can_remove(self, runs: Optional[bool], words: List[str]) -> bool:
+        # Each new file changes the time of /tmp itself.
+        is_reached = runs is not False and not (self.is_above and runs is None)
+        is_taken = self.kind != "d" or _recursive(" ".join(words).split())
+        return is_reached and is_taken and _is_remover(words)
 
 
 def _is_remover(words: List[str]) -> bool:
