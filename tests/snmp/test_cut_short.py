@@ -267,6 +267,9 @@ def test_every_walk_of_storage(tmp_path, rows, version):
             (rests,) = [what for begin, what in DEPENDENTS.items() if column.startswith(begin)]
             wire.column, wire.how = column, how
             _host, findings = judge_storage(wire.port, version, SHORT)
+            if findings[rests].status != ERROR:
+                # On a busy machine the agent may be late with its first answer already.
+                _host, findings = judge_storage(wire.port, version)
             print(f"{column} {how}: {rests} {findings[rests].status}: {findings[rests].why}")
             assert findings[rests].status == ERROR, (column, how, findings[rests])
 

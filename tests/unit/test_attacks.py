@@ -1,8 +1,10 @@
 """A small sample of every family in tests/attack; `tests/attack/run` makes more than 10,000."""
 
 import os
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ FAMILIES = sorted(
     {path.stem.removeprefix("attack_") for path in FOLDER.glob("attack_*.py")} - ELSEWHERE
 )
 SAMPLE = "12"
+#: Their plays have limits in seconds, which a busy machine can miss: a failed run is repeated once.
+BY_THE_CLOCK = {"answers"}
 
 WINNER = """
 import family
@@ -46,13 +50,22 @@ def totals(output):
     return [int(word) for word in line.split()[1:]]
 
 
+def lost_by(done):
+    """The first lines that show why a run failed."""
+    lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    return [line for line in lines if re.search(r" [1-9]\d* wins|Error|FAILED", line)][:5]
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_attack_of_a_sample_succeeds(family):
     done = attack(family, "--attempts", SAMPLE)
+    if done.returncode and family in BY_THE_CLOCK:
+        warnings.warn(f"{family} is tried again: {lost_by(done)}", stacklevel=1)
+        done = attack(family, "--attempts", SAMPLE)
     skipped = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
     if skipped:
         pytest.skip(skipped[0])
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, f"{lost_by(done)}\n{done.stdout}{done.stderr}"
     attempts, successful, _, _ = totals(done.stdout)
     assert attempts > 0
     assert successful == 0

@@ -64,7 +64,7 @@ class TestControl:
     def test_from_the_id_of_a_check_to_its_rule_is_one_search(self, control):
         files = [CONTROLS_FOLDER / f"{control}.py", *(CONTROLS_FOLDER / control).glob("*.py")]
         text = "".join(path.read_text() for path in files if path.exists())
-        ids = re.findall(rf'@rules\.check\(\n\s+"({control}\.\w+)",\n', text)
+        ids = re.findall(rf'^@?rules\.check\(\n\s+"({control}\.\w+)",\n', text, re.MULTILINE)
         assert sorted(ids) == sorted(check.id for check in CONTROLS[control].checks)
 
     def test_a_rule_has_the_name_of_its_check(self, control):
