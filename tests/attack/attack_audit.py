@@ -187,7 +187,9 @@ def wait_for(make: Callable[[], str]) -> Callable[[int], bool]:
             "other": lambda host, policy: host.read_text("/proc/sys/kernel/ostype"),
         }
         audit.CONTROLS = {
-            name: SimpleNamespace(policy_from=dict, read=reader, judge=lambda facts, policy: [])
+            name: SimpleNamespace(
+                policy_from=dict, checks=(), read=reader, judge=lambda facts, policy: []
+            )
             for name, reader in read.items()
         }
         host = LiveHost()
@@ -225,7 +227,7 @@ def dead_mount(_number: int) -> bool:
 
     kernel = "/proc/sys/kernel/ostype"
     audit.CONTROLS = {
-        name: SimpleNamespace(policy_from=dict, read=read, judge=lambda *_: [])
+        name: SimpleNamespace(policy_from=dict, checks=(), read=read, judge=lambda *_: [])
         for name, read in (
             ("waits", touch),
             ("waits_too", touch),

@@ -81,7 +81,7 @@ def leaves(path: str, text: str, secret: str, is_command: bool) -> bool:
             CHECK, "fail", why=text, fix=text, title=text, running=text, evidence=[text],
             commands=[text], values={"value": text},
         )  # fmt: skip
-        outputs.append(audit._without_secrets(finding).as_dict())
+        outputs.append(audit._without_secrets(finding, frozenset()).as_dict())
     if is_command:
         argv = {"kind": "command", "argv": shlex.split(text)}
         cmdline = {"kind": "file", "text": "\0".join(shlex.split(text)) + "\0"}

@@ -22,6 +22,7 @@ def judged(monkeypatch: Any, host: Any, seconds: Any = (300.0, 1800.0), **reads:
     controls = {
         name: SimpleNamespace(
             policy_from=lambda values: values,
+            checks=(),
             read=lambda host, policy, reader=function: reader(host),
             judge=lambda facts, policy, _crashed, name=name: [
                 found(GOOD._replace(id=f"{name}.check"), PASS, running=str(facts))
@@ -123,7 +124,10 @@ def test_a_crash_keeps_the_secrets_of_the_policy(monkeypatch):
         "CONTROLS",
         {
             "bad": SimpleNamespace(
-                policy_from=lambda values: values, read=crash(ValueError), judge=crash(ValueError)
+                policy_from=lambda values: values,
+                checks=(),
+                read=crash(ValueError),
+                judge=crash(ValueError),
             )
         },
     )

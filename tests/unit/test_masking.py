@@ -1,5 +1,7 @@
 """No password of a file leaves the host."""
 
+from types import SimpleNamespace
+
 import pytest
 from ansible.module_utils.hostproof.apply.difference import as_diff
 from ansible.module_utils.hostproof.collect import evidence
@@ -168,6 +170,7 @@ def test_a_finding_is_masked_before_it_leaves_the_host(monkeypatch):
         persisted=text,
         in_use=text,
     )
+    monkeypatch.setattr(audit, "CONTROLS", {"c": SimpleNamespace(checks=[check])})
     monkeypatch.setattr(audit, "policies_from", lambda *_: {"c": None})
     monkeypatch.setattr(audit, "read_all", lambda *_: {"c": finding})
     (result,) = audit.judge_host(RecordedHost({}), {"c": {}})

@@ -53,6 +53,8 @@ def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
     from .masking import masked_key
 
     keys = {key for finding in findings for key in finding.evidence}
+    if keys <= readings.keys():
+        return {key: readings[key] for key in readings if key in keys}
     return {
         key: reading for key, reading in readings.items() if key in keys or masked_key(key) in keys
     }

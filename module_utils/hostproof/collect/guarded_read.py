@@ -24,7 +24,7 @@ import errno
 import os
 import re
 import stat
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import child, guarded, mount_owner
@@ -249,8 +249,12 @@ def _named(reader: Reader) -> str:
     return guarded.name_of(reader.uid) if reader.gid is None else f"the group {reader.gid}"
 
 
+@lru_cache(maxsize=1024)
 def _writer_of(path: str) -> Reader:
-    """The account that may write a file or choose its target; root if the file does not exist."""
+    """The account that may write a file or choose its target; root if the file does not exist.
+
+    A search calls this for each script that a file names. Only root can change the result "root".
+    """
     try:
         with guarded.walked(path, _ROOT) as place:
             if place.found is None:

@@ -21,6 +21,8 @@ from .masking_rules import (
     CUT_WORD,
     CUTS,
     LOOKS_LIKE_NET,
+    NAME,
+    NAMED,
     NET_SECRET,
     PARAMETERS,
     PLAIN,
@@ -272,6 +274,8 @@ def _named_blank(name: str, text: str) -> str:
     selected = {
         number for word, numbers in RULES_OF.items() if word in lowercase for number in numbers
     }
+    if selected & NAMED and not NAME.search(text):
+        selected -= NAMED
     for number in sorted(selected):
         rule = RULES[number]
         if len(rule) == 3:

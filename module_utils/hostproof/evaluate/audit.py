@@ -13,7 +13,7 @@ import traceback
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..collect.host import Host, now
 from ..collect.masking import masked, masked_key, masked_value
@@ -152,7 +152,9 @@ def judge_host(
         findings.extend([facts] if isinstance(facts, Finding) else facts)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(omission) for omission in bad)
-    return bounded([_without_secrets(_printable(finding)) for finding in resting(findings)])
+    checks = [check for name in policies for check in CONTROLS[name].checks]
+    own = frozenset(text for check in checks for text in check if isinstance(text, str))
+    return bounded([_without_secrets(_printable(finding), own) for finding in resting(findings)])
 
 
 def _left_out(omission: LeftOut) -> Finding:
@@ -449,14 +451,19 @@ def _printable(finding: Finding) -> Finding:
     return Finding(*(_clean(value) for value in finding))
 
 
-def _without_secrets(finding: Finding) -> Finding:
-    """The finding as it may leave the host: its texts, commands and values are masked."""
+def _without_secrets(finding: Finding, own: FrozenSet[str]) -> Finding:
+    """The finding as it may leave the host: its texts, commands and values are masked.
+
+    ``own`` are the texts of our checks, which hold no secret: most of a finding.
+    """
     keys = tuple(map(masked_key, finding.evidence))
-    return Finding(*map(_masked_field, finding))._replace(evidence=keys)
+    return Finding(*(_masked_field(value, own) for value in finding))._replace(evidence=keys)
 
 
-def _masked_field(value: Any) -> Any:
+def _masked_field(value: Any, own: FrozenSet[str]) -> Any:
     """Commands and ids are separate lines, not the words of one command."""
+    if isinstance(value, str) and value in own:
+        return value
     if isinstance(value, tuple):
         return tuple(masked("", item) for item in value)
     return masked_value("", value)

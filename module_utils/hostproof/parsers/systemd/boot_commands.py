@@ -23,12 +23,26 @@ LOAD, SET = "load", "set"
 #: Instead of files: all that ``sysctl --system`` reads, all that systemd-sysctl reads.
 PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
 
+
+def _begins(word: str) -> str:
+    """The word where no letter precedes it. With ``\\b`` before it, a search takes six times as
+    long, because ``re`` cannot select alternatives by their first letter."""
+    return rf"{word}(?<!\w{word})"
+
+
 #: Lines that may set kernel settings. Other lines are not checked (host.find_lines).
 INTERESTING = (
-    r"\bsysctl(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|\bproc/sys/|\bsys/kernel/mm/"
-    r"|\b(?:(?:cd|pushd)\s|WorkingDirectory\s*=|BindPaths\s*=)\s*[-\"']*/+(?:proc|sys)\b"
-    r"|\bnr_(?:overcommit_)?hugepages|\bhugetlb_shm_group\b|transparent_hugepage|\bprocps\b"
-    r"|\bSYSCTL\{"
+    _begins("sysctl")
+    + r"(?:\s|$|[\"'{,])|systemd-sysctl\b(?!\.service$)|"
+    + _begins("hugeadm")
+    + r"\b|"
+    + _begins("proc/sys/")
+    + "|"
+    + _begins("sys/kernel/mm/")
+    + rf"|(?:(?:{_begins('cd')}|{_begins('pushd')})\s|{_begins('WorkingDirectory')}\s*="
+    + rf"|{_begins('BindPaths')}\s*=)\s*[-\"']*/+(?:proc|sys)\b"
+    + rf"|{_begins('nr_')}(?:overcommit_)?hugepages|{_begins('hugetlb_shm_group')}\b"
+    + rf"|transparent_hugepage|{_begins('procps')}\b|{_begins('SYSCTL')}\{{"
 )
 
 _TARGET = re.compile(
