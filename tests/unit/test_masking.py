@@ -1,5 +1,6 @@
 """No password of a file leaves the host."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ from ansible.module_utils.hostproof.apply.difference import as_diff
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.collect.masking import masked, masked_value
+from ansible.module_utils.hostproof.collect.masking_rules import NAME, NAMED, RULES
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Check, found
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
@@ -27,6 +29,31 @@ def test_passwords_go_and_everything_else_stays():
     names = [parameter.name for parameter in oracle_net.parse(text, what=PATH).parameters]
     assert names == [parameter.name for parameter in oracle_net.parse(TEXT, what=PATH).parameters]
     assert "INBOUND_CONNECT_TIMEOUT_LISTENER = 60" in text
+
+
+def test_rules_of_named_secrets_match_only_where_the_text_names_one():
+    """Such a text is masked without compiling them."""
+    texts = [*SCRIPTS, *SETTINGS, *KEPT, *(text for _path, text in OTHERS)]
+    texts = [text for text in texts if NAME.search(text) is None]
+    assert len(texts) > 100
+    for number in NAMED:
+        _words, pattern, flags = RULES[number]
+        assert [text for text in texts if re.search(pattern, text, flags)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "getent passwd oracle",
+        "sed s/community[[:blank:]]*:.*/community:***/ /etc/oranfstab",
+        "Accounts log in on all nodes with ssh and without a password",
+        "pass",
+        "pswpin 5",
+    ],
+)
+def test_a_text_of_every_audit_names_no_secret(text):
+    assert NAME.search(text) is None
+    assert masked("", text) == text
 
 
 # One test looks at all texts of a kind and lists those that leak: a test for each text costs every
