@@ -72,8 +72,10 @@ def test_what_the_host_itself_reads_is_not_what_it_prints():
 def test_what_is_read_of_it_is_counted():
     connection = Connection("head -c 200000000 /dev/zero; sleep 60")
     too_much = pytest.raises(output_limits.LimitExceeded, match="printed more than 64 MiB")
+    began = time.monotonic()
     with too_much, output_limits.limit_output(connection, 60.0):
         connection.exec_command()
+    assert time.monotonic() - began < 50, "it was noticed only when the program had ended"
 
 
 def test_no_second_alarm_takes_the_place_of_the_first():

@@ -274,10 +274,11 @@ def shared_alarm(check: Callable[[float], None], tick: float) -> Iterator[None]:
             rung = True
             handler(number, frame)
         check(passed)
-        signal.setitimer(signal.ITIMER_REAL, tick)
+        signal.setitimer(signal.ITIMER_REAL, tick, tick)
 
     handler = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, min(tick, theirs or tick))
+    # It repeats: a read of much output in one call notices only an alarm that interrupts it.
+    signal.setitimer(signal.ITIMER_REAL, min(tick, theirs or tick), tick)
     try:
         yield
     finally:
