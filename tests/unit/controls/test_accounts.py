@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from account_packs import GROUPS, POLICY, bare, host, instance, inventory, judged, plan_of
+from account_packs import GROUPS, PASSWD, POLICY, bare, host, instance, inventory, judged, plan_of
 from ansible.module_utils.hostproof.collect import command
 from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
 from ansible.module_utils.hostproof.errors import PolicyError
@@ -55,6 +55,7 @@ def test_a_profile_names_accounts_and_groups():
         ("oracle:x:54321:54321::/home/oracle:/bin/bash\n", "pass", "uid 54321"),
         ("oracle:x:500:54321::/home/oracle:/bin/bash\n", "fail", "the policy requires 54321"),
         ("oracle:x:54321:54321::/home/oracle:/sbin/nologin\n", "fail", "ends a login"),
+        ("oracle:x:54321:54321::/home/oracle:/bin/true\n", "fail", "ends a login"),
         ("oracle:x:54321\n", "error", "7 fields"),
     ],
 )
@@ -79,11 +80,40 @@ def test_groups_of_the_account_and_of_what_runs():
 def test_one_account_per_uid():
     rows = "root:x:0:0::/:/bin/sh\ntoor:x:0:0::/:/bin/sh\na:x:54321:1::/:/x\nb:x:54321:1::/:/x\n"
     finding = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
-    assert (finding.status, finding.persisted) == ("fail", "uid 0: root, toor; uid 54321: a, b")
+    assert (finding.status, finding.persisted) == (
+        "fail",
+        "uid 0: root, toor; uid 54321: a, b, oracle",
+    )
     rows = "root:x:0:0::/:/bin/sh\na:x:7:1::/:/x\nb:x:7:1::/:/x\n+::::::\n"
     assert judged(host().file("/etc/passwd", rows))["one_account_per_uid"].status == "pass"
-    assert shared_uids.kept(rows) == "a::7:\nb::7:"
+    assert shared_uids.kept(rows, {"oracle": 9}) == "a::7:\nb::7:"
     assert judged(host().deny("/etc/passwd"))["one_account_per_uid"].status == "error"
+
+
+def test_a_local_account_with_the_uid_of_one_in_a_directory_service():
+    rows = PASSWD.split("\n")[0] + "\ntomcat:x:54321:91::/:/sbin/nologin\n"
+    finding = judged(host().file("/etc/passwd", rows))["one_account_per_uid"]
+    assert (finding.status, finding.persisted) == ("fail", "uid 54321: tomcat, oracle")
+    kept = shared_uids.kept(rows, {"oracle": 54321})
+    assert shared_uids.parse(kept, {"oracle": 54321}) == {54321: ["tomcat", "oracle"]}
+
+
+def test_names_of_groups_that_hold_blanks():
+    """id -Gn separates names by blanks: "dba team" of a directory service is not dba."""
+    names = ("oinstall", "dba", "team", "root", "users", "oper", "backupdba", "dgdba", "kmdba")
+    numbers = "54321 70000 70001 54323 54324 54325 54326\n"
+    machine = host(*names).command("id -G oracle", numbers)
+    findings = judged(machine, profile="oracle_19c_single")
+    assert findings["groups"].why == "not in dba."
+    assert findings["not_in_root"].status == "pass"
+
+
+def test_a_group_without_a_name():
+    machine = host().command("id -Gn oracle", "54399 dba\n", rc=1)
+    finding = judged(machine, accounts=[{"name": "oracle"}])["primary_group"]
+    assert (finding.status, "is 54399, not oinstall" in finding.why) == ("fail", True)
+    machine = host().command("id -Gn oracle", "", rc=1)
+    assert judged(machine)["primary_group"].status == "error"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +149,45 @@ def test_umask_of_the_system():
     assert judged(host().deny("/etc/profile"))["umask"].status == "error"
     # An account with a group of its own gets 002 from the stock files.
     assert judged(host("oracle"))["umask"].status == "warn"
+
+
+#: /etc/bashrc of RHEL 9, where pam_umask sets the umask of a login from login.defs.
+ONLY_ZERO = "if [ -z $S ]; then\n    [ `umask` -eq 0 ] && umask 022\nfi\n"
+
+
+@pytest.mark.parametrize(
+    ("defs", "group", "status", "persisted"),
+    [
+        ("UMASK 022\n", "oinstall", "pass", "022"),
+        ("UMASK\t027 # site\n", "oinstall", "fail", "027"),
+        ("UMASK 0077\nUSERGROUPS_ENAB yes\n", "oinstall", "fail", "077"),
+        ("UMASK 022\nUSERGROUPS_ENAB yes\n", "oracle", "fail", "002"),
+        ("UMASK 022\nUSERGROUPS_ENAB no\n", "oracle", "pass", "022"),
+    ],
+)
+def test_umask_of_pam(defs, group, status, persisted):
+    machine = host(group).file("/etc/profile", "").file("/etc/bashrc", ONLY_ZERO)
+    finding = judged(machine.file("/etc/login.defs", defs))["umask"]
+    assert (finding.status, finding.persisted) == (status, f"{persisted} (/etc/login.defs)")
+
+
+@pytest.mark.parametrize(
+    ("shell", "status"),
+    [
+        ("/bin/bash", "pass"),
+        ("/bin/ksh93", "fail"),
+        ("/bin/sh", "fail"),
+        ("", "fail"),
+        ("/bin/tcsh", "error"),
+        ("/usr/bin/zsh", "error"),
+    ],
+)
+def test_each_shell_has_its_own_start_files(shell, status):
+    machine = host().command("getent passwd oracle", f"oracle:x:1:54321::/home/oracle:{shell}\n")
+    machine.file("/home/oracle/.bash_profile", "umask 022\n")
+    machine.file("/home/oracle/.profile", "umask 077\nORA_CRS_HOME=/u01\n")
+    findings = judged(machine)
+    assert (findings["umask"].status, findings["environment"].status) == (status, status)
 
 
 def test_environment_and_what_evidence_keeps():
@@ -211,11 +280,15 @@ def test_time_zone_of_clusterware():
         ("54321 54321 770\n", "dba", "warn"),
         ("0 0 755\n", "oinstall", "fail"),
         ("54321 54321 777\n", "oinstall", "fail"),
+        ("54321 54321 555\n", "oinstall", "fail"),
+        ("0 54322 770\n", "oinstall", "pass"),
+        ("0 54322 750\n", "oinstall", "fail"),
         ("x\n", "oinstall", "error"),
     ],
 )
 def test_inventory(stat, group, status):
-    assert judged(inventory(host(), stat, group))["inventory"].status == status
+    machine = host().command("id -G oracle", "54321 54322\n")
+    assert judged(inventory(machine, stat, group))["inventory"].status == status
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,17 @@ _STATUS = re.compile(r"^(Umask|Gid|Groups):\s*([0-9 \t]*)$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """A line of the account database, and the names of all groups; the primary one is first."""
+    """A line of the account database, and the names of all groups; the primary one is first.
+
+    A name with a blank is several ``groups``. ``gids`` is empty in recordings of older versions."""
 
     passwd: getent.Passwd
     groups: Tuple[str, ...]
+    gids: Tuple[int, ...]
+
+    def has(self, name: str, gid: int) -> bool:
+        """Whether it has a group."""
+        return gid == self.passwd.gid or name in self.groups and gid in (self.gids or (gid,))
 
 
 class Running(NamedTuple):
@@ -65,6 +72,7 @@ class Inventory(NamedTuple):
 class Facts(NamedTuple):
     """An Answer holds the value, or the error of its read.
 
+    ``default_umask`` has two masks, the second for an account whose group has its name.
     ``group_of_gid`` and ``account_of_uid`` say whom the policy's numbers belong to.
     ``recorded`` is False for a recording that was made before this control existed. ``zones``
     are read only if a start file sets TZ: of the system, and the one of Clusterware or None.
@@ -78,7 +86,7 @@ class Facts(NamedTuple):
     account_of_uid: Dict[int, Answer[str]]
     shared: Answer[Dict[int, List[str]]]
     system: Answer[Dict[str, Answer[shell_profile.Settings]]]
-    default_umask: Answer[str]
+    default_umask: Answer[Tuple[str, str]]
     inventory: Answer[Inventory]
     zones: Answer[Tuple[str, Optional[str]]]
 
@@ -90,7 +98,16 @@ def read(host: Host, policy: Policy) -> Facts:
         # No command of Linux runs on another system.
         return Facts(meminfo, True, meminfo, {}, {}, {}, *[meminfo] * 5)
     owners = attempt(_owners, host, policy)
-    shared = attempt(lambda: shared_uids.parse(host.read_text(PASSWD, record=shared_uids.kept)))
+    uid_of = {
+        owner.name: owner.entry.passwd.uid
+        for owner in if_known(owners, ())
+        if isinstance(owner.entry, Entry)
+    }
+    shared = attempt(
+        lambda: shared_uids.parse(
+            host.read_text(PASSWD, record=lambda text: shared_uids.kept(text, uid_of)), uid_of
+        )
+    )
     names = [group.name for group in policy.groups]
     for required in wanted(policy):
         names += [required.group, *required.groups]
@@ -148,9 +165,15 @@ def _owner(
 def _entry(host: Host, name: str) -> Entry:
     text = _getent(host, "passwd", name)
     output = host.run(["id", "-Gn", name])
-    if output.rc != 0:
+    # It ends with 1 and prints the number where a group has no name.
+    if output.rc not in (0, 1) or not output.stdout.strip():
         raise Unanswered(f"command:id -Gn {name}", "id answered: " + output.stderr.strip()[:200])
-    return Entry(getent.parse_passwd(text)[0], tuple(output.stdout.split()))
+    numbers = unless_absent(attempt(lambda: host.run(["id", "-G", name]).stdout), "")
+    return Entry(
+        getent.parse_passwd(text)[0],
+        tuple(output.stdout.split()),
+        tuple(integer(number) for number in numbers.split()),
+    )
 
 
 def _group(host: Host, name: str) -> getent.Group:
@@ -226,11 +249,14 @@ def _zones(
     return time_zones.of_system(host), time_zones.of_clusterware(host, node)
 
 
-def _default_umask(host: Host) -> str:
-    """The umask of a login if no start file sets it (login.defs(5), UMASK)."""
+def _default_umask(host: Host) -> Tuple[str, str]:
+    """The umasks of a login if no start file sets it (login.defs(5), UMASK; pam_umask(8))."""
     text = unless_absent(attempt(host.read_text, LOGIN_DEFS), "")
     masks = re.findall(r"^\s*UMASK\s+([0-7]{1,4})\s*(?:#.*)?$", text, re.MULTILINE)
-    return str(masks[-1]) if masks else "022"
+    mask = own = integer(masks[-1], 8) if masks else 0o022
+    if re.search(r"^\s*USERGROUPS_ENAB\s+yes", text, re.MULTILINE | re.IGNORECASE):
+        own = mask & ~0o070 | mask >> 3 & 0o070
+    return f"{mask:03o}", f"{own:03o}"
 
 
 def _inventory(host: Host) -> Inventory:

@@ -18,8 +18,10 @@ rules = Rules(NAME)
 
 _GUIDE = "Oracle Database Installation Guide for Linux, "
 _WANTED = 0o022
-#: bash as sh -l reads the first of these that exists.
+#: A login of bash reads the first of these that exists, one of the other shells only the last.
 _LOGIN_FILES = (".bash_profile", ".bash_login", ".profile")
+_PROFILE_ONLY = ("", "sh", "dash", "ksh", "ksh93", "mksh")
+_NOT_READ = ("csh", "tcsh", "zsh", "fish")
 
 
 def _octal(text: str) -> int:
@@ -34,8 +36,13 @@ def _key(path: str) -> str:
 def _own(owner: Owner) -> Dict[str, Settings]:
     """The start files that a login of the account reads, in order."""
     read: Dict[str, Settings] = {}
+    shell = entry_of(owner).passwd.shell.rpartition("/")[2]
+    if shell in _NOT_READ:
+        raise Unanswered(f"command:getent passwd {owner.name}", f"start files of {shell} decide")
     for path, answer in owner.own.items():
         name = path.rpartition("/")[2]
+        if shell in _PROFILE_ONLY and name != ".profile":
+            continue
         if name in _LOGIN_FILES and any(other.endswith(_LOGIN_FILES) for other in read):
             continue
         read[path] = known(answer)
@@ -50,16 +57,15 @@ def _masks(owner: Owner, facts: Facts) -> Tuple[str, List[str]]:
             return path, list(settings.umasks)
     masks: List[str] = []
     source = ""
+    has_own_group = entry.groups[:1] == (owner.name,)
     for path, answer in known(facts.system).items():
         umasks = list(known(answer).umasks)
-        if {"002", "022"} <= {mask.zfill(3) for mask in umasks} and entry.groups[:1] != (
-            owner.name,
-        ):
+        if {"002", "022"} <= {mask.zfill(3) for mask in umasks} and not has_own_group:
             # The stock files of Red Hat: 002 is for a primary group named like the account.
             umasks = [mask for mask in umasks if mask.zfill(3) != "002"]
         if umasks:
             source, masks = path, masks + umasks
-    return (source, masks) if masks else (LOGIN_DEFS, [known(facts.default_umask)])
+    return (source, masks) if masks else (LOGIN_DEFS, [known(facts.default_umask)[has_own_group]])
 
 
 @rules.check(
@@ -203,9 +209,10 @@ def inventory(facts: Facts, policy: Policy) -> Verdict:
         state = f"uid {uid}, gid {gid}, mode {mode:o}"
         if mode & 0o002:
             problems.append(f"{location.path} is writable by all accounts")
-        names = {entry_of(owner).passwd.uid: owner.name for owner in owners}
-        gids = {entry_of(owner).passwd.gid for owner in owners}
-        if owners and uid not in names and not (gid in gids and mode & 0o020):
+        entries = [entry_of(owner) for owner in owners]
+        by_group = any(gid in (entry.passwd.gid, *entry.gids) for entry in entries)
+        by_owner = any(uid == entry.passwd.uid for entry in entries)
+        if entries and not (by_owner and mode & 0o200 or by_group and mode & 0o020):
             problems.append(f"no Oracle account may write to {location.path}")
     grid = known(location.grid_home)
     if grid is not None and grid not in known(location.listed):

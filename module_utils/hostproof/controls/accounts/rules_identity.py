@@ -18,7 +18,7 @@ rules = Rules(NAME)
 _BOOK = "Oracle Database Installation Guide for Linux, Configuring Users, Groups and Environments"
 _APPLY = [apply_line(NAME)]
 #: Shells that end a login at once.
-_NO_LOGIN = ("nologin", "false", "sync", "shutdown", "halt")
+_NO_LOGIN = ("nologin", "false", "true", "sync", "shutdown", "halt")
 
 
 @rules.check(
@@ -119,12 +119,10 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
         raise Skip("No policy or profile names the groups of this account.")
     entry = entry_of(owner)
     absent = [group for group in account.groups if isinstance(facts.groups[group], Absent)]
-    missing = [
-        group for group in account.groups if group not in entry.groups and group not in absent
-    ]
     gids = {
         group: known(facts.groups[group]).gid for group in account.groups if group not in absent
     }
+    missing = [group for group, gid in gids.items() if not entry.has(group, gid)]
     stale: List[str] = []
     for process in [known(running) for running in owner.running]:
         lost = [
@@ -163,7 +161,7 @@ def groups(owner: Owner, facts: Facts, policy: Policy) -> Verdict:
 def not_in_root(owner: Owner, _facts: Facts, _policy: Policy) -> Verdict:
     entry = entry_of(owner)
     running = [process.name for process in map(known, owner.running) if 0 in process.gids]
-    is_member = "root" in entry.groups or entry.passwd.gid == 0
+    is_member = entry.has("root", 0)
     return Verdict(
         FAIL if is_member or running else PASS,
         "It is in the group root."

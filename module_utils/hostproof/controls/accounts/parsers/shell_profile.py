@@ -42,7 +42,9 @@ def parse(text: str) -> Settings:
     zones: List[str] = []
     for line in text.split("\n"):
         code = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
-        umasks.extend(_UMASK.findall(code))
+        if not re.search(r"(?:`|\$\()umask", code):
+            # Only where nothing else sets it, as in /etc/bashrc of EL 9.
+            umasks.extend(_UMASK.findall(code))
         variables.extend(
             variable for variable in _VARIABLE.findall(code) if variable not in variables
         )
