@@ -260,3 +260,36 @@ def test_a_planned_path_that_cannot_be_used():
 
     with pytest.raises(PolicyError, match="space_inodes_free"):
         policy_from(changed_policy("space", inodes_free=100))
+
+
+#: SLES 15 mounts subvolumes of the root file system. All of them have its device.
+SUBVOLUMES = """\
+40 27 254:0 /@/tmp /tmp rw,relatime - btrfs /dev/vda rw,subvol=/@/tmp
+41 27 254:0 /@/var /var rw,relatime - btrfs /dev/vda rw,subvol=/@/var
+"""
+
+
+@pytest.mark.parametrize(("free", "status"), [(1089 * MIB, "pass"), (1089 * MIB - 4096, "fail")])
+def test_mounts_of_one_device_share_its_space(judge, free, status):
+    machine = mounted(packs.linux(), SUBVOLUMES)
+    for path in ("/", "/tmp", "/var"):
+        usage(machine, path, free, (0, 0))
+    findings = judge(machine)
+    assert statuses(findings, "free") == dict.fromkeys(("/", "/tmp", "/var"), status)
+    assert findings["free", "/tmp"].values["wanted"] == 1089 * MIB
+    assert findings["tmp", ""].status == "warn"
+    assert statuses(findings, "inodes")["/tmp"] == "skip"
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [("hidepid=2,hidepid=0", "pass"), ("hidepid=0,hidepid=invisible", "warn")],
+)
+def test_the_last_hidepid_of_a_line_counts(judge, options, status):
+    machine = mounted(packs.linux(), "", f"{FSTAB}proc /proc proc {options} 0 0\n")
+    assert judge(machine)["hidepid", ""].status == status
+
+
+def test_a_line_that_mounts_shm_read_only(judge):
+    machine = mounted(packs.linux(), "", FSTAB + "tmpfs /dev/shm tmpfs ro 0 0\n")
+    assert judge(machine)["shm", ""].status == "warn"

@@ -27,10 +27,9 @@ rules = Rules(NAME)
 )
 def free(file_system: FileSystem, facts: Facts, policy: Policy) -> Verdict:
     usage = known(facts.usage[file_system.mount.path])
-    demanded = sum(demand.free for demand in file_system.demands)
-    reserve = (
-        policy.oracle_free if any(demand.is_of_oracle for demand in file_system.demands) else 0
-    )
+    demands = file_system.demands + file_system.shared
+    demanded = sum(demand.free for demand in demands)
+    reserve = policy.oracle_free if any(demand.is_of_oracle for demand in demands) else 0
     required = demanded + reserve
     status = WARN if usage.free < required else PASS
     if usage.free < demanded or (reserve and not usage.free):

@@ -95,9 +95,10 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
     if blocked:
         problems.append("it is mounted noexec")
     is_wrong_now = bool(problems)
-    if "noexec" in _effective(persisted):
-        problems.append(f"{FSTAB} sets noexec for the next mount")
-    only_programs = all("noexec" in problem for problem in problems)
+    then = sorted({"noexec", "ro"} & set(_effective(persisted)))
+    if then:
+        problems.append(f"{FSTAB} sets {', '.join(then)} for the next mount")
+    only_programs = all("noexec" in problem or FSTAB in problem for problem in problems)
     return Verdict(
         PASS if not problems else WARN if only_programs else FAIL,
         f"{_SHM}: {'; '.join(problems)}.",
@@ -126,10 +127,12 @@ def _mounted(facts: Facts, path: str) -> Optional[Mount]:
     reference="ORAchk, /tmp on dedicated filesystem",
 )
 def tmp(facts: Facts, _policy: Policy) -> Verdict:
-    mount = _mounted(facts, _TMP)
+    mount, root = _mounted(facts, _TMP), _mounted(facts, "/")
     persisted = at_boot(facts, _TMP)
+    # A bind mount or a subvolume of the root file system shares its space.
+    is_separate = mount and not (root and root.device == mount.device)
     return Verdict(
-        PASS if mount else WARN,
+        PASS if is_separate else WARN,
         "It is part of another file system.",
         fix=f"mount a file system or a tmpfs of at least 1 GiB at {_TMP}",
         desired="a mount point",
@@ -171,10 +174,8 @@ def hidepid(facts: Facts, _policy: Policy) -> Verdict:
 
 
 def _hides(options: Sequence[str]) -> Optional[str]:
-    for option in options:
-        if option.startswith(_HIDEPID) and option[len(_HIDEPID) :] not in ("", "0", "off"):
-            return option
-    return None
+    last = ([""] + [option for option in options if option.startswith(_HIDEPID)])[-1]
+    return None if last[len(_HIDEPID) :] in ("", "0", "off") else last
 
 
 @rules.check(

@@ -15,12 +15,15 @@ from .policy import Policy
 
 
 class FileSystem(NamedTuple):
+    """``shared`` are demands of paths on other mounts of its device: bind mounts, subvolumes."""
+
     mount: Mount
     demands: Tuple[Demand, ...]
+    shared: Tuple[Demand, ...]
 
     @property
     def paths(self) -> str:
-        return ", ".join(demand.text for demand in self.demands)
+        return ", ".join(demand.text for demand in self.demands + self.shared)
 
 
 def applies(facts: Facts, policy: Policy) -> None:
@@ -47,10 +50,16 @@ def _file_systems(facts: Facts, policy: Policy) -> List[object]:
             unknown.append(place)
         else:
             by_place.setdefault(place, []).append(demand)
-    return [
-        *(FileSystem(by_path[path], tuple(by_place[path])) for path in sorted(by_place)),
-        *unknown,
-    ]
+    systems: List[object] = []
+    for path in sorted(by_place):
+        shared = [
+            demand
+            for other in by_place
+            if other != path and by_path[other].device == by_path[path].device
+            for demand in by_place[other]
+        ]
+        systems.append(FileSystem(by_path[path], tuple(by_place[path]), tuple(shared)))
+    return systems + unknown
 
 
 FILE_SYSTEMS = Subjects(
