@@ -1,5 +1,6 @@
 """ASMFD and ASMLIB against kernels and releases, as they are judged."""
 
+import kernel_packs
 import packs
 import platform_packs
 import pytest
@@ -134,12 +135,22 @@ class TestIoUring:
 class TestStart:
     @pytest.mark.parametrize(
         ("config", "unit"),
-        [("ORACLEASM_ENABLED=false\n", "enabled"), ("", "enabled"), (CONFIGURED, "disabled")],
+        [
+            ("ORACLEASM_ENABLED=false\n", "enabled"),
+            ("", "enabled"),
+            (CONFIGURED, "disabled"),
+            (CONFIGURED, "enabled-runtime"),
+            (CONFIGURED + "ORACLEASM_ENABLED=\n", "enabled"),
+        ],
     )
     def test_not_at_boot(self, judge, config, unit):
         machine = host(V2).file(CONFIG, config)
         machine.command(" ".join(UNIT), f"UnitFileState={unit}\n")
         assert judge(machine)["asmlib_start"].status == "fail"
+
+    def test_another_quote(self, judge):
+        machine = host(V2).file(CONFIG, "ORACLEASM_ENABLED='true'\n")
+        assert judge(machine)["asmlib_start"].status == "pass"
 
     def test_a_configuration_that_cannot_be_read(self, judge):
         assert judge(host(V2).deny(CONFIG))["asmlib_start"].status == "error"
@@ -162,6 +173,14 @@ class TestAsmfd:
         """A public RAC: 19.27 on Oracle Linux 9.5 loads it with CV_ASSUME_DISTID."""
         finding = judge(self.with_asmfd(RHCK9), "oracle_19c_rac")["asmfd"]
         assert (finding.status, finding.failing_layer) == ("warn", "running")
+
+    def test_a_home_of_which_the_release_is_not_known(self, judge):
+        machine = kernel_packs.with_home(self.with_asmfd())
+        machine.command(f"sqlplus -V of {packs.HOME}", "Segmentation fault\n", rc=139)
+        assert judge(machine)["asmfd"].status == "error"
+        machine = self.with_asmfd(RHCK9).deny("/etc/oratab")
+        finding = judge(machine, "rac_asm")["asmfd"]
+        assert (finding.status, "Not known: release" in finding.why) == ("warn", True)
 
     def test_the_default_boot_kernel_has_no_module(self, judge):
         machine = self.with_asmfd(UEK6, RHCK9, (f"oracleafd {UEK6}",))

@@ -160,5 +160,6 @@ def enabled(facts: Facts) -> bool:
     """Whether both the configuration and the unit start the driver at boot."""
     if isinstance(facts.config, HostproofError) and not isinstance(facts.config, Absent):
         raise facts.config
-    rows = re.findall(r"^\s*ORACLEASM_ENABLED=\"?(\w+)", unless_absent(facts.config, ""), re.M)
-    return rows[-1:] == ["true"] and known(facts.unit).startswith("enabled")
+    rows = re.findall(r"^\s*ORACLEASM_ENABLED=[\"']?(\w*)", unless_absent(facts.config, ""), re.M)
+    # A unit that is enabled-runtime is not enabled after a reboot.
+    return rows[-1:] == ["true"] and known(facts.unit) == "enabled"

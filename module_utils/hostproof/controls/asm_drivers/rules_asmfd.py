@@ -57,7 +57,9 @@ def asmfd(facts: Facts, policy: Policy) -> Verdict:
         evidence=["file:" + KERNEL, "stat:" + AFD_CONFIG],
     )
     later = facts.default_kernel
-    return by_layers(verdict, [("after reboot", None if isinstance(later, Absent) else later)])
+    answers: List[Tuple[str, object]] = [("release", release) for release in required]
+    answers.append(("after reboot", None if isinstance(later, Absent) else later))
+    return by_layers(verdict, answers)
 
 
 def _text(facts: Facts, name: str) -> Optional[str]:

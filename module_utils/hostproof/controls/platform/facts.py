@@ -39,6 +39,7 @@ REMOTE_COPY = ("/usr/bin/ssh", "/usr/bin/scp")
 #: Directories in which sar begins a file each day.
 SAR = ("/var/log/sa", "/var/log/sysstat")
 _SUFFIX = re.compile(r"\.(sh|bin)\Z")
+_MODE = re.compile(r"^SELINUX=[ \t]*((?i:enforcing|permissive|disabled))", re.MULTILINE)
 _IMAGE = "vmlinuz-"
 _MOST_NAMES = 8
 _ARCHITECTURE = re.compile(r"\.(x86_64|aarch64|s390x|ppc64le)\Z")
@@ -149,10 +150,6 @@ def _read_recorders(host: Host) -> List[str]:
 
 
 def _selinux_mode(text: str) -> Optional[str]:
-    """The last SELINUX= of the file, None without one."""
-    mode = None
-    for line in text.splitlines():
-        name, _equals, value = line.strip().partition("=")
-        if name.strip() == "SELINUX":
-            mode = value.strip().lower()
-    return mode
+    """The first SELINUX= with a mode, None without one (libselinux, selinux_getenforcemode())."""
+    match = _MODE.search(text)
+    return match.group(1).lower() if match else None

@@ -18,6 +18,8 @@ from .policy import Policy
 from .table import UEK_LINES
 
 _TAG = re.compile(r"[.-](el|fc|amzn)(\d+)")
+#: Kernels of ELRepo, and those for real time, have the tag of the distribution too.
+_FOREIGN = re.compile(r"elrepo|[.+]rt")
 _LONGEST = 20
 
 
@@ -81,7 +83,7 @@ def line_of(kernel: str, system: Distribution) -> str:
     if release.is_uek:
         is_oracle = system.name == "OL"
         return UEK_LINES.get((release.major, release.minor), "") if is_oracle else ""
-    tag = _TAG.search(kernel)
+    tag = None if _FOREIGN.search(kernel) else _TAG.search(kernel)
     # A default boot kernel may be of another distribution than the installed one.
     if system.name in EL and tag and "".join(tag.groups()[:2]) == f"el{system.version[0]}":
         return "RHCK" if system.name == "OL" else "RHEL"
