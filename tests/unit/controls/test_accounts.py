@@ -98,6 +98,14 @@ def test_a_local_account_with_the_uid_of_one_in_a_directory_service():
     assert shared_uids.parse(kept, {"oracle": 54321}) == {54321: ["tomcat", "oracle"]}
 
 
+def test_an_instance_of_a_uid_without_an_account():
+    """The account was removed, or the directory service does not answer."""
+    machine = instance(bare())
+    finding = judged(machine.command("getent passwd 54321", "", rc=2))["exists"]
+    assert (finding.status, finding.title.partition(":")[0]) == ("fail", "54321")
+    assert judged(instance(host()).command("getent passwd 54321", "x\n"))["umask"].status == "error"
+
+
 def test_names_of_groups_that_hold_blanks():
     """id -Gn separates names by blanks: "dba team" of a directory service is not dba."""
     names = ("oinstall", "dba", "team", "root", "users", "oper", "backupdba", "dgdba", "kmdba")

@@ -142,7 +142,15 @@ def _owners(host: Host, policy: Policy) -> Tuple[Owner, ...]:
             )
     names += [user for user in users.values() if isinstance(user, str) and user not in names]
     owners = [_owner(host, name, running, users) for name in names]
-    return tuple(owner for owner in owners if named or not isinstance(owner.entry, Absent))
+    unnamed = [
+        Owner(str(uid), user, {}, ())
+        for uid, user in users.items()
+        if isinstance(user, HostproofError)
+    ]
+    return (
+        *(owner for owner in owners if named or not isinstance(owner.entry, Absent)),
+        *unnamed,
+    )
 
 
 def _owner(

@@ -17,20 +17,21 @@ def compare(first: str, other: str) -> int:
 
 
 def _parts(version: str) -> List[str]:
-    return re.findall(r"[0-9]+|[A-Za-z]+|~", version)
+    return re.findall(r"[0-9]+|[A-Za-z]+|[~^]", version)
 
 
 def _compare(mine: List[str], theirs: List[str]) -> int:
-    """A number is newer than a word, a tilde is older than the end, and more parts are newer than
-    fewer."""
+    """A number is newer than a word, a tilde is older than the end, a caret only than another
+    part, and more parts are newer than fewer."""
     for left, right in zip(mine, theirs):
         if left.isdigit() and right.isdigit():
             left, right = left.lstrip("0"), right.lstrip("0")
             left, right = left.zfill(len(right)), right.zfill(len(left))
         if left == right:
             continue
-        if "~" in (left, right):
-            return -1 if left == "~" else 1
+        for mark in "~^":
+            if mark in (left, right):
+                return -1 if left == mark else 1
         if left.isdigit() != right.isdigit():
             return 1 if left.isdigit() else -1
         return 1 if left > right else -1
