@@ -8,17 +8,18 @@ from typing import List, NamedTuple, Tuple
 #: Oracle Database Installation Guide for Linux, unset these before an installation.
 VARIABLES = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORA_NLS10", "TNS_ADMIN", "ORA_CRS_HOME")
 
+#: One directly behind a bracket is for a subshell only.
 _UMASK = re.compile(
-    r"(?:^|[;&|{()]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+)?"
-    r"umask\s+(?:-\w+\s+)?[\"']?([0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
+    r"(?:^|[;&|{)]|\b(?:then|else|do)\b)\s*(?:(?:builtin|command|eval)\s+)?"
+    r"umask\s+(?:-[-\w]+\s+)?[\"']?([0-7]{1,4}(?!\w)|[ugoa][-+=\w,]*|[$`])"
 )
-_VARIABLE = re.compile(r"(?:^|[;&\s])(" + "|".join(VARIABLES) + r")=")
+_VARIABLE = re.compile(r"(?:^|[;&|\s]|\bexport\s[\"'])(" + "|".join(VARIABLES) + r")=")
 
 
 _VALUE = r"TZ=(\"[^\"]*\"|'[^']*'|\$\([^)]*\)|`[^`]*`|[^\s;&|}]*)(?=[\s;&|}]|$)"
 #: TZ of the shell. TZ=UTC date is for one command only.
 _ZONE = re.compile(
-    r"\b(?:export|declare -x|typeset -x)\s(?:[^;&|]{0,200}\s)?" + _VALUE + "|"
+    r"\b(?:export|(?:declare|typeset) -\w*x)\s(?:[^;&|]{0,200}\s)?[\"']?" + _VALUE + "|"
     r"(?:^|[;&|{(]|\b(?:then|else|do)\b)\s*" + _VALUE + r"\s*(?=$|[;&|}]|\w+=)"
 )
 _PLAIN = re.compile(r"[A-Za-z0-9_+,./<>:-]{0,64}\Z")
