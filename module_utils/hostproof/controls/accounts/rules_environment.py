@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Start files of a login, and the central inventory."""
 
+import re
 from typing import Dict, List, Tuple
 
 from ...collect.answer import known
@@ -25,8 +26,19 @@ _NOT_READ = ("csh", "tcsh", "zsh", "fish")
 
 
 def _octal(text: str) -> int:
-    """The mask; -1 for a symbolic one, which is not evaluated."""
-    return int(text, 8) if text.isdecimal() else -1
+    """The mask; -1 for a symbolic one that does not set all rights of owner, group and others."""
+    if text.isdecimal():
+        return int(text, 8)
+    rights: Dict[str, str] = {}
+    for part in text.split(","):
+        match = re.match(r"([ugoa]+)=([rwx]*)\Z", part)
+        if match is None:
+            return -1
+        rights.update(dict.fromkeys(match.group(1).replace("a", "ugo"), match.group(2)))
+    if len(rights) < len("ugo"):
+        return -1
+    masks = [7 - sum(4 >> "rwx".index(right) for right in set(rights[who])) for who in "ugo"]
+    return int("".join(map(str, masks)), 8)
 
 
 def _key(path: str) -> str:
