@@ -131,6 +131,12 @@ class TestIoUring:
     def test_a_kernel_that_cannot_disable_it(self, judge):
         assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
 
+    def test_a_switch_that_only_the_default_boot_kernel_has(self, judge):
+        machine = host(V3, UEK6, UEK8, "9.6", (f"oracleasm {UEK6}",))
+        machine.file("/etc/sysctl.conf", "kernel.io_uring_disabled = 2\n")
+        finding = judge(machine)["io_uring"]
+        assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+
 
 class TestStart:
     @pytest.mark.parametrize(

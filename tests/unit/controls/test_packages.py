@@ -270,7 +270,10 @@ class TestCvuqdisk:
         assert findings["cvuqdisk"].status == "fail"
         assert findings["cvuqdisk_group"].status == "pass"
 
-    @pytest.mark.parametrize("changes", [{"gid": 54322, "group": "dba"}, {"mode": 0o755}])
+    @pytest.mark.parametrize(
+        "changes",
+        [{"gid": 54322, "group": "dba"}, {"mode": 0o755}, {"mode": 0o4757}, {"mode": 0o4744}],
+    )
     def test_owner_and_mode(self, judge, changes):
         findings = judge(self.node(**changes), profile=RAC)
         assert findings["cvuqdisk"].status == "pass"
@@ -305,6 +308,18 @@ class TestPreinstall:
     def test_passed(self, judge):
         finding = judge(self.machine().file(self.LOG, self.PASSED))["preinstall"]
         assert finding.status == "pass"
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "sysctl: permission denied on key 'kernel.sem'",
+            'sysctl: setting key "kernel.shmall": Invalid argument',
+            'error: "net.core.rmem_max" is an unknown key',
+        ],
+    )
+    def test_messages_of_sysctl(self, judge, line):
+        machine = self.machine().file(self.LOG, self.PASSED + line + "\n")
+        assert judge(machine)["preinstall"].status == "warn"
 
     def test_failed(self, judge):
         text = self.PASSED + "Verifying & setting of user limits failed\n"

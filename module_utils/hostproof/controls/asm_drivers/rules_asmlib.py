@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ASMLIB: its version, the module or io_uring that it needs, and its start."""
 
-from ...collect.answer import known
+from ...collect.answer import known, unless_absent
 from ...errors import Absent, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, by_layers, failing
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -106,10 +106,11 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
     is_uek = all(kernel_release.parse(release).is_uek for _layer, release in kernels(facts))
     if isinstance(facts.io_uring, Absent) and not is_uek:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
-    if isinstance(facts.io_uring, Absent):
-        raise Skip("This kernel cannot disable io_uring.")
-    now = str(known(facts.io_uring))
     later = known(facts.io_uring_at_boot)
+    if isinstance(facts.io_uring, Absent) and later in (None, "0"):
+        raise Skip("This kernel cannot disable io_uring.")
+    # The kernel of the next start may have the switch that the running one lacks.
+    now = str(unless_absent(facts.io_uring, 0))
     if later is None and now == "0" and not is_uek:
         raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
     at_boot = "0" if later is None else later

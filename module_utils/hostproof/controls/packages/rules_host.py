@@ -19,8 +19,9 @@ rules = Rules(NAME)
 
 #: The states of dpkg for a complete package and for a removed one.
 _WHOLE = ("installed", "config-files", "not-installed")
-_FAILED = re.compile(r"\b(?:failed|failure|error|cannot|unable)\b", re.IGNORECASE)
-_SETUID = 0o4000
+_FAILED = re.compile(r"\b(?:failed|failure|error|cannot|unable|denied|invalid)\b", re.IGNORECASE)
+#: Of setuid, run by the group, written by the group or others: the first two.
+_MODE, _AS_SHIPPED = 0o4032, 0o4010
 _OINSTALL = "oinstall"
 
 
@@ -126,12 +127,12 @@ def cvuqdisk_group(facts: Facts, policy: Policy) -> Verdict:
     stat, group = known(helper.stat), known(helper.group)
     expected = known(helper.inventory_group) or _OINSTALL
     state = f"{stat.mode:04o}, uid {stat.uid}, group {clean(group)}"
-    is_met = group == expected and stat.uid == 0 and stat.mode & _SETUID
+    is_met = group == expected and stat.uid == 0 and stat.mode & _MODE == _AS_SHIPPED
     return Verdict(
         PASS if is_met else FAIL,
         f"{CVUQDISK} has {state}.",
         fix="install the package again with CVUQDISK_GRP set to the group of the inventory",
-        desired=f"setuid, uid 0, group {clean(expected)}",
+        desired=f"4755, uid 0, group {clean(expected)}",
         persisted=state,
         evidence=["stat:" + CVUQDISK],
     )
