@@ -293,3 +293,9 @@ def test_the_last_hidepid_of_a_line_counts(judge, options, status):
 def test_a_line_that_mounts_shm_read_only(judge):
     machine = mounted(packs.linux(), "", FSTAB + "tmpfs /dev/shm tmpfs ro 0 0\n")
     assert judge(machine)["shm", ""].status == "warn"
+
+
+def test_tmp_is_a_link_to_another_file_system(judge):
+    machine = mounted(packs.linux(), "40 27 254:9 / /scratch rw - xfs /dev/vdb rw\n")
+    usage(machine.folder("/scratch/tmp").link("/tmp", "/scratch/tmp"), "/scratch", 9 * GIB)
+    assert judge(machine)["tmp", ""].status == "pass"

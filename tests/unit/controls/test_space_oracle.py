@@ -29,7 +29,10 @@ def judge(validate_finding):
 class TestOradism:
     @pytest.mark.parametrize(
         ("uid", "mode", "status"),
-        [(0, 0o4750, "pass"), (0, 0o4755, "pass"), (0, 0o750, "fail"), (54321, 0o4750, "fail")],
+        [
+            *((0, 0o4750, "pass"), (0, 0o4755, "pass"), (0, 0o750, "fail")),
+            *((54321, 0o4750, "fail"), (0, 0o4757, "fail"), (0, 0o4640, "fail")),
+        ],
     )
     def test_owner_and_mode(self, judge, uid, mode, status):
         machine = with_home(mounted(packs.linux())).file(ORADISM, "", mode)

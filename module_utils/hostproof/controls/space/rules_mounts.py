@@ -127,7 +127,7 @@ def _mounted(facts: Facts, path: str) -> Optional[Mount]:
     reference="ORAchk, /tmp on dedicated filesystem",
 )
 def tmp(facts: Facts, _policy: Policy) -> Verdict:
-    mount, root = _mounted(facts, _TMP), _mounted(facts, "/")
+    mount, root = _mounted(facts, known(facts.places[_TMP])), _mounted(facts, "/")
     persisted = at_boot(facts, _TMP)
     # A bind mount or a subvolume of the root file system shares its space.
     is_separate = mount and not (root and root.device == mount.device)
@@ -137,7 +137,7 @@ def tmp(facts: Facts, _policy: Policy) -> Verdict:
         fix=f"mount a file system or a tmpfs of at least 1 GiB at {_TMP}",
         desired="a mount point",
         persisted=",".join(persisted) or None,
-        running=f"{mount.fstype}, {mount.options}" if mount else "not mounted",
+        running=f"{mount.fstype}, {mount.options}" if mount and is_separate else "not mounted",
         evidence=EVIDENCE,
     )
 

@@ -25,7 +25,8 @@ from .policy import NAME, Policy
 
 rules = Rules(NAME)
 
-_SETUID = 0o4000
+#: Of setuid, run by the group, written by the group or others: the first two.
+_MODE, _AS_SHIPPED = 0o4032, 0o4010
 _EXECUTABLE = 0o100
 _OTHERS_WRITE = 0o022
 _OWNER_WRITES, _GROUP_WRITES = 0o200, 0o020
@@ -57,10 +58,10 @@ def oradism(home: OracleHome, facts: Facts, _policy: Policy) -> Verdict:
     program = known(answer)
     state = f"uid {program.uid}, mode {program.mode:04o}"
     return Verdict(
-        PASS if program.uid == 0 and program.mode & _SETUID else FAIL,
+        PASS if program.uid == 0 and program.mode & _MODE == _AS_SHIPPED else FAIL,
         f"bin/oradism has {state}.",
         fix="run root.sh of the home as root, or set owner root and mode 4750",
-        desired="uid 0, setuid",
+        desired="uid 0, mode 4750",
         persisted=state,
         evidence=[program.key],
     )
