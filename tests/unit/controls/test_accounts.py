@@ -5,6 +5,7 @@ import re
 import pytest
 from account_packs import GROUPS, PASSWD, POLICY, bare, host, instance, inventory, judged, plan_of
 from ansible.module_utils.hostproof.collect import command
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.accounts.parsers import shared_uids, shell_profile
 from ansible.module_utils.hostproof.errors import PolicyError
 
@@ -114,6 +115,15 @@ def test_names_of_groups_that_hold_blanks():
     findings = judged(machine, profile="oracle_19c_single")
     assert findings["groups"].why == "not in dba."
     assert findings["not_in_root"].status == "pass"
+
+
+def test_a_recording_of_an_older_version_has_names_of_groups_only():
+    machine = instance(host())
+    judged(machine, profile="oracle_19c_single")
+    assert "command:id -G oracle" in machine.evidence
+    del machine.evidence["command:id -G oracle"]
+    findings = judged(RecordedHost(machine.evidence), profile="oracle_19c_single")
+    assert (findings["groups"].status, findings["umask"].status) == ("pass", "pass")
 
 
 def test_a_group_without_a_name():

@@ -176,7 +176,8 @@ def _entry(host: Host, name: str) -> Entry:
     # It ends with 1 and prints the number where a group has no name.
     if output.rc not in (0, 1) or not output.stdout.strip():
         raise Unanswered(f"command:id -Gn {name}", "id answered: " + output.stderr.strip()[:200])
-    numbers = unless_absent(attempt(lambda: host.run(["id", "-G", name]).stdout), "")
+    answer = attempt(lambda: host.run(["id", "-G", name]).stdout)
+    numbers = unless_absent(answer, "") if host.has(f"command:id -G {name}") else ""
     return Entry(
         getent.parse_passwd(text)[0],
         tuple(output.stdout.split()),
