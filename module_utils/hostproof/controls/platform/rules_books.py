@@ -150,9 +150,11 @@ def _build(kernel: str, which: str, system: Distribution, rows: List[Row]) -> Tu
     if not of_line:
         listed = ", ".join(sorted({row.line for row in rows})) or "none"
         return WARN, f"The {which} kernel {kernel} is not of a listed line (listed: {listed})."
-    minimum = of_line[0].kernel
+    minimum, update = of_line[0].kernel, of_line[0].version
     if not fits(numbers(kernel), minimum):
         return FAIL, f"The {which} kernel {kernel} is older than {minimum} ({line})."
+    if len(system.version) > 1 and not fits(system.version, update):
+        return WARN, f"The {which} kernel {kernel} is listed from update {update} on ({line})."
     return PASS, ""
 
 
