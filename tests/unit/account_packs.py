@@ -36,7 +36,10 @@ def host(*groups: str) -> packs.Machine:
     machine = bare().file("/etc/passwd", PASSWD)
     for number, group in enumerate(GROUPS):
         machine.group(group, 54321 + number, *(["oracle"] if number else []))
-    return machine.account("oracle", 54321, *(groups or GROUPS))
+    names = groups or GROUPS
+    numbers = {"root": 0, **{group: 54321 + number for number, group in enumerate(GROUPS)}}
+    machine.command("id -G oracle", " ".join(f"{numbers.get(name, 54400)}" for name in names))
+    return machine.account("oracle", 54321, *names)
 
 
 def instance(
