@@ -69,6 +69,8 @@ class TestPackets:
             (["ct state established,related accept"], "drop", "blocked"),
             (["ct state { new, established } accept"], "drop", "open"),
             (["ct state vmap { established : accept, invalid : drop }"], "accept", "open"),
+            # As firewalld has it in filter_INPUT.
+            (["ct status dnat accept"], "drop", "blocked"),
             (["iif lo accept"], "drop", "blocked"),
             (["iifname != lo tcp dport 1521 drop"], "accept", "blocked"),
             (['iifname "eth0" tcp dport 1521 accept'], "drop", "partly"),
@@ -238,6 +240,20 @@ class TestFormats:
         tables, _has_other = nft_json.parse(json.dumps({"nftables": rules}))
         assert state(tables, 1521) in ("unclear", "partly")
 
+    def test_the_status_of_a_connection_in_json(self):
+        of_firewalld = {"op": "in", "left": {"ct": {"key": "status"}}, "right": "dnat"}
+        place = {"family": "inet", "table": "firewalld"}
+        chain = {**place, "name": "filter_INPUT", "hook": "input", "type": "filter"}
+        expressions = [
+            [{"match": of_firewalld}, {"accept": None}],
+            [{"reject": {"type": "icmpx", "expr": "admin-prohibited"}}],
+        ]
+        rules = [
+            {"rule": {**place, "chain": "filter_INPUT", "expr": words}} for words in expressions
+        ]
+        tables, _foreign = nft_json.parse(json.dumps({"nftables": [{"chain": chain}, *rules]}))
+        assert state(tables, 1521) == "blocked"
+
     @pytest.mark.parametrize(
         ("parse", "text"),
         [
@@ -329,6 +345,30 @@ class TestPorts:
         assert (statuses["6200/tcp"], statuses["42424/udp"]) == ("warn", "fail")
         limit = findings["rate_limit", "1525/tcp"]
         assert (limit.status, limit.persisted) == ("warn", "limit 10/m")
+
+    @pytest.mark.parametrize(
+        ("rule", "status"),
+        [
+            ('family="ipv6"><port port="1521" protocol="tcp"/><accept/>', "fail"),
+            ('family="ipv6"><source address="fd00::/8"/><accept/>', "fail"),
+            ('family="ipv4"><port port="1521" protocol="tcp"/><accept/>', "pass"),
+            ('><source address="10.0.0.0/8"/><accept/>', "warn"),
+            ('><source address="10.0.0.0/8"/><protocol value="vrrp"/><accept/>', "fail"),
+            ('><protocol value="vrrp"/><accept/>', "fail"),
+            ('><source address="10.0.0.0/8"/><icmp-type name="echo-request"/><accept/>', "fail"),
+            ('><source address="10.0.0.0/8"/><protocol value="tcp"/><accept/>', "error"),
+            ('><source ipset="a"/><source-port port="53" protocol="tcp"/><accept/>', "error"),
+        ],
+    )
+    def test_a_rich_rule_for_other_packets_opens_nothing(self, judge, rule, status):
+        machine = with_firewalld(host(enabled="firewalld"), f"<zone><rule {rule}</rule></zone>")
+        assert judge(machine)["ports", "1521/tcp"].status == status
+
+    def test_a_rich_rule_for_ipv6_closes_nothing(self, judge):
+        rule = '<rule family="ipv6"><port port="1521" protocol="tcp"/><drop/></rule>'
+        zone = f'<zone><port port="1521" protocol="tcp"/>{rule}</zone>'
+        machine = with_firewalld(host(enabled="firewalld"), zone)
+        assert judge(machine)["ports", "1521/tcp"].status == "pass"
 
     @pytest.mark.parametrize(
         ("path", "text"),

@@ -17,7 +17,8 @@ class Opened(NamedTuple):
 
 
 class RichRule(NamedTuple):
-    """``action`` is accept, drop, reject, mark, or "" for a rule without one."""
+    """``action`` is accept, drop, reject, mark, or "" for a rule without one or
+    for other packets."""
 
     opened: Opened
     action: str
@@ -60,9 +61,19 @@ def _rich(element: _Element) -> RichRule:
     action = next(
         (verdict for verdict in ("accept", "drop", "reject", "mark") if verdict in names), ""
     )
+    protocol = names["protocol"].given.get("value") if "protocol" in names else "tcp"
+    if (
+        element.given.get("family") == "ipv6"
+        or "icmp-type" in names
+        or protocol not in ("tcp", "udp")
+    ):
+        action = ""  # it is for other packets
+    has_source = "source" in names or "destination" in names
+    # The ports of a client, and all of a protocol, are not read.
+    has_source = has_source and not {"source-port", "protocol"} & set(names)
     limits = [child for child in names[action].children if child.name == "limit"] if action else []
     limit = "limit " + limits[0].given.get("value", "")[:40] if limits else ""
-    return RichRule(_opened(element), action, "source" in names or "destination" in names, limit)
+    return RichRule(_opened(element), action, has_source, limit)
 
 
 def _opened(element: _Element) -> Opened:

@@ -140,7 +140,8 @@ def _match(value: Dict[str, Any]) -> Optional[Test]:
         return Test(INTERFACE, words, negated=negated)
     if kind == "meta" and field in ("nfproto", "protocol"):
         return None if bool(words & {"ipv4", "ip"}) != negated else Test(NEVER)
-    if kind == "ct" and field == "state":
+    if kind == "ct" and field in ("state", "status"):
+        # A first packet is new, and has no status; firewalld accepts "dnat".
         return Test(STATE, words, negated=negated)
     if kind == "payload" and str(left.get("protocol")).startswith("icmp"):
         return Test(PROTOCOL, frozenset({"icmp"}))

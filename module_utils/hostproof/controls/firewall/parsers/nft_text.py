@@ -42,6 +42,7 @@ _KINDS = {
     ("ip", "saddr"): ADDRESS,
     ("ip", "daddr"): ADDRESS,
     ("ct", "state"): STATE,
+    ("ct", "status"): STATE,
 }
 #: Statements without a verdict, with the words that may follow.
 _PASSIVE = {
