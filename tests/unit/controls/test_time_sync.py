@@ -164,6 +164,28 @@ class TestOneDaemon:
         machine = daemon(with_chrony(), "/usr/sbin/phc2sys -a -r", pid=702)
         assert judge(machine, **SINGLE)["one_daemon"].running == "chronyd, ptp"
 
+    @pytest.mark.parametrize(
+        ("units", "status"),
+        [
+            # chronyd has the card as a source (refclock PHC, or SHM by phc2sys).
+            ({"ptp4l": "/usr/sbin/ptp4l -f /etc/ptp4l.conf -i eth0"}, "pass"),
+            ({"phc2sys": "/usr/sbin/phc2sys -a -r -E ntpshm"}, "pass"),
+            ({"phc2sys": "/usr/sbin/phc2sys -a -r -Entpshm"}, "pass"),
+            ({"phc2sys": "/usr/sbin/phc2sys -a -r"}, "fail"),
+            ({"ptp4l": "/usr/sbin/ptp4l -S -i eth0"}, "fail"),
+            ({"ptp4l": ""}, "fail"),
+        ],
+    )
+    def test_ptp_units_at_boot(self, judge, units, status):
+        enabled = {name: f"enabled {argv}" for name, argv in units.items()}
+        machine = with_chrony()
+        machine.command(" ".join(SHOW), shown(chrony="enabled /usr/sbin/chronyd", **enabled))
+        assert judge(machine, **SINGLE)["one_daemon"].status == status
+        for argv in units.values():
+            if argv:
+                daemon(machine, argv, pid=702)
+        assert judge(machine, **SINGLE)["one_daemon"].status == status
+
     def test_without_systemd_the_next_boot_is_unknown(self, judge):
         machine = with_chrony()
         del machine.commands[" ".join(SHOW)]
@@ -278,6 +300,15 @@ class TestSourcesAndOffset:
     def test_fewer_answer_than_the_policy_wants(self, judge):
         finding = judge(with_chrony(), min_sources=2, **SINGLE)["sources"]
         assert (finding.status, finding.running) == ("warn", "1 of 3 answer, followed: 127.0.0.1")
+
+    def test_a_source_that_is_never_selected_is_not_counted(self, judge):
+        """A server with noselect answers, and has "?"; a falseticker answers too."""
+        machine = with_chrony()
+        followed, *_others = (FIXTURES / "chrony-4.3-sources.csv").read_text().splitlines()
+        lines = [followed, *(followed.replace("*", state) for state in "?x")]
+        machine.command(" ".join(SOURCES), "\n".join(lines) + "\n")
+        finding = judge(machine, min_sources=3, **SINGLE)["sources"]
+        assert (finding.status, finding.values["answering"]) == ("warn", 2)
 
     def test_a_clock_without_a_source_says_an_offset_of_nothing(self, judge):
         machine = answers(with_chrony(), "tracking-no-source", "sources-none-reached")

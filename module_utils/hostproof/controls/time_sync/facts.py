@@ -179,16 +179,19 @@ def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     # Nor does one that only feeds another daemon.
     fed = daemons.pop("phc2sys", None)
     card = daemons.pop("ptp4l", None)
-    if fed is not None and "ntpshm" not in known(fed.arguments):
+    if fed is not None and not feeds(known(fed.arguments)):
         daemons[PTP] = fed
-    elif card is not None and any(
-        _SOFTWARE.match(option) for option in if_known(card.arguments, ())
-    ):
-        # With software time stamping it sets the clock of the system (ptp4l(8), -S).
-        daemons[PTP] = card
-    elif card is not None and not daemons:
+    elif card is not None and not (daemons and feeds(("ptp4l", *if_known(card.arguments, ())))):
         daemons[PTP] = card
     return daemons
+
+
+def feeds(argv: Tuple[str, ...]) -> bool:
+    """Whether a PTP daemon leaves the clock of the system to another daemon. With software time
+    stamping (-S), ptp4l sets it (ptp4l(8))."""
+    if any(word.endswith("ntpshm") for word in argv):
+        return True
+    return bool(argv) and argv[0].endswith("ptp4l") and not any(map(_SOFTWARE.match, argv))
 
 
 def _sets_no_clock(arguments: Tuple[str, ...]) -> bool:
@@ -225,15 +228,14 @@ def _arguments_of(
         if process.uid != 0:
             raise Unanswered(
                 "processes:keepers",
-                f"{name} (pid {process.pid}) was started by no unit, so that its options are not "
-                "known: start it with systemctl",
+                f"{name} (pid {process.pid}) was started by no unit: start it with systemctl",
             )
         arguments = _read_arguments(host, process.pid)
         if any(re.match(r"-\w*f", option) for option in arguments):
             raise Unanswered(
                 "processes:keepers",
-                f"{name} (pid {process.pid}) was started by no unit and with -f, so that its "
-                "configuration is not known: start it with systemctl",
+                f"{name} (pid {process.pid}) was started by no unit and with -f: start it with "
+                "systemctl",
             )
         return arguments
     for unit in if_known(units, []):

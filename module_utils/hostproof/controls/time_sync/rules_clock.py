@@ -122,7 +122,7 @@ def clock_source(facts: Facts, policy: Policy) -> Verdict:
             WARN,
             f"It is {now} although tsc is available, as Oracle recommends for guests.",
             fix="boot with clocksource=tsc (grubby --update-kernel=ALL --args=clocksource=tsc), if "
-            "the hypervisor keeps the TSC stable, also in a live migration",
+            "the TSC is stable, also in a live migration",
             desired=_TSC,
             running=f"{now} of {', '.join(there)}",
             evidence=["file:" + CURRENT, "file:" + AVAILABLE],

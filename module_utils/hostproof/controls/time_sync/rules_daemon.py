@@ -9,7 +9,7 @@ from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, failing
 from ...evaluate.finding import FAIL, PASS, WARN
-from .facts import SHOW, Daemon, Facts
+from .facts import SHOW, Daemon, Facts, feeds
 from .plan import by_apply
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, is_node, is_too_long, other_steps, steps
@@ -39,6 +39,8 @@ _STALE = "chronyd started before its configuration was written, and may not have
 def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     running = sorted(known(facts.keepers))
     units = [unit for unit in known(facts.units) if unit.enabled]
+    if running and PTP not in running:
+        units = [unit for unit in units if not feeds(if_known(unit.argv, ()))]
     enabled = sorted({unit.daemon for unit in units})
     why, fix, commands = _fault(running, enabled, policy)
     status = FAIL if why else PASS

@@ -75,7 +75,8 @@ def parse_chrony_sources(text: str) -> List[Source]:
         sources.append(
             Source(
                 _name(fields[2], what, number),
-                _reached(fields[5], what, number),
+                # "?" is also one that answers and is never selected (noselect).
+                _reached(fields[5], what, number) and fields[1] != "?",
                 fields[1] == "*",
                 _milliseconds(fields[7], what, number),
             )
