@@ -58,6 +58,13 @@ class TestWhichDevices:
         silent.command(GETIF, "PRIF-10: failed to initialize the cluster registry\n", 1)
         assert {finding.status for finding in judged(silent)} == {"error"}
 
+    def test_an_interface_of_clusterware_that_is_not_there_is_an_error_of_all(self):
+        renamed = Node()
+        renamed.command(GETIF, NETWORKS.replace("eth1", "eth9"))
+        findings = judged(renamed)
+        assert {finding.status for finding in findings} == {"error"}
+        assert "this host has no eth9" in findings[0].why
+
     def test_a_network_names_the_devices_in_it(self):
         node = Node()
         lines = "3: eth1    inet 192.168.10.1/24 scope global eth1\n"
@@ -213,6 +220,23 @@ class TestRedundancy:
         node.evidence.clear()
         finding = one_of(node, "redundancy")
         assert (finding.status, finding.running) == ("pass", "bond0 on eth1 and eth2")
+
+    @pytest.mark.parametrize(("state", "status"), [("up", "pass"), ("down", "warn")])
+    @pytest.mark.parametrize("is_vlan", [False, True])
+    def test_a_bond_with_a_member_that_is_down(self, state, status, is_vlan):
+        node = Node().bonded("active-backup", BACKUP, 100).device("eth2", 9000)
+        node.folder(f"{CLASS}/bond0/lower_eth2").link(f"{CLASS}/eth2/master", f"{CLASS}/bond0")
+        shown = node.files["/proc/net/bonding/bond0"]
+        shown += f"\nSlave Interface: eth2\nMII Status: {state}\nSpeed: Unknown\n"
+        node.file("/proc/net/bonding/bond0", shown)
+        if is_vlan:
+            node.folder(f"{CLASS}/bond0.7", f"{CLASS}/bond0.7/lower_bond0")
+        finding = one_of(node, "redundancy", interfaces=["bond0.7" if is_vlan else "bond0"])
+        assert finding.status == status
+        down = "All of its packets use eth1. Down: eth2."
+        assert (finding.why == down) == (status == "warn")
+        node.deny("/proc/net/bonding/bond0").evidence.clear()
+        assert one_of(node, "redundancy", interfaces=["bond0"]).status == "error"
 
     def test_two_vlans_of_one_card(self):
         node = Node()

@@ -149,6 +149,10 @@ def read(host: Host, policy: Policy) -> Facts:
 def _read_devices(host: Host, policy: Policy) -> List[Device]:
     names = host.list_dir(devices.CLASS)
     private = devices.private(host, policy.interfaces, "interconnect_interfaces")
+    if not private and policy.interfaces is None:
+        for gone in clusterware.private_interfaces(host):
+            why = f"this host has no {gone}"
+            raise Unanswered(clusterware.NETWORKS_KEY, why)
     return [_read_device(host, name, what, names) for name, what in dict(private).items()]
 
 

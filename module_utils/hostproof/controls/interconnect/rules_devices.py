@@ -40,8 +40,7 @@ def mtu(device: Device, facts: Facts, policy: Policy) -> Verdict:
         return Verdict(
             PASS if here == policy.mtu else FAIL,
             f"It is {here}, and interconnect_mtu is {policy.mtu}.",
-            fix="set it at the same time in the network configuration of every node and on each "
-            "switch port between them; test it with interconnect_peers",
+            fix="set it on all nodes and switch ports, and test it with interconnect_peers",
             desired=str(policy.mtu),
             running=str(here),
             values=values,
@@ -80,8 +79,8 @@ def jumbo_frames(device: Device, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         PASS if here > _STANDARD else WARN,
         f"Its MTU is {here}.",
-        fix="set MTU 9000 on all nodes and on every switch port of the private network, and "
-        "test it with interconnect_peers; or set interconnect_mtu to the MTU that is intended",
+        fix="set MTU 9000 on all nodes and switch ports, and test it with interconnect_peers; or "
+        "set interconnect_mtu",
         desired=f"more than {_STANDARD} bytes, usually 9000",
         running=str(here),
     )
@@ -228,7 +227,7 @@ def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
         PASS if here <= policy.loopback_mtu else WARN,
         f"It is {here}. To avoid ORA-27301, {policy.loopback_mtu} is recommended.",
         fix="fix kernel_parameters.memory (vm.min_free_kbytes) first; then set the MTU of lo now "
-        "and persistently",
+        "and in its file",
         commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
         desired=f"at most {policy.loopback_mtu}",
         running=str(here),

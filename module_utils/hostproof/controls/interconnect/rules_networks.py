@@ -4,7 +4,7 @@
 
 import ipaddress
 
-from ...collect.answer import if_known, known
+from ...collect.answer import if_known, known, unless_absent
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net import devices
@@ -33,9 +33,15 @@ def redundancy(facts: Facts, _policy: Policy) -> Verdict:
     cards = sorted({card for below in links.values() for card in below})
     if not cards:
         raise Skip(f"{', '.join(links)} uses no network card.")
+    bonds = [unless_absent(bond.state, None) for bond in facts.bonds]
+    down = [
+        card.name for bond in bonds if bond for card in bond.members if not bond.works(card.name)
+    ]
+    cards = [card for card in cards if card not in down]
     return Verdict(
         PASS if len(cards) > 1 else WARN,
-        f"All of its packets use {', '.join(cards)}.",
+        f"All of its packets use {', '.join(cards) or 'no card'}."
+        + (f" Down: {', '.join(down)}." if down else ""),
         fix="use a second private interface in a separate subnet (HAIP), or a bond of two "
         "interfaces; waive a virtual machine whose host has redundant links",
         desired="two network cards or more",
@@ -64,7 +70,7 @@ def public_redundancy(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if single else PASS,
         f"{'; '.join(single)}.",
-        fix="use a bond of two network cards (active-backup or 802.3ad); waive a virtual machine "
+        fix="use a bond of two network cards; waive a virtual machine "
         "whose host has redundant links",
         desired="two network cards or more",
         running=", ".join(f"{name} on {' and '.join(cards)}" for name, cards in links.items()),
