@@ -279,6 +279,9 @@ class TestResolver:
                 "nothing: 7",
             ),
             (name_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
+            (name_packs.RESOLV.replace("\n", "\r\n"), "warn", "names no server"),
+            (name_packs.RESOLV + "search a.example\r\n", "warn", "nothing: 6"),
+            (name_packs.RESOLV.replace(".54", ".53"), "warn", "192.0.2.53 is the only server"),
             (name_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
             (
                 name_packs.RESOLV + "search a b c d e f g\n",
@@ -377,6 +380,11 @@ class TestScan:
     def test_something_in_between_says_something_else(self, judge):
         finding = judge(named(node(), SCAN, "192.0.2.21", "192.0.2.22"))["scan"]
         assert (finding.status, "resolves other addresses" in finding.why) == ("fail", True)
+
+    def test_addresses_of_ipv6_beside_those_of_the_servers(self, judge):
+        both = named(node(), SCAN, "192.0.2.23", "2001:db8::21", *THREE[:2])
+        both.command("ip -o addr show", name_packs.ADDRESSES + "2: eth0    inet6 2001:db8::1/64\n")
+        assert judge(both)["scan"].status == "pass"
 
     def test_nobody_here_finds_it(self, judge):
         finding = judge(named(node(), SCAN))["scan"]

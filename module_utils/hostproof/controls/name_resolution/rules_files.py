@@ -65,10 +65,7 @@ def search_order(facts: Facts, policy: Policy) -> Verdict:
         elif source.ends:
             faults.append(f"what {source.name} does not know is not asked of DNS")
     if at.get("myhostname", len(names)) < at.get("files", 0):
-        remarks.append(
-            "myhostname is queried before /etc/hosts: the host name resolves to every "
-            "address of the host"
-        )
+        remarks.append("myhostname is queried before /etc/hosts")
     if at.get("nis", len(names)) < dns:
         remarks.append("nis is queried before DNS, which Clusterware does not support")
     order = " ".join(entry.name + (" [NOTFOUND=return]" if entry.ends else "") for entry in sources)
@@ -101,7 +98,7 @@ def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     stub = bool(resolver.servers) and set(resolver.servers) <= set(_STUB)
     if not resolver.servers:
         problems.append("it names no server, so this host itself is queried")
-    elif len(resolver.servers) == 1 and not stub:
+    elif len(set(resolver.servers)) == 1 and not stub:
         problems.append(f"{resolver.servers[0]} is the only server")
     if resolver.longest > policy.max_wait_seconds and not stub:
         problems.append(

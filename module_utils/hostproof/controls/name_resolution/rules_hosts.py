@@ -55,8 +55,7 @@ def hosts_file(facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         FAIL if faults else WARN if remarks else PASS,
         f"{'; '.join((faults + remarks)[:12])}.",
-        fix=f"give each name one address in {HOSTS}, and localhost {LOOPBACK}; remove the lines "
-        "that count for nothing",
+        fix=f"give each name one address in {HOSTS}, and localhost {LOOPBACK}",
         desired=f"localhost is {LOOPBACK}, one address per name and family, no invalid line",
         persisted=f"localhost is {listed(local)}",
         running="unknown"

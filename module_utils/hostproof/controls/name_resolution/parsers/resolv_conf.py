@@ -46,7 +46,8 @@ def parse(text: str) -> Resolver:
         words = line.split()
         if not words or line.startswith(("#", ";")) or words[0] not in _KEYWORDS:
             continue
-        if line[0].isspace():
+        # A carriage return becomes a part of the address or of the domain.
+        if line[0].isspace() or (line[-1] == "\r" and words[0] != "options"):
             passed_over.append(number)
         elif words[0] == "nameserver":
             if len(words) > 1 and len(servers) < SERVERS and is_address(words[1].partition("%")[0]):
