@@ -288,6 +288,10 @@ class TestRate:
             ("(RATE_LIMIT=0)", "", "fail"),
             ("", "", "skip"),
             ("", "CONNECTION_RATE_OTHER=10\n", "skip"),
+            # Next to the address, and inside of one of its pairs.
+            (")(RATE_LIMIT=5", "", "fail"),
+            ("(PROTOCOL_STACK=(RATE_LIMIT=5))", "", "fail"),
+            ("(RATE_LIMIT=(5))", "", "error"),
         ],
     )
     def test_bound_to_an_endpoint(self, one, more, end, status):

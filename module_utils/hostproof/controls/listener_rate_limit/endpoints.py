@@ -43,8 +43,8 @@ def global_rate(listener: Listener) -> Optional[int]:
     if not rate:
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"{parameters[-1].name} is 0, and Oracle does not document the meaning of 0: set it "
-            "to 1 or more, or remove it",
+            f"{parameters[-1].name} is 0, and Oracle does not document that: set it to 1 or more, "
+            "or remove it",
         )
     return rate
 
@@ -66,7 +66,8 @@ def endpoint_of(
     port = address.text("PORT") or ""
     limits = _alike(address.all("RATE_LIMIT"), listener)
     sizes = _alike(address.all("QUEUESIZE"), listener)
-    limit = limits[0].value if limits else None
+    # A value in parentheses is not one that Oracle documents.
+    limit = limits[0].value or "" if limits else None
     return Endpoint(
         protocol=protocol,
         host=address.text("HOST") or "",

@@ -140,8 +140,7 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         status = WARN
         why = (
             f"The limit was reached {seen.delayed} times ({seen.delayed / minutes:.1f} per minute, "
-            f"{share:.1f}% of the connections, limit {policy.delayed_warn_percent:g}%): it is too "
-            "low for the load, or clients connect too often."
+            f"{share:.1f}% of the connections, limit {policy.delayed_warn_percent:g}%)."
         )
     elif not seen.delayed and not limited:
         raise Skip("No rate limit is set.")
@@ -193,7 +192,7 @@ def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         status = WARN
         why = (
             f"{counted.dropped} connections to this host were dropped at a full queue in "
-            f"{counted.seconds:g} s. The kernel does not show the port."
+            f"{counted.seconds:g} s."
         )
     return Verdict(
         status,

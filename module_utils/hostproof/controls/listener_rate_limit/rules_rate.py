@@ -116,6 +116,10 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, but "
             f"CONNECTION_RATE_{listener.name} is not set: connections are not limited."
         )
+    elif not any(endpoint.limit for endpoint in ones) and any(
+        parameter.inside("RATE_LIMIT") for parameter in listener.parameters(listener.name)
+    ):
+        why = "RATE_LIMIT is not at a TCP address: connections are not limited."
     elif not limited:
         return Verdict(SKIP, "The file has no rate.", values={"rate_per_second": 0})
     return Verdict(
@@ -123,8 +127,7 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
-        fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
-        "listener_rate_limit_listeners and apply the policy",
+        fix="set RATE_LIMIT=number at each address that must be limited",
         evidence=file_keys(listener),
     )
 
@@ -171,7 +174,7 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     elif total is not None and len(limited) > 1:
         why = (
             f"CONNECTION_RATE_{listener.name}={total} is one rate for {len(limited)} endpoints: "
-            "in older manuals it applies to all of them together, in newer ones to each."
+            "in older manuals it is for all of them together."
         )
     return Verdict(
         PASS if why is None else WARN,
@@ -268,8 +271,7 @@ def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     text = "; ".join(reasons)
     if not reasons:
         text = "not managed by Grid Infrastructure"
-        if clusterware.runs:
-            text += ", which runs in another home"
+        text += ", which runs in another home" if clusterware.runs else ""
     return Verdict(
         WARN if reasons else PASS,
         persisted=text,

@@ -43,8 +43,8 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if over else PASS,
         f"{'; '.join(over)}, and the host has {human(memory)}.".capitalize(),
-        fix="lower pga_aggregate_limit or processes, put the SGA in huge pages, reduce the pool of "
-        "huge pages to the SGAs, or add memory",
+        fix="lower pga_aggregate_limit or processes, put the SGA in huge pages, reduce "
+        "their pool to the SGAs, or add memory",
         desired=f"at most {human(memory)}",
         persisted=_text(coming),
         running=_text(now),

@@ -57,8 +57,8 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
-        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}, which does not "
-        "affect instances; or disable automatic memory management, which excludes huge pages",
+        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}; or disable "
+        "automatic memory management",
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         persisted=f"{human(coming)} ({place})",
         running=human(now),
@@ -131,8 +131,8 @@ def numa(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if short and has_plenty else PASS,
         why=f"{', '.join(short)} has less than {_USED_UP}% free, the host has {human(free)}.",
-        fix="distribute the memory of that node: huge pages (hugepages.numa_split), instances that "
-        "are started with numactl or CPUAffinity=; or bind the instance to more nodes",
+        fix="distribute the memory of that node (hugepages.numa_split), or bind instances to more "
+        "nodes",
         desired=f"at least {_USED_UP}% of each node free if {_PLENTY}% of the host are free",
         running=", ".join(
             f"{node.name} {human(node.free)} of {human(node.total)}" for node in nodes

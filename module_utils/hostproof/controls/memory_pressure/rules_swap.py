@@ -132,8 +132,7 @@ def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
         status,
         why=f"{', '.join(swapped) or 'No checked process'} is in swap; {running}.",
         fix="find the processes that use the memory (ps -eo pid,rss,args --sort=-rss), free unused "
-        "huge pages, lower vm.swappiness; swapped memory is read back when it is used, or at a "
-        "restart",
+        "huge pages, lower vm.swappiness",
         desired="no process of an instance or a listener in swap",
         running=running,
         in_use=f"{', '.join(swapped) or 'none of ' + str(len(sizes))}; {used} swap in use, "
