@@ -300,17 +300,16 @@ def _compress(text: bytes, compression: str) -> bytes:
     # A window of 4 MiB holds all of it, and the host needs no more memory than that.
     filters = [
         {
-            "id": lzma.FILTER_LZMA2,
+            "id": lzma.FILTER_LZMA1,
             "preset": 9 | lzma.PRESET_EXTREME,
             "dict_size": 1 << 22,
             # Text has no words of four bytes.
             "pb": 0,
             "lc": 4,
-            # Smaller than with the longest matches, which the preset takes.
-            "nice_len": 128,
         }
     ]
-    return lzma.compress(text, format=lzma.FORMAT_XZ, filters=filters)
+    # Without the checksum and the blocks of the newer format.
+    return lzma.compress(text, format=lzma.FORMAT_ALONE, filters=filters)
 
 
 @functools.cache

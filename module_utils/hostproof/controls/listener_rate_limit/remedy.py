@@ -20,7 +20,7 @@ LEAK_FIXED = (11, 2, 0, 4)
 INSTEAD = (
     "run a listener of the database home on a separate port, with its own listener.ora and "
     "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and connect the "
-    "pools to it"
+    "pools to it; or share sessions (DRCP)"
 )
 
 

@@ -106,7 +106,7 @@ def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             persisted=str(problem),
             why="The file cannot be parsed, and the next start of the listener may fail: "
             f"{problem}.",
-            fix="correct the syntax",
+            fix="correct the syntax; Hostproof does not change a file that it cannot parse",
             evidence=file_keys(listener),
         )
     return Verdict(
@@ -202,8 +202,8 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         running=f"started {_utc(started)}",
         why=f"The listener was started {_span(changed - started)} before {path} changed: it uses "
         "the old content. A reload does not read endpoints and rates.",
-        fix="restart it in a maintenance window (sessions remain), or set "
-        "listener_rate_limit_allow_restart: true and apply the policy",
+        fix="restart it in a maintenance window (sessions remain, new connections are not possible "
+        "during the restart); or set listener_rate_limit_allow_restart: true and apply the policy",
         commands=_restart_commands(listener),
         evidence=file_keys(listener),
     )

@@ -127,7 +127,8 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
-        fix="set RATE_LIMIT=number at each address that must be limited",
+        fix="set RATE_LIMIT=number at each address that must be limited, or list the listener in "
+        "listener_rate_limit_listeners and apply the policy",
         evidence=file_keys(listener),
     )
 

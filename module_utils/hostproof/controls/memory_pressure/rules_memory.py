@@ -57,8 +57,8 @@ def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if problems else PASS,
         why=f"{'; '.join(problems)}, and the instances require {human(need)}.",
-        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}; or disable "
-        "automatic memory management",
+        fix=f"set size= of {_SHM} in {FSTAB} and run mount -o remount {_SHM}, which does not "
+        "affect instances; or disable automatic memory management",
         desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
         persisted=f"{human(coming)} ({place})",
         running=human(now),

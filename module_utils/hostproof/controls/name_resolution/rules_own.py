@@ -73,7 +73,8 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     verdict = Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
-        fix="hostnamectl set-hostname, before software is installed",
+        fix="hostnamectl set-hostname, before software is installed: a node of a cluster is "
+        "deleted and added again to get another name",
         desired="small letters, digits and hyphens, at most 63 a label",
         persisted="unknown"
         if isinstance(facts.static, HostproofError)
