@@ -75,7 +75,7 @@ def test_recorded_hosts_against_the_books(judge, machine, release, distribution,
         ("9.2", "5.15.0-201.135.5.el9uek.x86_64", "23ai", "fail"),
         ("9.2", "5.15.0-201.135.6.el9uek.x86_64", "23ai", "pass"),
         ("9.2", "5.15.0-201.135.10.el9uek.x86_64", "23ai", "pass"),
-        # The book lists UEK7 from 8.8 on, and UEK6 from 8.1 on.
+        # The book lists UEK7 since 8.8 and UEK6 since 8.1.
         ("8.4", "5.15.0-206.153.7.1.el8uek.x86_64", "19c", "warn"),
         ("8.4", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
         # Kernels of ELRepo and for real time are of no listed line.

@@ -25,7 +25,7 @@ from .policy import NAME, Policy
 
 rules = Rules(NAME)
 
-#: Of setuid, run by the group, written by the group or others: the first two.
+#: The permissions that are checked (setuid, group x, group w, others w), and those that are set.
 _MODE, _AS_SHIPPED = 0o4032, 0o4010
 _EXECUTABLE = 0o100
 _OTHERS_WRITE = 0o022

@@ -43,7 +43,7 @@ def parse(text: str) -> Settings:
     zones: List[str] = []
     for line in text.split("\n"):
         code = re.split(r"(?:^|\s)#", line, maxsplit=1)[0]
-        if not re.search(r"(?:`|\$\()umask", code):
+        if not re.search(r"umask[`)]\S* +(?:-eq|=+) +\S?0+\b", code):
             # Only where nothing else sets it, as in /etc/bashrc of EL 9.
             umasks.extend(_UMASK.findall(code))
         variables.extend(

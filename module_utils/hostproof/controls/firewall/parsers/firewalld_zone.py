@@ -17,8 +17,8 @@ class Opened(NamedTuple):
 
 
 class RichRule(NamedTuple):
-    """``action`` is accept, drop, reject, mark, or "" for a rule without one or
-    for other packets."""
+    """``action`` is accept, drop, reject, mark, or "" for a rule without one, or
+    for packets that are not checked."""
 
     opened: Opened
     action: str
@@ -67,7 +67,7 @@ def _rich(element: _Element) -> RichRule:
         or "icmp-type" in names
         or protocol not in ("tcp", "udp")
     ):
-        action = ""  # it is for other packets
+        action = ""
     has_source = "source" in names or "destination" in names
     # The ports of a client, and all of a protocol, are not read.
     has_source = has_source and not {"source-port", "protocol"} & set(names)
