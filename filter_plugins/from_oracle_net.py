@@ -74,12 +74,12 @@ if _UTILS not in ansible.module_utils.__path__:
 def from_oracle_net(text: Any, strict: bool = True) -> dict[str, Any]:
     # Every worker that renders a template loads all filters, so the parser is imported on use.
     from ansible.module_utils.hostproof.errors import ParseError
-    from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+    from ansible.module_utils.hostproof.parsers.oracle import oracle_net, oracle_net_data
 
     if not isinstance(text, str):
         raise AnsibleFilterError(f"from_oracle_net needs a text, not {type(text).__name__}")
     try:
-        return oracle_net.as_data(oracle_net.parse(text, strict=bool(strict)))
+        return oracle_net_data.as_data(oracle_net.parse(text, strict=bool(strict)))
     except ParseError as problem:
         raise AnsibleFilterError(f"from_oracle_net: {problem}") from problem
 

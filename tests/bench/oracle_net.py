@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "module_utils"))
 
 from hostproof.errors import ParseError  # noqa: E402
-from hostproof.parsers.oracle import oracle_net  # noqa: E402
+from hostproof.parsers.oracle import oracle_net, oracle_net_data  # noqa: E402
 
 FIXTURES = sorted((ROOT / "tests/fixtures/oracle_net").glob("*/*.ora"))
 TOKENS = ["(", ")", "=", "\n", " ", "\t", "#", '"', "'", "\\", ",", "\r\n", "A", "LISTENER", "1521"]
@@ -85,7 +85,7 @@ def try_one(text: str) -> bool:
     for strict in (False, True):
         net = parsed(text, strict)
         if net is not None:
-            oracle_net.as_data(net)
+            oracle_net_data.as_data(net)
             if oracle_net.edited(net, [], strict=strict).text != text:
                 raise SystemExit(f"not written back as it was: {text!r}")
     if net is not None and net.parameters:
@@ -158,7 +158,7 @@ def timed(text: str) -> float:
     started = time.process_time()
     net = parsed(text, True)
     if net is not None:
-        oracle_net.as_data(net)
+        oracle_net_data.as_data(net)
     return time.process_time() - started
 
 

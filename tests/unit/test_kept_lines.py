@@ -14,7 +14,12 @@ from ansible.module_utils.hostproof.controls.time_sync.parsers import chrony_con
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.parsers.nfs import autofs_map, fstab
-from ansible.module_utils.hostproof.parsers.oracle import crsconfig_params, oracle_net, pfile
+from ansible.module_utils.hostproof.parsers.oracle import (
+    crsconfig_params,
+    oracle_net,
+    oracle_net_data,
+    pfile,
+)
 from ansible.module_utils.hostproof.parsers.systemd import (
     boot_commands,
     systemd_unit,
@@ -95,7 +100,7 @@ def of_listener(text: str) -> Any:
             parameter.name,
             parameter.value,
             net.line_of(parameter.start),
-            oracle_net._tree(parameter, []),
+            oracle_net_data._tree(parameter, []),
         )
         for parameter in net.parameters
         if oracle_net._KEPT.match(parameter.name) or parameter.inside("ADDRESS")

@@ -180,6 +180,20 @@ def test_what_nothing_uses_does_not_travel():
     assert "def unused()" in sources.without_unused(texts, "unused()")[0].text
 
 
+def test_the_same_name_in_a_source_that_does_not_know_the_module_is_no_use():
+    texts = {
+        "p/one.py": "def read():\n 0\ndef parse():\n 0\n",
+        "p/two.py": "from . import one\none.parse()\n",
+        "p/three.py": "stream.read()\n",
+        # The name of a package is not in the imports of its own sources.
+        "q/__init__.py": "VERSION = 1\n",
+        "q/four.py": "from . import VERSION\nprint(VERSION)\n",
+    }
+    given = [sources.Source(path, text, ()) for path, text in texts.items()]
+    short = {source.path: source.text for source in sources.without_unused(given, "")}
+    assert short == {**texts, "p/one.py": "\n\ndef parse():\n 0\n"}
+
+
 def test_names_travel_where_more_than_annotations_use_them():
     text = (
         "from typing import (\n    Any,\n    Dict,\n)\nfrom .x import B  # why\nimport re\n"

@@ -130,7 +130,8 @@ def request(
         "window_seconds": _window_of(params),
     }
     head = json.dumps([mark, options]).encode("ascii")
-    return head + b"\n" + zlib.compress(json.dumps(params).encode("ascii"), 9), mark
+    values = json.dumps(params, separators=(",", ":"))
+    return head + b"\n" + zlib.compress(values.encode("ascii"), 9), mark
 
 
 def _window_of(params: dict[str, Any]) -> float:

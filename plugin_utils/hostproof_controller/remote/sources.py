@@ -303,21 +303,35 @@ _DEFINED = re.compile(r"^(?:(?:def|class) )?(\w+)(?=[:(]| = )", re.MULTILINE)
 def without_unused(sources: list[Source], rest: str) -> list[Source]:
     """The sources without functions, classes and constants that none of them uses.
 
-    The name of one occurs once in all texts and in ``rest``; words in strings count as well. The
-    lines stay the same.
+    The name of one occurs once in its module, and neither in ``rest`` nor in a source that has the
+    name of the module as well; words in strings count. The lines stay the same.
     """
-    counts = Counter(_WORD.findall(rest))
-    for source in sources:
-        counts.update(_WORD.findall(source.text))
     before: list[Source] = []
+    in_rest = set(_WORD.findall(rest))
+    counts = [Counter(_WORD.findall(source.text)) for source in sources]
     while sources != before:
         before, sources = sources, list(sources)
+        places: dict[str, set[int]] = {}
+        for place, words in enumerate(counts):
+            for word in words:
+                places.setdefault(word, set()).add(place)
         for place, source in enumerate(before):
-            unused = {name for name in _DEFINED.findall(source.text) if counts[name] == 1}
+            module = Path(source.path).stem
+            # Sources of a package import from it without its name.
+            importing = (
+                set(range(len(before))) if module == "__init__" else places.get(module, set())
+            )
+            unused = {
+                name
+                for name in _DEFINED.findall(source.text)
+                if counts[place][name] == 1
+                and name not in in_rest
+                and not (places[name] & importing) - {place}
+            }
             if unused:
-                sources[place] = source._replace(text=_without(source.text, unused))
-                counts.subtract(_WORD.findall(source.text))
-                counts.update(_WORD.findall(sources[place].text))
+                text = _without(source.text, unused)
+                sources[place] = source._replace(text=text)
+                counts[place] = Counter(_WORD.findall(text))
     return sources
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import jmespath
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+from ansible.module_utils.hostproof.parsers.oracle import oracle_net, oracle_net_data
 from ansible.module_utils.hostproof.parsers.oracle.oracle_net import Edit, NetFile, Pair
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/oracle_net"
@@ -28,7 +28,7 @@ def good(name: str) -> NetFile:
 
 
 def values(net: NetFile) -> Any:
-    return oracle_net.as_data(net)["by_name"]
+    return oracle_net_data.as_data(net)["by_name"]
 
 
 class TestGoodFiles:
@@ -76,14 +76,14 @@ def check_places(net: NetFile, pair: Pair, *, top: bool) -> None:
 
 class TestWhatIsRead:
     def test_endpoints(self):
-        data = oracle_net.as_data(good("05"))
+        data = oracle_net_data.as_data(good("05"))
         ports = jmespath.search("addresses[?parameter=='LISTENER'].[PORT, RATE_LIMIT]", data)
         assert ports == [["1521", "5"], ["1522", None]]
 
     def test_static_services(self):
         names = jmespath.search(
             "by_name.SID_LIST_LISTENER[].SID_LIST[].SID_DESC[].SID_NAME[]",
-            oracle_net.as_data(good("01")),
+            oracle_net_data.as_data(good("01")),
         )
         assert names == ["sales", "plsextproc"]
 
@@ -99,7 +99,7 @@ class TestWhatIsRead:
         }
 
     def test_quotes(self):
-        data = oracle_net.as_data(good("14"))
+        data = oracle_net_data.as_data(good("14"))
         assert [address.get("HOST", address.get("KEY")) for address in data["addresses"]] == [
             "db01.example.com",
             "with blank",
@@ -112,7 +112,7 @@ class TestWhatIsRead:
     def test_paths_of_windows(self):
         homes = jmespath.search(
             "by_name.SID_LIST_LISTENER[].SID_LIST[].SID_DESC[].ORACLE_HOME[]",
-            oracle_net.as_data(good("15")),
+            oracle_net_data.as_data(good("15")),
         )
         assert homes == [r"C:\oracle\product\12.2.0\dbhome_1"]
 
@@ -139,7 +139,7 @@ class TestWhatIsRead:
         assert len(net.included()) == 3
 
     def test_lines(self):
-        data = oracle_net.as_data(good("02"))
+        data = oracle_net_data.as_data(good("02"))
         assert [parameter["line"] for parameter in data["parameters"]] == [4, 12, 19, 20]
         assert [address["line"] for address in data["addresses"]] == [7, 8, 15]
 
@@ -154,7 +154,7 @@ class TestWhatIsRead:
             "  (CONNECT_DATA=(SERVICE_NAME=sales)))\n"
         )
         assert len(net.all("SALES")) == len(net.all("sales.example.com")) == 1
-        assert oracle_net.as_data(net)["parameters"][0]["aliases"] == ["SALES.EXAMPLE.COM"]
+        assert oracle_net_data.as_data(net)["parameters"][0]["aliases"] == ["SALES.EXAMPLE.COM"]
 
     def test_sqlnet(self):
         net = oracle_net.parse(
@@ -207,7 +207,7 @@ class TestBrokenFiles:
     )
     def test_long_files_take_no_long_time(self, text):
         try:
-            oracle_net.as_data(oracle_net.parse(text))
+            oracle_net_data.as_data(oracle_net.parse(text))
         except ParseError as problem:
             assert problem.line
 
