@@ -4,7 +4,7 @@
 
 import ipaddress
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import Host
@@ -18,6 +18,8 @@ from ...probes.net.whole_packets import Way
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware
 from .policy import NAME, Peer, Policy
+from .probes import group_packets
+from .probes.group_packets import Heard
 
 SNMP, NETSTAT = "/proc/net/snmp", "/proc/net/netstat"
 SAMPLE = "sample:" + NAME
@@ -91,9 +93,9 @@ class Losses(NamedTuple):
 class Facts(NamedTuple):
     """``addresses`` of the devices exclude link-local ones. ``public`` are the public interfaces
     of Clusterware with the network cards below each. The keys of ``routes`` and ``ways`` are
-    addresses of peers. A way exists only if packets were sent. ``losses`` is None if the time
-    window is disabled. ``public_peers`` are the addresses among the peers that are
-    on the public network."""
+    addresses of peers. A way exists only if packets were sent, and ``heard`` has only peers on
+    the private IPv4 networks. ``losses`` is None if the time window is disabled. ``public_peers``
+    are the addresses among the peers that are on the public network."""
 
     devices: Answer[List[Device]]
     addresses: Answer[List[ip_addr.Address]]
@@ -104,14 +106,15 @@ class Facts(NamedTuple):
     loopback: Answer[int]
     routes: Dict[str, Answer[Route]]
     ways: Dict[str, Answer[Way]]
+    heard: Dict[str, Answer[Heard]]
     losses: Optional[Answer[Losses]]
     peers: Answer[Tuple[Peer, ...]]
     public_peers: Tuple[str, ...]
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    """Read all facts. ICMP echo requests are sent only to peers in the policy, and to other nodes
-    if it allows that."""
+    """Read all facts. Packets are sent only to peers in the policy, and to other nodes if it allows
+    that. Packets to groups are sent only if there is such a node."""
     interfaces = attempt(_read_devices, host, policy)
     public = attempt(_read_public_peers, host) if policy.test_nodes else ()
     public_peers = if_known(public, ())
@@ -130,9 +133,10 @@ def read(host: Host, policy: Policy) -> Facts:
     ways = whole_packets.look(host, sizes) if sizes else {}
     if policy.window_seconds and if_known(interfaces, []):
         losses = attempt(_read_losses, host, policy.window_seconds)
+    addresses = attempt(_read_addresses, host, if_known(interfaces, []))
     return Facts(
         devices=interfaces,
-        addresses=attempt(_read_addresses, host, if_known(interfaces, [])),
+        addresses=addresses,
         registered=attempt(_read_registered, host),
         public=attempt(_read_public, host),
         bonds=[_read_bond(host, name) for name in sorted(names)],
@@ -140,6 +144,7 @@ def read(host: Host, policy: Policy) -> Facts:
         loopback=attempt(host.read_number, LOOPBACK),
         routes=routes,
         ways=ways,
+        heard=_read_heard(host, if_known(addresses, []), sizes, policy.multicast_seconds),
         losses=losses,
         peers=peers,
         public_peers=public_peers,
@@ -321,6 +326,21 @@ def _read_route(host: Host, peer: Peer, wanted_size: Optional[int]) -> Route:
     mtu = host.read_number(devices.place(route.device, "mtu"))
     size = wanted_size or mtu
     return Route(route.device, route.local or route.device == "lo", mtu, min(mtu, size), key)
+
+
+def _read_heard(
+    host: Host, addresses: List[ip_addr.Address], peers: Iterable[str], seconds: float
+) -> Dict[str, Answer[Heard]]:
+    own = [address for address in addresses if address.network.version == 4]
+    nodes = [
+        peer
+        for peer in peers
+        if any(ipaddress.ip_address(peer) in address.network for address in own)
+    ]
+    if not seconds or not nodes:
+        return {}
+    broadcasts = {address.address: str(address.network.broadcast_address) for address in own}
+    return group_packets.listen(host, broadcasts, nodes, seconds)
 
 
 def _read_losses(host: Host, seconds: float) -> Losses:

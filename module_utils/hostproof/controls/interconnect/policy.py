@@ -109,6 +109,13 @@ class Policy(NamedTuple):
 
     Default: false
     """
+    multicast_seconds: float = decimal(0, 60)
+    """Seconds in which this host sends multicast, broadcast and unicast packets on the private
+    interfaces and listens for those of the other nodes (UDP port 42425), such as C(10). Audit all
+    nodes in one run, with C(--forks) of at least their number. C(0) sends nothing.
+
+    Default: 0
+    """
     bonding_modes: Tuple[str, ...] = names().then(_modes)
     """Accepted modes of an interconnect bond, with the kernel's names.
 

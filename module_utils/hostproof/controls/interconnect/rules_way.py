@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check of the paths to other nodes, by packets that return, not by the settings of devices."""
+"""Checks of the paths to other nodes, by packets that arrive, not by the settings of devices."""
 
 from ...collect.answer import known
 from ...errors import Unanswered
@@ -9,9 +9,13 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
 from .facts import Facts, Route, wanted_mtu
 from .policy import NAME, Peer, Policy
+from .probes import group_packets
 from .subjects import BOOK, PEERS
 
 rules = Rules(NAME)
+
+#: A second of packets. A switch can lose the first packets to a group after a node has joined it.
+_ENOUGH = 5
 
 
 @rules.check(
@@ -81,4 +85,46 @@ def _where(way: Way) -> str:
     return (
         f"{lost} lost silently, {rest}: a switch port on the path or the other node's "
         "interface has a smaller MTU"
+    )
+
+
+@rules.check(
+    "interconnect.multicast",
+    "Multicast and broadcast packets of the other nodes arrive",
+    "Multicast or broadcast packets of a node do not arrive",
+    severity="critical",
+    takes_effect="now",
+    why="Clusterware finds the other nodes by multicast. A switch that filters the group keeps the "
+    "second node out of the cluster.",
+    reference=BOOK + "Broadcast Requirements for Networks, Multicast Requirements for Networks; "
+    "CVU, Multicast or broadcast check",
+    each=PEERS,
+    because_of=("interconnect.arp",),
+)
+def multicast(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
+    if not policy.multicast_seconds:
+        raise Skip("interconnect_multicast_seconds is 0: no packets are sent.")
+    route: Route = known(facts.routes[peer.address])
+    if route.own:
+        raise Skip("It is an address of this host.", [route.key])
+    known(facts.addresses)
+    if peer.address not in facts.heard:
+        raise Skip("It is not in a private IPv4 network of this host.", [route.key])
+    heard = known(facts.heard[peer.address])
+    unicast = heard[group_packets.UNICAST]
+    if unicast < _ENOUGH:
+        raise Unanswered(
+            group_packets.KEY,
+            f"only {unicast} packets of {peer.address} came: audit all nodes in one run with "
+            f"enough --forks, and open UDP port {group_packets.PORT}",
+        )
+    required = (group_packets.MULTICAST, group_packets.BROADCAST)
+    missing = [kind for kind in required if not heard[kind]]
+    return Verdict(
+        FAIL if missing else PASS,
+        f"No packet to {' and '.join(missing)} came, but {unicast} unicast packets.",
+        fix="configure an IGMP querier on the switch, or disable IGMP snooping there",
+        desired=f"packets to {' and '.join(required)}",
+        in_use=", ".join(f"{count} {kind}" for kind, count in heard.items()),
+        evidence=[group_packets.KEY, route.key],
     )

@@ -1,0 +1,93 @@
+"""interconnect.multicast, from records of what came from another node.
+
+Real packets between two nodes on a bridge: tests/wire/test_group_packets.py.
+"""
+
+import pytest
+from ansible.module_utils.hostproof.evaluate import audit
+from interconnect_packs import PEER, Node, policy
+
+PEERS = [{"address": PEER}]
+ADDRESSES = "2: eth1    inet 192.168.10.1/24 brd 192.168.10.255 scope global eth1\n"
+KINDS = {"224.0.0.251": 50, "230.0.1.0": 50, "broadcast": 50, "unicast": 50}
+
+
+def heard(**changes):
+    """A node and what it received from its peer, by the kind of packet."""
+    node = Node().way()
+    node.command("ip -o addr show", ADDRESSES)
+    counts = {**KINDS, **changes}
+    figures = {f"{PEER} {kind}": count for kind, count in counts.items() if count is not None}
+    node.measured["group packets"] = {"windows": [], "remarks": [], "figures": figures}
+    return node
+
+
+def verdict(node, **changes):
+    values = {"peers": PEERS, "multicast_seconds": 10, **changes}
+    findings = audit.judge_host(node, {"interconnect": policy(**values)})
+    (finding,) = [one for one in findings if one.check == "interconnect.multicast"]
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("counts", "status", "says"),
+    [
+        ({}, "pass", ""),
+        # Optional since Oracle 12.1.
+        ({"230.0.1.0": 0}, "pass", ""),
+        ({"224.0.0.251": 0}, "fail", "No packet to 224.0.0.251 came"),
+        ({"broadcast": 0}, "fail", "No packet to broadcast came"),
+        ({"224.0.0.251": 0, "broadcast": 0}, "fail", "to 224.0.0.251 and broadcast came"),
+        ({"unicast": 5, "224.0.0.251": 0}, "fail", "but 5 unicast packets"),
+        # Not enough to know that the node was sending.
+        ({"unicast": 4}, "error", "only 4 packets of 192.168.10.2 came"),
+        ({"unicast": 0, "224.0.0.251": 0}, "error", "audit all nodes in one run"),
+        ({"broadcast": None}, "error", "record it again"),
+        ({"unicast": "many"}, "error", "record it again"),
+    ],
+)
+def test_each_kind_of_packet(counts, status, says):
+    finding = verdict(heard(**counts))
+    assert finding.status == status
+    assert status == "pass" or says in finding.why
+
+
+def test_the_counts_are_shown():
+    counts = "50 224.0.0.251, 0 230.0.1.0, 50 broadcast, 50 unicast"
+    assert verdict(heard(**{"230.0.1.0": 0})).in_use == counts
+
+
+def test_a_record_without_it_is_unknown():
+    node = heard()
+    del node.measured["group packets"]
+    assert verdict(node).status == "error"
+
+
+def test_unknown_addresses_are_an_error():
+    node = heard()
+    node.command("ip -o addr show", "", 1)
+    assert verdict(node).status == "error"
+
+
+def test_a_node_behind_a_router_is_skipped():
+    node = heard()
+    node.command("ip -o addr show", ADDRESSES.replace("192.168.10", "192.168.20"))
+    finding = verdict(node)
+    assert finding.status == "skip"
+    assert "private IPv4 network" in finding.why
+
+
+def test_its_own_address_is_skipped():
+    assert verdict(heard().way(over="lo")).why == "It is an address of this host."
+
+
+def test_it_is_off_by_default():
+    finding = verdict(heard(), multicast_seconds=0)
+    assert finding.status == "skip"
+    assert "interconnect_multicast_seconds is 0" in finding.why
+
+
+@pytest.mark.parametrize("seconds", [-1, 61, "ten"])
+def test_other_numbers_of_seconds_are_rejected(seconds):
+    with pytest.raises(Exception, match="interconnect_multicast_seconds"):
+        verdict(heard(), multicast_seconds=seconds)
