@@ -31,8 +31,13 @@ KIB = 1024
 
 
 def without_texts(tree: ast.Module) -> str:
-    """The program without docstrings, a module's documentation, annotations outside of classes,
-    and imported names that nothing else uses."""
+    """The program without docstrings, a module's documentation, references of checks, annotations
+    outside of classes, and imported names that nothing else uses."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "rules.check":
+            for keyword in node.keywords:
+                if keyword.arg == "reference":
+                    keyword.value = ast.Constant(sources.REFERENCE)
     _Bare().visit(tree)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in tree.body:
@@ -155,6 +160,36 @@ def test_annotations_stay_here_and_fields_of_classes_keep_one():
     assert sources.strip(text) == (
         "class A(NamedTuple):\n b: int\n def c(self, d = 1):\n  e = d\nf = 1\n"
     )
+
+
+def test_references_of_checks_stay_here():
+    text = (
+        "from .books import BOOK, BLOCK\n@rules.check(\n    'a.b',\n    reference=BOOK\n"
+        "    + 'p. 1',\n    each=BLOCK,\n)\n"
+        "def b(facts):\n    return Check('a.c', reference='this one')\n"
+    )
+    assert sources.strip(text) == (
+        "from .books import BLOCK\n@rules.check(\n'a.b',\nreference='@',\n\neach=BLOCK,\n)\n"
+        "def b(facts):\n return Check('a.c', reference='this one')\n"
+    )
+
+
+def test_references_are_complete_again_on_the_controller():
+    known = payload.references()
+    assert known.keys() == {check.id for one in CONTROLS.values() for check in one.checks}
+    check = "hugepages.reserved"
+    answers = {
+        "@": known[check],
+        "@; limit: 5": f"{known[check]}; limit: 5",
+        # Of the custom controls of a user, and of a host that is not as it should be.
+        "a book": "a book",
+        "page 5@": "page 5@",
+    }
+    findings = [{"check": check, "reference": text} for text in answers]
+    full = [finding["reference"] for finding in payload.with_references(findings)]
+    assert full == list(answers.values())
+    unknown = {"check": "hugepages.other", "reference": "@"}
+    assert payload.with_references([dict(unknown)]) == [unknown]
 
 
 def test_a_level_of_indentation_is_one_space():

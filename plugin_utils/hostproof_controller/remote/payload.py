@@ -346,6 +346,32 @@ def version() -> str:
     return state.hexdigest()[:32]
 
 
+@functools.cache
+def references() -> dict[str, str]:
+    """Check to its reference, which hosts do not have."""
+    content = cache.get_or_create(_folder() / "references.json", _collect_references)
+    collected: dict[str, str] = json.loads(content)
+    return collected
+
+
+def _collect_references() -> bytes:
+    # This imports all rules, once for a version of the code.
+    from ansible.module_utils.hostproof.controls.registry import CONTROLS
+
+    checks = [check for control in CONTROLS.values() for check in control.checks]
+    return json.dumps({check.id: check.reference for check in checks}).encode()
+
+
+def with_references(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The findings of a host, with the references that the payload leaves out."""
+    for finding in findings:
+        if finding["reference"].startswith(travelling.REFERENCE):
+            known = references().get(finding["check"])
+            if known is not None:
+                finding["reference"] = known + finding["reference"][len(travelling.REFERENCE) :]
+    return findings
+
+
 def _folder() -> Path:
     return cache.folder_of("payload", version())
 
@@ -355,6 +381,7 @@ def prime(module: str = "", controls: Iterable[str] = ()) -> None:
     if not (_folder() / "sources.json").exists():
         all_sources()
     chosen = tuple(sorted(controls))
+    references()
     if (_folder() / f"{_name(module, chosen)}.{COMPRESSIONS[0]}").exists():
         _payload(module, chosen, COMPRESSIONS[0])
         _compiled(module, chosen)

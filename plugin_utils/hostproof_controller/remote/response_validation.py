@@ -11,7 +11,7 @@ from typing import Any
 from ..host_names import pattern_of
 from ..layout import ROOT
 from ..report.text import printable
-from . import host_findings
+from . import host_findings, payload
 from .host_findings import MOST_NUMBER, MOST_TEXT
 
 #: The number of findings per host may give, and how deep an answer.
@@ -80,7 +80,7 @@ def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
         raise Invalid("findings is not a list")
     if len(findings) > MOST_FINDINGS:
         raise Invalid(f"there are more than {MOST_FINDINGS} findings")
-    return host_findings.taken(findings, is_plain=is_plain)
+    return payload.with_references(host_findings.taken(findings, is_plain=is_plain))
 
 
 def _clean(value: Any, depth: int) -> Any:

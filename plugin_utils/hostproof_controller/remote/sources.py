@@ -33,6 +33,9 @@ NOT_FOLLOWED = "_imports_for_ansible"
 _TEXTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 
 
+#: What represents the reference of a check: answers are a third smaller without references.
+REFERENCE = "@"
+
 _WORD = re.compile(r"\w+")
 
 #: From where to where of a text, each (row from 1, column of bytes), and what takes its place.
@@ -127,8 +130,8 @@ def _statements(node: ast.AST, left_out: str = "") -> Iterator[ast.AST]:
 
 def strip(text: str) -> str:
     """The same program on the same lines, without comments, docstrings, documentation texts,
-    annotations, imports that only annotations use and wide indentation. A field of a class keeps a
-    short annotation, because a NamedTuple is made of it.
+    annotations, references of checks, imports that only these use and wide indentation. A field of
+    a class keeps a short annotation, because a NamedTuple is made of it.
 
     Line numbers of a traceback still lead to the source.
     """
@@ -140,9 +143,9 @@ def _stripped(text: str) -> tuple[str, ast.Module]:
     # Not splitlines(), which splits at more than Python does.
     lines = io.StringIO(text, newline="\n").readlines()
     tree = ast.parse(text)
-    annotations = list(_annotations(tree, lines))
-    short = _without_comments(_changed(text, [*_documentation(tree), *annotations]))
-    removed = "\n".join(_text_of(lines, change) for change in annotations)
+    left_out = [*_annotations(tree, lines), *_references(tree)]
+    short = _without_comments(_changed(text, [*_documentation(tree), *left_out]))
+    removed = "\n".join(_text_of(lines, change) for change in left_out)
     stripped = ast.parse(short)
     return _changed(short, _unused_imports(stripped, short, removed)), stripped
 
@@ -217,6 +220,16 @@ def _annotations(tree: ast.Module, lines: list[str]) -> Iterator[_Change]:
                     yield _span(name, "pass")
                 else:
                     yield from annotated(_end(name.target), b":", name.annotation)
+
+
+def _references(tree: ast.Module) -> Iterator[_Change]:
+    """Where the references of checks stand: only the controller has them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "rules.check":
+            for keyword in node.keywords:
+                if keyword.arg == "reference":
+                    place = keyword.value
+                    yield (place.lineno, place.col_offset), _end(place), repr(REFERENCE)
 
 
 def _annotated_names(node: ast.AST) -> Iterator[ast.AnnAssign]:
