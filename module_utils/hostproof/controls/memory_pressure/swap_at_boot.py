@@ -25,8 +25,8 @@ _TARGET = "swap.target"
 _OF_ADMINISTRATOR = ("/etc/systemd/system.control", "/etc/systemd/system")
 _OF_GENERATORS = "/run/systemd/generator"
 _TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL")
-#: A character that udev escapes in the name of a link.
-_ESCAPED = re.compile(r"[^A-Za-z0-9#+\-.:=@_\x80-\U0010ffff]")
+#: A character that udev escapes in the name of a link. A class up to U+10FFFF compiles slowly.
+_ESCAPED = re.compile(r"(?![A-Za-z0-9#+\-.:=@_])[\x00-\x7f]")
 
 
 class Source(NamedTuple):

@@ -8,7 +8,6 @@ does not identify the agent, more objects are read. One more request reads the d
 enterprise number are read. A missing answer never proves anything."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
 
 from ....collect.answer import attempt
@@ -157,6 +156,9 @@ def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
 
 def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) -> List[T]:
     """Call ``look`` for the items, ``at_once`` in parallel. Results are in the order of items."""
+    # Most audits query no agent, and each import costs an audit time.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         return list(pool.map(look, items))
 
