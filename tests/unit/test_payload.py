@@ -484,6 +484,31 @@ def test_what_is_not_what_was_compiled_is_not_run(compiled, harm):
     assert answered(sys.executable, compiled) == answered(sys.executable, None)
 
 
+@pytest.mark.of_python
+def test_paths_alone_are_enough_beside_what_was_compiled(compiled):
+    done, mark = judged(sys.executable, compiled=compiled, compression=payload.COMPILED)
+    answer = payload.answer_in(done.stdout.decode(), mark)
+    assert answer == answered(sys.executable, None)
+
+
+@pytest.mark.of_python
+@pytest.mark.parametrize("harm", ["gone", "changed", "other Python", "not named"])
+def test_paths_alone_are_unusable_where_nothing_is_compiled(compiled, harm):
+    path, magic, digest = compiled
+    if harm == "gone":
+        Path(path).unlink()
+    elif harm == "changed":
+        Path(path).write_bytes(b"x")
+    named = (path, "00000000" if harm == "other Python" else magic, digest)
+    done, mark = judged(
+        sys.executable,
+        compiled=None if harm == "not named" else named,
+        compression=payload.COMPILED,
+    )
+    assert done.returncode == payload.UNUSABLE
+    assert mark.encode() not in done.stdout
+
+
 def test_a_traceback_of_what_is_compiled_leads_to_the_source():
     cached = payload.compiled_for("verify_controls", [])
     done, mark = ask(sys.executable, "verify_controls", {"controls": {}}, compiled=cached)
@@ -494,7 +519,7 @@ def test_a_traceback_of_what_is_compiled_leads_to_the_source():
 
 def test_a_python_without_lzma_says_so_and_takes_all_that_is_sent():
     done, mark = judged(sys.executable, prelude='sys.modules["lzma"]=None')
-    assert done.returncode == payload.NO_COMPRESSION
+    assert done.returncode == payload.UNUSABLE
     assert mark.encode() not in done.stdout
     done, mark = judged(
         sys.executable, prelude='sys.modules["lzma"]=None', compression=payload.COMPRESSIONS[1]

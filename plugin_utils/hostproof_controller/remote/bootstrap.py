@@ -41,6 +41,9 @@ def compiled():
 
 
 COMPILED = compiled()
+if not (_text or COMPILED):
+    # The controller sends the sources as well (payload.UNUSABLE).
+    sys.exit(76)
 
 
 class Finder:

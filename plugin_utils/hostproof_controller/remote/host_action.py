@@ -186,9 +186,13 @@ class PayloadAction(transport.Task):
     def _ask_payload(
         self, interpreter: str, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
-        for compression in payload.COMPRESSIONS:
-            output, mark = self._send(interpreter, params, controls, compression)
-            if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:
+        compiled = payload.compiled_for(self.task_name, controls) if self.runs_here else None
+        forms = (
+            payload.COMPRESSIONS if compiled is None else (payload.COMPILED, *payload.COMPRESSIONS)
+        )
+        for form in forms:
+            output, mark = self._send(interpreter, params, controls, form, compiled)
+            if output["rc"] != payload.UNUSABLE or mark in output["stdout"]:
                 break
         try:
             answer = payload.answer_in(output["stdout"], mark)
@@ -201,17 +205,22 @@ class PayloadAction(transport.Task):
         return answer
 
     def _send(
-        self, interpreter: str, params: dict[str, Any], controls: list[str], compression: str
+        self,
+        interpreter: str,
+        params: dict[str, Any],
+        controls: list[str],
+        form: str,
+        compiled: tuple[str, str, str] | None,
     ) -> tuple[dict[str, Any], str]:
-        code = payload.payload_for(self.task_name, controls, compression)
+        code = payload.payload_for(self.task_name, controls, form)
         request, mark = payload.request(
             self.task_name,
             params,
             check_mode=self.check_mode,
             diff=self.diff_mode,
-            compiled=payload.compiled_for(self.task_name, controls) if self.runs_here else None,
+            compiled=compiled,
         )
-        command = payload.command(interpreter, code, compression)
+        command = payload.command(interpreter, code, form)
         return self.pipe(command, code + request), mark
 
 

@@ -33,7 +33,10 @@ from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
 COMPRESSIONS = ("lzma", "zlib")
-NO_COMPRESSION = 76
+#: The paths without their sources, for the controller itself, which has them compiled.
+COMPILED = "compiled"
+#: Exit code of a host that cannot use the payload: the next one is sent.
+UNUSABLE = 76
 
 #: Files of each control, and directories that controls and the library have.
 _ALIKE = ("__init__.py", "control.py", "policy.py", "subjects.py")
@@ -91,8 +94,10 @@ def is_plain(text: str) -> bool:
 def command(interpreter: str, payload: bytes, compression: str) -> str:
     """What starts the payload: it reads as many bytes as it is long, and the request after it.
 
-    A Python without that compression takes everything and exits with NO_COMPRESSION.
+    A Python without that compression takes everything and exits with UNUSABLE.
     """
+    if compression == COMPILED:
+        compression = "zlib"
     lines = [
         "import sys",
         "INPUT=getattr(sys.stdin,'buffer',sys.stdin)",
@@ -101,7 +106,7 @@ def command(interpreter: str, payload: bytes, compression: str) -> str:
         "sys.path[:]=[p for p in sys.path if p]",
         f"d=INPUT.read({len(payload)})",
         f"try: import {compression}",
-        f"except ImportError: INPUT.read();sys.exit({NO_COMPRESSION})",
+        f"except ImportError: INPUT.read();sys.exit({UNUSABLE})",
         f'c,TEXT={compression}.decompress(d).decode().split("\\0",1)',
         "exec(c)",
     ]
@@ -253,7 +258,10 @@ def _build(
     # Sources of one kind are alike: next to each other they take less.
     used.sort(key=lambda source: (_kind(source.path), source.path))
     # No source holds a NUL. From the path the name of the module follows.
-    parts = [f"{path}\n{travelling.without_empty_lines(text)}" for path, text, _ in used]
+    parts = [
+        f"{path}\n{'' if compression == COMPILED else travelling.without_empty_lines(text)}"
+        for path, text, _ in used
+    ]
     return _compress("\0".join([_bootstrap(), *parts]).encode(), compression)
 
 
@@ -296,7 +304,7 @@ def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str
 
 
 def _compress(text: bytes, compression: str) -> bytes:
-    if compression == "zlib":
+    if compression != "lzma":
         return zlib.compress(text, 9)
     # A window of 4 MiB holds all of it, and the host needs no more memory than that.
     filters = [
