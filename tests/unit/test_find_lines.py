@@ -278,6 +278,12 @@ def test_a_script_in_the_working_directory_of_a_unit(root, command):
     assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
 
 
+@pytest.mark.parametrize("command", ["cd {0}/bin && ./data", "cd '{0}/bin'; sh data"])
+def test_a_script_in_a_directory_that_a_command_enters(root, command):
+    put(root / "units/b.service", f'ExecStart=sh -c "{command.format(root)}"\n')
+    assert find(root, "units/b.service").lines == {f"{root}/bin/data": [(1, "sysctl")]}
+
+
 def test_variables_of_a_unit(root):
     put(root / "tune.env", "A=1\nCMD=sysctl -p\n")
     put(root / "units/d.service", f"EnvironmentFile=-{root}/tune.env\n# sh {root}/x\n")

@@ -73,8 +73,10 @@ SOURCED = re.compile(
     r"(?:-\w+[ \t]+)*|^[ \t]*EnvironmentFile[ \t]*=[ \t-]*)[\"']?(/[\w.+@/-]*[\w+])",
     re.MULTILINE,
 )
-#: The working directory of a unit, and scripts that its commands run from there.
-_IN_FOLDER = re.compile(r"^[ \t]*WorkingDirectory[ \t]*=[ \t-]*(/[^\s%]*)", re.MULTILINE)
+#: The working directory of a unit or a command, and scripts that commands run from there.
+_IN_FOLDER = re.compile(
+    r"(?:^[ \t]*WorkingDirectory[ \t]*=[ \t-]*|\bcd[ \t]+[\"']?)(/[^\s%;&\"']*)", re.MULTILINE
+)
 _RELATIVE = re.compile(r"(?:\bsh[ \t]+|[\s;&|'\"=]\./)(\w[\w.+@/-]*)")
 #: The crontab of an account without root privileges, and the part of a line that runs as root.
 OF_ACCOUNT = re.compile(r"/spool/cron/(?!atjobs/)(?:[^/]+/)?(?!root\Z)[^/]+\Z")

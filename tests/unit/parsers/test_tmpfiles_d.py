@@ -68,6 +68,14 @@ def test_a_file_that_is_written_is_a_duplicate_of_one_that_is_created():
     assert tmpfiles_d.writes(entries, "/a") == []
 
 
+def test_the_old_name_of_a_file_that_is_emptied_and_written():
+    entries = tmpfiles_d.parse("F /a - - - - 1\nF! /b - - - - 2\nf /c - - - - 3\n", "x.conf")
+    assert [entry.line for path in "abc" for entry in tmpfiles_d.writes(entries, "/" + path)] == [
+        1,
+        2,
+    ]
+
+
 def test_a_distribution_s_file(fixture_text):
     entries = tmpfiles_d.parse(fixture_text("tmpfiles_d/debian-12-systemd.conf"), "systemd.conf")
     assert {entry.type for entry in entries} == {"C", "Z", "a+", "d", "f+!", "z"}

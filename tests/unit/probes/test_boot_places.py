@@ -523,3 +523,139 @@ class TestJobsOfAt:
         path = f"/var/spool/{folder}/a0000101bb3f2a"
         machine = host().file(path, "#!/bin/sh\ncat /proc/sys/vm/swappiness\n")
         assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+
+class TestMorePlaces:
+    """Each of these passed: the value of the drop-in counted."""
+
+    @pytest.mark.parametrize(
+        ("path", "line"),
+        [
+            ("/etc/anacrontab", f"1 5 tune sysctl -w {KEY}=60"),
+            ("/etc/anacrontab", f"@monthly 5 tune sysctl -w {KEY}=60"),
+            ("/usr/local/lib/udev/rules.d/9.rules", f'SUBSYSTEM=="cpu", SYSCTL{{{KEY}}}="60"'),
+            ("/usr/local/lib/modprobe.d/a.conf", f"install dm sysctl -w {KEY}=60"),
+            ("/etc/init/tune.conf", f"exec sysctl -w {KEY}=60"),
+            (
+                "/var/lib/cloud/instance/vendor-cloud-config.txt",
+                f"bootcmd: [sysctl -w {KEY}=60]",
+            ),
+            ("/etc/cloud/cloud.cfg.d/a.cfg", "  - - sysctl\n    - -w\n    - vm.swappiness=60"),
+            ("/etc/cloud/cloud.cfg.d/a.cfg", "  - [ sysctl,\n      -w, vm.swappiness=60 ]"),
+        ],
+    )
+    def test_what_they_set(self, path, line):
+        is_unknown(host().file(path, line + "\n"), path + ":1")
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "P=/proc/sys",
+            "sysctl -p /dev/stdin < /opt/tune.conf",
+            "sysctl -p <(cat /opt/tune.conf)",
+            f"echo 'sysctl -w {KEY}=60' | at now + 1 minute",
+            f"echo 'sysctl -w {KEY}=60' | bash",
+            "run-parts /etc/tune.d",
+            "sh -c 'cd /opt; ./tune.sh'",
+            "tuned-adm profile other",
+            "tuned-adm off",
+        ],
+    )
+    def test_lines_of_rc_local(self, line):
+        is_unknown(rc_local(line, "echo 60 > $P/vm/swappiness"), "/etc/rc.local:2")
+
+    @pytest.mark.parametrize(
+        "line", ["tuned-adm profile mine", "tuned-adm active", f": sysctl -w {KEY}=60"]
+    )
+    def test_lines_that_change_nothing(self, line):
+        machine = tuned("manual").file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o755)
+        assert at_boot(machine).winner == at_boot(tuned("manual")).winner
+
+    def test_a_script_that_a_script_of_tuned_runs(self):
+        machine = tuned("manual").file(
+            "/usr/lib/tuned/mine/tuned.conf", "[script]\nscript=set.sh\n"
+        )
+        machine.file("/usr/lib/tuned/mine/set.sh", "#!/bin/sh\n$(dirname $0)/other.sh\n")
+        is_unknown(machine, "/usr/lib/tuned/mine/set.sh:2")
+
+
+def linked(machine: Machine, name: str, target: str) -> Machine:
+    machine.file(f"{packs.UNITS}/{name}", "[Unit]\n")
+    return machine.file(target, "").link(f"{OWN}/{name}", target)
+
+
+class TestServicesThatDoNotStart:
+    def test_rc_local_whose_service_is_masked(self):
+        machine = linked(rc_local(f"sysctl -w {KEY}=60"), "rc-local.service", "/dev/null")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    @pytest.mark.parametrize("name", ["rc-local", "rc-local.service"])
+    def test_rc_local_whose_service_the_kernel_masks(self, name):
+        machine = rc_local(f"sysctl -w {KEY}=60").file("/proc/cmdline", f"systemd.mask={name}\n")
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    @pytest.mark.parametrize(
+        "drop_in", ["[Unit]\nConditionPathExists=/nowhere\n", "[Unit]\nAssertPathExists=/no\n"]
+    )
+    def test_conditions_of_tuned(self, drop_in):
+        machine = tuned("manual").file(f"{packs.UNITS}/tuned.service", "[Unit]\n")
+        machine.file(f"{OWN}/tuned.service.d/a.conf", drop_in)
+        assert at_boot(machine).winner == ("1", f"{FILE}:1")
+
+    @pytest.mark.parametrize(
+        "setting",
+        [f"SetCredential=sysctl.extra:{KEY}=60", "LoadCredentialEncrypted=sysctl.extra:/etc/x"],
+    )
+    def test_a_credential_that_a_drop_in_gives(self, setting):
+        path = f"{OWN}/systemd-sysctl.service.d/a.conf"
+        is_unknown(host().file(path, f"[Service]\n{setting}\n"), path)
+
+
+class TestUnitsThatMayNotSetIt:
+    """A unit with the right value counted as one that surely sets it."""
+
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            "User=oracle",
+            "ProtectKernelTunables=yes",
+            "ExecStartPre=/bin/false",
+            "ExecStart=",
+            "[Unit]\nRequires=other.service",
+            "[Unit]\nConditionPathExists=/nowhere",
+            "[Install]\nWantedBy=rescue.target",
+        ],
+    )
+    @pytest.mark.parametrize("is_drop_in", [False, True])
+    def test_other_settings(self, setting, is_drop_in):
+        command = f"[Service]\nExecStart=/sbin/sysctl -w {KEY}=60\n"
+        machine = host().file(f"{OWN}/a.service", command + setting * (not is_drop_in) + "\n")
+        if is_drop_in:
+            machine.file(f"{OWN}/a.service.d/b.conf", f"[Service]\n{setting}\n")
+        machine.command("systemctl is-enabled a.service", "enabled\n")
+        is_unknown(machine, f"{OWN}/a.service:2")
+        with pytest.raises(HostproofError, match=f"{OWN}/a.service:2"):
+            at_boot(RecordedHost(machine.evidence))
+
+    def test_settings_that_change_nothing(self):
+        text = (
+            "[Unit]\nDescription=Tune\nAfter=network.target\n[Service]\nType=oneshot\n"
+            f"ExecStart=/sbin/sysctl -w {KEY}=60\n[Install]\nWantedBy=multi-user.target\n"
+        )
+        machine = host().file(f"{OWN}/a.service", text)
+        machine.command("systemctl is-enabled a.service", "enabled\n")
+        assert at_boot(machine).winner == ("60", f"{OWN}/a.service:6")
+
+    def test_a_second_command_of_a_line(self):
+        text = f"[Service]\nExecStart=/bin/true ; /sbin/sysctl -w {KEY}=60\n"
+        machine = host().file(f"{OWN}/a.service", text)
+        machine.command("systemctl is-enabled a.service", "enabled\n")
+        is_unknown(machine, f"{OWN}/a.service:2")
+
+
+def test_a_rule_that_writes_to_the_pool_of_a_node():
+    rule = 'SUBSYSTEM=="node", ATTR{hugepages/hugepages-2048kB/nr_hugepages}="10"'
+    [effect] = boot_commands.effects(boot_commands.of_udev(rule))
+    assert effect.target.endswith("/node0/hugepages/hugepages-2048kB/nr_hugepages")
+    assert effect.value == "10"
+    assert boot_commands.of_udev(rule.replace("}=", "}==")) == ""

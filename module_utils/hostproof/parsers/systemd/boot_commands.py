@@ -41,6 +41,8 @@ INTERESTING = (
     + _begins("sys/kernel/mm/")
     + rf"|(?:(?:{_begins('cd')}|{_begins('pushd')})\s|{_begins('WorkingDirectory')}\s*="
     + rf"|{_begins('BindPaths')}\s*=)\s*[-\"']*/+(?:proc|sys)\b"
+    + rf"|{_begins('/proc/sys')}/*[\"']?\s*(?:$|;)"
+    + rf"|{_begins('tuned-adm')}\s"
     + rf"|{_begins('nr_')}(?:overcommit_)?hugepages|{_begins('hugetlb_shm_group')}\b"
     + rf"|transparent_hugepage|{_begins('procps')}\b|{_begins('SYSCTL')}\{{"
 )
@@ -52,6 +54,7 @@ _BARE = re.compile(r"(?:vm[./])?\b(nr_hugepages(?:_mempolicy)?|nr_overcommit_hug
 #: Commands that check a file and change none, if their output is not sent into it.
 _READERS = frozenset(
     [
+        ":",
         "[",
         "[[",
         "awk",
@@ -209,9 +212,12 @@ def calls_unread(line: str) -> bool:
         words = _unwrapped([word for word in command.words if word not in _KEYWORDS])
         if words and words[0].rpartition("/")[2] in (*_SHELLS, ".", "source"):
             words = [word for word in words[1:] if not word.startswith("-") or word == "-c"]
-            if words and words[0] != "-c" and not words[0].startswith("/"):
+            if words[:1] == ["-c"]:
+                if calls_unread(" ".join(words[1:2])):
+                    return True
+            elif words and not words[0].startswith("/"):
                 return True
-        elif words and re.match(r"\.{1,2}/|[\w.-]+/|\0", words[0], re.ASCII):
+        elif words and re.match(r"\.{1,2}/|[\w.-]+/|\0|.*run-parts$", words[0], re.ASCII):
             return True
     return False
 
@@ -270,7 +276,9 @@ def of_exec(command: str) -> Tuple[List[Effect], bool]:
     if program in _SHELLS:
         return effects(command), is_plain(command)
     alone = len(commands) == 1 and not commands[0].outputs
-    return (_of_command(Simple(words, [], False), None) if commands else []), alone
+    # A semicolon between blanks is the only operator of systemd; the others are rare.
+    found = [_of_command(Simple(simple.words, [], False), None) for simple in commands]
+    return [effect for some in found for effect in some], alone
 
 
 def joined(text: str) -> List[str]:
@@ -309,6 +317,8 @@ def of_udev(line: str) -> str:
         return ""
     run = re.findall(r'(?:RUN|PROGRAM|IMPORT)(?:\{program\})?\s*(?:\+|:)?=+\s*"([^"]*)"', line)
     keys = re.findall(r'SYSCTL\{([^{}]*)\}\s*=\s*"([^"]*)"', line)
+    pools = re.findall(r'ATTR\{(hugepages/[^{}]*)\}\s*=\s*"([^"]*)"', line)
+    run += ["echo {1} >/sys/devices/system/node/node0/{0}".format(*pair) for pair in pools]
     return "; ".join(run + ["sysctl -w '{0}={1}'".format(*pair) for pair in keys])
 
 
@@ -343,6 +353,10 @@ def split(text: str) -> List[Simple]:
 
     while position < len(text):
         # Digits within a word are not file's number.
+        if text[position : position + 2] in ("<(", ">("):
+            word.append(UNKNOWN)
+            position = _closed(text, position)
+            continue
         redirect = (_REDIRECT if word else _NUMBERED).match(text, position)
         operator = _OPERATOR.match(text, position)
         if redirect:
@@ -436,11 +450,16 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
         for number, word in enumerate(words[1:], 1):
             if re.match(r"-\w*c$", word) and number + 1 < len(words):
                 return written + effects(words[number + 1])
+    if name in _SHELLS or name in ("at", "batch"):
+        script = None if before is None else _printed(before, _unwrapped(list(before.words)))
+        written += effects(script or "")
     if name == "sysctl":
         return written + _of_sysctl(words[1:])
     if name == "systemd-sysctl":
         files = tuple(word for word in words[1:] if not word.startswith("-"))
         return written + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
+    if name == "tuned-adm" and words[1:2] in (["profile"], ["auto_profile"], ["off"]):
+        return [_set("/proc/sys/" + UNKNOWN, None), _set("/sys/" + UNKNOWN, None)]
     if name == "hugeadm":
         return written + _of_hugeadm(words[1:])
     if name in ("systemctl", "service", "procps", "rc-service", "invoke-rc.d"):
@@ -450,9 +469,11 @@ def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
         return written + [
             _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
         ]
-    if name in ("cd", "pushd"):
+    is_variable = name == "sys" and re.match(r"\w+=/+proc/+sys/*$", words[0]) is not None
+    if name in ("cd", "pushd") or is_variable:
         # The lines after it can write to any file of the directory by a relative path.
-        path = re.sub("/+", "/", "".join(words[1:2])).rstrip("/")
+        path = "/proc/sys" if is_variable else "".join(words[1:2])
+        path = re.sub("/+", "/", path).rstrip("/")
         below = path in ("/proc", "/sys") or (path + "/").startswith(_BELOW)
         return written + ([_set(path + "/" + UNKNOWN, None)] if below else [])
     if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):
@@ -543,7 +564,7 @@ def _of_sysctl(arguments: List[str]) -> List[Effect]:
         return [Effect(LOAD, "", None, (PROCPS,), pattern)]
     if loads:
         paths = files + names
-        if any(UNKNOWN in path for path in paths):
+        if any(UNKNOWN in path or path.startswith(("/dev/", "/proc/")) for path in paths):
             return [_set("/proc/sys/" + UNKNOWN, None)]
         return [Effect(LOAD, "", None, tuple(paths or [_SYSCTL_CONF]), pattern)]
     result = []

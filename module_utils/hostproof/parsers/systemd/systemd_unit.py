@@ -19,6 +19,10 @@ _KEPT = ("What", "Where", "Type", "Options", "SloppyOptions", "SourcePath")
 FALSE = ("0", "no", "n", "false", "f", "off")
 #: Settings that can keep a unit from its start (conditions.py).
 CONDITIONS = ("Condition", "Assert")
+#: The commands of a service, and its credentials: it can apply those as settings.
+OF_COMMAND = ("ExecStart", "ImportCredential") + tuple(
+    f"{verb}Credential{kind}" for verb in ("Load", "Set") for kind in ("", "Encrypted")
+)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.")
 
 
@@ -77,7 +81,7 @@ def kept_service(text: str) -> str:
     """The part of a unit that applies settings that evidence keeps: whether and what it runs."""
 
     def value_of(key: str, value: str) -> Optional[str]:
-        if key == "ExecStart":
+        if key in OF_COMMAND:
             return value and "left out"
         return value if key.startswith(CONDITIONS) else None
 

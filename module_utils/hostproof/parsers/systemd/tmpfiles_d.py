@@ -16,7 +16,7 @@ from . import conf_d
 DIRECTORIES = conf_d.directories("tmpfiles.d")
 
 #: First character of the types whose lines write to a file that may exist.
-WRITING = ("w", "f")
+WRITING = ("w", "f", "F")
 
 _TYPE = re.compile(r"[A-Za-z][-+!=~^$?]*$")
 # A field ends at white space outside of quotes; the argument is the rest of the line.
@@ -53,20 +53,21 @@ def parse(text: str, path: str) -> List[Entry]:
 
 
 def writes(entries: List[Entry], target: str) -> List[Entry]:
-    """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last one wins.
+    """The ``w``, ``f+`` and ``F`` lines that write to a file, in the order of writing: the last one
+    wins. ``F`` is the old name of ``f+``.
 
     ``entries`` are in the order of reading. If several lines have one target, systemd uses the
     first and ignores the others as duplicates, unless all of them append (``w+``). ``f+`` is
     processed before ``w``, and is a duplicate of ``f``. Several patterns of ``w`` can match the
     file.
     """
-    created = [e for e in entries if e.type[0] == "f" and e.target == target]
+    created = [e for e in entries if e.type[0] in "fF" and e.target == target]
     written = [
         e
         for e in entries
         if e.type[0] == "w" and e.argument and glob_pattern.fits(target, e.target)
     ]
-    carried_out = [entry for entry in created[:1] if "+" in entry.type]
+    carried_out = [entry for entry in created[:1] if "+" in entry.type or entry.type[0] == "F"]
     # By target: whether all that are carried out append.
     appending: Dict[str, bool] = {}
     for entry in written:

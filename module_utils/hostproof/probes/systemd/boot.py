@@ -17,7 +17,7 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, conf_d, sysctl_d, tmpfiles_d, tuned
-from . import boot_scripts, boot_services, conf_files
+from . import boot_scripts, boot_services, conf_files, unit_files
 from .boot_scripts import Command
 
 SYSCTL_CONF = "/etc/sysctl.conf"
@@ -123,10 +123,10 @@ class Boot(NamedTuple):
 
 def read_boot(host: Host) -> Boot:
     cmdline_now = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
-    rc_local = attempt(boot_scripts.read_rc_local, host)
     others = attempt(boot_scripts.read_others, host)
     active = attempt(read_tuned, host)
     cmdline = attempt(lambda: _with_bootloader(known(cmdline_now), active))
+    rc_local = attempt(_read_rc_local, host, cmdline)
     by_tuned = [] if isinstance(active, HostproofError) else active.commands
     commands: List[Command] = []
     for some in (rc_local, others, by_tuned):
@@ -170,6 +170,19 @@ def _with_bootloader(params: boot_services.Params, active: Answer[Tuned]) -> boo
                         "the running kernel was started without that",
                     )
     return params
+
+
+def _read_rc_local(host: Host, cmdline: Answer[boot_services.Params]) -> List[Command]:
+    commands = boot_scripts.read_rc_local(host)
+    return [] if commands and _why_idle(host, "rc-local.service", known(cmdline)) else commands
+
+
+def _why_idle(host: Host, name: str, params: boot_services.Params) -> str:
+    attempt(host.list_dir, unit_files.FOLDERS[0])
+    # Recordings of earlier releases do not have the directories of units.
+    if not host.has("dir:" + unit_files.FOLDERS[0]):
+        return ""
+    return boot_services.Units(host, params).why_idle(name)
 
 
 def _why_off(units: Answer[boot_services.Units], service: str) -> str:
@@ -484,9 +497,12 @@ def later_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool = True) -> L
     commands = list(known(boot.rc_local))
     for some in (boot.others, known(boot.tuned).commands):
         commands.extend([] if isinstance(some, HostproofError) else some)
+    # To set the profile that is active changes nothing.
+    same = r"tuned-adm\s+profile\s+" + re.escape(" ".join(known(boot.tuned).names)) + r"\s*$"
     acting = [
         (command, writes)
         for command in commands
+        if not re.search(same, command.text)
         for writes in [_writes_of(boot, command, targets)]
         if writes
     ]
@@ -847,7 +863,8 @@ def _starts_tuned(host: Host) -> bool:
     output = host.run(argv)
     state = output.stdout.strip()
     if output.rc == 0 and state != "enabled-runtime":
-        return True
+        cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
+        return not _why_idle(host, "tuned.service", if_known(cmdline, []))
     # A unit that is enabled at run time has its link in /run, which a reboot removes.
     if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
         not state and "No such file" in output.stderr

@@ -44,6 +44,7 @@ _SCRIPTS = (
     "/var/spool/cron/atjobs/*",
     "/etc/rc[2-5S].d/S*",
     "/etc/rc.d/rc[2-5S].d/S*",
+    "/etc/init/*.conf",
     "/etc/init.d/boot.d/S*",
     "/etc/init.d/boot.local",
     "/etc/init.d/after.local",
@@ -70,7 +71,7 @@ _SCRIPTS = (
 _CLOUD = (
     "/etc/cloud/cloud.cfg",
     "/etc/cloud/cloud.cfg.d/*.cfg",
-    "/var/lib/cloud/instance/cloud-config.txt",
+    "/var/lib/cloud/instance/*cloud-config.txt",
 )
 _CLOUD_SCRIPTS = (
     "/var/lib/cloud/scripts/per-boot/*",
@@ -78,8 +79,12 @@ _CLOUD_SCRIPTS = (
 )
 #: sysfsutils writes what these hold: kernel/mm/transparent_hugepage/enabled = never.
 _SYSFS = ("/etc/sysfs.conf", "/etc/sysfs.d/*.conf")
-_UDEV = ("/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules", "/usr/lib/udev/rules.d/*.rules")
-_MODPROBE = ("/etc/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf")
+_UDEV = tuple(
+    f"{place}/udev/rules.d/*.rules" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
+)
+_MODPROBE = tuple(
+    f"{place}/modprobe.d/*.conf" for place in ("/etc", "/run", "/usr/local/lib", "/usr/lib")
+)
 #: Programs that systemd runs first after a reboot. Those of packages are below /usr/lib.
 _GENERATORS = tuple(
     f"{place}/systemd/system-{kind}generators"
@@ -115,9 +120,14 @@ _RUNS = ("enabled", "generated", "alias")
 _MAY_RUN = ("static", "indirect", "linked", "linked-runtime", "transient")
 # The link of one that is enabled at run time is in /run: no boot finds it again.
 _RUNS_NOT = ("disabled", "enabled-runtime", "masked", "masked-runtime", "not-found", "")
-#: With one of these a unit may not run, or runs before sysctl.d is applied.
+#: With any other setting a unit may not run, may lack the rights, or runs before sysctl.d is
+#: applied.
 _UNSURE = re.compile(
-    r"^[ \t]*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)[ \t]*=", re.MULTILINE
+    r"^[ \t]*(?!(?:Description|Documentation|After|Wants|Type|RemainAfterExit|Environment|KillMode"
+    r"|Standard\w+|Timeout\w+|Restart\w*|ExecStop\w*|ExecReload|ExecStartPost)[ \t]*="
+    r"|ExecStart[ \t]*=[ \t]*[^ \t\n]"
+    r"|WantedBy[ \t]*=[ \t]*(?:default|multi-user|basic|sysinit)\.target[ \t]*$)[A-Z]\w+[ \t]*=",
+    re.MULTILINE,
 )
 #: The commands for the end of a unit do not run at boot where the unit stays active.
 _STOPS = re.compile(r"\s*ExecStop")
@@ -162,9 +172,7 @@ def read_rc_local(host: Host) -> List[Command]:
         real_paths.add(real)
         lines = boot_commands.joined(host.read_text(path, record=boot_commands.kept))
         for number, line in enumerate(lines, 1):
-            effects = _effects(line)
-            if boot_commands.calls_unread(line):
-                effects.append(Effect(boot_commands.SET, boot_commands.UNKNOWN, None, (), None))
+            effects = _effects(line) + _by_unread(line)
             is_reached = boot_commands.reached(lines, number) if effects else None
             if effects and is_reached is not False:
                 place = f"{path}:{number}"
@@ -195,7 +203,7 @@ def read_others(host: Host) -> List[Command]:
         if runs is False:
             continue
         simple = runs is True and path == origin and path.endswith(".service")
-        simple = simple and not _UNSURE.search(host.read_text(path, record=_kept_unit))
+        simple = simple and not _is_unsure(host, path)
         for number, line, effects, sure in read:
             place = f"{path}:{number}"
             commands.append(Command(line.strip(), place, origin, simple and sure, effects))
@@ -206,6 +214,13 @@ def _kept_unit(text: str) -> str:
     """The part of a unit that evidence keeps (kept_lines.py): whether it may not run, and ends."""
     matches = [_UNSURE.match(line) or _STAYS.match(line) for line in text.split("\n")]
     return "\n".join([match.group() if match else "" for match in matches])
+
+
+def _is_unsure(host: Host, path: str) -> bool:
+    """Whether a setting of a unit, or of its drop-ins, may keep it from its work."""
+    names = unit_files.names_by_folder(host)
+    paths = [path, *unit_files.drop_ins(host, names, path.rpartition("/")[2])]
+    return any(_UNSURE.search(host.read_text(file, record=_kept_unit)) for file in paths)
 
 
 def _stays(host: Host, path: str) -> bool:
@@ -228,10 +243,18 @@ def _check_generators(host: Host) -> None:
 def of_script(path: str, text: str, actor: str) -> List[Command]:
     """The commands of a script that something else runs; whether it reaches them is not told."""
     return [
-        Command(line.strip(), f"{path}:{number}", actor, False, _effects(line))
+        Command(line.strip(), f"{path}:{number}", actor, False, found)
         for number, line in enumerate(boot_commands.joined(text), 1)
-        if _effects(line)
+        for found in [_effects(line) + _by_unread(line)]
+        if found
     ]
+
+
+def _by_unread(line: str) -> List[Effect]:
+    """The unknown effect of a script that a line runs by a relative or variable path."""
+    if not boot_commands.calls_unread(line):
+        return []
+    return [Effect(boot_commands.SET, boot_commands.UNKNOWN, None, (), None)]
 
 
 def _effects(line: str) -> List[Effect]:
@@ -248,12 +271,14 @@ def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
         if not effects and (command or "").startswith("set "):
             return _effects(_VARIABLE.sub("", command or "")), False
         return effects, sure and not _STOPS.match(line)
+    if path == "/etc/anacrontab":
+        return _effects(re.sub(r"^\s*(?:[@\d]\S*\s+\d+\s+\S+\s+)?", "", line)), False
     if path in _CRONTABS or re.match("/etc/cron.d/|/var/spool/cron/(?!atjobs)", path):
         has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
         return _effects(boot_commands.of_crontab(line, has_user) or ""), False
     if path in _SYSFS or path.startswith("/etc/sysfs.d/"):
         return _of_sysfs(line), False
-    if path.startswith("/etc/cloud/") or path.endswith("/cloud-config.txt"):
+    if path.startswith("/etc/cloud/") or path.endswith("cloud-config.txt"):
         return _of_cloud(line), False
     if path.endswith(".rules"):
         return boot_commands.effects(boot_commands.of_udev(line)), False
@@ -275,6 +300,8 @@ def _of_sysfs(line: str) -> List[Effect]:
 def _of_cloud(line: str) -> List[Effect]:
     """A command of bootcmd or runcmd: a string, or a list of words in brackets."""
     text = re.sub(r"^\s*(?:(?:bootcmd|runcmd)\s*:)?\s*(?:-\s+)*", "", line)
+    if re.match(r"\[[^\]]*$|\S*sysctl\s*$", text) and "sysctl" in text:
+        return boot_commands.effects("sysctl $1")  # the list continues on other lines
     if text.startswith("["):
         text = re.sub(r"\s*,\s*", " ", text.strip("[] \t"))
     elif text[:1] in ("'", '"') and text.rstrip()[-1:] == text[0]:

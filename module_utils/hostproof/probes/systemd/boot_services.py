@@ -38,6 +38,12 @@ class Units:
             return ""  # packages install unit files even where systemd itself is missing
         return self.why_masked(name) or self._why_not_wanted(name, target) or self._why_not(name)
 
+    def why_idle(self, name: str) -> str:
+        """Why a unit that a target starts does nothing; "" where it does, or has no file."""
+        if self.is_masked_by_kernel(name) or unit_files.place_of(self.names, name):
+            return self.why_masked(name) or self._why_not(name)
+        return ""
+
     def why_masked(self, name: str) -> str:
         """Why systemd loads no such unit; "" where it does."""
         if self.is_masked_by_kernel(name):
@@ -74,8 +80,8 @@ class Units:
             text = attempt(self._host.read_text, path, record=systemd_unit.kept_service)
             if not isinstance(text, Absent):
                 units.append(systemd_unit.parse(known(text), path))
-        command = systemd_unit.last(units, "Service", "ExecStart")
-        if command is not None:
+        found = [systemd_unit.last(units, "Service", key) for key in systemd_unit.OF_COMMAND]
+        for command in [setting for setting in found if setting is not None]:
             raise Unanswered(
                 "file:" + command.path,
                 f"{command.path}:{command.line} changes what {name} runs: "
