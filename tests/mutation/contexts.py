@@ -11,7 +11,7 @@ import sys
 import threading
 from collections import defaultdict
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -21,37 +21,63 @@ TESTS = os.environ.get("MUTATION_TESTS")
 ROOTS = tuple(root for root in os.environ.get("MUTATION_ROOTS", "").split(":") if root)
 
 
+class _Body:
+    """The code of a function: its file, its lines, and those that the current test has not run."""
+
+    def __init__(self, code: CodeType, path: str) -> None:
+        #: Keeps the object, so no other one gets its id.
+        self.code = code
+        self.path = path
+        self.lines = {line for *_, line in code.co_lines() if line}
+        self.left = set(self.lines)
+        discard = self.left.discard
+
+        def line(frame: FrameType, _event: str, _value: Any) -> Any:
+            discard(frame.f_lineno)
+            return line
+
+        self.trace = line
+
+
 class _Recorder:
     def __init__(self) -> None:
-        self._seen: dict[str, set[int]] = defaultdict(set)
-        self._is_ours: dict[str, bool] = {}
+        #: By the id of the code, because a hash of the code takes longer.
+        self._bodies: dict[int, _Body] = {}
+        self._run: set[_Body] = set()
+        self._paths: dict[str, str] = {}
         self.lines: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.passed: list[str] = []
 
     def call(self, frame: FrameType, _event: str, _value: Any) -> Any:
-        name = frame.f_code.co_filename
-        ours = self._is_ours.get(name)
-        if ours is None:
-            ours = self._is_ours[name] = os.path.realpath(name).startswith(ROOTS)
-        if not ours:
+        code = frame.f_code
+        body = self._bodies.get(id(code))
+        if body is None:
+            body = self._bodies[id(code)] = _Body(code, self._path(code.co_filename))
+        if not body.path or not body.left:
             return None
-        lines = self._seen[name]
-        lines.add(frame.f_lineno)
+        self._run.add(body)
+        body.left.discard(frame.f_lineno)
+        return body.trace
 
-        def line(frame: FrameType, _event: str, _value: Any) -> Any:
-            lines.add(frame.f_lineno)
-            return line
-
-        return line
+    def _path(self, name: str) -> str:
+        """The file, or an empty text if it is none of the recorded ones."""
+        if name not in self._paths:
+            path = os.path.realpath(name)
+            self._paths[name] = path if path.startswith(ROOTS) else ""
+        return self._paths[name]
 
     def keep(self, test: str, *, passed: bool) -> None:
         if passed:
             self.passed.append(test)
-        for name, numbers in self._seen.items():
-            for number in numbers if passed else ():
-                self.lines[os.path.realpath(name)][number].append(test)
+        seen: dict[str, set[int]] = defaultdict(set)
+        for body in self._run:
+            seen[body.path] |= body.lines - body.left
             # Frames that are still open hold the set.
-            numbers.clear()
+            body.left.update(body.lines)
+        self._run.clear()
+        for path, numbers in seen.items() if passed else ():
+            for number in numbers:
+                self.lines[path][number].append(test)
 
 
 recorder = _Recorder()

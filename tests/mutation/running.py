@@ -117,11 +117,13 @@ class Copy:
                 shutil.copy2(old, new, follow_symlinks=False)
 
     def _digest(self) -> str:
+        """Of the code and the helpers of the tests; each test file has a digest of its own."""
         digest = hashlib.sha256()
         for folder in (*self._code.folders, self._code.tests):
             for path in sorted((self._code.root / folder).rglob("*.py")):
-                digest.update(str(path.relative_to(self._code.root)).encode() + b"\0")
-                digest.update(path.read_bytes() + b"\0")
+                if folder != self._code.tests or not path.name.startswith("test_"):
+                    digest.update(str(path.relative_to(self._code.root)).encode() + b"\0")
+                    digest.update(path.read_bytes() + b"\0")
         return digest.hexdigest()[:16]
 
     def results(self, mutants: list[Mutant]) -> Iterator[Result]:
@@ -166,7 +168,12 @@ class Copy:
     def _record(self, file: Path) -> Record:
         """The lines that the tests of a file run, from the cache or from one run of it."""
         name = str(file.relative_to(self._code.root))
-        kept = self._cache / self._state / (name.replace("/", "-") + ".json")
+        digest = hashlib.sha256()
+        for path in sorted({file, *self._selection.imported(file)}):
+            digest.update(path.read_bytes())
+        kept = (
+            self._cache / self._state / f"{name.replace('/', '-')}-{digest.hexdigest()[:16]}.json"
+        )
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(self._measured(name)._asdict()))

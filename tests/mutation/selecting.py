@@ -1,6 +1,7 @@
 """The test files that probably run a module: those named after it, and those that import it."""
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -34,18 +35,21 @@ class Selection:
             return [test for test in self._tests if test.name.startswith("test_")]
         near = self._importers(module)
         in_folder = f"{module.parent.name}_{module.stem}"
-        words = {module.stem, in_folder} | self._controls(module, near)
+        own = {module.stem, in_folder}
+        words = own | self._controls(module, near)
+        terms = _terms(module)
         ranked = []
         for test in self._tests:
             if not test.name.startswith("test_"):
                 continue
             distance = near.get(test, FAR + 1)
-            named = any(test.stem == f"test_{word}" for word in words) or any(
-                test.stem.startswith(f"test_{word}_") for word in words
-            )
+            named = _is_named(test, words)
             if named or distance <= FAR:
-                ranked.append((not (distance == 1 or named), distance, not named, test))
-        return [test for *_, test in sorted(ranked)][:limit]
+                uses = len(terms.findall(test.read_text())) if terms else 0
+                direct = distance == 1 or named
+                rank = (not _is_named(test, own), not direct, -uses, distance, not named)
+                ranked.append((rank, test))
+        return [test for _, test in sorted(ranked)][:limit]
 
     def _controls(self, module: Path, near: dict[Path, int]) -> set[str]:
         """The controls that have a module near this one."""
@@ -62,7 +66,7 @@ class Selection:
         """The files that import a module directly or by others, and by how many steps."""
         users = defaultdict(set)
         for path in self._names.values():
-            for used in self._imported(path):
+            for used in self.imported(path):
                 users[used].add(path)
         distances = {module: 0}
         edge = [module]
@@ -72,7 +76,7 @@ class Selection:
         del distances[module]
         return distances
 
-    def _imported(self, path: Path) -> set[Path]:
+    def imported(self, path: Path) -> set[Path]:
         if path not in self._imports:
             names: set[str] = set()
             for node in ast.walk(ast.parse(path.read_bytes())):
@@ -94,6 +98,22 @@ class Selection:
                 parts = path.relative_to(self._code.root / folder).parts[: -node.level]
                 return ".".join([*parts, *([node.module] if node.module else [])])
         return node.module or ""
+
+
+def _is_named(test: Path, words: set[str]) -> bool:
+    return any(f"{test.stem}_".startswith(f"test_{word}_") for word in words)
+
+
+def _terms(module: Path) -> re.Pattern[str] | None:
+    """What a test of the module probably says: a public function or class, or a check."""
+    terms = set()
+    for node in ast.walk(ast.parse(module.read_bytes())):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            terms.add(node.name)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            terms.update(re.findall(r"^[a-z_]+\.([a-z_]+)$", node.value))
+    terms = {re.escape(term) for term in terms if len(term) > 3 and term[0] != "_"}
+    return re.compile(rf"\b({'|'.join(sorted(terms))})\b") if terms else None
 
 
 def _dotted(path: Path) -> str:

@@ -116,6 +116,59 @@ def test_a_test_file_named_after_a_module_and_its_folder(code: Code):
     assert [path.name for path in paths] == ["test_cluster_pools.py"]
 
 
+def test_of_many_test_files_those_first_that_name_what_is_in_the_module(code: Code):
+    (code.root / "code/limits.py").write_text('def is_low():\n    return "space.low_disk"\n')
+    for name, text in {
+        "test_a": "import limits",
+        "test_b": "import limits\nlimits.is_low",
+        "test_c": "import limits\n'low_disk', 'is_low', 'is_lower'",
+    }.items():
+        (code.root / f"tests/{name}.py").write_text(f"{text}\n")
+    paths = Selection(code).test_files(code.root / "code/limits.py", 4)
+    assert [path.stem for path in paths] == ["test_limits", "test_c", "test_b", "test_a"]
+
+
+def test_each_test_file_of_a_control_and_of_those_that_use_a_probe(code: Code):
+    for name, text in {
+        "probes/disks.py": "SIZE = 1\n",
+        "controls/space/facts.py": "import probes.disks\n",
+        "controls/space/rules.py": "import controls.space.facts\n",
+        "controls/other/facts.py": "",
+    }.items():
+        (code.root / f"code/{name}").parent.mkdir(parents=True, exist_ok=True)
+        (code.root / f"code/{name}").write_text(text)
+    for name in ("test_space", "test_space_grid", "test_spaces", "test_disks"):
+        (code.root / f"tests/{name}.py").write_text("")
+    selection = Selection(code)
+    found = [
+        {path.stem for path in selection.test_files(code.root / "code" / name, 9)}
+        for name in ("controls/space/rules.py", "probes/disks.py")
+    ]
+    assert found == [
+        {"test_space", "test_space_grid"},
+        {"test_space", "test_space_grid", "test_disks"},
+    ]
+
+
+def test_lines_are_recorded_again_for_a_changed_test_file_alone(code: Code, tmp_path: Path):
+    cache = tmp_path / "cache"
+    mutants = running.draw(code, [], 9, 1)
+
+    def records() -> tuple[set[str], int]:
+        copy = running.Copy(code, cache, limit=5)
+        try:
+            list(copy.results(mutants))
+        finally:
+            copy.close()
+        return {path.name[:-22] for path in cache.rglob("*.json")}, len(list(cache.rglob("*.json")))
+
+    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 2)
+    (code.root / "tests/test_limits.py").write_text(TESTS + "\n")
+    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 3)
+    (code.root / "code/limits.py").write_text(LIMITS + "\n")
+    assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 5)
+
+
 def test_a_draw_is_repeated_by_its_seed(code: Code):
     assert running.draw(code, [], 4, 7) == running.draw(code, [], 4, 7)
     assert {str(mutant.path) for mutant in running.draw(code, ["code"], 9, 7)} == {"code/limits.py"}
