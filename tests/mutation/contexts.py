@@ -1,8 +1,8 @@
 """A plugin of pytest: which tests run which lines, and a run of selected tests only.
 
 MUTATION_RECORD names the file for the lines; MUTATION_ROOTS the folders of the code, separated by
-colons. The file also lists the tests that passed. MUTATION_TESTS names a file with
-the identifiers of the tests to run, one per line.
+colons. The file also lists the tests that passed; a line has positions in that list. MUTATION_TESTS
+names a file with the identifiers of the tests to run, one per line.
 """
 
 import json
@@ -45,7 +45,7 @@ class _Recorder:
         self._bodies: dict[int, _Body] = {}
         self._run: set[_Body] = set()
         self._paths: dict[str, str] = {}
-        self.lines: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.passed: list[str] = []
 
     def call(self, frame: FrameType, _event: str, _value: Any) -> Any:
@@ -77,7 +77,7 @@ class _Recorder:
         self._run.clear()
         for path, numbers in seen.items() if passed else ():
             for number in numbers:
-                self.lines[path][number].append(test)
+                self.lines[path][number].append(len(self.passed) - 1)
 
 
 recorder = _Recorder()

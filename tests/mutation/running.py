@@ -46,11 +46,11 @@ class Mutant(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A test file: its tests that pass, and by file and line those that run the line."""
+    """A test file: its tests that pass, and by file and line the positions of those that run it."""
 
     file: str
     passed: list[str]
-    lines: dict[str, dict[str, list[str]]]
+    lines: dict[str, dict[str, list[int]]]
     seconds: float
 
 
@@ -226,8 +226,9 @@ class Copy:
 def _tests_of(record: Record, mutant: Mutant) -> list[str]:
     lines = record.lines.get(str(mutant.path), {})
     if not mutant.change.statement:
-        return sorted({test for tests in lines.values() for test in tests})
+        found = {test for tests in lines.values() for test in tests}
+        return [record.passed[test] for test in sorted(found)]
     for line in (mutant.change.line, mutant.change.statement):
         if str(line) in lines:
-            return lines[str(line)]
+            return [record.passed[test] for test in lines[str(line)]]
     return []
