@@ -26,6 +26,14 @@ class Selection:
             for path in sorted((code.root / folder).rglob("*.py")):
                 self._names[_dotted(path.relative_to(code.root / folder))] = path
         self._tests = sorted((code.root / code.tests).rglob("*.py"))
+        folder = (code.root / code.tests).parent
+        #: What is beside the tests: an import of it stands for the imports in it.
+        self._helpers = {
+            path
+            for path in (folder.rglob("*.py") if folder != code.root else ())
+            if path not in self._tests
+        }
+        self._names.update({_dotted(path.relative_to(folder)): path for path in self._helpers})
         self._names.update({path.stem: path for path in self._tests})
         self._imports: dict[Path, set[Path]] = {}
 
@@ -46,8 +54,9 @@ class Selection:
             named = _is_named(test, words)
             if named or distance <= FAR:
                 uses = len(terms.findall(test.read_text())) if terms else 0
-                direct = distance == 1 or named
-                rank = (not _is_named(test, own), not direct, -uses, distance, not named)
+                share = uses / (1 + len(self.imported(test)))
+                far = distance > 1
+                rank = (not _is_named(test, own), far, far and not named, -share, distance)
                 ranked.append((rank, test))
         return [test for _, test in sorted(ranked)][:limit]
 
@@ -87,7 +96,10 @@ class Selection:
                     names.add(base)
                     names.update(f"{base}.{alias.name}".lstrip(".") for alias in node.names)
             names = {name.removeprefix("ansible.module_utils.") for name in names}
-            self._imports[path] = {self._names[name] for name in names if name in self._names}
+            files = {self._names[name] for name in names if name in self._names}
+            self._imports[path] = files
+            for helper in files & self._helpers:
+                self._imports[path] = self._imports[path] | self.imported(helper)
         return self._imports[path]
 
     def _base(self, path: Path, node: ast.ImportFrom) -> str:
@@ -109,10 +121,11 @@ def _terms(module: Path) -> re.Pattern[str] | None:
     terms = set()
     for node in ast.walk(ast.parse(module.read_bytes())):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            terms.add(node.name)
+            # A single word in lower case, such as parse, is in any test.
+            if node.name[0] != "_" and re.search("[A-Z_]", node.name):
+                terms.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            terms.update(re.findall(r"^[a-z_]+\.([a-z_]+)$", node.value))
-    terms = {re.escape(term) for term in terms if len(term) > 3 and term[0] != "_"}
+            terms.update(re.findall(r"^[a-z_]+\.([a-z_]{4,})$", node.value))
     return re.compile(rf"\b({'|'.join(sorted(terms))})\b") if terms else None
 
 

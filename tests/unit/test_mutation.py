@@ -150,6 +150,21 @@ def test_each_test_file_of_a_control_and_of_those_that_use_a_probe(code: Code):
     ]
 
 
+def test_an_import_of_a_helper_stands_for_those_in_it(code: Code):
+    for name, text in {
+        "tests/fuzz/__init__.py": "",
+        "tests/fuzz/targets.py": "import limits\n",
+        "tests/fuzz/parsing.py": "from fuzz.targets import limits\n",
+        "tests/unit/test_fuzz.py": "from fuzz.parsing import limits\n",
+        "tests/unit/test_x.py": "import user\n",
+    }.items():
+        (code.root / name).parent.mkdir(exist_ok=True)
+        (code.root / name).write_text(text)
+    selection = Selection(code._replace(tests="tests/unit"))
+    paths = selection.test_files(code.root / "code/limits.py", 5)
+    assert [path.stem for path in paths] == ["test_fuzz", "test_x"]
+
+
 def test_lines_are_recorded_again_for_a_changed_test_file_alone(code: Code, tmp_path: Path):
     cache = tmp_path / "cache"
     mutants = running.draw(code, [], 9, 1)
