@@ -139,6 +139,7 @@ class TestForms:
             block().replace("age:\t100", "age:\tsoon"),
             block(head="\tnfsv4:\tlease_time=x"),
             block(ops="READ: 1 2"),
+            block(ops="READ: 1 2 3 4 5 6 7"),
             block(ops="READ: 1 2 3 x 5 6 7 8"),
             block().replace("p/v: 100003/3", "p/v: ?"),
         ],

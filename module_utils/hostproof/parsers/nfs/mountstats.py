@@ -143,7 +143,7 @@ class _Reader:
                     self._read_operation(line)
             else:
                 self._read_head(line)
-        except (IndexError, ValueError):
+        except (IndexError, TypeError, ValueError):
             raise ParseError(_WHAT, f"{kind_of(line)} is not a line of counters", number) from None
 
     def _read_head(self, line: str) -> None:
