@@ -52,6 +52,8 @@ class Record(NamedTuple):
     passed: list[str]
     lines: dict[str, dict[str, list[int]]]
     seconds: float
+    #: By file, a digest of its content then.
+    code: dict[str, str]
 
 
 class Result(NamedTuple):
@@ -96,7 +98,7 @@ class Copy:
         self._code = code._replace(root=self._folder / "tree")
         self._copy()
         self._selection = Selection(self._code)
-        self._state = self._digest()
+        self._helpers = self._digest_of_helpers()
         #: A changed file gets a time of its own, so no compiled file of another change is used.
         self._clock = int(time.time())
 
@@ -116,15 +118,9 @@ class Copy:
                 new.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(old, new, follow_symlinks=False)
 
-    def _digest(self) -> str:
-        """Of the code and the helpers of the tests; each test file has a digest of its own."""
-        digest = hashlib.sha256()
-        for folder in (*self._code.folders, self._code.tests):
-            for path in sorted((self._code.root / folder).rglob("*.py")):
-                if folder != self._code.tests or not path.name.startswith("test_"):
-                    digest.update(str(path.relative_to(self._code.root)).encode() + b"\0")
-                    digest.update(path.read_bytes() + b"\0")
-        return digest.hexdigest()[:16]
+    def _digest_of_helpers(self) -> str:
+        paths = sorted((self._code.root / self._code.tests).rglob("*.py"))
+        return _digest(*[path for path in paths if not path.name.startswith("test_")])
 
     def results(self, mutants: list[Mutant]) -> Iterator[Result]:
         for mutant in mutants:
@@ -168,16 +164,20 @@ class Copy:
     def _record(self, file: Path) -> Record:
         """The lines that the tests of a file run, from the cache or from one run of it."""
         name = str(file.relative_to(self._code.root))
-        digest = hashlib.sha256()
-        for path in sorted({file, *self._selection.imported(file)}):
-            digest.update(path.read_bytes())
-        kept = (
-            self._cache / self._state / f"{name.replace('/', '-')}-{digest.hexdigest()[:16]}.json"
-        )
-        if not kept.exists():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(self._measured(name)._asdict()))
-        return Record(**json.loads(kept.read_text()))
+        used = {path for path in self._selection.imported(file) if path.name.startswith("test_")}
+        digest = _digest(*sorted({file, *used}))
+        kept = self._cache / self._helpers / f"{name.replace('/', '-')}-{digest}.json"
+        if kept.exists():
+            record = Record(**json.loads(kept.read_text()))
+            if all(self._is_same(*one) for one in record.code.items()):
+                return record
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        record = self._measured(name)
+        kept.write_text(json.dumps(record._asdict()))
+        return record
+
+    def _is_same(self, path: str, digest: str) -> bool:
+        return (self._code.root / path).is_file() and _digest(self._code.root / path) == digest
 
     def _measured(self, name: str) -> Record:
         written = self._folder / "lines.json"
@@ -191,7 +191,8 @@ class Copy:
             str(Path(path).relative_to(self._code.root)): lines
             for path, lines in result["lines"].items()
         }
-        return Record(name, result["passed"], lines, time.monotonic() - started)
+        code = {path: _digest(self._code.root / path) for path in lines}
+        return Record(name, result["passed"], lines, time.monotonic() - started, code)
 
     def _pytest(
         self, arguments: list[str], variables: dict[str, str], seconds: float
@@ -221,6 +222,13 @@ class Copy:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _digest(*paths: Path) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
 
 
 def _tests_of(record: Record, mutant: Mutant) -> list[str]:

@@ -180,8 +180,31 @@ def test_lines_are_recorded_again_for_a_changed_test_file_alone(code: Code, tmp_
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 2)
     (code.root / "tests/test_limits.py").write_text(TESTS + "\n")
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 3)
-    (code.root / "code/limits.py").write_text(LIMITS + "\n")
+    (code.root / "tests/helper.py").write_text("\n")
     assert records() == ({"tests-test_limits.py", "tests-test_user.py"}, 5)
+
+
+def test_lines_of_changed_code_are_recorded_again(code: Code, tmp_path: Path):
+    (code.root / "code/user.py").write_text("def use():\n    return 1\n")
+    (code.root / "tests/test_user.py").write_text(
+        "import limits\nimport user\n\n\ndef test_user():\n    assert user.use() == 1\n"
+    )
+
+    def outcomes(added: str) -> list[str]:
+        (code.root / "code/limits.py").write_text(added + LIMITS)
+        copy = running.Copy(code, tmp_path / "cache", limit=5)
+        try:
+            mutants = running.draw(code, ["code/limits.py"], 9, 1)
+            return sorted(result.outcome for result in copy.results(mutants))
+        finally:
+            copy.close()
+
+    kept = tmp_path / "cache"
+    before = outcomes("")
+    times = {path: path.stat().st_mtime_ns for path in kept.rglob("*.json")}
+    assert outcomes("\n\n") == before
+    written = {path.name[:-22] for path, old in times.items() if path.stat().st_mtime_ns != old}
+    assert written == {"tests-test_limits.py"}
 
 
 def test_a_draw_is_repeated_by_its_seed(code: Code):
