@@ -69,6 +69,13 @@ def test_an_entry_that_cannot_be_used_is_named_by_file_and_line(inventory, text,
     assert "\n" not in str(problem.value)
 
 
+def test_a_command_of_ones_own_is_no_matter_of_the_file(inventory):
+    """Which hosts may run it is known with their variables."""
+    text = GOOD.replace("sysctl: vm.swappiness", "command: [/opt/site/measure]")
+    (loaded,) = custom_checks.load(inventory("house.yml", text))
+    assert loaded.values["command"] == ["/opt/site/measure"]
+
+
 def test_an_empty_file_and_no_folder(inventory, tmp_path):
     assert custom_checks.load(inventory("house.yml", "# nothing yet\n")) == []
     assert custom_checks.load(["localhost,"]) == []

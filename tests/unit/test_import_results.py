@@ -87,6 +87,21 @@ class TestCvu:
             ("rac2", "Group Membership"): "fail",
         }
 
+    @pytest.mark.parametrize(
+        ("words", "status"),
+        [
+            (("FAILED", "PASSED"), "fail"),
+            (("PASSED", "FAILED"), "fail"),
+            (("WARNING", "PASSED"), "warn"),
+            (("SOMEHOW", "WARNING"), "error"),
+            (("SOMEHOW", "FAILED"), "fail"),
+            (("PASSED", "INFORMATION"), "warn"),
+        ],
+    )
+    def test_the_worse_status_of_a_task_that_is_printed_twice(self, words, status):
+        text = "".join(f"Verifying Swap Size ...{word}\n" for word in words)
+        assert statuses(cvu.parse(text, "db01")) == {("db01", "Swap Size"): status}
+
     def test_a_node_with_a_problem_counts_beside_those_of_the_command(self):
         text = VERBOSE.replace("-n n1,n2", "-n n3")
         results = statuses(cvu.parse(text))

@@ -8,6 +8,8 @@ import subprocess
 import firewall_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.firewall.control import CONTROL as firewall
 from ansible.module_utils.hostproof.controls.firewall.parsers import (
     firewalld_zone,
     iptables_save,
@@ -18,7 +20,7 @@ from ansible.module_utils.hostproof.controls.firewall.parsers import (
 )
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
 from default_policies import changed_policy
-from firewall_packs import NO_RULES, NO_SOCKETS, fixture, host, save, with_firewalld
+from firewall_packs import LISTENER, NO_RULES, NO_SOCKETS, fixture, host, save, with_firewalld
 
 SINGLE, RAC = "oracle_19c_single", "oracle_19c_rac"
 SHARED = packs.ROOT.parent / "shared/data/preinstall/07-firewall"
@@ -287,6 +289,17 @@ class TestWhereItCounts:
 
     def test_not_a_linux_host(self, judge):
         assert {finding.status for finding in judge(packs.Machine()).values()} == {"skip"}
+
+    def test_a_recording_of_before(self, judge):
+        """Without a profile or ports of the policy; with one, the rules are missing."""
+        machine = host(sockets=LISTENER)
+        firewall.read(machine, firewall.policy_from(changed_policy("firewall")))
+        old = {key: value for key, value in machine.evidence.items() if "nft" not in key}
+        findings = judge(RecordedHost(old), "none").values()
+        assert {(finding.status, finding.why) for finding in findings} == {
+            ("skip", "The recording has no packet filter rules.")
+        }
+        assert "error" in {finding.status for finding in judge(RecordedHost(old)).values()}
 
     def test_a_listener_that_runs(self, judge):
         line = 'tcp LISTEN 0 8 0.0.0.0:1599 0.0.0.0:* users:(("tnslsnr",pid=1,fd=3))\n'

@@ -294,6 +294,13 @@ class TestSwapUsed:
         machine = host().sampled("swapping", "file:/proc/vmstat", "nr_free 1\n")
         assert judge(machine)["swapped_processes"].status == "error"
 
+    def test_counters_that_cannot_be_read(self, judge):
+        machine = host()
+        del machine.samples["swapping"]["file:/proc/vmstat"]
+        finding = judge(machine)["swapped_processes"]
+        assert finding.status == "error"
+        assert "KeyError" not in finding.why
+
 
 def with_amm(sid="A", target=20 * packs.GIB, largest=0):
     machine = host().account("oracle", 54321, "oinstall").instance(sid)

@@ -116,6 +116,20 @@ def test_the_headline(statuses, headline):
     assert f"Host readiness report{headline}Evidence recorded" in page.text
 
 
+@pytest.mark.parametrize(
+    ("severities", "options"),
+    [(["low"], ["low"]), (["low", "critical", "medium", "low"], ["critical", "medium", "low"])],
+)
+def test_the_filter_offers_the_severities_of_the_findings(severities, options):
+    findings = [
+        finding(check=f"hugepages.x{n}", severity=one, status=("fail", "pass")[n % 2])
+        for n, one in enumerate(severities)
+    ]
+    text = render_html(merge([make_line("db01", findings)]), NOW)
+    offered = text.partition("<select name=severity>")[2].partition("</select>")[0]
+    assert re.findall(r"<option>(\w+)", offered) == options
+
+
 def test_a_run_that_was_cut_short_says_so():
     line = make_line("db01", [finding(status="pass")], run=dict(RUN, hosts=9))
     page = page_of([line])
