@@ -159,3 +159,10 @@ class TestUnknown:
             "messages of the traces of ORCL in /u01/app/oracle/diag/rdbms/orcl/ORCL/trace", "", 1
         )
         assert judge(machine)["aio_refused"].status == "error"
+
+
+def test_a_system_that_is_not_known_has_no_verdict(judge):
+    """Its instances were skipped as if none ran."""
+    findings = judge(story().deny("/proc/self/mountinfo"))
+    for name in ("filesystemio_options", "direct_files", "io_errors"):
+        assert findings[name].status == "error", findings[name].why

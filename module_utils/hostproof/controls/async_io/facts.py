@@ -8,7 +8,7 @@ from ...apply import aix_attributes
 from ...collect.answer import Answer, attempt, known
 from ...collect.held import Holders
 from ...collect.host import Host
-from ...errors import Absent, HostError, Unanswered
+from ...errors import Absent, HostError, HostproofError, Unanswered
 from ...parsers.kernel import kernel_release, meminfo
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -103,7 +103,9 @@ def read(host: Host, policy: Policy) -> Facts:
         system=system,
         linux=linux,
         aix=_read_aix(host) if system == AIX else None,
-        subjects=attempt(_read_subjects, host, policy, linux),
+        subjects=system
+        if isinstance(system, HostproofError)
+        else attempt(_read_subjects, host, policy, linux),
     )
 
 
