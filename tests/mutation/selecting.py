@@ -44,16 +44,19 @@ class Selection:
         near = self._importers(module)
         in_folder = f"{module.parent.name}_{module.stem}"
         own = {module.stem, in_folder}
-        words = own | self._controls(module, near)
+        controls = self._controls(module, near)
+        words = own | controls
         terms = _terms(module)
         ranked = []
         for test in self._tests:
             if not test.name.startswith("test_"):
                 continue
             distance = near.get(test, FAR + 1)
-            named = _is_named(test, words)
+            text = test.read_text()
+            # A control can be called by its name, from the registry.
+            named = _is_named(test, words) or any(f'"{name}"' in text for name in controls)
             if named or distance <= FAR:
-                uses = len(terms.findall(test.read_text())) if terms else 0
+                uses = len(terms.findall(text)) if terms else 0
                 share = uses / (1 + len(self.imported(test)))
                 far = distance > 1
                 rank = (not _is_named(test, own), far, far and not named, -share, distance)

@@ -139,14 +139,15 @@ def test_each_test_file_of_a_control_and_of_those_that_use_a_probe(code: Code):
         (code.root / f"code/{name}").write_text(text)
     for name in ("test_space", "test_space_grid", "test_spaces", "test_disks"):
         (code.root / f"tests/{name}.py").write_text("")
+    (code.root / "tests/test_by_name.py").write_text('CONTROLS["space"]\n')
     selection = Selection(code)
     found = [
         {path.stem for path in selection.test_files(code.root / "code" / name, 9)}
         for name in ("controls/space/rules.py", "probes/disks.py")
     ]
     assert found == [
-        {"test_space", "test_space_grid"},
-        {"test_space", "test_space_grid", "test_disks"},
+        {"test_space", "test_space_grid", "test_by_name"},
+        {"test_space", "test_space_grid", "test_by_name", "test_disks"},
     ]
 
 

@@ -110,7 +110,38 @@ class TestAsmlibModule:
         assert judge(machine)["asmlib_module"].status == "error"
 
 
+class TestVersions:
+    """ASMLIB 3.0.0 is the first one of EL 8 and later, and runs without a module."""
+
+    @pytest.mark.parametrize(
+        ("asmlib", "version", "status"),
+        [
+            ("3.0.0", "8.6", "pass"),
+            ("2.9.9", "8.6", "warn"),
+            ("3.0.0", "7.9", "warn"),
+            ("2.9.9", "7.9", "pass"),
+            ("3.0.0", "9.6", "pass"),
+        ],
+    )
+    def test_of_a_release(self, judge, asmlib, version, status):
+        packages = dict.fromkeys(V3, asmlib)
+        assert judge(host(packages, version=version))["asmlib_version"].status == status
+
+    @pytest.mark.parametrize(
+        ("asmlib", "module", "io_uring"), [("3.0.0", "pass", "fail"), ("2.9.9", "fail", "skip")]
+    )
+    def test_without_a_module(self, judge, asmlib, module, io_uring):
+        machine = host(dict.fromkeys(V3, asmlib), UEK8, version="9.6", modules=())
+        findings = judge(machine.file(IO_URING, "2\n"))
+        assert (findings["asmlib_module"].status, findings["io_uring"].status) == (module, io_uring)
+
+
 class TestIoUring:
+    @pytest.mark.parametrize(("now", "status"), [("0", "pass"), ("3", "fail")])
+    def test_a_value_that_no_kernel_documents(self, judge, now, status):
+        machine = host(V3, UEK8, version="9.6", modules=()).file(IO_URING, now + "\n")
+        assert judge(machine)["io_uring"].status == status
+
     @pytest.mark.parametrize(
         ("now", "line", "status", "layer"),
         [

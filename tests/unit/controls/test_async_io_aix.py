@@ -118,6 +118,11 @@ def test_a_home_on_such_a_mount(judge):
     assert "the home of ORCL is in /u01 (cio)" in finding.why
 
 
+def test_one_opener_differs_from_none(judge):
+    machine = with_instance(mounted(host(), "/u02/oradata", "rw,cio,log=INLINE"), "setall")
+    assert "differs" not in judge(machine)["aix_cio"].why
+
+
 def test_openers_that_differ(judge):
     machine = with_instance(with_instance(host(), "setall"), "none", "TEST")
     finding = judge(machine)["aix_cio"]

@@ -487,6 +487,27 @@ class TestMtu:
         (finding,) = judged(self.seen(9216, 1500), None, "path_mtu")
         assert (finding.status, "Gi24 has only 1500" in finding.why) == (FAIL, True)
 
+    @pytest.mark.parametrize(
+        ("near", "far", "status"),
+        [(9000, 9000, PASS), (8999, 9000, FAIL), (9000, 8999, FAIL)],
+    )
+    def test_ports_at_the_edge(self, near, far, status):
+        assert self.mtu(self.seen(near, far)).status == status
+
+    @pytest.mark.parametrize(("learned", "status"), [(9000, PASS), (8999, WARN)])
+    def test_a_learned_mtu_at_the_edge(self, learned, status):
+        finding = self.mtu(self.seen(9216, 9216, learned_mtu=learned))
+        assert finding.status == status
+        assert ("learned for" in (finding.running or "")) is (status == WARN)
+
+    def test_a_class_with_just_enough(self):
+        seen = self.seen(9000, 9000)
+        nexus = seen.switches["sw1"]._replace(mtu_by_class=True)
+        assert self.mtu(seen._replace(switches={"sw1": nexus})).status == PASS
+
+    def test_one_path_to_an_address_needs_no_device_in_its_name(self):
+        assert self.mtu(self.seen(9216, 9216)).title.partition(":")[0] == ADDRESS
+
     def mtu(self, facts: Facts) -> Finding:
         (finding,) = judged(facts, None, "path_mtu")
         return finding
