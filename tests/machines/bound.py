@@ -29,6 +29,7 @@ SET_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 #: Seconds between two looks at the owner.
 LOOK_SECONDS = 0.5
 KILLED = 128 + signal.SIGKILL
+INTERRUPTED = 128 + signal.SIGINT
 #: Signals that this program takes from its queue instead of being interrupted by them.
 TAKEN = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM)
 
@@ -55,6 +56,9 @@ def main() -> int:
     # What the command leaves behind becomes a child of this process and not of init.
     LIBC.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, TAKEN)
+    if signal.SIGINT in signal.sigpending():
+        # The command is not in the group yet, so it would never get the signal.
+        return INTERRUPTED
     # Inherited files (a lock) belong to the command too.
     process = subprocess.Popen(options.command, close_fds=False, preexec_fn=prepare_child)
     deadline = time.monotonic() + options.seconds
@@ -79,6 +83,8 @@ def main() -> int:
 def prepare_child() -> None:
     """Between fork and exec: were this program killed, the command would be too."""
     LIBC.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    # A shell starts its background jobs with this signal ignored, and the runner ends stages by it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, TAKEN)
 
 

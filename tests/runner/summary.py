@@ -58,8 +58,8 @@ def times(ended: list[Ended]) -> str:
 def closing(
     ended: list[Ended], left_out: list[str], unsteady: list[str], seconds: float, load: float
 ) -> tuple[str, bool]:
-    """The last lines of a run, and whether anything failed. ``left_out``: stages that --quick left
-    out. ``load``: the load average when the run began."""
+    """The last lines of a run, and whether anything failed or nothing ran. ``left_out``: stages
+    that --quick left out. ``load``: the load average when the run began."""
     total = sum((entry.counts for entry in ended), Counts(0, 0, len(left_out)))
     skips = [
         f"{entry.stage.name}: {reason}"
@@ -84,10 +84,12 @@ def closing(
         if entry.seconds > entry.stage.budget:
             took, budget = f"{entry.seconds:.0f} s", f"{entry.stage.budget} s"
             lines.append(f"over its budget: {entry.stage.name} took {took} of {budget}")
+    if not total.passed and not total.failed:
+        lines.append("failed: no test ran, see the reasons above")
     cpu = sum(entry.cpu for entry in ended)
     processors = f"{os.cpu_count()} processors, load {load:.1f} at the start"
     lines.append(f"in {seconds:.0f} s, with {cpu:.0f} s of CPU time ({processors}):")
     lines.append(
         f"hostproof: {total.passed} passed, {total.failed} failed, {total.skipped} skipped"
     )
-    return "\n".join(lines), bool(total.failed)
+    return "\n".join(lines), total.failed > 0 or not total.passed

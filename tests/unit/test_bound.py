@@ -137,3 +137,31 @@ def test_a_command_may_end_in_its_own_way_after_sigterm(tmp_path):
     keeper.send_signal(signal.SIGTERM)
     assert keeper.wait(timeout=20) == 5
     assert (tmp_path / "clean").exists()
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_an_interruption_ends_the_command_of_a_background_job_too(tmp_path, ignored):
+    """A shell ignores SIGINT in its background jobs, and programs inherit that."""
+    text = f"echo $$ > {tmp_path}/command; sleep 60 & wait"
+    with subprocess.Popen(
+        [sys.executable, BOUND, "--reap", "sh", "-c", text],
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None,
+    ) as bound:
+        command = noted(tmp_path, "command")
+        os.killpg(bound.pid, signal.SIGINT)
+        bound.wait(timeout=20)
+    assert gone(command)
+
+
+def test_an_interruption_before_the_command_starts_is_not_lost(tmp_path):
+    """The signal is pending when the program blocks it."""
+    command = [sys.executable, BOUND, "touch", str(tmp_path / "started")]
+
+    def interrupted():
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        os.kill(os.getpid(), signal.SIGINT)
+
+    done = subprocess.run(command, preexec_fn=interrupted)
+    assert done.returncode == 128 + signal.SIGINT
+    assert not (tmp_path / "started").exists()

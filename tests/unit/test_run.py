@@ -21,6 +21,9 @@ from runner.outcome import Counts, Ended, Result, count, judge  # noqa: E402
 from runner.progress import Progress  # noqa: E402
 from runner.stages import Stage  # noqa: E402
 
+#: dash can lose an interruption between the last command of a script and its exec.
+SLEEP = "sleep 60 & wait"
+
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
@@ -219,9 +222,9 @@ def test_an_interruption_ends_what_both_lanes_run(run, tmp_path):
     def interrupting(name: str, then: str) -> list[list[str]]:
         return [["sh", "-c", f"echo $$ > {tmp_path}/{name}; {then}"]]
 
-    kill = f"until [ -s {tmp_path}/lab ]; do sleep 0.1; done; kill -TERM {os.getpid()}; sleep 60"
+    kill = f"until [ -s {tmp_path}/lab ]; do sleep 0.1; done; kill -TERM {os.getpid()}; {SLEEP}"
     unit = Stage("unit", interrupting("unit", kill), 60, 60)
-    lab = Stage("lab", interrupting("lab", "sleep 60"), 60, 60)
+    lab = Stage("lab", interrupting("lab", SLEEP), 60, 60)
     never = Stage("delays", [["touch", str(tmp_path / "delays")]], 60, 60)
     with pytest.raises(KeyboardInterrupt):
         run([unit, lab, never], [])

@@ -190,7 +190,7 @@ def test_no_time_at_all_is_refused(seconds):
 
 
 def test_a_stage_that_hangs_is_a_failure_whatever_the_time_of_the_run(logs):
-    hung = shell("wire", "sleep 60")._replace(seconds=1)
+    hung = shell("wire", "sleep 60 & wait")._replace(seconds=1)
     (ended,) = run_lanes([[hung]], Progress(io.StringIO()), time.monotonic() + 30)
     assert ended.counts == (0, 1, 0)
 
@@ -273,6 +273,17 @@ def test_the_closing_line_sums_up_and_comes_last():
     assert "failed: wire: test_x" in lines
     assert "  lab: all of it left out by --quick" in lines
     assert any(line.endswith("nothing else ran: snmp: late") for line in lines)
+
+
+def test_a_run_in_which_no_test_ran_has_failed():
+    """Else a machine without any of the programs would pass."""
+    skipped = Ended(shell("lab"), [judge(["x"], 77, "QEMU is not installed\n")], 1, 1)
+    text, bad = summary.closing([skipped], ["wire"], [], 1, 0.5)
+    assert bad
+    assert "failed: no test ran, see the reasons above" in text.splitlines()
+    assert "  lab: QEMU is not installed" in text.splitlines()
+    passed = Ended(shell("unit"), [judge(["x"], 0, "3 passed in 0.10s\n")], 1, 1)
+    assert summary.closing([skipped, passed], [], [], 1, 0.5)[1] is False
 
 
 def test_the_table_of_times_has_a_sum(monkeypatch, tmp_path):
