@@ -97,6 +97,14 @@ class TestSwapSize:
         assert finding.status == "warn"
         assert "/dev/zram0 8.0 GiB (partition, in memory)" in finding.running
 
+    def test_a_condition_in_a_drop_in_of_the_swap_unit(self, judge):
+        path = "/etc/systemd/system/dev-vda2.swap.d/a.conf"
+        machine = host().file(path, "[Unit]\nConditionPathExists=/nowhere\n")
+        assert judge(machine)["swap_size"].status == "warn"
+        machine.evidence.clear()
+        machine.file(path, "[Unit]\nConditionPathExists=/etc/fstab\n")
+        assert judge(machine)["swap_size"].status == "pass"
+
     @pytest.mark.parametrize(
         ("lines", "cmdline", "status"),
         [

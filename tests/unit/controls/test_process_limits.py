@@ -176,6 +176,30 @@ class TestPam:
         machine = with_oracle().file("/etc/pam.d/common", "session required pam_limits.so\n")
         assert judge(machine.file("/etc/pam.d/su", line + "\n"))["su: pam"].status == "pass"
 
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("session [success=1 default=ignore] pam_succeed_if.so user = oracle", "error"),
+            ("session [success=done default=ignore] pam_permit.so", "error"),
+            ("session sufficient pam_permit.so", "error"),
+            (
+                "session [success=2 default=ignore] pam_permit.so\nsession optional pam_umask.so",
+                "error",
+            ),
+            (
+                "session [success=1 default=ignore] pam_permit.so\nsession required pam_unix.so",
+                "pass",
+            ),
+            ("session [default=1] pam_permit.so\n\nsession requisite pam_deny.so", "pass"),
+            ("# session sufficient pam_permit.so", "pass"),
+            ("auth sufficient pam_unix.so", "pass"),
+        ],
+    )
+    def test_a_line_that_can_skip_it(self, judge, line, status):
+        text = f"{line}\nsession required pam_limits.so\n"
+        finding = judge(with_oracle().file("/etc/pam.d/su", text))["su: pam"]
+        assert (finding.status, "/etc/pam.d/su" in finding.why) == (status, status == "error")
+
     @pytest.mark.parametrize("line", ["@include su", "@include nothing"])
     def test_what_cannot_be_followed_is_an_error(self, judge, line):
         findings = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))

@@ -55,6 +55,8 @@ def read(
         if entry.fstype == "swap" and "noauto" not in entry.options.split(","):
             unit = _unit_of(entry.source)
             inactive = why_no_fstab(params) or off or _why_masked(units, unit)
+            if not inactive and unit_files.drop_ins(host, units.names, unit):
+                inactive = units.why_settings_keep(unit)
             sources.append(Source(f"{entry.source} ({FSTAB}:{entry.line})", unit, inactive))
     known_units = {source.unit for source in sources}
     for unit in sorted(set(_swap_units(units)) - known_units):

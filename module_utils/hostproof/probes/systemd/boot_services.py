@@ -36,12 +36,16 @@ class Units:
         """
         if not any(unit_files.place_of(self.names, unit) for unit in (name, target)):
             return ""  # packages install unit files even where systemd itself is missing
-        return self.why_masked(name) or self._why_not_wanted(name, target) or self._why_not(name)
+        return (
+            self.why_masked(name)
+            or self._why_not_wanted(name, target)
+            or self.why_settings_keep(name)
+        )
 
     def why_idle(self, name: str) -> str:
         """Why a unit that a target starts does nothing; "" where it does, or has no file."""
         if self.is_masked_by_kernel(name) or unit_files.place_of(self.names, name):
-            return self.why_masked(name) or self._why_not(name)
+            return self.why_masked(name) or self.why_settings_keep(name)
         return ""
 
     def why_masked(self, name: str) -> str:
@@ -70,11 +74,11 @@ class Units:
                     return ""
         return f"{target} does not start {name}: no {target}.wants holds it"
 
-    def _why_not(self, name: str) -> str:
+    def why_settings_keep(self, name: str) -> str:
         """Why the settings of the unit keep it from its work."""
         place = unit_files.place_of(self.names, name)
         drop_ins = unit_files.drop_ins(self._host, self.names, name)
-        own = [] if place.startswith(_VENDOR) else [place]
+        own = [] if not place or place.startswith(_VENDOR) else [place]
         units = []
         for path in own + drop_ins:
             text = attempt(self._host.read_text, path, record=systemd_unit.kept_service)

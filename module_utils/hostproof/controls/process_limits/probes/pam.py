@@ -6,6 +6,7 @@ A service's stack is a file of /etc/pam.d; what it includes counts as if it was 
 the module reads that file and neither limits.conf nor limits.d.
 """
 
+import re
 from typing import Dict, List, Tuple
 
 from ....collect.answer import Answer, attempt, known
@@ -17,6 +18,8 @@ FOLDER = "/etc/pam.d"
 SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
 #: How deep files may include one another (libpam has the same).
 _DEEPEST = 16
+#: A control that skips the modules after it, if its module says so: their number, or all.
+_JUMP = re.compile(r"session\s+(?:sufficient\s|\[[^]]{0,200}=(?:(\d{1,3})|done)\b[^]]{0,200}\])")
 
 
 def read_services(host: Host) -> Dict[str, Answer[bool]]:
@@ -34,6 +37,7 @@ def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
     if len(above) >= _DEEPEST or path in above:
         raise Unanswered("file:" + path, f"{path} includes itself")
     included: List[str] = []
+    skipped = 0
     text = attempt(host.read_text, path)
     if isinstance(text, Absent) and above:
         raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
@@ -41,7 +45,14 @@ def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
         words = line.partition("#")[0].split()
         kind = words[0].lstrip("-") if len(words) > 1 else ""
         if kind == "session" and _reads_limits(words[1:]):
+            if skipped:
+                why = f"a line before pam_limits.so in {path} can skip it"
+                raise Unanswered("file:" + path, why)
             return True
+        jump = _JUMP.search(line.partition("#")[0])
+        skipped = (
+            int(jump.group(1) or 99) if jump else skipped - (kind == "session" and skipped > 0)
+        )
         if kind == "@include":
             included.append(words[1])
         elif kind == "session" and words[1] in ("include", "substack"):
