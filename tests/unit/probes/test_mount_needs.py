@@ -59,6 +59,14 @@ def test_a_masked_target_mounts_nothing():
     assert "kernel command line" in why_not(host(cmdline="systemd.mask=remote-fs.target"))
 
 
+def test_a_mount_that_the_kernel_command_line_masks():
+    assert "kernel command line masks it" in why_not(host(cmdline="systemd.mask=u01.mount"))
+    generated = "[Unit]\nSourcePath=/etc/fstab\n[Mount]\nWhat=filer:/vol/a\nWhere=/u01\nType=nfs\n"
+    machine = host(cmdline="systemd.mask=u01.mount").file(f"{GENERATOR}/u01.mount", generated)
+    assert "kernel command line masks it" in why_not(machine)
+    assert why_not(host(cmdline="systemd.mask=u02.mount")) == ""
+
+
 def test_a_target_that_nothing_starts():
     machine = host().remove(f"{OWN}/multi-user.target.wants/remote-fs.target")
     assert why_not(machine) == "remote-fs.target is not enabled"
@@ -93,6 +101,22 @@ def test_without_rpc_statd_it_is_unknown():
 def test_a_module_that_modprobe_does_not_load(module, command):
     machine = host().file("/etc/modprobe.d/cis.conf", f"#\ninstall {module} {command}\n")
     assert why_not(machine) == f"/etc/modprobe.d/cis.conf:2 install {module} {command}"
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "is_missing"),
+    [
+        ("nfsv3", "vers=3", True),
+        ("nfsv3", "vers=4.2", False),
+        ("nfsv4", "vers=3", False),
+        ("nfsv4", "nfsvers=4.1", True),
+        ("nfsv4", "hard", False),
+    ],
+)
+def test_the_module_of_a_version(module, options, is_missing):
+    line = f"install {module} /bin/false"
+    machine = host(options).file("/etc/modprobe.d/cis.conf", line + "\n")
+    assert why_not(machine) == (f"/etc/modprobe.d/cis.conf:1 {line}" if is_missing else "")
 
 
 def test_an_install_line_that_loads_it():

@@ -6,7 +6,7 @@ Sources: systemd-fstab-generator(8), ``fstab=``; systemd.special(7), remote-fs.t
 and nfs-utils, utils/statd/start-statd: NFSv3 with locks needs rpcbind and rpc.statd.
 """
 
-from typing import List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, NamedTuple, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, known, unless_absent
 from ...collect.host import Host
@@ -28,7 +28,8 @@ class Needs(NamedTuple):
     """Each field says what is missing, and is "" where it is there.
 
     ``fstab`` and ``target`` are for what remote-fs.target starts, ``modules`` for every mount,
-    ``locks`` for NFSv3 with locks. ``only_target`` are the units that no other unit starts.
+    ``locks`` for NFSv3 with locks, ``versions`` for mounts of a version. ``only_target`` are the
+    units that no other unit starts.
     """
 
     fstab: str
@@ -36,6 +37,7 @@ class Needs(NamedTuple):
     modules: Answer[str]
     locks: Answer[str]
     only_target: Set[str]
+    versions: Dict[str, Answer[str]] = {}
 
 
 NOTHING = Needs("", "", "", "", set())
@@ -45,9 +47,12 @@ def read_needs(host: Host, units: Optional[mount_units.Units]) -> Needs:
     """``units`` is None where no systemd runs."""
     params = parameters(host)
     modprobe = module_files.read_modprobe(host)
-    modules = attempt(_first_reason, modprobe, params)
+    modules = attempt(_first_reason, modprobe, params, _MODULES)
+    versions = {
+        number: attempt(_first_reason, modprobe, params, ("nfsv" + number,)) for number in "34"
+    }
     if units is None:
-        return Needs("", "", modules, "", set())
+        return Needs("", "", modules, "", set(), versions)
     services = boot_services.Units(host, params)
     return Needs(
         fstab=why_no_fstab(params),
@@ -55,6 +60,7 @@ def read_needs(host: Host, units: Optional[mount_units.Units]) -> Needs:
         modules=modules,
         locks=attempt(_why_no_locks, services),
         only_target={name for name, pullers in units.pulled_in.items() if pullers == {_TARGET}},
+        versions=versions,
     )
 
 
@@ -82,14 +88,19 @@ def why_not(needs: Needs, kind: str, path: str, fstype: str, options: str) -> st
     if known(needs.modules):
         return known(needs.modules)
     settings = nfs_options.parse(options)
+    version = "4" if fstype == "nfs4" else (settings.get("vers") or "")[:1]
+    if known(needs.versions.get(version, "")):
+        return known(needs.versions[version])
     has_locks = settings.get("lock") != "no" and settings.get("local_lock") != "all"
     if fstype == "nfs" and settings.get("vers") == "3" and has_locks:
         return known(needs.locks)
     return ""
 
 
-def _first_reason(modprobe: module_files.Modprobe, params: List[Tuple[str, Optional[str]]]) -> str:
-    for module in _MODULES:
+def _first_reason(
+    modprobe: module_files.Modprobe, params: boot_services.Params, modules: Tuple[str, ...]
+) -> str:
+    for module in modules:
         reason = module_files.why_not_loaded(modprobe, params, module)
         if reason:
             return reason

@@ -62,7 +62,8 @@ def read_units(host: Host, params: boot_services.Params) -> Units:
     """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
     names = unit_files.names_by_folder(host)
     mounts: Dict[str, MountUnit] = OrderedDict()
-    for name in sorted(_mount_names(names)):
+    by_kernel = {name for name in boot_services.masked_by_kernel(params) if name.endswith(".mount")}
+    for name in sorted(_mount_names(names) | by_kernel):
         unit = _read_unit(host, names, name, params)
         if unit is not None:
             mounts[unit.path] = unit
@@ -117,11 +118,11 @@ def _read_unit(
     if place.startswith(unit_files.GENERATED + "/") and _comes_from_fstab(units):
         place = ""
         units = units[1:]
-    if not place and not drop_ins:
+    by_kernel = name in boot_services.masked_by_kernel(params)
+    if not place and not drop_ins and not by_kernel:
         return None
     evidence = tuple("file:" + path for path in files)
     condition = attempt(boot_services.why_conditions_fail, host, params, name, units)
-    by_kernel = name in boot_services.masked_by_kernel(params)
     unit = _mount_unit(name, place, units, problem, evidence)
     return unit._replace(masked=masked or by_kernel, condition=condition)
 

@@ -395,7 +395,7 @@ def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units)
                 f"{first[line.path].place} names the path before it, and systemd takes the first"
             )
         elif unit is not None and unit.masked:
-            why_not = f"{unit.place} masks it"
+            why_not = f"{unit.place or 'the kernel command line'} masks it"
         elif unit is not None and unit.place:
             why_not = f"{unit.place} precedes it"
         elif unit is not None and unit.set_at:
