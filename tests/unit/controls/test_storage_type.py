@@ -806,6 +806,21 @@ class TestSpace:
         finding = only(judge(database_host(full))["space"])
         assert (finding.status, finding.running) == ("pass", "a_1 10 percent of 1000.0 KiB")
 
+    @pytest.mark.parametrize("name", ["vol0", "u02_root"])
+    def test_a_root_that_is_mounted_here_counts(self, judge, name):
+        filer = df(a_1=10, **{name: 99.5})
+        finding = only(judge(database_host(filer, u02=f"filer:/vol/{name}/u02"))["space"])
+        assert (finding.status, f"/vol/{name}/ is mounted here" in finding.why) == ("warn", True)
+        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+
+    @pytest.mark.parametrize(("percent", "status"), [(80, "pass"), (95, "fail")])
+    def test_the_only_aggregate_holds_the_data_too(self, judge, percent, status):
+        filer = df(a_1=percent, vol0=20)
+        filer.rows[key_of(f"{E}789.1.5.4.1.2.1")] = ("4", "aggr0")
+        filer.rows[key_of(f"{E}789.1.5.4.1.30.2")] = ("2", "1000")
+        finding = only(judge(database_host(filer))["space"])
+        assert (finding.status, "aggr0" in finding.running) == (status, True)
+
     def test_snapshot_reserve_is_no_volume(self, judge):
         full = df(v=120)
         full.rows[key_of(f"{E}789.1.5.4.1.2.1")] = ("4", "/vol/a/.snapshot")

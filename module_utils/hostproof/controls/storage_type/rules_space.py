@@ -234,6 +234,9 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
     exports of a filer have other names than its file systems, the large file systems count.
     """
     kept = [volume for volume in volumes.found if _counts(volume.name, volumes, server)]
+    pools = [volume for volume in volumes.found if volume.kind == storage_rules.AGGREGATE]
+    if not volumes.untold and not any(volume in pools for volume in kept):
+        kept += pools  # a small filer has one aggregate for its root and its data
     if not volumes.generic:
         return kept
     holding = set()
@@ -247,12 +250,13 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:
-    """Whether a volume must be checked. Volumes that are full by design are not.
+    """Whether a volume must be checked. Volumes that are full by design are not, unless this host
+    mounts them.
 
     A server's file system without reported use counts only if this host mounts a directory of it. A
     pool, aggregate or volume without reported use always counts, because it may contain its data.
     """
-    if _FULL_BY_DESIGN.search(name):
+    if _FULL_BY_DESIGN.search(name) and not _is_mounted(name, server):
         return False
     return not (name in volumes.untold and volumes.generic) or _is_mounted(name, server)
 
