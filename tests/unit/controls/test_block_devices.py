@@ -507,3 +507,69 @@ class TestAsmDisks:
     def test_a_disk_of_a_disk_group_in_the_policy(self, judge):
         finding = judge(recorded(), {**NAMED, "redundancy": "external"})["asm_disks"]
         assert (finding.status, list(finding.values)) == ("pass", [f"disk {SERIAL}"])
+
+
+class TestAfterUdev:
+    """Values that something else than udev and TuneD's plugin disk sets at boot."""
+
+    @pytest.mark.parametrize(
+        ("path", "line"),
+        [
+            ("/etc/rc.local", "echo bfq > /sys/block/sda/queue/scheduler"),
+            (
+                "/etc/rc.d/rc.local",
+                "for d in sd*; do echo bfq > /sys/block/$d/queue/scheduler; done",
+            ),
+            ("/etc/tmpfiles.d/a.conf", "w /sys/block/sda/queue/scheduler - - - - bfq"),
+            ("/etc/cron.d/a", "@reboot root echo bfq > /sys/class/block/sda/queue/scheduler"),
+            (
+                "/etc/udev/rules.d/9.rules",
+                'KERNEL=="sd*", RUN+="/bin/sh -c \'echo bfq > /sys/block/%k/queue/scheduler\'"',
+            ),
+        ],
+    )
+    def test_another_value_is_unknown(self, judge, path, line):
+        machine = recorded().file(path, f"#!/bin/sh\n{line}\n", mode=0o755)
+        finding = judge(machine, {"name": "mpatha"})["sda scheduler"]
+        assert (finding.status, f"{path}:2 may set" in finding.why) == ("error", True)
+        again = judge(RecordedHost(machine.evidence), {"name": "mpatha"})["sda scheduler"]
+        assert again.as_dict() == finding.as_dict()
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "# echo bfq > /sys/block/sda/queue/scheduler",
+            "echo bfq > /sys/block/sdz/queue/scheduler",
+            "echo 0 > /sys/block/sda/queue/add_random",
+        ],
+    )
+    def test_lines_that_do_not_set_it(self, judge, line):
+        machine = recorded().file("/etc/rc.local", f"#!/bin/sh\n{line}\n", mode=0o755)
+        assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == "pass"
+        machine = recorded().file("/etc/rc.local", "echo bfq > /sys/block/sda/queue/scheduler\n")
+        assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == "pass"
+
+    def test_a_value_that_rc_local_keeps(self, judge):
+        line = "for d in sda sdb; do echo mq-deadline > /sys/block/$d/queue/scheduler; done"
+        text = f"#!/bin/sh\n{line}\n"
+        machine = recorded().file("/etc/rc.local", text, mode=0o755)
+        finding = judge(machine, {"name": "mpatha", "scheduler": ["mq-deadline"]})["sda scheduler"]
+        assert (finding.status, "mq-deadline from /etc/rc.local:2" in finding.persisted) == (
+            "pass",
+            True,
+        )
+
+
+@pytest.mark.parametrize(("disk", "status"), [("sda", "fail"), ("sd*", "fail"), ("sdz", "pass")])
+def test_the_plugin_sysfs_of_tuned(judge, disk, status):
+    machine = recorded().file("/etc/tuned/active_profile", "ours\n")
+    text = f"[sysfs]\n/sys/block/{disk}/queue/scheduler=bfq\n"
+    machine.file("/etc/tuned/ours/tuned.conf", text)
+    machine.command("systemctl is-enabled tuned.service", "enabled\n")
+    assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == status
+
+
+def test_a_rule_below_run_is_gone_after_the_boot(judge):
+    machine = owned(recorded()).file("/run/udev/rules.d/99-asm.rules", ASM_RULE)
+    finding = judge(machine, NAMED)["/dev/dm-0 ownership"]
+    assert (finding.status, "no udev rule sets its OWNER" in finding.why) == ("fail", True)

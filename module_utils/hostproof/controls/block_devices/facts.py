@@ -7,13 +7,13 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
-from ...collect.host import Host, Record, Stat
+from ...collect.host import FoundLines, Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.unix import getent
 from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
-from ...probes.systemd import boot, udev
+from ...probes.systemd import boot, boot_scripts, udev
 from .parsers import dm_multipath
 from .policy import Device, Policy
 from .probes import disks, fibre_channel, node_numbers
@@ -43,6 +43,19 @@ _STABLE = ("/dev/mapper/", "/dev/disk/by-id/")
 _PLAIN = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
 #: Rules files as (path, text), in the order in which udev reads them.
 Rules = List[Tuple[str, str]]
+#: Files that can set values after udev, and their lines that do.
+_LATER = (
+    *boot_scripts.RC_LOCAL,
+    "/etc/crontab",
+    "/etc/cron.d/*",
+    "/var/spool/cron/*",
+    "/etc/sysfs.conf",
+    "/etc/sysfs.d/*.conf",
+    "/etc/systemd/system/*.service",
+    "/etc/tmpfiles.d/*.conf",
+    "/etc/udev/rules.d/*.rules",
+)
+_SETS = r"^[^#]*/(?:queue|device)/[a-z_]"
 _ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
 
 DAEMON = "multipathd.service"
@@ -90,8 +103,8 @@ class Facts(NamedTuple):
 
     ``found`` is an error if the users of disks cannot be read completely. ``rules`` are the udev
     rules files that set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group
-    NAME". ``labels`` are of ASMLIB or the filter driver, by path; ``asm_owner`` is the account of
-    ASM.
+    NAME". ``later`` are lines that set values after udev, by place. ``labels`` are of ASMLIB or the
+    filter driver, by path; ``asm_owner`` is the account of ASM.
     """
 
     linux: bool
@@ -107,6 +120,7 @@ class Facts(NamedTuple):
     drivers: Tuple[str, ...]
     file: Answer[str]
     fibre_channel: Answer[List[Port]]
+    later: Answer[List[Tuple[str, str]]]
     labels: Dict[str, Answer[Stat]] = {}
     asm_owner: Optional[int] = None
 
@@ -166,6 +180,7 @@ def read(host: Host, policy: Policy) -> Facts:
         drivers=tuple(sorted(users.drivers)),
         file=attempt(host.read_text, policy.rules_file),
         fibre_channel=attempt(fibre_channel.read, host),
+        later=attempt(_read_later, host),
         labels=users.labels,
         asm_owner=users.asm_owner,
     )
@@ -173,7 +188,22 @@ def read(host: Host, policy: Policy) -> Facts:
 
 def _nothing(host: Host, policy: Policy) -> Facts:
     file = attempt(host.read_text, policy.rules_file)
-    return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file, [])
+    return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file, [], [])
+
+
+def _read_later(host: Host) -> List[Tuple[str, str]]:
+    search = attempt(host.find_lines, "disk_values", _LATER, _SETS)
+    # Recordings of earlier releases do not have them.
+    found = known(search) if host.has("lines:disk_values") else FoundLines({}, {}, [])
+    if found.unread:
+        path = found.unread[0]
+        raise Unanswered("lines:disk_values", f"{path} could not be read: it may set values")
+    return [
+        (f"{path}:{number}", line)
+        for path, lines in sorted(found.lines.items())
+        if boot_scripts.runs_at_boot(host, found.callers.get(path, path)) is not False
+        for number, line in lines
+    ]
 
 
 # -- who uses what --------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Requirements for each disk and device node, the values now, and the values after reboot."""
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Skip
+from ...parsers import glob_pattern
 from ...parsers.kernel import bracketed
 from ...parsers.systemd import tuned
 from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
@@ -146,12 +148,28 @@ def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[
 
 def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
     """The assignment of a value at boot. TuneD runs after udev. None: the kernel's default."""
-    by_tuned = _of_tuned(disk, facts) if key == disks.SCHEDULER else None
-    if by_tuned is not None:
-        return by_tuned
-    name = attribute(key)
-    look: Lookup = disk.lookup("add", "change")
-    return settled(outcome(rules, (name,), look)[name], disk.title)
+    assigned = _of_tuned(disk, facts) if key == disks.SCHEDULER else None
+    if assigned is None:
+        name = attribute(key)
+        look: Lookup = disk.lookup("add", "change")
+        assigned = settled(outcome(rules, (name,), look)[name], disk.title)
+    for unit in known(facts.tuned).units:
+        for path, option in unit.options.items():
+            path = path if unit.type == "sysfs" and unit.enabled else ""
+            if glob_pattern.fits(f"/sys/block/{disk.name}/{key}", path):
+                assigned = Assigned(option.value, f"tuned profile {option.path}", True)
+    for place, line in known(facts.later):
+        of = re.findall(r"/(?:class/)?block/([\w-]+)/", line)
+        if f"/{key}" not in line or (of and disk.name not in of):
+            continue
+        value = value_of(disk, key)
+        if value not in re.findall(r"[\w-]+", line):
+            raise Unanswered(
+                "file:" + place.rpartition(":")[0],
+                f"{place} may set {key} of {disk.name} to another value: set it by a udev rule",
+            )
+        assigned = Assigned(value, place, True)
+    return assigned
 
 
 def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:

@@ -199,7 +199,7 @@ def read_others(host: Host) -> List[Command]:
             for effects, sure in [_of_line(path, line)]
             if effects and not (_STOPS.match(line) and _is_unit(path) and _stays(host, path))
         ]
-        runs = _runs(host, origin) if read else False
+        runs = runs_at_boot(host, origin) if read else False
         if runs is False:
             continue
         simple = runs is True and path == origin and path.endswith(".service")
@@ -313,7 +313,7 @@ def _is_unit(path: str) -> bool:
     return path.startswith(tuple(folder + "/" for folder in UNIT_FOLDERS))
 
 
-def _runs(host: Host, path: str) -> Optional[bool]:
+def runs_at_boot(host: Host, path: str) -> Optional[bool]:
     """Whether the next reboot runs what a file holds; None where that is not sure."""
     if path in RC_LOCAL:
         return None if _is_executable(host, path) else False

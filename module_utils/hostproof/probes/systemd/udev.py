@@ -15,7 +15,10 @@ from ...errors import Unanswered
 from ...parsers.systemd import udev_rules
 from ...parsers.systemd.conf_d import directories
 
-RULE_FOLDERS = directories("udev/rules.d")
+#: /run is empty after a reboot.
+RULE_FOLDERS = tuple(
+    folder for folder in directories("udev/rules.d") if not folder.startswith("/run/")
+)
 #: Keys of a device that many distributions use in rules and that exist only in an event.
 _OF_EVENT = re.compile(r"\.|DM_COOKIE|DM_UDEV_|DM_NOSCAN|DM_DISABLE|UDEV_|SYNTH_")
 _ENV = re.compile(r"ENV\{(.+)\}\Z")

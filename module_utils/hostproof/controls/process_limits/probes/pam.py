@@ -18,7 +18,7 @@ FOLDER = "/etc/pam.d"
 SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
 #: How deep files may include one another (libpam has the same).
 _DEEPEST = 16
-#: A control that skips the modules after it, if its module says so: their number, or all.
+#: A control that can skip the modules after it: their number, or all.
 _JUMP = re.compile(r"session\s+(?:sufficient\s|\[[^]]{0,200}=(?:(\d{1,3})|done)\b[^]]{0,200}\])")
 
 
