@@ -8,7 +8,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
 from ansible.module_utils.hostproof.evaluate import audit
 from interconnect_packs import CLASS, GETIF, GRID, NETWORKS, PEER, Node, policy
-from packs import RECORDED_AT, Machine
+from packs import RECORDED_AT, Machine, Output
 
 PEERS = [{"address": PEER}]
 LACP = "IEEE 802.3ad Dynamic link aggregation"
@@ -667,3 +667,46 @@ class TestOtherNodes:
         node = self.node().command("getent ahosts db2", "", 2)
         (finding,) = self.found(node, test_nodes=True).values()
         assert (finding.status, "db2 does not resolve" in finding.why) == ("error", True)
+
+    @pytest.mark.parametrize("test_nodes", [True, False])
+    def test_without_any_node(self, test_nodes):
+        node = self.node("").file("/etc/oracle/olr.loc", "")
+        (finding,) = self.found(node, test_nodes=test_nodes).values()
+        expected = ("error", True) if test_nodes else ("skip", False)
+        assert (finding.status, "no other node is known" in finding.why) == expected
+
+    @pytest.mark.parametrize(("count", "status"), [(63, "pass"), (64, "error")])
+    def test_more_nodes_than_it_tests(self, count, status):
+        """64 with that of the public network."""
+        addresses = [f"192.168.10.{number}" for number in range(2, 2 + count)]
+        node = self.node(
+            "".join(f"{one} dev eth1 lladdr 52:54:00:00:00:02 STALE\n" for one in addresses)
+        )
+        for address in addresses:
+            node.way(address)
+        findings = self.found(node, test_nodes=True)
+        assert {finding.status for finding in findings.values()} == {status}
+        assert status == "pass" or "more than 64 other nodes" in findings.popitem()[1].why
+
+    @pytest.mark.parametrize(
+        ("neighbors", "name", "words"),
+        [
+            (1, "db2", "made up"),
+            (0, "-db2", "is not the name of a node"),
+        ],
+    )
+    def test_what_names_no_nodes(self, neighbors, name, words):
+        node = self.node()
+        node.commands["ip neigh show"] = Output(neighbors, "", "made up")
+        names = f"CLUSTER_NAME=rac\nNODE_NAME_LIST={name}\n"
+        node.file(f"{GRID}/crs/install/crsconfig_params", names)
+        (finding,) = self.found(node, test_nodes=True).values()
+        assert (finding.status, words in finding.why) == ("error", True)
+
+
+def test_losses_that_cannot_be_read():
+    node = Node()
+    del node.samples["interconnect"]["file:/proc/net/netstat"]
+    finding = one_of(node, "reassembly")
+    assert finding.status == "error"
+    assert "KeyError" not in finding.why
