@@ -57,6 +57,7 @@ def test_a_profile_names_accounts_and_groups():
         ("oracle:x:500:54321::/home/oracle:/bin/bash\n", "fail", "the policy requires 54321"),
         ("oracle:x:54321:54321::/home/oracle:/sbin/nologin\n", "fail", "ends a login"),
         ("oracle:x:54321:54321::/home/oracle:/bin/true\n", "fail", "ends a login"),
+        ("oracle:x:0:54321::/home/oracle:/bin/bash\n", "fail", "it is root"),
         ("oracle:x:54321\n", "error", "7 fields"),
     ],
 )
@@ -147,6 +148,7 @@ def test_a_group_without_a_name():
         ("umask a=rx,u=rwx\n", "0022", "pass"),
         ("umask u=rwx,g=rwx,o=rx\n", "0022", "fail"),
         ("umask g-w,o-w\n", "0022", "warn"),
+        ("umask u=rwx,g=rx\n", "0022", "warn"),
         ("umask u=rwx,g=u,o=\n", "0022", "warn"),
         ("umask '077'\n", "0022", "fail"),
         ("umask -S u=rwx,go=\n", "0022", "fail"),
@@ -339,6 +341,30 @@ def test_inventory_and_the_groups_of_the_policy(group, status, why):
         "inst_group dba or install",
     )
     assert why is None or finding.why == why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("inventory_loc=/u01/oraInventory\n", "/etc/oraInst.loc has no inst_group"),
+        ("inventory_loc=/u01/oraInventär\ninst_group=oinstall\n", "characters that are not ASCII"),
+        ("inventory_loc=/u01/ora~Inventory\ninst_group=oinstall\n", None),
+    ],
+)
+def test_inventory_by_its_pointer(text, why):
+    machine = host().file("/etc/oraInst.loc", text)
+    path = text.partition("=")[2].partition("\n")[0]
+    machine.command(f"stat -L -c %u %g %a {path}", "54321 54321 770\n")
+    finding = judged(machine)["inventory"]
+    assert (finding.status, why is None or why in finding.why) == ("fail" if why else "pass", True)
+
+
+@pytest.mark.parametrize("home", ["relative", "/home/\x01oracle"])
+def test_start_files_of_a_home_that_is_no_path(home):
+    machine = host().command("getent passwd oracle", f"oracle:x:54321:54321::{home}:/bin/bash\n")
+    findings = judged(machine)
+    assert not [key for key in machine.evidence if ".bash_profile" in key]
+    assert findings["umask"].status in ("pass", "error")
 
 
 def test_inventory_without_the_grid_home():

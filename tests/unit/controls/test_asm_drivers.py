@@ -135,6 +135,19 @@ class TestVersions:
         findings = judge(machine.file(IO_URING, "2\n"))
         assert (findings["asmlib_module"].status, findings["io_uring"].status) == (module, io_uring)
 
+    def test_of_another_distribution(self, judge):
+        machine = host(V3).file("/etc/os-release", platform_packs.os_release("debian-12"))
+        assert judge(machine)["asmlib_version"].status == "skip"
+
+    def test_a_kernel_with_an_unusual_name(self, judge):
+        machine = host(V2).file("/proc/sys/kernel/osrelease", "../x\n")
+        finding = judge(machine)["asmlib_module"]
+        assert (finding.status, "unusual form" in finding.why) == ("error", True)
+
+    def test_a_systemctl_that_fails_with_an_answer(self, judge):
+        machine = host(V2).command(" ".join(UNIT), "UnitFileState=enabled\n", rc=1)
+        assert judge(machine)["asmlib_start"].status == "error"
+
 
 class TestIoUring:
     @pytest.mark.parametrize(("now", "status"), [("0", "pass"), ("3", "fail")])

@@ -90,6 +90,21 @@ class TestSysctl:
 
 class TestFile:
     @pytest.mark.parametrize(
+        ("count", "shown"), [(1, "v0"), (5, "v0, v1, v2, v3, v4"), (6, "v0, v1, v2, v3, v4, ...")]
+    )
+    def test_the_first_values_are_shown(self, judge, count, shown):
+        text = "".join(f"mode=v{number}\n" for number in range(count))
+        machine = packs.linux().file("/etc/x.conf", text)
+        finding = judge(machine, file="/etc/x.conf", pattern="^mode=(.*)", equals="y")
+        assert (finding.status, finding.persisted) == ("fail", shown)
+
+    @pytest.mark.parametrize(("choices", "status"), [(["a", "b"], "pass"), (["c", "d"], "fail")])
+    def test_one_of_several(self, judge, choices, status):
+        machine = packs.linux().file("/etc/x.conf", "mode=b\n")
+        finding = judge(machine, file="/etc/x.conf", pattern="^mode=(.*)", one_of=choices)
+        assert (finding.status, finding.desired) == (status, "one of " + ", ".join(choices))
+
+    @pytest.mark.parametrize(
         ("text", "status"),
         [
             ("PermitRootLogin no\n", "pass"),
@@ -234,6 +249,12 @@ class TestService:
         machine = packs.linux().command(SYSTEMCTL, text)
         assert judge(machine, service="tuned.service", equals=wanted).status == status
 
+    def test_a_systemctl_that_fails_with_an_answer(self, judge):
+        text = "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\n"
+        machine = packs.linux().command(SYSTEMCTL, text, rc=1)
+        finding = judge(machine, service="tuned.service", equals="running")
+        assert (finding.status, "systemctl ended with 1" in finding.why) == ("error", True)
+
 
 class TestMount:
     @pytest.mark.parametrize(
@@ -255,6 +276,19 @@ class TestMount:
         machine.file("/etc/fstab", f"/dev/sda1 /u01 xfs {fstab} 0 0\n")
         keys = {"option": option} if option else {}
         assert judge(machine, mount="/u01", **keys, **comparison).status == status
+
+    @pytest.mark.parametrize(
+        ("keys", "status"),
+        [
+            ({"equals": "not mounted"}, "pass"),
+            ({"equals": "mounted"}, "fail"),
+            ({"option": "noatime", "equals": "set", "if_absent": "pass"}, "pass"),
+            ({"option": "noatime", "equals": "set", "if_absent": "skip"}, "skip"),
+        ],
+    )
+    def test_a_path_that_nothing_mounts(self, judge, keys, status):
+        machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO).file("/etc/fstab", "")
+        assert judge(machine, mount="/u02", **keys).status == status
 
     def test_what_fstab_does_not_name_is_an_error(self, judge):
         machine = packs.linux().file("/proc/self/mountinfo", MOUNTINFO).file("/etc/fstab", "")
@@ -290,6 +324,20 @@ class TestCommand:
     def test_a_command_that_fails_is_an_error(self, judge):
         machine = packs.linux().command("getenforce (as nobody)", "", rc=1)
         assert judge(machine, command=["getenforce"], equals="Enforcing").status == "error"
+
+    @pytest.mark.parametrize(
+        ("text", "keys", "status"),
+        [
+            ("Enforcing\n", {}, "pass"),
+            ("Enforcing\nmode x\n", {}, "error"),
+            ("a\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "pass"),
+            ("mode=Permissive\nmode=Enforcing\n", {"pattern": "^mode=(.*)"}, "fail"),
+        ],
+    )
+    def test_one_line_or_a_pattern(self, judge, text, keys, status):
+        machine = packs.linux().command("getenforce (as nobody)", text)
+        finding = judge(machine, command=["getenforce"], equals="Enforcing", **keys)
+        assert finding.status == status
 
     @pytest.mark.parametrize(
         "argv",
