@@ -53,14 +53,14 @@ def of_example(number: int, control: str) -> Case:
     return Case(control, evidence.load_pack(str(path)), example_packs.policies().get(control, {}))
 
 
-def busy_mount() -> Case:
-    """Slow requests that wait, and that are sent again."""
-    slow = Op(ops=900, rtt=24.0, queue=7.0, retransmissions=9)
+def mount(op: Op, shows: str | None = None, **wire: int) -> Case:
+    """A mount whose requests are slow, wait, or are sent again."""
+    options = nfs_packs.OPTIONS.replace("tcp", "udp") if shows else nfs_packs.OPTIONS
     machine = nfs_packs.nfs_host().persisted_mount(
-        "/u02", "filer1:/vol/u02", did=Did(read=slow, write=slow)
+        "/u02", "filer1:/vol/u02", options, shows, did=Did(read=op, write=op)
     )
     machine.database("/u02/oradata/ORCL/system01.dbf", "/u02/oradata/ORCL/redo01.log")
-    return told("nfs_mounts", machine, {})
+    return told("nfs_mounts", machine.wire(**wire), {})
 
 
 CASES: dict[str, Callable[[], Case]] = {
@@ -75,7 +75,14 @@ CASES: dict[str, Callable[[], Case]] = {
         }.items()
         for control in controls
     },
-    "nfs_mounts with a busy mount": busy_mount,
+    "nfs_mounts with a busy mount": lambda: mount(
+        Op(ops=900, rtt=24.0, queue=7.0, retransmissions=9)
+    ),
+    "nfs_mounts with a queue": lambda: mount(Op(ops=900, rtt=1.0, queue=7.0)),
+    "nfs_mounts over UDP": lambda: mount(
+        Op(ops=900, retransmissions=9), nfs_packs.shown(proto="udp")
+    ),
+    "nfs_mounts with lost segments": lambda: mount(Op(), sent=20000, retransmitted=100),
     "interconnect with losses": lambda: told(
         "interconnect", interconnect_packs.Node().lost(IPReversePathFilter=30, IpReasmFails=30), {}
     ),
