@@ -1,7 +1,7 @@
 """What each control says when one answer of a good host fails, is denied, absent or empty.
 
-The statuses that change are in lost_answers.json, with the first sentence that changes. A control
-that was changed on purpose has others; review the difference after
+The statuses that change are in lost_answers.json, with the first new sentence and the plan. If a
+control was changed on purpose, review the difference after
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k lost_answers tests/unit
 """
 
@@ -37,7 +37,8 @@ import test_packs_by_command
 import test_time_sync
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES, planner
+from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
@@ -163,13 +164,32 @@ class Noted(RecordedHost):
         return super()._answer(key, kind, ask, record)
 
 
-def judged(control: str, policy: Readings, readings: Readings) -> tuple[list[Finding], set[str]]:
+class Judged(NamedTuple):
+    findings: list[Finding]
+    plan: str
+    asked: set[str]
+
+
+def judged(control: str, policy: Readings, readings: Readings) -> Judged:
     host = Noted(readings)
-    return audit.judge_host(host, {control: policy}), host.asked
+    findings = audit.judge_host(host, {control: policy})
+    return Judged(findings, planned(control, policy, host), host.asked)
 
 
-def difference(before: list[Finding], after: list[Finding]) -> dict[str, Any]:
-    """{status: its checks that had another, "says": the first sentence that is new}"""
+def planned(control: str, policy: Readings, host: Noted) -> str:
+    """What apply would do."""
+    values = CONTROLS[control].policy_from(policy)
+    try:
+        found = planner(control)(CONTROLS[control].read(host, values), values)
+    except HostproofError as problem:
+        return f"{type(problem).__name__}: {problem}"[:100]
+    reasons = [reason.override or reason.reason[:100] for reason in found.refusals]
+    return f"{len(found.changes)} changes" + "".join(f"; refused: {text}" for text in reasons)
+
+
+def difference(was: Judged, now: Judged) -> dict[str, Any]:
+    """{status: its checks that had another, "says": the first sentence that is new, "plan"}"""
+    before, after = was.findings, now.findings
     old = {(finding.check, finding.title.partition(": ")[0], finding.status) for finding in before}
     why = {finding.why for finding in before}
     changed: dict[str, Any] = {}
@@ -181,19 +201,20 @@ def difference(before: list[Finding], after: list[Finding]) -> dict[str, Any]:
                 checks.append(name)
     says = next((finding.why for finding in after if finding.why not in why), None)
     shown = {status: " ".join(checks) for status, checks in sorted(changed.items())}
-    return shown | ({"says": says[:160]} if says else {})
+    shown |= {"says": says[:160]} if says else {}
+    return shown | ({"plan": now.plan} if now.plan != was.plan else {})
 
 
 def outcomes(control: str, policy: Readings, readings: Readings) -> Iterator[tuple[str, Any]]:
-    before, asked = judged(control, policy, readings)
-    for key in sorted(asked & set(readings)):
+    before = judged(control, policy, readings)
+    for key in sorted(before.asked & set(readings)):
         if "error" in readings[key]:
             continue
         for fault in FAULTS:
             reading = fault(readings[key])
             if reading is None:
                 continue
-            changed = difference(before, judged(control, policy, readings | {key: reading})[0])
+            changed = difference(before, judged(control, policy, readings | {key: reading}))
             if changed:
                 yield f"{key[:200]} {fault.__name__}", changed
 
