@@ -1,0 +1,93 @@
+"""What whole, cut and altered reports lead to: their windows, figures and remarks, or the error.
+
+The outcomes are in altered_reports.json. If others are meant, review the difference after
+HOSTPROOF_WRITE_FIXTURES=1 pytest -k altered_reports tests/unit
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls.latency.measurement import reports
+from ansible.module_utils.hostproof.errors import ParseError
+from matrix.replay import plain
+
+EXPECTED = Path(__file__).with_name("altered_reports.json")
+FOLDER = packs.FIXTURES / "latency"
+FILES = sorted(
+    path.name
+    for path in FOLDER.iterdir()
+    if path.suffix in (".txt", ".trc", ".lst", "") and reports.recognised(path.read_text())
+)
+
+
+def without_part(text: str, part: int) -> str:
+    lines = text.split("\n")
+    size = len(lines) // 8 + 1
+    return "\n".join(lines[: part * size] + lines[(part + 1) * size :])
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "twice": lambda text: text + "\n" + text,
+    "followed by another": lambda text: text + "\n" + re.sub(r"\b7", "8", text),
+    "with line ends of Windows": lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+    "cut in the middle": lambda text: text[: len(text) // 2],
+    "with zeros": lambda text: re.sub(r"(?<=  )[\d,]+(?=\n)", "0", text),
+    "with larger numbers": lambda text: re.sub(r"(?<=  )(\d{1,3})(?= )", r"9\1", text),
+    "with hash signs": lambda text: re.sub(r"(?<=  )[\d,]{4,}", lambda n: "#" * len(n[0]), text),
+    **{
+        f"without part {part}": lambda text, part=part: without_part(text, part)
+        for part in range(8)
+    },
+}
+
+
+def outcome(text: str, **told: Any) -> Any:
+    try:
+        report = reports.read(text, **told)
+    except ParseError as problem:
+        return str(problem)[:160]
+    windows = [window.to_json() for window in report.windows]
+    content = json.dumps([plain(report.figures), windows], sort_keys=True)
+    return {
+        "kind": report.kind,
+        "windows": dict(sorted(Counter(window.layer for window in report.windows).items())),
+        "remarks": [remark[:120] for remark in report.remarks],
+        "content": hashlib.sha256(content.encode()).hexdigest()[:16],
+    }
+
+
+def of_file(name: str) -> dict[str, Any]:
+    text = (FOLDER / name).read_text()
+    found = {words: outcome(change(text)) for words, change in CHANGES.items()}
+    found["of release 11.2"] = outcome(text, release="11.2.0.1.0")
+    found["of a container database"] = outcome(text, multitenant=True)
+    whole = found["as it is"]
+    # What changes nothing is not told again.
+    return {words: one for words, one in found.items() if one != whole or words == "as it is"}
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    if os.environ.get("HOSTPROOF_WRITE_FIXTURES"):
+        every = {name: of_file(name) for name in FILES}
+        EXPECTED.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n")
+    return dict(json.loads(EXPECTED.read_text()))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_report_leads_to(name: str, expected: dict[str, Any]):
+    """If it is meant: HOSTPROOF_WRITE_FIXTURES=1 pytest -k altered_reports tests/unit"""
+    assert of_file(name) == expected[name]
+
+
+def test_no_outcome_of_a_file_that_is_gone(expected: dict[str, Any]):
+    assert set(expected) == set(FILES)
