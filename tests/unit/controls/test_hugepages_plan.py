@@ -285,6 +285,59 @@ class TestGuards:
         assert override in refused
         assert set(accepted) == set(refused) - {override}
 
+    @pytest.mark.parametrize(
+        ("spoil", "changes", "overrides"),
+        [
+            # 8196 pages of 2 MiB are 16785408 KiB: 70 percent, and all, of these sizes.
+            (lambda machine: machine.memory(MemTotal=23979155), {}, set()),
+            (
+                lambda machine: machine.memory(MemTotal=23979153),
+                {},
+                {"allow_over_memory_limit"},
+            ),
+            (
+                lambda machine: machine.memory(MemTotal=16785408),
+                {},
+                {"allow_over_memory_limit"},
+            ),
+            (lambda machine: machine.memory(MemTotal=16785407), {}, {None}),
+            (
+                lambda machine: machine.memory(MemTotal=16785407),
+                {"allow_over_memory_limit": True},
+                {None},
+            ),
+            (lambda machine: machine.memory(MemAvailable=16785408), {}, set()),
+            (lambda machine: machine.memory(MemAvailable=16785407), {}, {"allow_low_memory"}),
+            (lambda machine: machine.pool(8197, 1), {}, set()),
+            (lambda machine: machine.pool(8197, 0), {}, {"allow_shrink_below_use"}),
+            # No growth needs no memory.
+            (lambda machine: machine.pool(8196, 0).memory(MemAvailable=0), {}, set()),
+            (
+                lambda machine: machine.pool(8195, 0).memory(MemAvailable=0),
+                {},
+                {"allow_low_memory"},
+            ),
+            (
+                lambda machine: machine.file(
+                    "/proc/buddyinfo", "Node 0, zone Normal 0 0 0 0 0 0 0 0 0 8196 0\n"
+                ),
+                {},
+                set(),
+            ),
+            (
+                lambda machine: machine.file(
+                    "/proc/buddyinfo", "Node 0, zone Normal 9 9 9 9 9 9 9 9 9 8195 0\n"
+                ),
+                {},
+                {"allow_compaction"},
+            ),
+        ],
+    )
+    def test_guards_at_their_edges(self, plan, spoil, changes, overrides):
+        machine = fresh_host()
+        spoil(machine)
+        assert set(reasons(plan(machine, instances=LISTED, **changes))) == overrides
+
     def test_growth_at_the_next_boot_needs_no_free_memory_now(self, plan):
         machine = fresh_host().memory(MemAvailable=MIB)
         assert plan(machine, instances=LISTED, activation="reboot").refusals == []
