@@ -21,6 +21,8 @@ from default_policies import changed_policy
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESSES = {"node1": "192.0.2.1", "node2": "192.0.2.2"}
 PEERS = [{"address": address} for address in ADDRESSES.values()]
+#: The same list on all nodes, with their addresses in a second network.
+BOTH = [*PEERS, {"address": "198.51.100.1"}, {"address": "198.51.100.2"}]
 
 JUDGE = """
 import json, sys
@@ -50,45 +52,51 @@ class Switched:
         self.ip("switch", "link", "add", "br0", "type", "bridge", "mcast_snooping", "0")
         self.ip("switch", "link", "set", "br0", "up")
         for name, address in ADDRESSES.items():
-            ends = ("eth1", "type", "veth", "peer", "name", name, "netns", self.names["switch"])
-            self.ip(name, "link", "add", *ends)
-            self.ip(name, "address", "add", f"{address}/24", "brd", "+", "dev", "eth1")
-            self.ip(name, "link", "set", "eth1", "up")
-            self.ip("switch", "link", "set", name, "master", "br0", "up")
+            self.connect(name, "eth1", f"{address}/24")
+
+    def connect(self, name: str, device: str, address: str) -> None:
+        """The port of the switch is named for the node and its device."""
+        port = f"{name}-{device}"
+        ends = (device, "type", "veth", "peer", "name", port, "netns", self.names["switch"])
+        self.ip(name, "link", "add", *ends)
+        self.ip(name, "address", "add", address, "brd", "+", "dev", device)
+        self.ip(name, "link", "set", device, "up")
+        self.ip("switch", "link", "set", port, "master", "br0", "up")
 
     def drop(self, kind: str, port: str) -> None:
         """``kind`` is "mcast_flood" or "bcast_flood"."""
         bridge = ["ip", "netns", "exec", self.names["switch"], "bridge", "link", "set"]
         self.run([*bridge, "dev", port, kind, "off"])
 
-    def introduce(self) -> None:
+    def introduce(self, device: str = "eth1", network: str = "192.0.2.") -> None:
         """The nodes know each other's hardware addresses: ARP requests are broadcasts."""
-        link = {name: self.hardware(name) for name in ADDRESSES}
+        link = {name: self.hardware(name, device) for name in ADDRESSES}
         for name, other in (("node1", "node2"), ("node2", "node1")):
-            neighbor = (ADDRESSES[other], "lladdr", link[other], "dev", "eth1")
+            neighbor = (network + other[-1], "lladdr", link[other], "dev", device)
             self.ip(name, "neigh", "replace", *neighbor, "nud", "permanent")
 
-    def hardware(self, name: str) -> str:
-        command = ["ip", "-n", self.names[name], "-j", "link", "show", "eth1"]
+    def hardware(self, name: str, device: str) -> str:
+        command = ["ip", "-n", self.names[name], "-j", "link", "show", device]
         shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         return str(json.loads(shown.stdout)[0]["address"])
 
-    def judge(self, *nodes: str, **changes: Any) -> dict[str, dict[str, list[str]]]:
-        """Status, reason and what is in use for each peer, audited on these nodes at one time."""
+    def start(self, node: str, **changes: Any) -> subprocess.Popen[str]:
+        """An audit of the node that has begun."""
         values = {"interfaces": ["eth1"], "peers": PEERS, "multicast_seconds": 4, **changes}
         policy = json.dumps({**changed_policy("interconnect", **values), "window_seconds": 0})
         program = [sys.executable, "-c", JUDGE, str(ROOT / "module_utils"), policy]
-        audits = {
-            name: subprocess.Popen(
-                ["ip", "netns", "exec", self.names[name], *program],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for name in nodes
-        }
-        return {
-            name: json.loads(audit.communicate(timeout=120)[0]) for name, audit in audits.items()
-        }
+        command = ["ip", "netns", "exec", self.names[node], *program]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def result(self, audit: subprocess.Popen[str]) -> dict[str, list[str]]:
+        """Status, reason and what is in use for each peer."""
+        results: dict[str, list[str]] = json.loads(audit.communicate(timeout=120)[0])
+        return results
+
+    def judge(self, *nodes: str, **changes: Any) -> dict[str, dict[str, list[str]]]:
+        """The results of these nodes, audited at one time."""
+        audits = {name: self.start(name, **changes) for name in nodes}
+        return {name: self.result(audit) for name, audit in audits.items()}
 
 
 @contextlib.contextmanager
@@ -121,17 +129,17 @@ def test_both_nodes_hear_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"), [("mcast_flood", "224.0.0.251"), ("bcast_flood", "broadcast")]
+    ("kind", "what"), [("mcast_flood", "224.0.0.251"), ("bcast_flood", "the broadcast address")]
 )
 def test_a_switch_that_drops_one_kind_fails_where_it_does_not_arrive(kind: str, what: str) -> None:
     with switched() as network:
         network.introduce()
-        network.drop(kind, "node2")
+        network.drop(kind, "node2-eth1")
         results = network.judge("node1", "node2")
     assert results["node1"]["192.0.2.2"][0] == "pass", results
     status, why, _in_use = results["node2"]["192.0.2.1"]
     assert status == "fail", results
-    assert f"No packet to {what} came" in why
+    assert f"0 packets to {what} arrived" in why
 
 
 def test_a_node_that_is_not_audited_is_unknown() -> None:
@@ -142,6 +150,43 @@ def test_a_node_that_is_not_audited_is_unknown() -> None:
 
 
 def test_nothing_is_sent_without_seconds() -> None:
+    """A node that listens hears nothing of one that does not send."""
     with switched() as network:
-        results = network.judge("node1", multicast_seconds=0)["node1"]
+        silent = network.start("node2", multicast_seconds=0)
+        status, why, _in_use = network.judge("node1")["node1"]["192.0.2.2"]
+        results = network.result(silent)
+    assert (status, "only 0 packets" in why) == ("error", True)
     assert {status for status, _why, _in_use in results.values()} == {"skip"}
+
+
+def test_two_addresses_of_an_interface_are_two_networks() -> None:
+    with switched() as network:
+        for name, number in (("node1", 1), ("node2", 2)):
+            network.ip(name, "address", "add", f"198.51.100.{number}/24", "dev", "eth1")
+        results = network.judge("node1", "node2", peers=BOTH)["node1"]
+    assert {results["192.0.2.2"][0], results["198.51.100.2"][0]} == {"pass"}, results
+
+
+def test_a_packet_on_another_interface_does_not_count() -> None:
+    """Both private networks of a node are on one switch, and one of them gets no groups."""
+    with switched() as network:
+        for name, number in (("node1", 1), ("node2", 2)):
+            network.connect(name, "eth2", f"198.51.100.{number}/24")
+        network.introduce()
+        network.introduce("eth2", "198.51.100.")
+        network.drop("mcast_flood", "node2-eth2")
+        two = ["eth1", "eth2"]
+        results = network.judge("node1", "node2", interfaces=two, peers=BOTH)["node2"]
+    assert results["192.0.2.1"][0] == "pass", results
+    assert results["198.51.100.1"][0] == "fail", results
+
+
+def test_a_second_network_that_is_down_on_the_other_node_is_unknown() -> None:
+    with switched() as network:
+        for name, number in (("node1", 1), ("node2", 2)):
+            network.connect(name, "eth2", f"198.51.100.{number}/24")
+        network.ip("switch", "link", "set", "node2-eth2", "down")
+        two = ["eth1", "eth2"]
+        results = network.judge("node1", "node2", interfaces=two, peers=BOTH)["node1"]
+    assert results["192.0.2.2"][0] == "pass", results
+    assert results["198.51.100.2"][0] == "error", results

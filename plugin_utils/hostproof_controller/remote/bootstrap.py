@@ -41,7 +41,7 @@ def compiled():
 
 
 COMPILED = compiled()
-if not (_text or COMPILED):
+if not COMPILED and not any(_source[2] for _source in SOURCES.values()):
     # The controller sends the sources as well (payload.UNUSABLE).
     sys.exit(76)
 

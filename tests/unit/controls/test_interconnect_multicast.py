@@ -35,15 +35,19 @@ def verdict(node, **changes):
         ({}, "pass", ""),
         # Optional since Oracle 12.1.
         ({"230.0.1.0": 0}, "pass", ""),
-        ({"224.0.0.251": 0}, "fail", "No packet to 224.0.0.251 came"),
-        ({"broadcast": 0}, "fail", "No packet to broadcast came"),
-        ({"224.0.0.251": 0, "broadcast": 0}, "fail", "to 224.0.0.251 and broadcast came"),
+        ({"224.0.0.251": 0}, "fail", "0 packets to 224.0.0.251 arrived, but 50 unicast packets"),
+        ({"broadcast": 0}, "fail", "0 packets to the broadcast address arrived"),
+        ({"224.0.0.251": 0, "broadcast": 0}, "fail", "251 and 0 packets to the broadcast address"),
+        ({"224.0.0.251": 0, "broadcast": 3}, "fail", "251 and 3 packets to the broadcast address"),
+        ({"224.0.0.251": 24}, "warn", "24 packets to 224.0.0.251 arrived, but 50 unicast"),
+        ({"224.0.0.251": 25, "broadcast": 25}, "pass", ""),
         ({"unicast": 5, "224.0.0.251": 0}, "fail", "but 5 unicast packets"),
         # Not enough to know that the node was sending.
         ({"unicast": 4}, "error", "only 4 packets of 192.168.10.2 came"),
         ({"unicast": 0, "224.0.0.251": 0}, "error", "audit all nodes in one run"),
         ({"broadcast": None}, "error", "record it again"),
         ({"unicast": "many"}, "error", "record it again"),
+        ({"224.0.0.251": -1}, "error", "record it again"),
     ],
 )
 def test_each_kind_of_packet(counts, status, says):
@@ -53,7 +57,7 @@ def test_each_kind_of_packet(counts, status, says):
 
 
 def test_the_counts_are_shown():
-    counts = "50 224.0.0.251, 0 230.0.1.0, 50 broadcast, 50 unicast"
+    counts = "224.0.0.251: 50, 230.0.1.0: 0, broadcast: 50, unicast: 50"
     assert verdict(heard(**{"230.0.1.0": 0})).in_use == counts
 
 
@@ -82,12 +86,30 @@ def test_its_own_address_is_skipped():
 
 
 def test_it_is_off_by_default():
-    finding = verdict(heard(), multicast_seconds=0)
+    node = heard()
+    finding = verdict(node, multicast_seconds=0)
     assert finding.status == "skip"
+    assert not node.has("windows:group packets")
     assert "interconnect_multicast_seconds is 0" in finding.why
 
 
-@pytest.mark.parametrize("seconds", [-1, 61, "ten"])
+def test_the_fix_names_what_is_lost():
+    fix = verdict(heard(broadcast=0)).fix
+    assert fix.startswith("permit packets to the broadcast address on the switch")
+
+
+def test_a_network_of_two_addresses_has_no_broadcasts():
+    node = heard()
+    node.command("ip -o addr show", ADDRESSES.replace("/24 brd 192.168.10.255", "/31"))
+    assert verdict(node).status == "skip"
+
+
+@pytest.mark.parametrize("seconds", [-1, 1, 1.9, 61, "ten"])
 def test_other_numbers_of_seconds_are_rejected(seconds):
     with pytest.raises(Exception, match="interconnect_multicast_seconds"):
         verdict(heard(), multicast_seconds=seconds)
+
+
+@pytest.mark.parametrize("seconds", [2, 60])
+def test_from_two_seconds_to_a_minute_is_accepted(seconds):
+    assert verdict(heard(), multicast_seconds=seconds).status == "pass"

@@ -331,16 +331,18 @@ def _read_route(host: Host, peer: Peer, wanted_size: Optional[int]) -> Route:
 def _read_heard(
     host: Host, addresses: List[ip_addr.Address], peers: Iterable[str], seconds: float
 ) -> Dict[str, Answer[Heard]]:
-    own = [address for address in addresses if address.network.version == 4]
+    # A network of two addresses has no broadcast address (RFC 3021).
+    own = [
+        address
+        for address in addresses
+        if address.network.version == 4 and address.network.prefixlen <= 30
+    ]
     nodes = [
         peer
         for peer in peers
         if any(ipaddress.ip_address(peer) in address.network for address in own)
     ]
-    if not seconds or not nodes:
-        return {}
-    broadcasts = {address.address: str(address.network.broadcast_address) for address in own}
-    return group_packets.listen(host, broadcasts, nodes, seconds)
+    return group_packets.listen(host, own, nodes, seconds) if seconds and nodes else {}
 
 
 def _read_losses(host: Host, seconds: float) -> Losses:

@@ -52,6 +52,12 @@ def _modes(values: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str
     return value
 
 
+def _seconds(values: PolicyValues, name: str, value: float) -> float:
+    if 0 < value < 2:
+        raise values.error(name, "must be 0 or from 2 to 60 seconds")
+    return value
+
+
 class Peer(NamedTuple):
     """Another node. ``mtu`` None means the MTU of the local device that routes to it."""
 
@@ -100,6 +106,7 @@ class Policy(NamedTuple):
 
     The same list can be used on all nodes, because addresses of the host itself are skipped.
     Packets are sent only to these addresses, unless C(interconnect_test_nodes) is C(true).
+    C(interconnect_multicast_seconds) adds multicast and broadcast packets.
 
     Default: []
     """
@@ -109,10 +116,10 @@ class Policy(NamedTuple):
 
     Default: false
     """
-    multicast_seconds: float = decimal(0, 60)
+    multicast_seconds: float = decimal(0, 60).then(_seconds)
     """Seconds in which this host sends multicast, broadcast and unicast packets on the private
-    interfaces and listens for those of the other nodes (UDP port 42425), such as C(10). Audit all
-    nodes in one run, with C(--forks) of at least their number. C(0) sends nothing.
+    interfaces and listens for those of the other nodes (UDP port 42425), such as C(10); from 2 to
+    60. Audit all nodes in one run, with C(--forks) of at least their number. C(0) sends nothing.
 
     Default: 0
     """

@@ -14,6 +14,11 @@ from .subjects import BOOK, PEERS
 
 rules = Rules(NAME)
 
+#: What Clusterware needs, and what it is called.
+_REQUIRED = {
+    group_packets.MULTICAST: group_packets.MULTICAST,
+    group_packets.BROADCAST: "the broadcast address",
+}
 #: A second of packets. A switch can lose the first packets to a group after a node has joined it.
 _ENOUGH = 5
 
@@ -118,13 +123,14 @@ def multicast(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
             f"only {unicast} packets of {peer.address} came: audit all nodes in one run with "
             f"enough --forks, and open UDP port {group_packets.PORT}",
         )
-    required = (group_packets.MULTICAST, group_packets.BROADCAST)
-    missing = [kind for kind in required if not heard[kind]]
+    lost = [kind for kind in _REQUIRED if heard[kind] * 2 < unicast]
+    arrived = [f"{heard[kind]} packets to {_REQUIRED[kind]}" for kind in lost]
     return Verdict(
-        FAIL if missing else PASS,
-        f"No packet to {' and '.join(missing)} came, but {unicast} unicast packets.",
-        fix="configure an IGMP querier on the switch, or disable IGMP snooping there",
-        desired=f"packets to {' and '.join(required)}",
-        in_use=", ".join(f"{count} {kind}" for kind, count in heard.items()),
+        FAIL if not all(heard[kind] for kind in lost) else WARN if lost else PASS,
+        f"{' and '.join(arrived)} arrived, but {unicast} unicast packets.",
+        fix=f"permit packets to {' and '.join(_REQUIRED[kind] for kind in lost)} on the switch "
+        "(IGMP snooping needs a querier) and in the packet filters of both nodes",
+        desired=f"packets to {' and '.join(_REQUIRED.values())}",
+        in_use=", ".join(f"{kind}: {count}" for kind, count in heard.items()),
         evidence=[group_packets.KEY, route.key],
     )

@@ -8,15 +8,18 @@ Guide for Linux, Multicast Requirements for Networks. Sources: ip(7), udp(7); ke
 include/uapi/linux/in.h."""
 
 import contextlib
+import ipaddress
 import select
 import socket
+import struct
 import time
-from typing import Dict, Iterable, Sequence
+from typing import Dict, Sequence, Tuple
 
 from ....collect.answer import Answer, attempt, known
 from ....collect.host import Host
 from ....collect.measured import Measured
 from ....errors import Unanswered
+from ....parsers.net.ip_addr import Address
 
 _NAME = "group packets"
 KEY = "windows:" + _NAME
@@ -31,76 +34,114 @@ _PACKET_INFO = 8  # IP_PKTINFO; Python's socket does not name it
 #: The kinds of packets. The second group is that of Oracle 11.2.
 MULTICAST, OLD_MULTICAST = "224.0.0.251", "230.0.1.0"
 BROADCAST, UNICAST = "broadcast", "unicast"
+_KINDS = (MULTICAST, OLD_MULTICAST, BROADCAST, UNICAST)
 
 #: Number of packets of each kind that came from a node.
 Heard = Dict[str, int]
 
 
 def listen(
-    host: Host, broadcasts: Dict[str, str], nodes: Sequence[str], seconds: float
+    host: Host, own: Sequence[Address], nodes: Sequence[str], seconds: float
 ) -> Dict[str, Answer[Heard]]:
-    """What came from each of these addresses. ``broadcasts`` has the broadcast address of each IPv4
-    address of this host on the interconnect."""
-    result = attempt(host.windows, _NAME, lambda: _measure(broadcasts, nodes, seconds))
+    """What came from each node. ``own`` are the IPv4 addresses of this host on the interconnect, in
+    networks with a broadcast address. Each node is in one of these networks."""
+    result = attempt(host.windows, _NAME, lambda: _measure(own, nodes, seconds))
     return {node: attempt(lambda each=node: _heard(known(result), each)) for node in nodes}
 
 
 def _heard(result: Measured, node: str) -> Heard:
     values = result.figures or {}
     heard = {}
-    for kind in (MULTICAST, OLD_MULTICAST, BROADCAST, UNICAST):
+    for kind in _KINDS:
         value = values.get(f"{node} {kind}")
-        if not isinstance(value, (int, float)):
+        if not isinstance(value, (int, float)) or value < 0:
             raise Unanswered(KEY, f"{node} was not asked: record it again")
         heard[kind] = int(value)
     return heard
 
 
-def _measure(broadcasts: Dict[str, str], nodes: Sequence[str], seconds: float) -> Measured:
-    kinds = {MULTICAST: MULTICAST, OLD_MULTICAST: OLD_MULTICAST}
-    kinds.update(dict.fromkeys(broadcasts.values(), BROADCAST))
-    kinds.update(dict.fromkeys(broadcasts, UNICAST))
-    counts = {f"{node} {kind}": 0 for node in nodes for kind in kinds.values()}
+def _measure(own: Sequence[Address], nodes: Sequence[str], seconds: float) -> Measured:
+    counts = {f"{node} {kind}": 0 for node in nodes for kind in _KINDS}
+    neighbors = {
+        local: [node for node in nodes if ipaddress.ip_address(node) in local.network]
+        for local in own
+    }
+    keys = {}
+    for local in own:
+        for node in neighbors[local]:
+            keys.update(_keys(local, node))
     with contextlib.ExitStack() as opened:
         receiver, *others = (
             opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-            for _ in range(1 + len(broadcasts))
+            for _ in range(1 + len(own))
         )
-        _join_groups(receiver, broadcasts)
-        senders = dict(zip(broadcasts, others))
-        for address, sender in senders.items():
-            _bind(sender, address)
+        _join_groups(receiver, own)
+        senders = dict(zip(own, others))
+        for local, sender in senders.items():
+            _bind(sender, local.address)
         until = time.monotonic() + seconds
         following = 0.0
         while time.monotonic() < until:
             if time.monotonic() >= following:
                 following = time.monotonic() + _PAUSE
-                for address, sender in senders.items():
-                    # Unicast is last: who receives it could have received the others.
-                    for place in (MULTICAST, OLD_MULTICAST, broadcasts[address], *nodes):
-                        # A packet that is not sent is missing on the other node.
-                        with contextlib.suppress(OSError):
-                            sender.sendto(_MESSAGE, (place, PORT))
-            if not select.select([receiver], [], [], _PAUSE)[0]:
-                continue
-            data, control, _flags, (source, _port) = receiver.recvmsg(
-                len(_MESSAGE) + 1, 512, socket.MSG_DONTWAIT
-            )
-            for level, kind, value in control:
-                if (level, kind, data) == (0, _PACKET_INFO, _MESSAGE) and len(value) >= 12:
-                    key = f"{source} {kinds.get(socket.inet_ntoa(value[8:12]))}"
-                    if key in counts:
-                        counts[key] += 1
+                for local, sender in senders.items():
+                    _send(sender, local, neighbors[local])
+            if select.select([receiver], [], [], _PAUSE)[0]:
+                key = keys.get(_received(receiver))
+                if key is not None:
+                    counts[key] += 1
     return Measured([], [], dict(counts))
 
 
-def _join_groups(receiver: socket.socket, addresses: Iterable[str]) -> None:
+#: Index of the interface, source and destination of a packet.
+_Packet = Tuple[int, str, str]
+
+
+def _keys(local: Address, node: str) -> Dict[_Packet, str]:
+    """The count of each packet of the node on this network. Other packets do not count."""
+    index = socket.if_nametoindex(local.interface)
+    return {
+        (index, node, MULTICAST): f"{node} {MULTICAST}",
+        (index, node, OLD_MULTICAST): f"{node} {OLD_MULTICAST}",
+        (index, node, _broadcast(local)): f"{node} {BROADCAST}",
+        (index, node, local.address): f"{node} {UNICAST}",
+    }
+
+
+def _send(sender: socket.socket, local: Address, neighbors: Sequence[str]) -> None:
+    # Unicast is last: who receives it could have received the others.
+    for place in (MULTICAST, OLD_MULTICAST, _broadcast(local), *neighbors):
+        # A packet that is not sent is missing on the other node.
+        with contextlib.suppress(OSError):
+            sender.sendto(_MESSAGE, (place, PORT))
+
+
+def _received(receiver: socket.socket) -> _Packet:
+    """The next packet. A packet of another program does not count."""
+    data, control, _flags, (source, _port) = receiver.recvmsg(
+        len(_MESSAGE) + 1, 512, socket.MSG_DONTWAIT
+    )
+    for level, kind, value in control:
+        if (level, kind) == (0, _PACKET_INFO) and len(value) >= 12 and data == _MESSAGE:
+            return struct.unpack("=i", value[:4])[0], source, socket.inet_ntoa(value[8:12])
+    return 0, "", ""
+
+
+def _broadcast(local: Address) -> str:
+    return str(local.network.broadcast_address)
+
+
+def _join_groups(receiver: socket.socket, own: Sequence[Address]) -> None:
     receiver.setsockopt(0, _PACKET_INFO, 1)
     receiver.bind(("", PORT))
     for group in (MULTICAST, OLD_MULTICAST):
-        for address in addresses:
-            membership = socket.inet_aton(group) + socket.inet_aton(address)
-            receiver.setsockopt(0, socket.IP_ADD_MEMBERSHIP, membership)
+        # An interface with two addresses joins once.
+        for name in sorted({local.interface for local in own}):
+            # struct ip_mreqn
+            member = struct.pack(
+                "=4s4si", socket.inet_aton(group), bytes(4), socket.if_nametoindex(name)
+            )
+            receiver.setsockopt(0, socket.IP_ADD_MEMBERSHIP, member)
 
 
 def _bind(sender: socket.socket, address: str) -> None:
