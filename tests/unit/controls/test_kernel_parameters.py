@@ -491,6 +491,17 @@ class TestOwners:
             "it from /etc/sysctl.d/50.conf:1 = 1048576; or leave"
         )
 
+    def test_the_file_of_apply_is_not_removed_where_it_loses(self, judge):
+        """The finding about the value advises to remove the other line: both would leave none."""
+        machine = with_home(stock())
+        machine.file(kernel_packs.DROP_IN, "net.core.rmem_max = 4194304\n")
+        machine.file("/etc/sysctl.d/99-zzz.conf", "net.core.rmem_max = 1\n")
+        finding = judge(machine)["kernel_parameters.consistent_sources"]
+        assert finding.fix.startswith(
+            "net.core.rmem_max: remove it from /etc/sysctl.d/99-zzz.conf:1, so that the file of "
+            "apply decides; or leave"
+        )
+
     def test_places_that_agree(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")

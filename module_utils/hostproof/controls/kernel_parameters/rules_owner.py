@@ -42,7 +42,7 @@ def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if conflicts else PASS,
         why=f"{len(conflicts)} of them are set otherwise elsewhere: {'; '.join(conflicts)}.",
-        fix="; ".join(_step(parameter, facts) for parameter in disagreeing)
+        fix="; ".join(_step(parameter, facts, policy) for parameter in disagreeing)
         + "; or leave a parameter to its owner with kernel_parameters_unmanaged",
         desired="one value for each parameter",
         persisted="; ".join(conflicts) or "no two places disagree",
@@ -74,7 +74,7 @@ def _disagreement(parameter: Parameter, facts: Facts) -> str:
     return f"{parameter.name} = {winner.value} from {winner.place} wins over {others}"
 
 
-def _step(parameter: Parameter, facts: Facts) -> str:
+def _step(parameter: Parameter, facts: Facts, policy: Policy) -> str:
     """A place that has the required value is never removed before the winner has it."""
     winner = existing(at_boot_of(parameter, facts.boot).winner)
     others = ", ".join(_others(parameter, facts))
@@ -83,6 +83,9 @@ def _step(parameter: Parameter, facts: Facts) -> str:
         return f"{parameter.name}: keep {winner.place}, and remove it from {others}"
     if is_right is None:
         return f"{parameter.name}: keep one place, after a check of its value"
+    if policy.sysctl_file in others:
+        # As the other findings about the parameter advise.
+        return f"{parameter.name}: remove it from {winner.place}, so that the file of apply decides"
     return (
         f"{parameter.name}: first correct {winner.place}, which wins; then remove it from {others}"
     )
