@@ -204,3 +204,22 @@ def test_every_folder_of_modprobe_d_is_read():
         machine = host().file(f"{folder}/x.conf", f"options sunrpc {ENTRIES}=5\n")
         read = None if folder.startswith("/run/") else ("5", f"{folder}/x.conf:1")
         assert boot(machine)[0] == read
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/etc/tmpfiles.d/a.conf", f"w /proc/sys/sunrpc/{MAXIMUM} - - - - 65536"),
+        ("/etc/tmpfiles.d/a.conf", f"w /sys/module/sunrpc/parameters/{MAXIMUM} - - - - 65536"),
+        ("/etc/rc.local", f"echo 65536 > /sys/module/sunrpc/parameters/{MAXIMUM}"),
+    ],
+)
+def test_files_that_are_written_once_the_module_is_loaded(path, line):
+    machine = host().file("/etc/modprobe.d/a.conf", f"options sunrpc {MAXIMUM}=128\n")
+    machine.file(path, f"#!/bin/sh\n{line}\n", mode=0o755)
+    with pytest.raises(Unanswered, match=path):
+        rpc_slots.at_boot(rpc_slots.read_slots(machine), MAXIMUM)
+    machine.evidence.clear()
+    machine.file(path, f"#!/bin/sh\n{line}\n".replace("65536", "128"), mode=0o755)
+    at_boot = rpc_slots.at_boot(rpc_slots.read_slots(machine), MAXIMUM)
+    assert at_boot.winner == ("128", "/etc/modprobe.d/a.conf:1")

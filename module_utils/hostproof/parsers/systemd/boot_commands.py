@@ -42,7 +42,7 @@ INTERESTING = (
     + rf"|(?:(?:{_begins('cd')}|{_begins('pushd')})\s|{_begins('WorkingDirectory')}\s*="
     + rf"|{_begins('BindPaths')}\s*=)\s*[-\"']*/+(?:proc|sys)\b"
     + rf"|{_begins('/proc/sys')}/*[\"']?\s*(?:$|;)"
-    + rf"|{_begins('tuned-adm')}\s"
+    + rf"|{_begins('tuned-adm')}\s|{_begins('sys/module/sunrpc/')}"
     + rf"|{_begins('nr_')}(?:overcommit_)?hugepages|{_begins('hugetlb_shm_group')}\b"
     + rf"|transparent_hugepage|{_begins('procps')}\b|{_begins('SYSCTL')}\{{"
 )

@@ -27,6 +27,7 @@ from ....probes.systemd.boot import (
     outcome,
     read_boot,
     read_value,
+    tmpfiles_writes,
     unseen,
 )
 
@@ -102,7 +103,9 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
             writes.append(write)
     target = PROC_SYS + sysctl_d.normalize(key)
     # Whether the module is there by then is unknown: before, its keys do not exist.
-    later = later_writes(_without(slots.boot, applied_by), [target])
+    targets = [target, f"/sys/module/{_MODULE}/parameters/{name}"]
+    later = [write for path in targets for write in tmpfiles_writes(slots.boot, path).writes]
+    later += later_writes(_without(slots.boot, applied_by), targets)
     writes.extend(write._replace(certain=False) for write in later)
 
     def read(text: str) -> Tuple[Optional[str], Optional[str]]:
