@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.time_sync.control import CONTROL as time_sync
 from ansible.module_utils.hostproof.controls.time_sync.facts import SHOW
 from ansible.module_utils.hostproof.evaluate import audit
@@ -122,3 +123,47 @@ def test_directives_and_unknown_options(words):
     """chronyd takes directives as arguments, and then reads no file (chronyd(8))."""
     machine = in_another_unit("chronyd@lan.service", "/usr/sbin/chronyd -n " + words)
     assert judged(machine)["never_steps"].status == "error"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/etc/cron.d/ntp", "0 3 * * * root /usr/sbin/ntpdate -u ntp-prod >/dev/null"),
+        ("/etc/crontab", "@daily root ntpdate -b ntp1"),
+        ("/var/spool/cron/root", "*/5 * * * * chronyc -a makestep"),
+        ("/etc/cron.hourly/ntp", "rdate -s ntp1"),
+        ("/etc/cron.daily/ntp", "/usr/sbin/ntpd -gq"),
+        ("/var/spool/cron/oracle", "0 3 * * * sudo ntpdate ntp1"),
+    ],
+)
+def test_cron_steps_the_clock(path, line):
+    machine = conf().file(path, line + "\n", mode=0o755)
+    finding = judged(machine)["never_steps"]
+    assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+    assert f"{path}:1" in finding.why
+    assert judged(RecordedHost(machine.evidence))["never_steps"].why == finding.why
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/etc/cron.d/ntp", "#0 3 * * * root /usr/sbin/ntpdate -u ntp1"),
+        ("/etc/cron.d/ntp", "0 3 * * * root ntpdate -q ntp1 | logger"),
+        ("/etc/cron.d/ntp", "0 3 * * * root chronyc tracking"),
+        ("/var/spool/cron/oracle", "0 3 * * * ntpdate ntp1"),
+    ],
+)
+def test_cron_does_not_step_it(path, line):
+    assert judged(conf().file(path, line + "\n"))["never_steps"].status == "pass"
+
+
+def test_a_table_of_cron_that_may_not_be_read():
+    machine = conf().file("/var/spool/cron/root", "").deny("/var/spool/cron/root")
+    assert judged(machine)["never_steps"].status == "error"
+
+
+def test_a_recording_of_an_earlier_release_without_cron():
+    machine = conf()
+    judged(machine)
+    del machine.evidence["lines:clock_steps"]
+    assert judged(RecordedHost(machine.evidence))["never_steps"].status == "pass"

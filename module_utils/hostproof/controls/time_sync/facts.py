@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Process
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...probes.oracle import clusterware, releases
 from .parsers import chrony_conf, time_sources, unit_properties
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
@@ -47,6 +47,21 @@ SOURCES = ["chronyc", "-c", "-n", "sources"]
 TRACKING = ["chronyc", "-c", "-n", "tracking"]
 NTPQ = ["ntpq", "-pn"]
 TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
+#: Programs that step the clock, as cron runs them: ntpdate -q only queries, and -B slews.
+_CRON = (
+    "/etc/crontab",
+    "/etc/cron.d/*",
+    "/etc/cron.hourly/*",
+    "/etc/cron.daily/*",
+    "/etc/cron.weekly/*",
+    "/var/spool/cron/*",
+    "/var/spool/cron/crontabs/*",
+    "/var/spool/cron/tabs/*",
+)
+_STEPS = (
+    r"^[^#]*\b(?:ntpdate(?=\s)(?!.{0,80}\s-[a-z]*[qdB]\b)|chronyc\s.{0,80}\bmakestep|sntp\s.{0,80}-\w*S"
+    r"|rdate\s.{0,80}-\w*s|ntpd\s.{0,80}-\w*q\b)"
+)
 #: Time limit in seconds of each of these commands, which query a daemon of this host.
 _LIMIT = 10.0
 _SERVICE = re.compile(r"[A-Za-z0-9:_.@\\-]{1,200}\.service\Z")
@@ -110,7 +125,7 @@ class Facts(NamedTuple):
     ``keepers`` are the daemons that set the clock; ``sync`` is what the only one says, None where
     it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no Clusterware
     runs. ``left`` are configurations of daemons, whether they run or not. ``booted`` is in seconds
-    of the epoch.
+    of the epoch. ``steppers`` are the lines of cron that step the clock, by place.
     """
 
     kernel: Answer[str]
@@ -125,6 +140,7 @@ class Facts(NamedTuple):
     ctss: Answer[Optional[str]]
     left: Tuple[str, ...]
     booted: Answer[float]
+    steppers: Answer[List[str]]
 
 
 def read(host: Host, _policy: Policy) -> Facts:
@@ -145,7 +161,21 @@ def read(host: Host, _policy: Policy) -> Facts:
         ctss=attempt(_read_ctss, host, css),
         left=tuple(path for path in (*CHRONY_CONF, *NTP_CONF) if _is_there(host, path)),
         booted=attempt(_read_boot_time, host),
+        steppers=attempt(_read_steppers, host),
     )
+
+
+def _read_steppers(host: Host) -> List[str]:
+    search = attempt(host.find_lines, "clock_steps", _CRON, _STEPS, True)
+    if not host.has("lines:clock_steps"):
+        return []  # recordings of earlier releases
+    found = known(search)
+    places = [f"{path}:{line}" for path, lines in found.lines.items() for line, _text in lines]
+    if found.unread and not places:
+        raise Denied(
+            "lines:clock_steps", f"{found.unread[0]} may not be read: it can step the clock"
+        )
+    return sorted(places)
 
 
 def _is_there(host: Host, path: str) -> bool:

@@ -101,6 +101,20 @@ def _fault(
     "MOS 2422934.1",
 )
 def never_steps(facts: Facts, policy: Policy) -> Verdict:
+    verdict = _daemon_steps(facts, policy)
+    if verdict.status != PASS or not known(facts.steppers):
+        return verdict
+    places = ", ".join(known(facts.steppers)[:5])
+    return verdict._replace(
+        status=FAIL if is_node(facts, policy) else WARN,
+        why=f"cron steps the clock: {places}.",
+        fix=f"remove {places}: the daemon keeps the clock",
+        evidence=[*verdict.evidence, "lines:clock_steps"],
+        failing_layer="persisted",
+    )
+
+
+def _daemon_steps(facts: Facts, policy: Policy) -> Verdict:
     keepers = known(facts.keepers)
     if not keepers:
         raise Skip("No daemon keeps the clock.")
