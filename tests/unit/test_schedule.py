@@ -60,6 +60,8 @@ class TestTimer:
         # A host without a database (exit code 5) is a result of an audit as well.
         assert "SuccessExitStatus=2 3 4 5\n" in service
         assert "OnCalendar=Mon..Fri 02:30\n" in (run.units / "hostproof.timer").read_text()
+        # Everyone may read a unit, whatever the umask is, as systemd wants it.
+        assert {path.stat().st_mode & 0o777 for path in run.units.iterdir()} == {0o644}
         assert run.calls() == ["--user daemon-reload", "--user enable --now hostproof.timer"]
         assert run(*self.WORDS)[0] == 0
         assert run("schedule", "--user", "--remove")[0] == 0

@@ -1,6 +1,6 @@
 """Judging and planning as the modules do, each finding checked against the published schema."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import packs
@@ -15,6 +15,21 @@ from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 #: Check id without the control to its findings: one, or one for each instance or account.
 Findings = dict[str, list[Finding]]
+
+
+@pytest.fixture(autouse=True)
+def no_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An error in Hostproof is an error finding too, so a test of an error would not notice it."""
+    told: list[str] = []
+    fault = audit._fault
+
+    def noted(*given: Any) -> str:
+        told.append(fault(*given))
+        return told[-1]
+
+    monkeypatch.setattr(audit, "_fault", noted)
+    yield
+    assert told == []
 
 
 @pytest.fixture

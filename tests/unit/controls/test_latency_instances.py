@@ -131,6 +131,12 @@ class TestWaitChains:
         (finding,) = judge(machine)["wait_chains"]
         return finding
 
+    @pytest.mark.parametrize(
+        ("version", "status"), [("11.1.0.6.0", "pass"), ("10.2.0.5.0", "skip")]
+    )
+    def test_the_first_release_with_the_view(self, judge, version, status):
+        assert self.judge_rows(judge, version=version).status == status
+
     def test_the_final_blocker_of_the_article(self, judge):
         """Six sessions wait for space, the seventh reads one block."""
         rows = of_the_article()

@@ -281,6 +281,19 @@ def test_what_waits_for_a_restart_is_told(judge):
     assert (finding.running, finding.persisted) == ("pre_page_sga TRUE", "pre_page_sga FALSE")
 
 
+@pytest.mark.parametrize(
+    ("coming", "says"),
+    [("8G", None), ("16G", " Its SGA grows from 8.0 GiB to 16.0 GiB: see"), ("4G", None)],
+)
+def test_an_sga_that_grows_at_the_restart_is_told(judge, coming, says):
+    sizes = {"sga_target": "8589934592", "sga_max_size": "8589934592"}
+    stored = (("*", "sga_target", coming), ("*", "sga_max_size", coming), ONLY)
+    finding = judge(story(stored=stored, **sizes))["pending_restart"]
+    assert finding.status == ("pass" if coming == "8G" else "warn")
+    assert ("Its SGA grows" in finding.why) is bool(says)
+    assert (says or "") in finding.why
+
+
 def test_what_the_instance_derived_does_not_wait(judge):
     """On Exadata the default of use_large_pages is AUTO_ONLY."""
     findings = judge(story(stored=(), use_large_pages="AUTO_ONLY"))

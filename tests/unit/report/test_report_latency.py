@@ -105,6 +105,7 @@ def test_sizes_counts_and_changes():
     assert change_text(412.0, 431.0) == "+4.6%"
     assert change_text(431.0, 412.0) == "−4.4%"
     assert change_text(400.0, 5200.0) == "13 times"
+    assert (change_text(10.0, 30.0), change_text(10.0, 29.9)) == ("3 times", "+199.0%")
     assert change_text(None, 1.0) == change_text(1.0, None) == change_text(0.0, 1.0) == ""
 
 
