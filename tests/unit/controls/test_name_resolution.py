@@ -97,7 +97,8 @@ class TestOwnName:
         assert result.status == "pass", result
         for text in ("", "\n"):
             result = judge(node().file("/proc/sys/kernel/hostname", text))
-            assert result["hostname"].status == "error"
+            assert result["hostname"].status == result["scan"].status == "error"
+            assert "the kernel has no host name" in result["scan"].why
 
     @pytest.mark.parametrize(
         ("name", "status"),

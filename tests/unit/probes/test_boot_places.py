@@ -97,6 +97,12 @@ class TestUnits:
         command = boot_commands.of_unit("ExecStart=-sysctl -w a.b=%%i%i")
         assert command == f"sysctl -w a.b=%i{boot_commands.UNKNOWN}"
 
+    @pytest.mark.parametrize("state", ["made-up", "enabled disabled"])
+    def test_a_state_that_systemd_does_not_have(self, state):
+        machine = host().file(f"{OWN}/tune.service", f"[Service]\nExecStart=sysctl -w {KEY}=60\n")
+        machine.command("systemctl is-enabled tune.service", state + "\n", 1)
+        is_unknown(machine, f"systemctl answered {state!r} about tune.service")
+
     @pytest.mark.parametrize(
         ("starter", "text"),
         [

@@ -83,6 +83,8 @@ def _values(name: str, lookup: Any) -> Dict[str, Any]:
 )
 def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     lookup: Found = known(facts.found[name])
+    # The queries of the servers depend on it.
+    known(facts.own)
     resolver: Resolver = known(facts.resolver)
     expected = policy.scan_address_count
     lines = in_hosts(facts, name)
