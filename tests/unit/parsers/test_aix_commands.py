@@ -59,6 +59,25 @@ class TestLsattr:
         for value in ("32769", "32772", "-4", "33", "x", ""):
             assert not legal.allows(value)
 
+    @pytest.mark.parametrize(
+        ("text", "words", "allowed", "others"),
+        [
+            (
+                "0...32769 (+4)\nany\n",
+                "0 to 32769 in steps of 4 or any",
+                "0 4 32768 any",
+                "1 32769",
+            ),
+            ("5...9\n", "5 to 9 in steps of 1", "5 9", "4 10 5.5 x"),
+            ("-1...1 (+2)\n", "-1 to 1 in steps of 2", "-1 1", "0 -3"),
+        ],
+    )
+    def test_legal_values_in_words(self, text, words, allowed, others):
+        legal = lsattr.parse_legal(text)
+        assert str(legal) == words
+        assert all(legal.allows(value) for value in allowed.split())
+        assert not any(legal.allows(value) for value in others.split())
+
     def test_list_of_values(self):
         legal = lsattr.parse_legal("no_reserve\nsingle_path\n")
         assert legal.allows("no_reserve")
