@@ -83,6 +83,9 @@ CASES: dict[str, Callable[[], Case]] = {
         Op(ops=900, retransmissions=9), nfs_packs.shown(proto="udp")
     ),
     "nfs_mounts with lost segments": lambda: mount(Op(), sent=20000, retransmitted=100),
+    "nfs_mounts with segments lost somewhere": lambda: mount(
+        Op(), sent=20000, retransmitted=100, shown_by_ss=False
+    ),
     "interconnect with losses": lambda: told(
         "interconnect", interconnect_packs.Node().lost(IPReversePathFilter=30, IpReasmFails=30), {}
     ),
