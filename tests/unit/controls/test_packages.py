@@ -164,6 +164,11 @@ class TestRequired:
         assert "libaio1" in missing(findings["installer"])
         assert findings["database"].status == "pass"
 
+    @pytest.mark.parametrize("state", ["triggers-pending", "triggers-awaited"])
+    def test_a_package_whose_triggers_have_not_run_is_installed(self, judge, state):
+        lines = [*package_packs.dpkg_lines(), f"libaio1\t0.3.113-4\tamd64\t{state}"]
+        assert "libaio1" not in missing(judge(host("debian-12", lines))["installer"])
+
 
 class TestVersions:
     def test_cvu_and_its_minimum(self, judge):
@@ -329,6 +334,11 @@ class TestPreinstall:
 
     def test_no_log(self, judge):
         assert judge(self.machine())["preinstall"].status == "warn"
+
+    @pytest.mark.parametrize("text", ["", "\n \n"])
+    def test_an_empty_log(self, judge, text):
+        finding = judge(self.machine().file(self.LOG, text))["preinstall"]
+        assert (finding.status, "has no log" in finding.why) == ("warn", True)
 
     def test_a_log_that_may_not_be_read(self, judge):
         machine = self.machine().file(self.LOG, self.PASSED).deny(self.LOG)

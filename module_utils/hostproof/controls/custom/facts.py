@@ -184,9 +184,7 @@ def _versions(database: package_database.Database, name: str) -> Tuple[str, ...]
     """The versions that are installed; () for none."""
     listed = database.intact().packages
     return tuple(
-        package.version
-        for package in listed
-        if (package.name, package.state) == (name, "installed")
+        package.version for package in listed if package.name == name and package.is_installed
     )
 
 

@@ -159,8 +159,8 @@ def preinstall(facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("No preinstall package of Oracle is installed. None is required.")
     problems = []
     for name, log in facts.logs.items():
-        if isinstance(log, Absent):
-            problems.append(f"{name} has no log")
+        if isinstance(log, Absent) or not known(log).strip():
+            problems.append(f"{name} has no log, or an empty one")
             continue
         lines = [line for line in known(log).splitlines() if _FAILED.search(line)]
         if lines:

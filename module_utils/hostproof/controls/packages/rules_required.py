@@ -148,9 +148,7 @@ def _told(row: Row, facts: Facts) -> str:
     packages = [
         package for package in known(facts.database).packages if package.name == row.package
     ]
-    others = sorted(
-        {clean(package.architecture) for package in packages if package.state == "installed"}
-    )
+    others = sorted({clean(package.architecture) for package in packages if package.is_installed})
     return f"{row.package} (only {', '.join(others)})" if others else row.package
 
 

@@ -108,7 +108,7 @@ def installed(row: Row, database: Database) -> List[Package]:
         for package in database.packages
         if package.name == row.package
         and package.architecture in (architecture, *_ANY)
-        and package.state == "installed"
+        and package.is_installed
     ]
 
 

@@ -22,6 +22,11 @@ class Package(NamedTuple):
     architecture: str
     state: str
 
+    @property
+    def is_installed(self) -> bool:
+        """Also if only triggers have still to run (dpkg(1), PACKAGE STATES)."""
+        return self.state in ("installed", "triggers-pending", "triggers-awaited")
+
 
 def parse(text: str) -> List[Package]:
     """Every package, in the order of the list."""
