@@ -39,6 +39,7 @@ def test_a_profile_names_accounts_and_groups():
     for name in ("oracle_26ai_restart", "oracle_23ai_rac"):
         assert judged(host(), profile=name)["exists"].status == "fail"
     machine = host(*GROUPS, "racdba", "asmdba").account("grid", 54331, "oinstall", "asmadmin")
+    machine.command("id -G grid", "54321 54342\n")
     for number, group in enumerate(("racdba", "asmdba", "asmadmin"), 54340):
         machine.group(group, number)
     findings = judged(machine, profile="oracle_26ai_restart")
@@ -125,6 +126,14 @@ def test_a_recording_of_an_older_version_has_names_of_groups_only():
     del machine.evidence["command:id -G oracle"]
     findings = judged(RecordedHost(machine.evidence), profile="oracle_19c_single")
     assert (findings["groups"].status, findings["umask"].status) == ("pass", "pass")
+
+
+@pytest.mark.parametrize(("text", "rc"), [("", 1), ("", 0), ("54321 x\n", 0), ("54321\n", 1)])
+def test_gids_that_are_unknown(text, rc):
+    """Names of groups alone do not decide: those with blanks are ambiguous."""
+    machine = host().command("id -G oracle", text, rc=rc)
+    findings = judged(machine, profile="oracle_19c_single")
+    assert (findings["groups"].status, findings["not_in_root"].status) == ("error", "error")
 
 
 def test_a_group_without_a_name():
@@ -365,6 +374,14 @@ def test_start_files_of_a_home_that_is_no_path(home):
     findings = judged(machine)
     assert not [key for key in machine.evidence if ".bash_profile" in key]
     assert findings["umask"].status in ("pass", "error")
+
+
+@pytest.mark.parametrize("line", ["inventory_loc=/u02/oraInventory", "inst_group=dba"])
+def test_a_pointer_to_two_inventories(line):
+    machine = inventory(host(), "54321 54321 770\n")
+    text = machine.files["/etc/oraInst.loc"]
+    finding = judged(machine.file("/etc/oraInst.loc", text + line + "\n"))["inventory"]
+    assert finding.status == "error"
 
 
 def test_inventory_without_the_grid_home():

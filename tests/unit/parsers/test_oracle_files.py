@@ -48,6 +48,16 @@ class TestInventory:
         text = "# comment\ninventory_loc=/u01/app/oraInventory/\ninst_group=oinstall\n"
         assert oracle_inventory.parse_pointer(text) == "/u01/app/oraInventory"
 
+    def test_names_that_occur_twice(self):
+        """Oracle documents no order of precedence."""
+        again = "inventory_loc=/u01/app\ninst_group=dba\n inventory_loc = /u01/app/\n"
+        assert oracle_inventory.parse_pointer(again) == "/u01/app"
+        assert oracle_inventory.group_of(again + "inst_group=dba\n") == "dba"
+        with pytest.raises(ParseError, match="2 values of inventory_loc"):
+            oracle_inventory.parse_pointer(again + "inventory_loc=/u02/app\n")
+        with pytest.raises(ParseError, match="2 values of inst_group"):
+            oracle_inventory.group_of(again + "inst_group=oinstall\n")
+
     @pytest.mark.parametrize("text", ["", "inst_group=oinstall\n", "inventory_loc=\n"])
     def test_pointer_to_nothing(self, text):
         with pytest.raises(ParseError, match="no inventory_loc"):

@@ -176,12 +176,15 @@ def _entry(host: Host, name: str) -> Entry:
     # It ends with 1 and prints the number where a group has no name.
     if output.rc not in (0, 1) or not output.stdout.strip():
         raise Unanswered(f"command:id -Gn {name}", "id answered: " + output.stderr.strip()[:200])
-    answer = attempt(lambda: host.run(["id", "-G", name]).stdout)
-    numbers = unless_absent(answer, "") if host.has(f"command:id -G {name}") else ""
+    key = f"command:id -G {name}"
+    answer = attempt(host.run, ["id", "-G", name])
+    numbers = known(answer).stdout.split() if host.has(key) else []
+    if host.has(key) and (known(answer).rc != 0 or not numbers):
+        raise Unanswered(key, "id does not know the groups")
     return Entry(
         getent.parse_passwd(text)[0],
         tuple(output.stdout.split()),
-        tuple(integer(number) for number in numbers.split()),
+        tuple(integer(number) for number in numbers),
     )
 
 

@@ -5,7 +5,6 @@
 Source: Oracle Universal Installer User's Guide, Oracle Universal Installer Inventory.
 """
 
-import re
 from typing import List, NamedTuple
 from xml.etree import ElementTree
 
@@ -26,17 +25,24 @@ class Home(NamedTuple):
 
 def parse_pointer(text: str) -> str:
     """The directory of the inventory that oraInst.loc names."""
-    for line in text.split("\n"):
-        name, _, value = line.partition("=")
-        if name.strip() == "inventory_loc" and value.strip().startswith("/"):
-            return value.strip().rstrip("/")
-    raise ParseError("oraInst.loc", "no inventory_loc=/FOLDER")
+    path = _value(text, "inventory_loc")
+    if not path.startswith("/"):
+        raise ParseError("oraInst.loc", "no inventory_loc=/FOLDER")
+    return path
 
 
 def group_of(text: str) -> str:
     """The group of the inventory that oraInst.loc names, "" without one."""
-    groups = re.findall(r"^\s*inst_group\s*=\s*(\S*)\s*$", text, re.MULTILINE)
-    return str(groups[-1]) if groups else ""
+    return _value(text, "inst_group")
+
+
+def _value(text: str, wanted: str) -> str:
+    pairs = [line.partition("=") for line in text.split("\n")]
+    values = {value.strip().rstrip("/") for name, _, value in pairs if name.strip() == wanted}
+    if len(values) > 1:
+        # Which one counts is not documented.
+        raise ParseError("oraInst.loc", f"{len(values)} values of {wanted}")
+    return "".join(values)
 
 
 def parse(text: str) -> List[Home]:
