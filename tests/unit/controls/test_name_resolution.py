@@ -387,6 +387,40 @@ class TestScan:
         both.command("ip -o addr show", name_packs.ADDRESSES + "2: eth0    inet6 2001:db8::1/64\n")
         assert judge(both)["scan"].status == "pass"
 
+    @pytest.mark.parametrize(
+        ("addresses", "code", "status", "why"),
+        [
+            (3, 0, "error", "queried for IPv6"),
+            (2, 0, "fail", "2 of 3 addresses"),
+            (3, 3, "fail", "knows no such name"),
+            (3, 2, "fail", "answers with code 2"),
+        ],
+    )
+    def test_a_cluster_of_ipv6(self, judge, addresses, code, status, why):
+        """Supported since 12.1. The servers are asked for IPv4 addresses only."""
+        machine = named(node(), SCAN, *[f"2001:db8::2{n}" for n in range(addresses)])
+        for server in SERVERS:
+            says(machine, server, SCAN, [], code)
+        finding = judge(machine)["scan"]
+        assert (finding.status, why in finding.why) == (status, True)
+        assert finding.values[f"addresses of {SCAN}"].startswith("2001:db8::20, 2001:db8::21")
+
+    def test_etc_hosts_hides_dns_of_ipv6_too(self, judge):
+        machine = named(node(), SCAN, "2001:db8::20", "2001:db8::21", "2001:db8::22")
+        machine.file("/etc/hosts", f"192.0.2.10 rac1\n2001:db8::20 {SCAN}\n")
+        for server in SERVERS:
+            says(machine, server, SCAN, [])
+        assert judge(machine)["scan"].status == "fail"
+
+    def test_a_cluster_of_ipv6_by_a_short_name(self, judge):
+        resolv = name_packs.RESOLV.replace("example.com", "example.com example.net")
+        machine = node().file("/etc/resolv.conf", resolv)
+        named(machine, "rac-scan", "2001:db8::20", "2001:db8::21", "2001:db8::22")
+        for server in SERVERS:
+            says(machine, server, SCAN, [])
+            says(machine, server, "rac-scan.example.net", [], 3)
+        assert judge(machine, scan_names=["rac-scan"])["scan"].status == "error"
+
     def test_nobody_here_finds_it(self, judge):
         finding = judge(named(node(), SCAN))["scan"]
         assert (finding.status, "this host does not find it" in finding.why) == ("fail", True)

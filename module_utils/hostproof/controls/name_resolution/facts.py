@@ -249,7 +249,7 @@ def _answers(replies: Dict[Tuple[str, str], Answer[Reply]], server: str) -> bool
 
 
 def of_server(facts: Facts, server: str, name: str) -> Reply:
-    """What a server states of a name: the first form of it that has addresses."""
+    """What a server states of a name: its first form with addresses, else one that exists."""
     forms = facts.asked.get(name) or facts.asked_members[name]
     replies = [known(facts.replies[server, form]) for form in forms]
-    return next((reply for reply in replies if reply.addresses), replies[-1])
+    return min(replies, key=lambda reply: (not reply.addresses, reply.code))

@@ -32,6 +32,8 @@ from .subjects import (
 rules = Rules(NAME)
 
 _SILENT = "is silent"
+#: The servers are queried for IPv4 addresses only.
+_NO_IPV4 = "has no IPv4 address"
 
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "
@@ -89,11 +91,15 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     expected = policy.scan_address_count
     lines = in_hosts(facts, name)
     ipv4 = {text for text in lookup.addresses if ":" not in text}
+    is_ipv6 = bool(lookup.addresses) and not ipv4
     if not asks_dns(facts):
         problems, replies = ["DNS is not asked"], {}
     else:
         replies = {server: _told(facts, server, name) for server in resolver.servers}
-        problems = [f"{server} {text}" for server, text in replies.items() if isinstance(text, str)]
+        without = [(server, text) for server, text in replies.items() if isinstance(text, str)]
+        problems = [
+            f"{server} {text}" for server, text in without if text != _NO_IPV4 or not is_ipv6
+        ]
     answers = {server: set(text) for server, text in replies.items() if not isinstance(text, str)}
     problems += [
         f"{server} has {len(those)} of {expected} addresses"
@@ -108,18 +114,21 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
         problems.append("this host does not find it")
     elif answers and ipv4 not in answers.values():
         problems.append("this host resolves other addresses than its name servers return")
-    nets = [address.network for address in known(facts.addresses)]
-    outside = [
-        text
-        for text in lookup.addresses
-        if not any(ipaddress.ip_address(text) in net for net in nets)
-    ]
+    if is_ipv6 and len(lookup.addresses) != expected:
+        problems.append(f"this host resolves {len(lookup.addresses)} of {expected} addresses")
+    elif is_ipv6 and not problems:
+        unknown = Unanswered(
+            "command:getent ahosts " + name,
+            f"no server is queried for IPv6, and {name} has only these",
+        )
+        return undetermined(unknown)._replace(values=_values(name, lookup))
+    outside = _outside(lookup, [address.network for address in known(facts.addresses)])
     remarks = [f"of no network of this host: {listed(outside)}"] if outside else []
     why = "; ".join(problems + remarks)
     return Verdict(
         FAIL if problems else WARN if remarks else PASS,
         f"{why}.",
-        fix=f"{expected} A records of {name} in DNS, on every server, and no line in {HOSTS}",
+        fix=f"{expected} A or AAAA records of {name} in DNS, on every server; no line in {HOSTS}",
         desired=f"{expected} addresses by DNS",
         persisted=persisted(lines),
         running=f"{listed(lookup.addresses)}; "
@@ -140,7 +149,7 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     except Absent as problem:
         return f"{_SILENT} ({str(problem).rstrip('.')})"
     if not reply.addresses:
-        does = "knows no such name" if reply.code == NO_SUCH_NAME else "has no address"
+        does = "knows no such name" if reply.code == NO_SUCH_NAME else _NO_IPV4
         return does if reply.code in (0, NO_SUCH_NAME) else f"answers with code {reply.code}"
     return reply.addresses
 
@@ -258,6 +267,11 @@ def _disagreement(replies: Dict[str, Any]) -> List[str]:
     return problems
 
 
+def _outside(lookup: Found, networks: List[Any]) -> List[str]:
+    addresses = [(text, ipaddress.ip_address(text)) for text in lookup.addresses]
+    return [text for text, address in addresses if not any(address in net for net in networks)]
+
+
 def _outside_public(facts: Facts, vip: Found) -> List[str]:
     """The problem of a VIP outside the subnets of the interface that has the address of this
     host's name."""
@@ -276,10 +290,6 @@ def _outside_public(facts: Facts, vip: Found) -> List[str]:
             devices.ADDRESSES_KEY,
             "the public subnet is unknown: no interface has an address of this host's name",
         )
-    outside = [
-        text
-        for text in vip.addresses
-        if not any(ipaddress.ip_address(text) in network for network in public)
-    ]
+    outside = _outside(vip, public)
     subnets = listed(sorted({str(network) for network in public}))
     return [f"{listed(outside)} is outside the public subnet {subnets}"] if outside else []
