@@ -287,7 +287,12 @@ class TestRate:
             ("(RATE_LIMIT=3)", "", "pass"),
             ("(RATE_LIMIT=0)", "", "fail"),
             ("", "", "skip"),
-            ("", "CONNECTION_RATE_OTHER=10\n", "skip"),
+            ("", "CONNECTION_RATE_OTHER=10\nOther=(ADDRESS=(PROTOCOL=IPC)(KEY=a))\n", "skip"),
+            # A rate for no listener of the file.
+            ("", "Connection_Rate_LISTNER=10\n", "warn"),
+            ("(RATE_LIMIT=3)", "CONNECTION_RATE_LISTNER=10\n", "warn"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTNER=10\n", "fail"),
+            ("", "CONNECTION_RATE_LISTNER=10\nSID_LIST_LISTNER=(SID_DESC=(SID_NAME=a))\n", "warn"),
             # Next to the address, and inside of one of its pairs.
             (")(RATE_LIMIT=5", "", "fail"),
             ("(PROTOCOL_STACK=(RATE_LIMIT=5))", "", "fail"),
@@ -296,7 +301,19 @@ class TestRate:
     )
     def test_bound_to_an_endpoint(self, one, more, end, status):
         machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
-        assert one("rate_enabled", machine).status == status
+        finding = one("rate_enabled", machine)
+        assert finding.status == status
+        assert ("CONNECTION_RATE_LISTNER belongs to no listener" in finding.why) == (
+            "LISTNER" in end.upper()
+        )
+
+    def test_a_rate_of_a_listener_without_an_address(self, judge):
+        rates = "CONNECTION_RATE_LISTENER=10\nCONNECTION_RATE_LSNR2=10\n"
+        text = LIMITED.replace("LISTENER =", "LSNR1 =") + rates
+        machine = linux().listener(text, name="LSNR1")
+        assert judge(machine)["rate_enabled"][0].status == "warn"
+        machine = linux().listener(text, name="LSNR1").listener(text, name="LSNR2", pid=4002)
+        assert judge(machine)["rate_enabled"][0].status == "pass"
 
     @pytest.mark.parametrize(
         ("more", "end", "rate"),

@@ -17,6 +17,8 @@ from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, running
 
 rules = Rules(NAME)
 
+_RATE = "CONNECTION_RATE_"
+
 
 @rules.check(
     "listener_rate_limit.rate",
@@ -94,7 +96,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
 )
-def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+def rate_enabled(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     ones = endpoints(listener)
     total = global_rate(listener)
@@ -120,10 +122,14 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         parameter.inside("RATE_LIMIT") for parameter in listener.parameters(listener.name)
     ):
         why = "RATE_LIMIT is not at a TCP address: connections are not limited."
-    elif not limited:
+    strays = _strays(listener, facts)
+    status = FAIL if why else WARN if strays else PASS
+    if strays:
+        why = f"{why or ''} {', '.join(strays)} belongs to no listener: it limits nothing.".lstrip()
+    elif why is None and not limited:
         return Verdict(SKIP, "The file has no rate.", values={"rate_per_second": 0})
     return Verdict(
-        PASS if why is None else FAIL,
+        status,
         persisted=_written_text(ones, total, listener),
         values={"rate_per_second": min([endpoint.rate or 0 for endpoint in limited] or [0])},
         why=why,
@@ -131,6 +137,15 @@ def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
         "listener_rate_limit_listeners and apply the policy",
         evidence=file_keys(listener),
     )
+
+
+def _strays(listener: Listener, facts: Facts) -> List[str]:
+    """CONNECTION_RATE with a name of no listener. LISTENER needs no definition."""
+    files = [known(net_file.net) for net_file in listener.files()]
+    names = [parameter.name.upper() for net in files for parameter in net.parameters]
+    there = {"LISTENER", *names, *(one.name for one in known(facts.listeners))}
+    rates = [name for name in names if name.startswith(_RATE)]
+    return [name for name in rates if name[len(_RATE) :] not in there]
 
 
 def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener) -> str:
