@@ -18,6 +18,7 @@ from default_policies import changed_policy
 
 #: Kernels of public hosts (tests/fixtures/platform/SOURCES.md, and the tables of Oracle's books).
 UEK6 = "5.4.17-2136.335.4.el8uek.x86_64"
+UEK7 = "5.15.0-306.177.4.el9uek.x86_64"
 UEK8 = "6.12.0-104.43.4.2.el9uek.x86_64"
 RHCK9 = "5.14.0-503.11.1.el9_5.x86_64"
 #: What rpm answered on a public RAC of Oracle Linux 8.6 with 19.22, as this query prints it.
@@ -174,6 +175,29 @@ class TestIoUring:
 
     def test_a_kernel_that_cannot_disable_it(self, judge):
         assert judge(host(V3, UEK8, version="9.6", modules=()))["io_uring"].status == "skip"
+
+    @pytest.mark.parametrize(
+        ("module", "now", "line", "status", "layer"),
+        [
+            # Only the kernel of the next start uses io_uring.
+            ("now", 2, "", "pass", None),
+            ("now", 1, "kernel.io_uring_disabled = 0\n", "pass", None),
+            ("now", 2, "kernel.io_uring_disabled = 2\n", "fail", "persisted"),
+            ("now", 0, "kernel.io_uring_disabled = 1\n", "warn", "persisted"),
+            # Only the running kernel uses it.
+            ("later", 0, "kernel.io_uring_disabled = 2\n", "pass", None),
+            ("later", 2, "", "fail", "running"),
+            ("later", 1, "kernel.io_uring_disabled = 2\n", "warn", "running"),
+        ],
+    )
+    def test_one_of_two_kernels_has_the_module(self, judge, module, now, line, status, layer):
+        kernels = (UEK7, UEK8) if module == "now" else (UEK8, UEK7)
+        machine = host(V3, *kernels, "9.6", (f"oracleasm {UEK7}",))
+        machine.file(IO_URING, f"{now}\n").file("/etc/sysctl.conf", line)
+        finding = judge(machine)["io_uring"]
+        assert (finding.status, finding.failing_layer) == (status, layer)
+        shown = finding.running if module == "now" else finding.persisted
+        assert shown == "not used: module oracleasm"
 
     def test_a_switch_that_only_the_default_boot_kernel_has(self, judge):
         machine = host(V3, UEK6, UEK8, "9.6", (f"oracleasm {UEK6}",))

@@ -19,7 +19,9 @@ _RPM = "command:" + " ".join(RPM)
 _FIRST_V3 = 8
 #: The first kernel with io_uring.
 _IO_URING_SINCE = (5, 1)
-_WORDS = {"0": "0 (allowed)", "1": "1 (one group only)", "2": "2 (disabled)"}
+_UNUSED = "not used: module oracleasm"
+_GOOD = ("0", _UNUSED)
+_WORDS = {"0": "0 (allowed)", "1": "1 (one group only)", "2": "2 (disabled)", _UNUSED: _UNUSED}
 
 
 @rules.check(
@@ -100,18 +102,19 @@ def asmlib_module(facts: Facts, _policy: Policy) -> Verdict:
     "Documentation/admin-guide/sysctl/kernel.rst, io_uring_disabled",
 )
 def io_uring(facts: Facts, _policy: Policy) -> Verdict:
-    if not uses_io_uring(facts):
+    uses = uses_io_uring(facts)
+    if not uses:
         raise Skip("ASMLIB uses the module oracleasm on these kernels.")
     # Kernels of Red Hat have no io_uring or disable it by default.
-    is_uek = all(kernel_release.parse(release).is_uek for _layer, release in kernels(facts))
+    is_uek = all(kernel_release.parse(release).is_uek for release in uses.values())
     if isinstance(facts.io_uring, Absent) and not is_uek:
         raise Unanswered("file:" + IO_URING, "it does not exist: this kernel may have no io_uring")
-    later = known(facts.io_uring_at_boot)
-    if isinstance(facts.io_uring, Absent) and later in (None, "0"):
+    later = known(facts.io_uring_at_boot) if "persisted" in uses else _UNUSED
+    if isinstance(facts.io_uring, Absent) and later in (None, "0", _UNUSED):
         raise Skip("This kernel cannot disable io_uring.")
     # The kernel of the next start may have the switch that the running one lacks.
-    now = str(unless_absent(facts.io_uring, 0))
-    if later is None and now == "0" and not is_uek:
+    now = str(unless_absent(facts.io_uring, 0)) if "running" in uses else _UNUSED
+    if later is None and now in _GOOD and not is_uek:
         raise Unanswered("file:" + IO_URING, "nothing sets it at boot, and its default is unknown")
     at_boot = "0" if later is None else later
     status = FAIL if "2" in (now, at_boot) else WARN if "1" in (now, at_boot) else PASS
@@ -125,7 +128,7 @@ def io_uring(facts: Facts, _policy: Policy) -> Verdict:
         desired="0",
         persisted=_text(at_boot),
         running=_text(now),
-        failing_layer=failing(running=now != "0", persisted=at_boot != "0"),
+        failing_layer=failing(running=now not in _GOOD, persisted=at_boot not in _GOOD),
         evidence=["file:" + IO_URING],
     )
 

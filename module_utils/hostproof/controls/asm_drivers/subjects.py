@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Kernels and installed ASMLIB packages, for several rules."""
 
-from typing import List, Tuple
+from typing import Dict, List, Tuple
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
@@ -46,11 +46,14 @@ def packages(facts: Facts) -> str:
     )
 
 
-def uses_io_uring(facts: Facts) -> bool:
-    """Whether ASMLIB 3 runs on a kernel without the module."""
-    return version(facts) >= V3 and not all(
-        known(facts.modules[f"{kernel} {ASMLIB}"]) for _layer, kernel in kernels(facts)
-    )
+def uses_io_uring(facts: Facts) -> Dict[str, str]:
+    """The kernels by layer on which ASMLIB 3 runs without the module."""
+    pairs = {"persisted": known(facts.kernel), **dict(kernels(facts))}
+    return {
+        layer: kernel
+        for layer, kernel in pairs.items()
+        if version(facts) >= V3 and not known(facts.modules[f"{kernel} {ASMLIB}"])
+    }
 
 
 def is_at_least(kernel: str, major: int, minor: int) -> bool:
