@@ -291,8 +291,14 @@ def test_the_last_hidepid_of_a_line_counts(judge, options, status):
 
 
 def test_a_line_that_mounts_shm_read_only(judge):
+    """The same as a mount that is read-only now: after a reboot the instance does not start."""
     machine = mounted(packs.linux(), "", FSTAB + "tmpfs /dev/shm tmpfs ro 0 0\n")
-    assert judge(machine)["shm", ""].status == "warn"
+    finding = judge(machine)["shm", ""]
+    assert (finding.status, finding.failing_layer) == ("fail", "persisted")
+    machine = mounted(packs.linux(), "", FSTAB + "tmpfs /dev/shm tmpfs ro,noexec 0 0\n")
+    assert judge(machine)["shm", ""].status == "fail"
+    machine = mounted(packs.linux(), "", FSTAB + "tmpfs /dev/shm tmpfs ro,rw 0 0\n")
+    assert judge(machine)["shm", ""].status == "pass"
 
 
 def test_tmp_is_a_link_to_another_file_system(judge):

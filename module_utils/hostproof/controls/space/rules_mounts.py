@@ -98,7 +98,7 @@ def shm(facts: Facts, _policy: Policy) -> Verdict:
     then = sorted({"noexec", "ro"} & set(_effective(persisted)))
     if then:
         problems.append(f"{FSTAB} sets {', '.join(then)} for the next mount")
-    only_programs = all("noexec" in problem or FSTAB in problem for problem in problems)
+    only_programs = "ro" not in then and all("noexec" in problem for problem in problems)
     return Verdict(
         PASS if not problems else WARN if only_programs else FAIL,
         f"{_SHM}: {'; '.join(problems)}.",
