@@ -140,6 +140,15 @@ class TestSwapSize:
         machine.file("/etc/fstab", f"{source} none swap sw 0 0\n").link("/link", "/swap")
         assert judge(machine)["swap_size"].status == status
 
+    @pytest.mark.parametrize("name", ["a b", "a\\b", "ä b"])
+    def test_a_file_with_escapes(self, judge, name):
+        """The kernel writes them in octal (mm/swapfile.c, swap_show)."""
+        escaped = f"/swap/{name}".replace("\\", "\\134").replace(" ", "\\040")
+        machine = swap(host(), (escaped, 17 << 20, 0)).file(f"/swap/{name}", "")
+        machine.file("/etc/fstab", f"{escaped} none swap sw 0 0\n")
+        finding = judge(machine)["swap_size"]
+        assert (finding.status, f"/swap/{name} " in finding.running) == ("pass", True)
+
     def test_an_area_that_was_activated_by_hand(self, judge):
         half = 8 << 20
         machine = swap(host(), ("/dev/vda2", half, 0), ("/swap", half, 0))

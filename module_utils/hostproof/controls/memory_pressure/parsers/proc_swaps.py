@@ -5,6 +5,7 @@
 from typing import List, NamedTuple
 
 from ....errors import ParseError, kind_of
+from ....parsers.nfs.mountinfo import unescape
 from ....parsers.number import integer
 
 _WHAT = "/proc/swaps"
@@ -20,7 +21,7 @@ class Area(NamedTuple):
 
 
 def parse(text: str) -> List[Area]:
-    """All areas. An empty list is valid. In paths the kernel escapes spaces in octal."""
+    """All areas. An empty list is valid."""
     lines = text.splitlines()
     if not lines or lines[0].split()[:2] != ["Filename", "Type"]:
         raise ParseError(_WHAT, "there is no header line")
@@ -30,5 +31,5 @@ def parse(text: str) -> List[Area]:
         if len(fields) != 5 or not (fields[2].isdecimal() and fields[3].isdecimal()):
             raise ParseError(_WHAT, f"not an area: {kind_of(line)}", number)
         size, used = (integer(field) * 1024 for field in fields[2:4])
-        areas.append(Area(fields[0], fields[1], size, used))
+        areas.append(Area(unescape(fields[0]), fields[1], size, used))
     return areas
