@@ -384,6 +384,29 @@ class TestPorts:
         assert judge(machine)["ports", "1521/tcp"].status == "pass"
 
     @pytest.mark.parametrize(
+        ("rules", "status"),
+        [
+            # Without a priority denials come first, and the ports of a zone have none.
+            ("<rule>{}<accept/></rule><rule>{}<drop/></rule>", "fail"),
+            ('<rule priority="-1">{}<accept/></rule><rule>{}<drop/></rule>', "pass"),
+            ('<rule priority="1">{}<drop/></rule><rule>{}<accept/></rule>', "pass"),
+            ('<rule priority="1">{}<accept/></rule><rule>{}<drop/></rule>', "fail"),
+            ('<rule priority="1">{}<accept/></rule><rule priority="2">{}<drop/></rule>', "pass"),
+            ('<rule priority="2">{}<accept/></rule><rule priority="1">{}<drop/></rule>', "fail"),
+            ('<rule priority="-9">{}<drop/></rule><rule priority="-10">{}<accept/></rule>', "pass"),
+            ('<rule priority="7">{}<accept/></rule><rule priority="7">{}<drop/></rule>', "fail"),
+            ('{}<rule priority="5">{}<drop/></rule>', "pass"),
+            ('{}<rule priority="-5">{}<drop/></rule>', "fail"),
+            ('<rule priority="x">{}<accept/></rule>', "error"),
+        ],
+    )
+    def test_the_priority_of_a_rich_rule(self, judge, rules, status):
+        """firewalld.richlanguage(5), and the action among equal ones."""
+        zone = "<zone>" + rules.replace("{}", '<port port="1521" protocol="tcp"/>') + "</zone>"
+        machine = with_firewalld(host(enabled="firewalld"), zone)
+        assert judge(machine)["ports", "1521/tcp"].status == status
+
+    @pytest.mark.parametrize(
         ("path", "text"),
         [
             ("direct.xml", '<direct><rule ipv="ipv4">-p tcp -j DROP</rule></direct>'),

@@ -149,7 +149,7 @@ def _first(host: Host, paths: Tuple[str, ...]) -> Tuple[str, str]:
 
 
 def _zones(host: Host) -> Dict[str, Chain]:
-    """The chains that firewalld creates from its zones. Denials of rich rules come first."""
+    """The chains that firewalld creates from its zones."""
     _refuse_other_rules(host)
     text = unless_absent(attempt(host.read_text, f"{FIREWALLD}/firewalld.conf"), "")
     default = (re.findall(r"^DefaultZone=(\S+)", text, re.MULTILINE) or ["public"])[-1]
@@ -206,8 +206,8 @@ def _file(host: Host, kind: str, name: str) -> str:
 
 
 def _chain_of(host: Host, name: str, zone: Zone) -> Chain:
-    denied: List[Rule] = []
-    allowed = [Rule((test,), "accept") for test in _tests(host, zone.opened)]
+    # By priority; of one priority denials come first (firewalld.richlanguage(5)).
+    ranked = [((0, True), Rule((test,), "accept")) for test in _tests(host, zone.opened)]
     for rule in zone.rich:
         if rule.action not in ("accept", "drop", "reject"):
             continue
@@ -217,10 +217,11 @@ def _chain_of(host: Host, name: str, zone: Zone) -> Chain:
         if not (rule.opened.ports or rule.opened.services):
             tests = [] if rule.has_source else [Test(NOT_READ, text="rich rule")]
         verdict = "accept" if rule.action == "accept" else DROP
-        place = allowed if verdict == "accept" else denied
-        place += [Rule((test, *more), verdict) for test in tests] or [Rule(tuple(more), verdict)]
+        rules = [Rule((test, *more), verdict) for test in tests] or [Rule(tuple(more), verdict)]
+        ranked += [((rule.priority, verdict == "accept"), each) for each in rules]
+    ranked.sort(key=lambda pair: pair[0])
     policy = Rule((), "accept" if zone.target == "ACCEPT" else DROP)
-    return Chain(name, "", DROP, (*denied, *allowed, policy))
+    return Chain(name, "", DROP, (*(rule for _rank, rule in ranked), policy))
 
 
 def _tests(host: Host, opened: Opened, depth: int = 0) -> List[Test]:

@@ -6,6 +6,7 @@ from typing import Dict, List, NamedTuple, Tuple
 
 from ....errors import ParseError
 from ....parsers import xml_events
+from ....parsers.number import integer
 from .packets import port_ranges
 
 
@@ -24,6 +25,7 @@ class RichRule(NamedTuple):
     action: str
     has_source: bool
     limit: str
+    priority: int
 
 
 class Zone(NamedTuple):
@@ -73,7 +75,8 @@ def _rich(element: _Element) -> RichRule:
     has_source = has_source and not {"source-port", "protocol"} & set(names)
     limits = [child for child in names[action].children if child.name == "limit"] if action else []
     limit = "limit " + limits[0].given.get("value", "")[:40] if limits else ""
-    return RichRule(_opened(element), action, has_source, limit)
+    priority = integer(element.given.get("priority", "0"))
+    return RichRule(_opened(element), action, has_source, limit, priority)
 
 
 def _opened(element: _Element) -> Opened:
