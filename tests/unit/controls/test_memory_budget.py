@@ -137,8 +137,30 @@ class TestVerdict:
     def test_the_edge(self, judge, gib, status):
         assert judge(with_database({"pga_aggregate_limit": str(gib * GIB)})).status == status
 
+    def test_databases_that_only_clusterware_knows(self, judge):
+        """Clusterware runs here: oratab of 12.2 and later lists no database."""
+        grid = {"argv0": "/u01/grid/bin/ocssd.bin", "exe": "/u01/grid/bin/ocssd.bin"}
+        name = "list the databases of Clusterware (crsctl stat res -w TYPE = ora.database.type)"
+
+        def node(**changes):
+            machine = with_database(**changes).file("/etc/oratab", "+ASM1:/u01/grid:N\n")
+            machine.command("getent passwd", "grid:x:54322:1::/:/bin/sh\n")
+            machine.running.append({"pid": 901, "uid": 54322, "gid": 1, "started": 61.5, **grid})
+            return machine
+
+        assert judge(node().command(name, "NAME=ora.a.db\n")).status == "pass"
+        finding = judge(node().command(name, "NAME=ora.a.db\nNAME=ora.dev.db\n"))
+        assert (finding.status, "(dev)" in finding.why) == ("error", True)
+        large = {"running": {"pga_aggregate_limit": str(64 * GIB)}}
+        finding = judge(node(**large).command(name, "NAME=ora.dev.db\n"))
+        assert (finding.status, finding.failing_layer) == ("fail", "running")
+        finding = judge(node().command(name, "", 1))
+        assert finding.status == "error"
+
     def test_without_a_database(self, judge):
         assert judge(memory_packs.host()).status == "skip"
+        olr = memory_packs.host().file("/etc/oracle/olr.loc", "crs_home=/u01/grid\n")
+        assert judge(olr).status == "error"
         assert judge(with_database(), query_instances=False).status == "skip"
         assert judge(with_database(), skip_checks=["budget"]).status == "skip"
 

@@ -121,7 +121,8 @@ def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]])
 
 def _check_hidden(host: Host, policy: Policy, databases: Answer[List[Database]]) -> None:
     if policy.instances is None:
-        next_start.check_clusterware(host, [database.sid for database in known(databases)])
+        sids = [database.sid for database in known(databases)]
+        next_start.check_clusterware(host, sids, "list every instance in hugepages_instances")
 
 
 def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:

@@ -45,7 +45,8 @@ class Rates(NamedTuple):
 class Facts(NamedTuple):
     """Facts of the host. An Answer can be the error of its reading.
 
-    ``databases`` are running ones, ``stopped`` other ones in oratab. ``min_free`` is in kB.
+    ``databases`` are running ones, ``stopped`` other ones in oratab, ``hidden`` is the
+    error if Clusterware knows more. ``min_free`` is in kB.
     ``swap_sources`` activate swap at boot. ``rates`` is None if the time window is disabled.
     """
 
@@ -60,6 +61,7 @@ class Facts(NamedTuple):
     mounts: Answer[List[mountinfo.Mount]]
     databases: Answer[List[Database]]
     stopped: Answer[List[Database]]
+    hidden: Answer[None]
     min_free: Answer[int]
     nodes: Answer[List[numa.NodeMemory]]
     cmdline: Answer[List[Tuple[str, Optional[str]]]]
@@ -70,6 +72,8 @@ def read(host: Host, policy: Policy) -> Facts:
     lines = attempt(_read_fstab, host)
     cmdline = attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline")))
     swaps = attempt(lambda: proc_swaps.parse(host.read_text(SWAPS)))
+    databases = attempt(_read_databases, host, policy)
+    stopped = attempt(_read_stopped, host, policy)
     return Facts(
         meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
         software=releases.read_software(host),
@@ -82,8 +86,9 @@ def read(host: Host, policy: Policy) -> Facts:
         swapped=attempt(_read_swapped, host),
         rates=attempt(_read_rates, host, policy.window_seconds),
         mounts=attempt(mount_table.read_all, host),
-        databases=attempt(_read_databases, host, policy),
-        stopped=attempt(_read_stopped, host, policy),
+        databases=databases,
+        stopped=stopped,
+        hidden=attempt(_check_hidden, host, databases, stopped),
         min_free=attempt(host.read_number, MIN_FREE),
         nodes=attempt(numa.read_memory, host),
         cmdline=cmdline,
@@ -143,6 +148,13 @@ def _read_stopped(host: Host, policy: Policy) -> List[Database]:
     return [
         next_start.look_at(host, asking, sid, None, home) for sid, home in sorted(stopped.items())
     ]
+
+
+def _check_hidden(
+    host: Host, databases: Answer[List[Database]], stopped: Answer[List[Database]]
+) -> None:
+    sids = [database.sid for database in known(databases) + known(stopped)]
+    next_start.check_clusterware(host, sids, "list each in oratab")
 
 
 def _running(host: Host, policy: Policy) -> Tuple[Dict[str, Instance], next_start.Asking]:

@@ -32,6 +32,7 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("budget", policy)
     databases = known_or_skip(facts.databases) + known(facts.stopped)
     if not databases:
+        known(facts.hidden)
         raise Skip("No database runs here, and oratab lists none.")
     memory = known(facts.meminfo)["MemTotal"]
     now, coming = running_budget(facts), next_budget(facts)
@@ -40,6 +41,8 @@ def budget(facts: Facts, policy: Policy) -> Verdict:
         for when, need in (("now", now), ("at the next start", coming))
         if need.total > memory
     ]
+    if not over:
+        known(facts.hidden)
     return Verdict(
         FAIL if over else PASS,
         f"{'; '.join(over)}, and the host has {human(memory)}.".capitalize(),

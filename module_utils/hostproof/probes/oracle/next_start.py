@@ -165,7 +165,7 @@ def not_running(homes: Dict[str, str], running: Dict[str, Instance]) -> List[str
     ]
 
 
-def check_clusterware(host: Host, sids: List[str]) -> None:
+def check_clusterware(host: Host, sids: List[str], fix: str) -> None:
     """Unanswered if oratab names none of ``sids``, and Clusterware can start other databases."""
     homes = homes_of_oratab(host)
     names = [name for name in homes if name[0] not in NO_DATABASE]
@@ -185,7 +185,7 @@ def check_clusterware(host: Host, sids: List[str]) -> None:
         raise Unanswered(
             "file:" + (files or oratab.PATHS)[0],
             "the SGA of databases that only Clusterware knows is unknown "
-            f"({', '.join(hidden)}): list every instance in hugepages_instances",
+            f"({', '.join(hidden)}): {fix}",
         )
 
 
