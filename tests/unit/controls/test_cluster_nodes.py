@@ -96,7 +96,8 @@ class TestTimeZonesOfOracle:
 
 @pytest.mark.parametrize(("uid", "status"), [(0, "skip"), (500, "fail")])
 def test_root_has_the_uid_0(uid, status):
-    finding = judged(node("db1").account("root", uid, "root"))["accounts"]
+    machine = node("db1").account("root", uid, "root").command("id -G root", "0\n")
+    finding = judged(machine)["accounts"]
     assert finding.status == status
     assert finding.values["uid_gid root"].startswith(f"{uid}:")
 

@@ -237,7 +237,17 @@ def _read_accounts(host: Host) -> Traits:
         else:
             traits[f"uid_gid {name}"] = f"{account.uid}:{account.gid}"
             traits[f"groups {name}"] = " ".join(sorted(account.groups))
+            gids = attempt(_read_gids, host, name)
+            if host.has(f"command:id -G {name}"):  # not in older recordings
+                traits[f"gids {name}"] = gids
     return traits
+
+
+def _read_gids(host: Host, name: str) -> str:
+    output = host.run(["id", "-G", name])
+    if output.rc != 0:
+        raise Unanswered(f"command:id -G {name}", f"id ended with {output.rc}")
+    return " ".join(sorted(output.stdout.split()))
 
 
 def _read_ssh(host: Host, policy: Policy, cluster: Answer[Optional[Cluster]]) -> Ssh:

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Network interfaces of a host: MTU, driver, firmware, bonding mode.
 
-Only cards, bonds and VLANs are read. Interfaces of containers and virtual machines are skipped,
-because they cannot be an interconnect. Source: kernel Documentation/ABI/testing/sysfs-class-net.
+Only cards, bonds, teams, bridges and VLANs are read. Interfaces of containers and virtual machines
+are skipped, because they cannot be an interconnect. Source: kernel
+Documentation/ABI/testing/sysfs-class-net.
 """
 
 import re
@@ -42,7 +43,11 @@ def read(host: Host) -> List[Interface]:
             # bonding_masters is a file.
             continue
         has_card = "device" in entries
-        if has_card or "bonding" in entries or _is_vlan(host, name):
+        # Teams and bridges. A bridge of containers has nothing else below it.
+        has_lower = any(
+            entry.startswith("lower_") and not _PASSING.match(entry[6:]) for entry in entries
+        )
+        if has_card or has_lower or "bonding" in entries or _is_vlan(host, name):
             interface = _interface(host, name, has_card=has_card)
             if "bonding" in entries:
                 interface = interface._replace(bonding=attempt(devices.bonding_mode, host, name))
