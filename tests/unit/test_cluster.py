@@ -158,6 +158,144 @@ def test_each_kind_of_difference(tmp_path, changed, check, title):
     assert (check, title) in differences(findings)
 
 
+def bonded(name, kind="team", address=None, mtu=9000):
+    """eth1 is the port of another device, which has the private address."""
+    machine = node(name)
+    number = 10 + int(name[-1])
+    text = cluster_packs.ADDRESSES.format(number, 24).replace("eth1", f"{kind}0")
+    if address:
+        text = text.replace(f"10.0.0.{number}", address)
+    machine.command("ip -o addr show", text)
+    machine.folder(f"/sys/class/net/{kind}0/lower_eth1")
+    return machine.file(f"/sys/class/net/{kind}0/mtu", f"{mtu}\n")
+
+
+@pytest.mark.parametrize("kind", ["team", "br"])
+def test_devices_that_have_others_below_them(tmp_path, kind):
+    alike_ones = {name: bonded(name, kind) for name in cluster_packs.NODES}
+    _, findings = rendered(tmp_path, nodes(**alike_ones))
+    assert differences(findings) == {}
+    _, findings = rendered(tmp_path, nodes(**(alike_ones | {"db2": bonded("db2", kind, mtu=1500)})))
+    assert differences(findings)["network", f"mtu {kind}0"]["status"] == "fail"
+    shared = alike_ones | {"db2": bonded("db2", kind, "10.0.0.11")}
+    _, findings = rendered(tmp_path, nodes(**shared))
+    assert "10.0.0.11 on db1, db2" in differences(findings)["addresses", ""]["why"]
+
+
+def test_bridges_of_containers_alone_are_left_out(tmp_path):
+    machines = {name: node(name) for name in cluster_packs.NODES}
+    for name, machine in machines.items():
+        text = cluster_packs.ADDRESSES.format(10 + int(name[-1]), 24)
+        machine.command(
+            "ip -o addr show", text + "9: lxcbr0    inet 10.0.3.1/24 scope global lxcbr0\n"
+        )
+        machine.folder("/sys/class/net/lxcbr0/lower_veth1")
+        machine.file("/sys/class/net/lxcbr0/mtu", "1500\n")
+    _, findings = rendered(tmp_path, nodes(**machines))
+    assert differences(findings) == {}
+
+
+def with_groups(name, names="oinstall dba", numbers="54321 54322", rc=0):
+    machine = node(name).account("oracle", 54321, *names.split())
+    return machine.command("id -G oracle", numbers + "\n", rc=rc)
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers", "rc", "trait", "status"),
+    [
+        ("oinstall dba", "54321 54322", 0, None, None),
+        ("dba oinstall", "54322 54321", 0, None, None),
+        ("oinstall dba", "54321 54399", 0, "gids oracle", "warn"),
+        ("oinstall oper", "54321 54322", 0, "groups oracle", "warn"),
+        ("oinstall dba", "", 1, "gids oracle", "error"),
+    ],
+)
+def test_groups_by_name_and_number(tmp_path, names, numbers, rc, trait, status):
+    machines = {name: with_groups(name) for name in cluster_packs.NODES}
+    machines["db3"] = with_groups("db3", names, numbers, rc)
+    _, findings = rendered(tmp_path, nodes(**machines))
+    found = {key[1]: each["status"] for key, each in differences(findings).items()}
+    assert found == ({} if trait is None else {trait: status})
+
+
+@pytest.mark.parametrize(
+    ("link", "differs"),
+    [
+        ("/usr/share/zoneinfo/Etc/UTC", False),
+        ("/usr/share/zoneinfo/UTC", False),
+        (None, False),
+        ("/usr/share/zoneinfo/Etc/GMT+5", True),
+        ("/usr/share/zoneinfo/Europe/Berlin", True),
+    ],
+)
+def test_names_of_one_time_zone(tmp_path, link, differs):
+    machines = {name: node(name) for name in cluster_packs.NODES}
+    for name, machine in machines.items():
+        target = link if name == "db2" else "/usr/share/zoneinfo/Etc/UTC"
+        machine.remove("/etc/localtime")
+        if target:
+            machine.file(target, "TZif2").link("/etc/localtime", target)
+    _, findings = rendered(tmp_path, nodes(**machines))
+    assert (("clock", "time_zone") in differences(findings)) == differs
+
+
+def said(host, text, own=None):
+    machine = node(host).command("uname -n", f"{own or host}.example.com\n")
+    result = line(host, machine)
+    check = {"check": "space.free", "control": "space", "title": "/u01", "persisted": text}
+    result["findings"].append({**result["findings"][0], **check, "values": {}, "status": "pass"})
+    return result
+
+
+@pytest.mark.parametrize(
+    ("template", "differs"),
+    [
+        ("listens on {host}.example.com", False),
+        ("listens on {upper}.EXAMPLE.COM", False),
+        ("listens on {host}", False),
+        ("listens on 192.0.2.1{number}", False),
+        ("listens on 2001:db8::1{number}", False),
+        ("listens on 192.0.2.1{number}9", True),
+        ("is {number}", True),
+    ],
+)
+def test_names_and_addresses_of_a_node_in_texts(tmp_path, template, differs):
+    lines = [
+        said(name, template.format(host=name, upper=name.upper(), number=name[-1]))
+        for name in cluster_packs.NODES
+    ]
+    _, findings = rendered(tmp_path, lines)
+    assert any(key[0] == "check_results" for key in differences(findings)) == differs
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [("DB4", "db4"), ("db4.example.com", "db4"), ("db4.other.org", "DB4"), ("10.9.9.9", "Db4")],
+)
+def test_spellings_of_a_node(tmp_path, host, own):
+    machines = [line(name, node(name)) for name in cluster_packs.NODES[:3]]
+    last = node("db4").command("uname -n", f"{own}.example.com\n")
+    _, findings = rendered(tmp_path, [*machines, line(host, last)])
+    assert differences(findings) == {}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "differs"),
+    [(cluster_packs.KERNEL, False), (cluster_packs.KERNEL + "+debug", True)],
+)
+def test_flavors_of_a_kernel(tmp_path, kernel, differs):
+    _, findings = rendered(tmp_path, nodes(db2=node("db2", kernel=kernel)))
+    assert (("software", "kernel") in differences(findings)) == differs
+
+
+def test_a_uid_with_another_name(tmp_path):
+    machines = {name: with_groups(name) for name in cluster_packs.NODES}
+    other = node("db2").account("ora", 54321, "oinstall", "dba")
+    other.command("getent passwd oracle", "", rc=2)
+    _, findings = rendered(tmp_path, nodes(**(machines | {"db2": other})))
+    assert differences(findings)["accounts", "uid_gid oracle"]["status"] == "fail"
+
+
 def of_addresses(found):
     (result,) = [finding for finding in found if finding["check"] == "cluster_nodes.addresses"]
     return result

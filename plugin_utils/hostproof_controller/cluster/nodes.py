@@ -19,6 +19,7 @@ SHARED_EXPORT = "nfs_mounts.shared_export"
 #: The check whose values are the ASM disks that a node has open, by their serial numbers.
 ASM_DISKS = "block_devices.asm_disks"
 _SOFTWARE = "cluster_nodes.software"
+_ADDRESSES = "cluster_nodes.addresses"
 #: Checks of other controls that measure a node, with the check that compares the values.
 _MEASURED = {
     "time_sync.offset": "cluster_nodes.clock",
@@ -163,12 +164,13 @@ def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match
 
 
 def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re.Pattern[str]:
-    """What is in texts of one node alone: its names, and the release of its kernel, which is
-    compared by itself."""
+    """What is in texts of one node alone: its names and addresses, and the release of its kernel,
+    which is compared by itself."""
     kernel = str(traits.get(_SOFTWARE, {}).get("kernel") or "")
-    names = {host, own_name, _short(host), _short(own_name), kernel} - {""}
+    addresses = str(traits.get(_ADDRESSES, {}).get("addresses") or "").split(", ")
+    names = {host, own_name, _short(host), _short(own_name), kernel, *addresses} - {""}
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])")
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 def _bare(names: re.Pattern[str], text: str | None) -> str | None:

@@ -24,7 +24,7 @@ def of_system(host: Host) -> str:
     _, marker, zone = str(known(path)).rpartition(_ZONES)
     if not marker:
         raise Unanswered("link:" + SYSTEM, f"{SYSTEM} is a copy, so it names no zone")
-    return zone
+    return "UTC" if zone == "Etc/UTC" else zone
 
 
 def of_clusterware(host: Host, node: str) -> Optional[str]:
